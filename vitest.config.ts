@@ -1,7 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests that start, restart, kill and install whole gateways. They take minutes: `npm run verify` runs them, `npm test` does not. */
-const PROCESSES = ["test/system/{cluster,operators,plugins,rollout}/**/*.test.ts", "test/system/examples.test.ts"];
+/**
+ * Tests that start, restart, kill and install whole gateways. They take minutes: `npm run verify`
+ * runs them, `npm test` does not.
+ */
+const PROCESSES = [
+  "test/system/{cluster,operators,plugins,rollout}/**/*.test.ts",
+  "test/system/examples.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -31,7 +37,8 @@ export default defineConfig({
           include: ["test/system/**/*.test.ts"],
           exclude: PROCESSES,
           testTimeout: 120_000,
-          // Real processes with real deadlines: on a shared machine a test that failed runs once more.
+          // Real processes with real deadlines: on a shared machine a test that failed runs once
+          // more.
           retry: process.env["CI"] === undefined ? 0 : 1,
           hookTimeout: 120_000,
         },

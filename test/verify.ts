@@ -1,4 +1,7 @@
-/** `npm run verify`: everything that must hold before a change lands. Stops at the first failure. `--tested`: the tests have run. */
+/**
+ * `npm run verify`: everything that must hold before a change lands. Stops at the first failure.
+ * `--tested`: the tests have run.
+ */
 
 import { spawnSync } from "node:child_process";
 

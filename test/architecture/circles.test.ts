@@ -31,7 +31,9 @@ describe("imports", () => {
   const sources = readSources();
 
   it("make no circle of files, type imports included", () => {
-    const graph = new Map(sources.map(({ path, imports }) => [path, imports.flatMap((line) => line.path ?? [])]));
+    const graph = new Map(
+      sources.map(({ path, imports }) => [path, imports.flatMap((line) => line.path ?? [])]),
+    );
     expect(findCircle(graph)).toBeUndefined();
   });
 
@@ -49,7 +51,9 @@ describe("imports", () => {
     const graph = new Map<string, string[]>();
     for (const { folder, imports } of sources) {
       const name = `@sluice/${folder.split("/")[1] ?? ""}`;
-      const others = imports.flatMap(({ specifier }) => /^@sluice\/[^/]+/.exec(specifier)?.[0] ?? []);
+      const others = imports.flatMap(
+        ({ specifier }) => /^@sluice\/[^/]+/.exec(specifier)?.[0] ?? [],
+      );
       graph.set(name, [...(graph.get(name) ?? []), ...others.filter((other) => other !== name)]);
     }
     expect(findCircle(graph)).toBeUndefined();

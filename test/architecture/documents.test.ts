@@ -58,14 +58,20 @@ function faultOf(document: string, link: string): string | undefined {
 
 describe("the links of the documents", () => {
   it("lead to files and headings that exist", () => {
-    const links = DOCUMENTS.flatMap((path) => [...proseOf(path).matchAll(LINK)].map(([, link = ""]) => [path, link] as const));
+    const links = DOCUMENTS.flatMap((path) =>
+      [...proseOf(path).matchAll(LINK)].map(([, link = ""]) => [path, link] as const),
+    );
     expect(links.length).toBeGreaterThan(100);
-    expect(links.map(([path, link]) => faultOf(path, link)).filter((fault) => fault !== undefined)).toEqual([]);
+    expect(
+      links.map(([path, link]) => faultOf(path, link)).filter((fault) => fault !== undefined),
+    ).toEqual([]);
   });
 
   it("that are wrong are found", () => {
     expect(faultOf("README.md", "docs/nowhere.md")).toBe("README.md: docs/nowhere.md is no file");
-    expect(faultOf("docs/errors.md", "../README.md#nowhere")).toBe("docs/errors.md: ../README.md#nowhere is no heading");
+    expect(faultOf("docs/errors.md", "../README.md#nowhere")).toBe(
+      "docs/errors.md: ../README.md#nowhere is no heading",
+    );
     expect(faultOf("docs/errors.md", "#errors")).toBeUndefined();
   });
 });
@@ -75,7 +81,9 @@ describe.each(WITH_PATHS)("%s", (document) => {
 
   it("names paths that exist", () => {
     const spans = [...text.matchAll(PATH)].map(([, path = ""]) => path);
-    const ofCommands = [...text.matchAll(COMMAND_PATH)].map(([, script, place]) => script ?? place ?? "");
+    const ofCommands = [...text.matchAll(COMMAND_PATH)].map(
+      ([, script, place]) => script ?? place ?? "",
+    );
     const paths = [...spans, ...ofCommands];
     expect(paths.length).toBeGreaterThan(15);
     expect(paths.filter((path) => globSync(path, { cwd: ROOT }).length === 0)).toEqual([]);
@@ -87,15 +95,21 @@ describe("the entries of the documents", () => {
     const readme = readFileSync(join(ROOT, "README.md"), "utf8");
     expect(readme.split("\n").length).toBeLessThanOrEqual(MAX_README_LINES);
     const index = readFileSync(join(ROOT, "docs/README.md"), "utf8");
-    const rows = `${index}\n${readme.split("## Where to go next")[1]}`.split("\n").filter((line) => line.startsWith("| "));
+    const rows = `${index}\n${readme.split("## Where to go next")[1]}`
+      .split("\n")
+      .filter((line) => line.startsWith("| "));
     expect(rows.length).toBeGreaterThan(20);
-    expect(rows.filter((line) => line.split("|").some((cell) => [...cell.matchAll(LINK)].length > 2))).toEqual([]);
+    expect(
+      rows.filter((line) => line.split("|").some((cell) => [...cell.matchAll(LINK)].length > 2)),
+    ).toEqual([]);
   });
 
   it("lead to every page of docs", () => {
     const index = readFileSync(join(ROOT, "docs/README.md"), "utf8");
     const pages = globSync("docs/*.md", { cwd: ROOT }).map((path) => path.slice("docs/".length));
-    expect(pages.filter((page) => page !== "README.md" && !index.includes(`](${page})`))).toEqual([]);
+    expect(pages.filter((page) => page !== "README.md" && !index.includes(`](${page})`))).toEqual(
+      [],
+    );
   });
 });
 
@@ -107,7 +121,11 @@ describe("ARCHITECTURE.md", () => {
       ...packageFolders().filter((path) => path.startsWith("core/")),
     ];
     expect(folders.length).toBeGreaterThan(10);
-    expect(folders.map((path) => path.replace(/\/$/, "")).filter((path) => !text.includes(`\`${path}\``))).toEqual([]);
+    expect(
+      folders
+        .map((path) => path.replace(/\/$/, ""))
+        .filter((path) => !text.includes(`\`${path}\``)),
+    ).toEqual([]);
   });
 });
 

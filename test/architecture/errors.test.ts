@@ -36,6 +36,8 @@ describe("error codes", () => {
       .map((source) => source.text)
       .join("\n");
     const waiting = ["guardrail_violation", "rate_limited", "budget_exceeded", "not_found"];
-    expect(codes.filter((code) => !text.includes(`"${code}"`) && !waiting.includes(code))).toEqual([]);
+    expect(codes.filter((code) => !text.includes(`"${code}"`) && !waiting.includes(code))).toEqual(
+      [],
+    );
   });
 });

@@ -8,15 +8,23 @@ const NOT_OURS: Readonly<Record<string, string>> = {
   "docs/metrics.md scrape_configs:": "Prometheus' own file",
 };
 
-const documents = globSync(["README.md", "docs/*.md", "plugins/*/README.md", "plugins/*/docs/*.md"], { cwd: ROOT }).sort();
+const documents = globSync(
+  ["README.md", "docs/*.md", "plugins/*/README.md", "plugins/*/docs/*.md"],
+  { cwd: ROOT },
+).sort();
 const examples = documents
   .flatMap((path) => readExamples(path))
-  .filter(({ at, text }) => NOT_OURS[`${at.replace(/:\d+$/, "")} ${text.split("\n")[0] ?? ""}`] === undefined);
+  .filter(
+    ({ at, text }) =>
+      NOT_OURS[`${at.replace(/:\d+$/, "")} ${text.split("\n")[0] ?? ""}`] === undefined,
+  );
 
 describe("the YAML of the documents", () => {
   it("is found", () => {
     expect(examples.length).toBeGreaterThan(30);
-    expect(documents.flatMap((path) => readExamples(path)).length - examples.length).toBe(Object.keys(NOT_OURS).length);
+    expect(documents.flatMap((path) => readExamples(path)).length - examples.length).toBe(
+      Object.keys(NOT_OURS).length,
+    );
   });
 
   it.each(examples.map((example) => [example.at, example] as const))(
@@ -27,10 +35,19 @@ describe("the YAML of the documents", () => {
   );
 
   it("is checked by the real code", async () => {
-    const findings = await findingsOf({ at: "", guardrails: {}, text: "- use: cache\n  with: { mode: sometimes, tlt: 1m }" });
+    const findings = await findingsOf({
+      at: "",
+      guardrails: {},
+      text: "- use: cache\n  with: { mode: sometimes, tlt: 1m }",
+    });
     expect(findings.join("\n")).toMatch(/mode.*\n.*tlt/);
-    const test = "name: t\n    request: { model: sluice-test/a, messages: [] }\n    expect: { status: 418 }";
-    expect((await findingsOf({ at: "", guardrails: {}, text: `tests:\n  - ${test}` })).join()).toContain('The test "t" fails');
-    expect(await findingsOf({ at: "", guardrails: {}, text: "providers: { a: { use: nothing } }" })).toHaveLength(1);
+    const test =
+      "name: t\n    request: { model: sluice-test/a, messages: [] }\n    expect: { status: 418 }";
+    expect(
+      (await findingsOf({ at: "", guardrails: {}, text: `tests:\n  - ${test}` })).join(),
+    ).toContain('The test "t" fails');
+    expect(
+      await findingsOf({ at: "", guardrails: {}, text: "providers: { a: { use: nothing } }" }),
+    ).toHaveLength(1);
   });
 });

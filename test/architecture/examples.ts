@@ -1,6 +1,7 @@
 /**
- * The YAML of the documents as configurations: a whole file as it is, a part of one within the smallest files that it needs. What a
- * block is, its own keys say; a block with several files has a first line for each, `# pipelines/chat.yaml`.
+ * The YAML of the documents as configurations: a whole file as it is, a part of one within the
+ * smallest files that it needs. What a block is, its own keys say; a block with several files has a
+ * first line for each, `# pipelines/chat.yaml`.
  */
 
 import { generateKeyPairSync } from "node:crypto";
@@ -34,13 +35,32 @@ export function readExamples(path: string): Example[] {
     const files = text.split(FILE_LINE).filter((file) => file.trim() !== "");
     return files.map((file) => ({ at: `${path}:${line}`, text: file }));
   });
-  const named = Object.assign({}, ...parts.map(({ text }) => (parse(text) as Section).guardrails)) as Record<string, Section>;
-  const guardrails = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, { ...one, default_on: false }]));
+  const named = Object.assign(
+    {},
+    ...parts.map(({ text }) => (parse(text) as Section).guardrails),
+  ) as Record<string, Section>;
+  const guardrails = Object.fromEntries(
+    Object.entries(named).map(([name, one]) => [name, { ...one, default_on: false }]),
+  );
   return parts.map(({ at, text }) => ({ at, text, guardrails }));
 }
 
-const PIPELINE_KEYS = new Set(["pipeline", "routes", "operation", "deadline", "heartbeat", "steps", "tests", "test_budget"]);
-const PIPELINE: Section = { version: 1, pipeline: "example", routes: ["POST /v1/chat/completions"], operation: "chat" };
+const PIPELINE_KEYS = new Set([
+  "pipeline",
+  "routes",
+  "operation",
+  "deadline",
+  "heartbeat",
+  "steps",
+  "tests",
+  "test_budget",
+]);
+const PIPELINE: Section = {
+  version: 1,
+  pipeline: "example",
+  routes: ["POST /v1/chat/completions"],
+  operation: "chat",
+};
 /** A step of a part takes the place of the one with its name. */
 const STEPS: readonly unknown[] = [
   "auth",
@@ -56,7 +76,9 @@ const STEPS: readonly unknown[] = [
 
 /** The files around a part: the shipped plugins, a model with a stand-in, guardrails. */
 function surroundings(guardrails: Section): Section {
-  const shipped = parse(readFileSync(join(ROOT, "config/gateway.yaml"), "utf8")) as { readonly plugins: readonly string[] };
+  const shipped = parse(readFileSync(join(ROOT, "config/gateway.yaml"), "utf8")) as {
+    readonly plugins: readonly string[];
+  };
   return {
     version: 1,
     server: { host: "127.0.0.1" },
@@ -85,14 +107,23 @@ function surroundings(guardrails: Section): Section {
 /** The findings of an example, and of the tests that it holds: lines for people. */
 export async function findingsOf({ text, guardrails }: Example): Promise<readonly string[]> {
   const files = filesOf(parse(text), surroundings(guardrails));
-  const texts = new Map([...files].map(([name, value]) => [join(ROOT, "example", name), stringify(value)]));
+  const texts = new Map(
+    [...files].map(([name, value]) => [join(ROOT, "example", name), stringify(value)]),
+  );
   const source = {
     read: (path: string) => ({ bytes: Buffer.from(texts.get(path) ?? secretOf(path)) }),
     has: (path: string) => texts.has(path) || path === join(ROOT, "example/pipelines"),
     list: () =>
-      [...texts.keys()].filter((path) => path.includes("/pipelines/")).map((path) => path.slice(path.lastIndexOf("/") + 1)),
+      [...texts.keys()]
+        .filter((path) => path.includes("/pipelines/"))
+        .map((path) => path.slice(path.lastIndexOf("/") + 1)),
   };
-  const checked = await checkConfig({ path: "example/gateway.yaml", cwd: ROOT, environment: environmentOf(text), source });
+  const checked = await checkConfig({
+    path: "example/gateway.yaml",
+    cwd: ROOT,
+    environment: environmentOf(text),
+    source,
+  });
   return (await withTests(checked)).findings.map(formatFinding);
 }
 
@@ -120,7 +151,11 @@ function withSteps(steps: readonly unknown[]): readonly unknown[] {
   const own = new Map(steps.map((step) => [nameOf(step), step]));
   const known = STEPS.map((step) => own.get(nameOf(step)) ?? step);
   const names = new Set(STEPS.map(nameOf));
-  return [...known.slice(0, -1), ...steps.filter((step) => !names.has(nameOf(step))), ...known.slice(-1)];
+  return [
+    ...known.slice(0, -1),
+    ...steps.filter((step) => !names.has(nameOf(step))),
+    ...known.slice(-1),
+  ];
 }
 
 function nameOf(step: unknown): string {
@@ -130,14 +165,20 @@ function nameOf(step: unknown): string {
 /** Sections of which a part has its own members, beside those that the surroundings need. */
 function merged(base: Section, part: Section): Section {
   const sections = ["providers", "guardrails"].filter((key) => key in part);
-  const members = sections.map((key) => [key, { ...(base[key] as Section), ...(part[key] as Section) }]);
+  const members = sections.map((key) => [
+    key,
+    { ...(base[key] as Section), ...(part[key] as Section) },
+  ]);
   const lists = ["models"]
     .filter((key) => key in part)
     .map((key) => [key, [...(part[key] as unknown[]), ...modelsOf(base, part)]]);
   const asked = (part.plugins as readonly string[] | undefined) ?? [];
   const packageOf = (specifier: string): string => specifier.replace(/(?<=.)@.*/, "");
   const own = new Set(asked.map(packageOf));
-  const plugins = [...(base.plugins as readonly string[]).filter((one) => !own.has(packageOf(one))), ...asked];
+  const plugins = [
+    ...(base.plugins as readonly string[]).filter((one) => !own.has(packageOf(one))),
+    ...asked,
+  ];
   return { ...Object.fromEntries([...members, ...lists]), plugins };
 }
 
@@ -150,7 +191,9 @@ function modelsOf(base: Section, part: Section): readonly unknown[] {
 /** A value for every variable that a text names. */
 function environmentOf(text: string): Record<string, string> {
   const names = [...text.matchAll(/\$\{env:(\w+)/g)].map(([, name = ""]) => name);
-  return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...names].map((name) => [name, valueOf(name)]));
+  return Object.fromEntries(
+    ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...names].map((name) => [name, valueOf(name)]),
+  );
 }
 
 function valueOf(name: string): string {
@@ -163,5 +206,10 @@ function secretOf(path: string): string {
   if (!path.endsWith(".json")) return "word-of-the-example";
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const key = privateKey.export({ type: "pkcs8", format: "pem" });
-  return JSON.stringify({ type: "service_account", client_email: "a@b.example", private_key: key, project_id: "example" });
+  return JSON.stringify({
+    type: "service_account",
+    client_email: "a@b.example",
+    private_key: key,
+    project_id: "example",
+  });
 }

@@ -23,7 +23,9 @@ describe("the kit's page", () => {
   it("has as many exports as an author can survey", () => {
     expect(exported.length).toBeGreaterThan(40);
     expect(exported.length).toBeLessThanOrEqual(MAX_EXPORTS);
-    expect(exported.filter(({ members }) => members.length > MAX_MEMBERS).map(({ name }) => name)).toEqual([]);
+    expect(
+      exported.filter(({ members }) => members.length > MAX_MEMBERS).map(({ name }) => name),
+    ).toEqual([]);
   });
 
   it("names what the running kit exports", async () => {

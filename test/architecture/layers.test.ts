@@ -2,9 +2,19 @@ import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Import, packageFolders, readImports, readSources, ROOT, type Source } from "./sources.ts";
+import {
+  type Import,
+  packageFolders,
+  readImports,
+  readSources,
+  ROOT,
+  type Source,
+} from "./sources.ts";
 
-/** Which packages of the house a package may import: contract <- kit <- runtime <- engine <- cli; plugins build on contract and kit. */
+/**
+ * Which packages of the house a package may import: contract <- kit <- runtime <- engine <- cli;
+ * plugins build on contract and kit.
+ */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "core/contract": [],
   "core/kit": ["@sluice/contract"],
@@ -19,14 +29,20 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "plugins/shared-redis": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
 };
 
-/** Plugins that build on another one, which their package.json names: Vertex AI serves Claude in Anthropic's dialect. */
+/**
+ * Plugins that build on another one, which their package.json names: Vertex AI serves Claude in
+ * Anthropic's dialect.
+ */
 const BASES: Readonly<Record<string, readonly string[]>> = {
   "plugins/provider-google": ["@sluice/provider-anthropic"],
 };
 
 const BESIDE = ["resources", "counting", "telemetry"];
 
-/** Which rooms of the engine a room may import, besides itself. Those beside stand open to all, and import only spec. */
+/**
+ * Which rooms of the engine a room may import, besides itself. Those beside stand open to all, and
+ * import only spec.
+ */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: [],
   registry: ["config"],
@@ -52,7 +68,10 @@ interface Line {
 }
 
 /** The import lines of some sources that a rule does not allow, as `file imports what`. */
-function violations(of: readonly Source[], isAllowed: (line: Import, source: Source) => boolean): string[] {
+function violations(
+  of: readonly Source[],
+  isAllowed: (line: Import, source: Source) => boolean,
+): string[] {
   const lines = of.flatMap((source): Line[] => source.imports.map((line) => ({ source, line })));
   return lines
     .filter(({ source, line }) => !isAllowed(line, source))
@@ -74,19 +93,33 @@ function roomOf(path: string): string | undefined {
 describe("packages", () => {
   it("are all under a rule", () => {
     const folders = packageFolders().filter((folder) => !folder.startsWith("plugins/"));
-    expect(folders.toSorted()).toEqual(["core/cli", "core/contract", "core/engine", "core/kit", "core/runtime", "core/testing"]);
+    expect(folders.toSorted()).toEqual([
+      "core/cli",
+      "core/contract",
+      "core/engine",
+      "core/kit",
+      "core/runtime",
+      "core/testing",
+    ]);
     expect(sources.length).toBeGreaterThan(100);
   });
 
   it("import only those of the house that the table allows", () => {
     const isAllowed = ({ specifier }: Import, { folder }: Source): boolean =>
       !specifier.startsWith("@sluice/") ||
-      [...(PACKAGES[folder] ?? PACKAGES.plugins ?? []), ...(BASES[folder] ?? [])].includes(packageOf(specifier));
+      [...(PACKAGES[folder] ?? PACKAGES.plugins ?? []), ...(BASES[folder] ?? [])].includes(
+        packageOf(specifier),
+      );
     expect(violations(sources, isAllowed)).toEqual([]);
   });
 
   it("never reach into another one's folder", () => {
-    expect(violations(sources, ({ path }, { folder }) => path === undefined || path.startsWith(`${folder}/src/`))).toEqual([]);
+    expect(
+      violations(
+        sources,
+        ({ path }, { folder }) => path === undefined || path.startsWith(`${folder}/src/`),
+      ),
+    ).toEqual([]);
   });
 
   it("import no package that their package.json does not name", () => {
@@ -99,7 +132,9 @@ describe("packages", () => {
       }),
     );
     const isNamed = ({ specifier, path }: Import, { folder }: Source): boolean =>
-      path !== undefined || isBuiltin(specifier) || (named.get(folder) ?? []).includes(packageOf(specifier));
+      path !== undefined ||
+      isBuiltin(specifier) ||
+      (named.get(folder) ?? []).includes(packageOf(specifier));
     expect(violations(sources, isNamed)).toEqual([]);
   });
 });
@@ -108,17 +143,20 @@ describe("plugins", () => {
   const plugins = sources.filter(({ folder }) => folder.startsWith("plugins/"));
 
   it("know neither the engine, nor Koa, nor each other", () => {
-    const isAllowed = ({ specifier }: Import): boolean => !NOT_FOR_PLUGINS.includes(packageOf(specifier));
+    const isAllowed = ({ specifier }: Import): boolean =>
+      !NOT_FOR_PLUGINS.includes(packageOf(specifier));
     expect(violations(plugins, isAllowed)).toEqual([]);
     const isOther = ({ specifier }: Import, { folder }: Source): boolean =>
-      /^@sluice\/(?!contract$|(?:kit|runtime)(?:\/|$))/.test(specifier) && !(BASES[folder] ?? []).includes(packageOf(specifier));
+      /^@sluice\/(?!contract$|(?:kit|runtime)(?:\/|$))/.test(specifier) &&
+      !(BASES[folder] ?? []).includes(packageOf(specifier));
     expect(violations(plugins, (line, source) => !isOther(line, source))).toEqual([]);
   });
 });
 
 describe("the kit's internals", () => {
   it("are imported by nothing but what runs plugins", () => {
-    const runners = /^(?:core\/(?:runtime|testing|engine)|plugins\/(?:standard|shared-memory|shared-redis))$/;
+    const runners =
+      /^(?:core\/(?:runtime|testing|engine)|plugins\/(?:standard|shared-memory|shared-redis))$/;
     const others = sources.filter(({ folder }) => !runners.test(folder));
     expect(violations(others, ({ specifier }) => !specifier.endsWith("/internals"))).toEqual([]);
   });
@@ -136,7 +174,9 @@ describe("rooms of the engine", () => {
 
   it("are all under a rule", () => {
     const rooms = new Set(
-      engine.map(({ path }) => roomOf(path)).filter((room) => room !== undefined && room !== "exports" && room !== "cluster"),
+      engine
+        .map(({ path }) => roomOf(path))
+        .filter((room) => room !== undefined && room !== "exports" && room !== "cluster"),
     );
     expect([...rooms].filter((room) => ROOMS[room ?? ""] === undefined)).toEqual([]);
   });
@@ -146,7 +186,8 @@ describe("rooms of the engine", () => {
       const from = roomOf(source.path);
       const to = path === undefined ? undefined : roomOf(path);
       // The composition root, the cluster and the indexes of the package know everything.
-      if (from === undefined || from === "exports" || from === "cluster" || path === undefined) return true;
+      if (from === undefined || from === "exports" || from === "cluster" || path === undefined)
+        return true;
       return to !== undefined && (to === from || (ROOMS[from] ?? []).includes(to));
     };
     expect(violations(engine, isAllowed)).toEqual([]);
@@ -161,8 +202,11 @@ describe("rooms of the engine", () => {
   });
 
   it("named pipeline and generation know nothing of HTTP", () => {
-    const inner = engine.filter(({ path }) => ["config", "registry", "pipeline", "generation"].includes(roomOf(path) ?? ""));
-    const isHttp = /^(?:koa|undici|node:http2?|node:https|node:net|@sluice\/(?:kit|runtime)\/(?:transport|openai))$/;
+    const inner = engine.filter(({ path }) =>
+      ["config", "registry", "pipeline", "generation"].includes(roomOf(path) ?? ""),
+    );
+    const isHttp =
+      /^(?:koa|undici|node:http2?|node:https|node:net|@sluice\/(?:kit|runtime)\/(?:transport|openai))$/;
     expect(violations(inner, ({ specifier }) => !isHttp.test(specifier))).toEqual([]);
   });
 
@@ -172,7 +216,12 @@ describe("rooms of the engine", () => {
   });
 
   it("use no container: parts are passed as typed objects", () => {
-    expect(violations(engine, ({ specifier }) => specifier !== "tsyringe" && specifier !== "reflect-metadata")).toEqual([]);
+    expect(
+      violations(
+        engine,
+        ({ specifier }) => specifier !== "tsyringe" && specifier !== "reflect-metadata",
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -204,7 +253,14 @@ describe("the reader of import lines", () => {
       "nine",
       "ten",
     ]);
-    expect(read.filter(({ isType }) => isType).map(({ specifier }) => specifier)).toEqual(["two", "three", "nine"]);
-    expect(read.map(({ path }) => path).filter((path) => path !== undefined)).toEqual(["core/x/src/seven.ts", "core/x/eight.ts"]);
+    expect(read.filter(({ isType }) => isType).map(({ specifier }) => specifier)).toEqual([
+      "two",
+      "three",
+      "nine",
+    ]);
+    expect(read.map(({ path }) => path).filter((path) => path !== undefined)).toEqual([
+      "core/x/src/seven.ts",
+      "core/x/eight.ts",
+    ]);
   });
 });

@@ -4,16 +4,21 @@ import { readSources } from "./sources.ts";
 
 const MAX_LINES = { function: 60, class: 150 } as const;
 
+/** Still longer at a width of 100. */
+const LONG: readonly string[] = [];
+
 // `core/testing` holds suites of tests.
 const long = readSources()
   .filter(({ folder }) => folder !== "core/testing")
   .flatMap(({ path, text }) =>
-    unitsOf(text).flatMap(({ kind, name, lines }) => (lines > MAX_LINES[kind] ? [`${path}: ${name}`] : [])),
+    unitsOf(text).flatMap(({ kind, name, lines }) =>
+      lines > MAX_LINES[kind] ? [`${path}: ${name}`] : [],
+    ),
   );
 
 describe("functions and classes", () => {
   it("have 60 and 150 lines at most", () => {
-    expect(long).toEqual([]);
+    expect(long).toEqual(LONG);
   });
 
   it("are counted with all their lines, by the name that a reader finds them by", () => {

@@ -11,7 +11,11 @@ export interface Unit {
   readonly lines: number;
 }
 
-type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number };
+type Node = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+};
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 const CLASSES = new Set(["ClassDeclaration", "ClassExpression"]);
@@ -28,14 +32,20 @@ export function unitsOf(text: string): readonly Unit[] {
       units.push({ kind: isFunction ? "function" : "class", name: full, lines: linesOf(node) });
     }
     const inside = CLASSES.has(node.type) || isDefinition(node) ? own : isFunction ? "" : owner;
-    const childName = nameIn(node["key"]) || nameIn(node["id"]) || (CLASSES.has(node.type) || isFunction ? "" : name);
+    const childName =
+      nameIn(node["key"]) ||
+      nameIn(node["id"]) ||
+      (CLASSES.has(node.type) || isFunction ? "" : name);
     for (const child of childrenOf(node)) visit(child, childName, inside);
   };
   visit(parseAst(text, { lang: "ts" }) as unknown as Node, "", "");
   return units;
 }
 
-/** A constant whose value holds functions by name, such as `export const retry = defineStep({ create() {} })`. */
+/**
+ * A constant whose value holds functions by name, such as `export const retry = defineStep({
+ * create() {} })`.
+ */
 function isDefinition({ type, init }: Node): boolean {
   return type === "VariableDeclarator" && isNode(init) && !FUNCTIONS.has(init.type);
 }
@@ -45,9 +55,13 @@ function nameIn(value: unknown): string {
 }
 
 function childrenOf(node: Node): readonly Node[] {
-  return Object.values(node).flatMap((value) => (Array.isArray(value) ? value : [value]).filter(isNode));
+  return Object.values(node).flatMap((value) =>
+    (Array.isArray(value) ? value : [value]).filter(isNode),
+  );
 }
 
 function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && typeof (value as Partial<Node>).type === "string";
+  return (
+    typeof value === "object" && value !== null && typeof (value as Partial<Node>).type === "string"
+  );
 }

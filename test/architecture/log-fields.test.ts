@@ -27,14 +27,15 @@ function mixedCase(text: string): readonly string[] {
 
 describe("the fields of log lines", () => {
   it("are found in one line and in several, with a colon and without", () => {
-    expect(mixedCase('log.info("a", { oneMs: 1, two_ms: 2 });\nthis.#log.warn("b", {\n  threeMs,\n});')).toEqual([
-      "oneMs",
-      "threeMs",
-    ]);
+    expect(
+      mixedCase('log.info("a", { oneMs: 1, two_ms: 2 });\nthis.#log.warn("b", {\n  threeMs,\n});'),
+    ).toEqual(["oneMs", "threeMs"]);
   });
 
   it("are snake_case in every source", () => {
-    const found = readSources().flatMap(({ path, text }) => mixedCase(text).map((name) => `${path}: ${name}`));
+    const found = readSources().flatMap(({ path, text }) =>
+      mixedCase(text).map((name) => `${path}: ${name}`),
+    );
     expect(found).toEqual([]);
   });
 });

@@ -13,9 +13,13 @@ describe("the shipped configuration", () => {
   it("has no findings, and without a credential echo is what is left", async () => {
     const { findings, snapshot } = await check({});
     expect(findings).toEqual([]);
-    const available = snapshot?.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name);
+    const available = snapshot?.providers
+      .filter(({ missing }) => missing.length === 0)
+      .map(({ name }) => name);
     expect(available).toEqual(["echo"]);
-    expect(snapshot?.notices).toContain("provider openai is unavailable: ${env:OPENAI_API_KEY} is not set");
+    expect(snapshot?.notices).toContain(
+      "provider openai is unavailable: ${env:OPENAI_API_KEY} is not set",
+    );
     expect(snapshot?.notices).toContain(
       "model gpt-4o is not listed, and requests for it are 404: provider openai is unavailable",
     );

@@ -37,13 +37,21 @@ export function readSources(): readonly Source[] {
     .sort()
     .map((path) => {
       const text = readFileSync(join(ROOT, path), "utf8");
-      return { path, folder: path.split("/").slice(0, 2).join("/"), text, imports: readImports(path, text) };
+      return {
+        path,
+        folder: path.split("/").slice(0, 2).join("/"),
+        text,
+        imports: readImports(path, text),
+      };
     });
 }
 
 /** Whether a file belongs to tests: it may import what its subject may not. */
 export function isTest(path: string): boolean {
-  return /\.(?:test|fixture|bench)\.ts$/.test(path) || path.startsWith("core/engine/src/accounting/testing/");
+  return (
+    /\.(?:test|fixture|bench)\.ts$/.test(path) ||
+    path.startsWith("core/engine/src/accounting/testing/")
+  );
 }
 
 /** The imports of a text. `path` is where it stands, from the root. */
@@ -52,17 +60,25 @@ export function readImports(path: string, text: string): Import[] {
     specifier,
     isType: type !== undefined || isAllTypes(names),
   }));
-  const dynamically = [...text.matchAll(DYNAMIC)].map(([, specifier = ""]) => ({ specifier, isType: false }));
+  const dynamically = [...text.matchAll(DYNAMIC)].map(([, specifier = ""]) => ({
+    specifier,
+    isType: false,
+  }));
   return [...statically, ...dynamically].map((line) => ({
     ...line,
-    path: line.specifier.startsWith(".") ? join(dirname(path), line.specifier).replaceAll("\\", "/") : undefined,
+    path: line.specifier.startsWith(".")
+      ? join(dirname(path), line.specifier).replaceAll("\\", "/")
+      : undefined,
   }));
 }
 
 function isAllTypes(names: string): boolean {
   const [, inside] = /^\{([\s\S]*)\}$/.exec(names.trim()) ?? [];
   const listed = (inside ?? "").split(",").map((name) => name.trim());
-  return inside !== undefined && listed.filter((name) => name !== "").every((name) => name.startsWith("type "));
+  return (
+    inside !== undefined &&
+    listed.filter((name) => name !== "").every((name) => name.startsWith("type "))
+  );
 }
 
 /** Folders of the packages, from the root. */

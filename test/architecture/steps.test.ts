@@ -16,7 +16,9 @@ describe("the pages of the steps", () => {
   );
 
   it("are one for each step, and the README lists them all", () => {
-    const pages = globSync("plugins/standard/docs/*.md", { cwd: ROOT }).map((path) => basename(path, ".md"));
+    const pages = globSync("plugins/standard/docs/*.md", { cwd: ROOT }).map((path) =>
+      basename(path, ".md"),
+    );
     expect(pages.sort()).toEqual(steps.map(({ name }) => name).sort());
     const readme = readFileSync(join(ROOT, "plugins/standard/README.md"), "utf8");
     expect(pages.filter((name) => !readme.includes(`[\`${name}\`](docs/${name}.md)`))).toEqual([]);
@@ -25,9 +27,12 @@ describe("the pages of the steps", () => {
   it("have a row for every option, with the meaning that the schema gives", () => {
     for (const { name, config } of steps) {
       const page = readFileSync(join(ROOT, `plugins/standard/docs/${name}.md`), "utf8");
-      const options = Object.entries((config.properties ?? {}) as Readonly<Record<string, { readonly description: string }>>);
+      const options = Object.entries(
+        (config.properties ?? {}) as Readonly<Record<string, { readonly description: string }>>,
+      );
       const missing = options.filter(
-        ([option, { description }]) => !page.includes(`| \`${option}\` |`) || !page.includes(description),
+        ([option, { description }]) =>
+          !page.includes(`| \`${option}\` |`) || !page.includes(description),
       );
       expect(missing.map(([option]) => `${name}.${option}`)).toEqual([]);
     }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageFolders, readSources, ROOT } from "./sources.ts";
 
-const MAX_LINES = 300;
+const MAX_LINES = 400;
 /** Tables of data may be as long as the data. */
 const TABLES = ["core/contract/src/codes.ts"];
 
@@ -11,7 +11,10 @@ const sources = readSources();
 
 /** The text without comments and strings. */
 function codeOf(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "");
+  return text.replace(
+    /\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g,
+    "",
+  );
 }
 
 /** The text without comments. */
@@ -20,49 +23,80 @@ function codeWithStrings(text: string): string {
 }
 
 describe("source files", () => {
-  it("have 300 lines at most", () => {
-    const long = sources.filter(({ path, text }) => !TABLES.includes(path) && text.split("\n").length > MAX_LINES + 1);
+  it("have 400 lines at most", () => {
+    const long = sources.filter(
+      ({ path, text }) => !TABLES.includes(path) && text.split("\n").length > MAX_LINES + 1,
+    );
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
   it("are named in kebab-case, and for one idea", () => {
-    const files = globSync("{core,plugins,test}/**/*.ts", { cwd: ROOT, exclude: ["**/node_modules/**", "**/dist/**"] });
-    const wrong = files.filter((path) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|bench))?\.ts$/.test(basename(path)));
+    const files = globSync("{core,plugins,test}/**/*.ts", {
+      cwd: ROOT,
+      exclude: ["**/node_modules/**", "**/dist/**"],
+    });
+    const wrong = files.filter(
+      (path) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|bench))?\.ts$/.test(basename(path)),
+    );
     expect(wrong).toEqual([]);
-    expect(files.filter((path) => /\/(?:utils?|helpers?|common|types|misc)\.ts$/.test(path))).toEqual([]);
+    expect(
+      files.filter((path) => /\/(?:utils?|helpers?|common|types|misc)\.ts$/.test(path)),
+    ).toEqual([]);
   });
 
   it("say in their first line what they are", () => {
-    expect(sources.filter(({ text }) => !text.startsWith("/**")).map(({ path }) => path)).toEqual([]);
+    expect(sources.filter(({ text }) => !text.startsWith("/**")).map(({ path }) => path)).toEqual(
+      [],
+    );
   });
 
   it("have no any", () => {
-    expect(sources.filter(({ text }) => /[:<,|&(]\s*any\b|\bas any\b/.test(codeOf(text))).map(({ path }) => path)).toEqual([]);
+    expect(
+      sources
+        .filter(({ text }) => /[:<,|&(]\s*any\b|\bas any\b/.test(codeOf(text)))
+        .map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it("leave the console to the command line", () => {
     const others = sources.filter(({ path }) => !path.startsWith("core/cli/"));
-    expect(others.filter(({ text }) => /\bconsole\./.test(codeOf(text))).map(({ path }) => path)).toEqual([]);
+    expect(
+      others.filter(({ text }) => /\bconsole\./.test(codeOf(text))).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it("leave the end of the process and its signals to the command line", () => {
-    const others = sources.filter(({ path }) => path.startsWith("core/engine/") || path.startsWith("core/runtime/"));
-    const ends = /\bprocess\.(?:exit|exitCode|abort|umask|chdir)\b|\bprocess\.(?:on|once)\((?!"message")/;
-    expect(others.filter(({ text }) => ends.test(codeWithStrings(text))).map(({ path }) => path)).toEqual([]);
+    const others = sources.filter(
+      ({ path }) => path.startsWith("core/engine/") || path.startsWith("core/runtime/"),
+    );
+    const ends =
+      /\bprocess\.(?:exit|exitCode|abort|umask|chdir)\b|\bprocess\.(?:on|once)\((?!"message")/;
+    expect(
+      others.filter(({ text }) => ends.test(codeWithStrings(text))).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it("leave the environment to the command line and the worker, which finds its assignment there", () => {
-    const others = sources.filter(({ path }) => !path.startsWith("core/cli/") && path !== "core/engine/src/cluster/worker.ts");
-    expect(others.filter(({ text }) => /\bprocess\.env\b/.test(codeOf(text))).map(({ path }) => path)).toEqual([]);
+    const others = sources.filter(
+      ({ path }) => !path.startsWith("core/cli/") && path !== "core/engine/src/cluster/worker.ts",
+    );
+    expect(
+      others.filter(({ text }) => /\bprocess\.env\b/.test(codeOf(text))).map(({ path }) => path),
+    ).toEqual([]);
   });
 });
 
 describe.each(packageFolders())("package %s", (folder) => {
   it("has a README, an index or a command, and a version", () => {
     const entry = folder === "core/cli" ? "bin/sluice.js" : "src/index.ts";
-    const missing = ["README.md", "package.json", entry, "tsconfig.json"].filter((name) => !existsSync(join(ROOT, folder, name)));
+    const missing = ["README.md", "package.json", entry, "tsconfig.json"].filter(
+      (name) => !existsSync(join(ROOT, folder, name)),
+    );
     expect(missing).toEqual([]);
-    const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as Record<string, unknown>;
+    const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
     expect(manifest.version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(manifest.name).toBe(`@sluice/${basename(folder)}`);
     expect(manifest.license).toBe("Apache-2.0");

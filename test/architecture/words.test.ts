@@ -10,7 +10,9 @@ const WORDS =
   "crew|bury|buries|buried|hire|hired|stranger|judging|stands still|went back";
 const WORD = new RegExp(`\\b(?:${WORDS})\\b`, "gi");
 
-/** The word list and the changes name the words that they replace; phrases of attackers are data. */
+/**
+ * The word list and the changes name the words that they replace; phrases of attackers are data.
+ */
 const EXEMPT = [
   "CONTRIBUTING.md",
   "CHANGELOG.md",
@@ -18,10 +20,14 @@ const EXEMPT = [
   "test/architecture/words.test.ts",
 ];
 
-const tracked = execFileSync("git", ["ls-files", "core", "plugins", "docs", "examples", "config", "pipelines", "test", "*.md"], {
-  cwd: ROOT,
-  encoding: "utf8",
-});
+const tracked = execFileSync(
+  "git",
+  ["ls-files", "core", "plugins", "docs", "examples", "config", "pipelines", "test", "*.md"],
+  {
+    cwd: ROOT,
+    encoding: "utf8",
+  },
+);
 const files = tracked
   .split("\n")
   .filter((path) => /\.(?:ts|js|md|ya?ml)$/.test(path))
@@ -37,7 +43,9 @@ describe("the words of sources, tests and documents", () => {
     const found = files.flatMap((path) =>
       readFileSync(join(ROOT, path), "utf8")
         .split("\n")
-        .flatMap((line, index) => [...line.matchAll(WORD)].map(([word]) => `${path}:${index + 1}: ${word}`)),
+        .flatMap((line, index) =>
+          [...line.matchAll(WORD)].map(([word]) => `${path}:${index + 1}: ${word}`),
+        ),
     );
     expect(found).toEqual([]);
   });

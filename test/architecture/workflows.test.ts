@@ -36,11 +36,15 @@ function readWorkflow(path: string): Workflow {
 }
 
 function commandsOf(workflow: Workflow): readonly string[] {
-  return Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => (run === undefined ? [] : [run])));
+  return Object.values(workflow.jobs).flatMap(({ steps }) =>
+    steps.flatMap(({ run }) => (run === undefined ? [] : [run])),
+  );
 }
 
 function scriptsIn(commands: readonly string[]): readonly string[] {
-  return commands.flatMap((command) => [...command.matchAll(SCRIPT)].map(([, name, short]) => name ?? short ?? ""));
+  return commands.flatMap((command) =>
+    [...command.matchAll(SCRIPT)].map(([, name, short]) => name ?? short ?? ""),
+  );
 }
 
 describe("the workflows", () => {
@@ -53,7 +57,9 @@ describe("the workflows", () => {
     const named = scriptsIn(commandsOf(workflow));
     expect(named.length).toBeGreaterThan(1);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    expect(Object.values(workflow.jobs).every((job) => (job["timeout-minutes"] ?? 0) > 0)).toBe(true);
+    expect(Object.values(workflow.jobs).every((job) => (job["timeout-minutes"] ?? 0) > 0)).toBe(
+      true,
+    );
     expect(workflow.permissions).toEqual({ contents: "read" });
   });
 
@@ -67,7 +73,9 @@ describe("the workflows", () => {
   });
 
   it("check a release before anything else could be done with it", () => {
-    expect(scriptsIn(commandsOf(readWorkflow(".github/workflows/release.yml")))).toContain("release:check");
+    expect(scriptsIn(commandsOf(readWorkflow(".github/workflows/release.yml")))).toContain(
+      "release:check",
+    );
     expect(scripts["release:check"]).toBe("node test/release/check.ts");
   });
 });
@@ -75,7 +83,12 @@ describe("the workflows", () => {
 describe("the checks of a release", () => {
   const changelog =
     "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n\n### Added\n\n- A step.\n\n## [1.1.0]\n\n## [1.0.0] - 2026-01-01\n";
-  const manifest = { name: "@sluice/a", version: "1.2.0", license: "Apache-2.0", exports: { ".": "./dist/index.js" } };
+  const manifest = {
+    name: "@sluice/a",
+    version: "1.2.0",
+    license: "Apache-2.0",
+    exports: { ".": "./dist/index.js" },
+  };
   const files = ["LICENSE", "README.md", "package.json", "dist/index.js"];
 
   it("accept a version with a date and an entry, and a whole package", () => {
@@ -93,10 +106,26 @@ describe("the checks of a release", () => {
   });
 
   it.each([
-    ["without a licence file", { manifest, files: files.slice(1) }, "LICENSE is not in the package"],
-    ["under another licence", { manifest: { ...manifest, license: "MIT" }, files }, "not Apache-2.0"],
-    ["without its entry point", { manifest, files: files.slice(0, 3) }, "names dist/index.js, which is not in the package"],
-    ["with a test", { manifest, files: [...files, "dist/a.test.js"] }, "the test dist/a.test.js is in the package"],
+    [
+      "without a licence file",
+      { manifest, files: files.slice(1) },
+      "LICENSE is not in the package",
+    ],
+    [
+      "under another licence",
+      { manifest: { ...manifest, license: "MIT" }, files },
+      "not Apache-2.0",
+    ],
+    [
+      "without its entry point",
+      { manifest, files: files.slice(0, 3) },
+      "names dist/index.js, which is not in the package",
+    ],
+    [
+      "with a test",
+      { manifest, files: [...files, "dist/a.test.js"] },
+      "the test dist/a.test.js is in the package",
+    ],
   ])("refuse a package %s", (_what, packed, fault) => {
     expect(packageFaults([packed]).join()).toContain(fault);
   });

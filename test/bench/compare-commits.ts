@@ -1,11 +1,18 @@
-/** How this checkout compares with another commit: ratios within each round, their median and their spread. */
+/**
+ * How this checkout compares with another commit: ratios within each round, their median and their
+ * spread.
+ */
 
 import type { TargetSlices } from "./report.ts";
 import type { Slice } from "./load/slice.ts";
 import { median, percentile } from "./statistics.ts";
 
 /** A line for each target of which both checkouts were measured. */
-export function compareCommits(scenario: string, measured: readonly TargetSlices[], suffix: string): string[] {
+export function compareCommits(
+  scenario: string,
+  measured: readonly TargetSlices[],
+  suffix: string,
+): string[] {
   return measured.flatMap(({ target, slices }) => {
     const other = measured.find((entry) => entry.target === `${target}${suffix}`);
     if (other === undefined) return [];

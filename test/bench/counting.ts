@@ -1,7 +1,7 @@
 /**
- * Token counting: how long a megabyte takes in the pool, how long the event loop of the serving process is blocked
- * meanwhile, and what a frame of a stream costs whose text is kept for the case that no usage comes.
- * `node test/bench/counting.ts`
+ * Token counting: how long a megabyte takes in the pool, how long the event loop of the serving
+ * process is blocked meanwhile, and what a frame of a stream costs whose text is kept for the case
+ * that no usage comes. `node test/bench/counting.ts`
  */
 
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
@@ -18,13 +18,20 @@ const RUNS = 5;
 const FRAMES = 200;
 const STREAMS = 2_000;
 
-const silent = { debug() {}, info() {}, warn: (message: string, fields?: unknown) => console.log(message, fields), error() {} };
+const silent = {
+  debug() {},
+  info() {},
+  warn: (message: string, fields?: unknown) => console.log(message, fields),
+  error() {},
+};
 const CJK = [
   ..."的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事",
 ];
 const random = (of: readonly string[]): string => of[Math.floor(Math.random() * of.length)] ?? "";
 const characters = (of: readonly string[], bytes: number): string =>
-  Array.from({ length: Math.floor(bytes / Buffer.byteLength(of[0] ?? "a")) }, () => random(of)).join("");
+  Array.from({ length: Math.floor(bytes / Buffer.byteLength(of[0] ?? "a")) }, () =>
+    random(of),
+  ).join("");
 
 const TEXTS: Readonly<Record<string, string>> = {
   "1 MB of CJK": characters(CJK, MEGABYTE),
@@ -36,7 +43,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   "1 MB of white space": " ".repeat(MEGABYTE),
   "1 MB of mixed white space": characters([" ", "\n", "\t", "\r"], MEGABYTE),
   "1 MB of letters": characters([..."abcdefghijklmnopqrstuvwxyz"], MEGABYTE),
-  "1 MB of English": "The gateway counts missing usage, and marks the number as an estimate.  ".repeat(MEGABYTE / 60),
+  "1 MB of English":
+    "The gateway counts missing usage, and marks the number as an estimate.  ".repeat(
+      MEGABYTE / 60,
+    ),
   "1 MB of emoji": characters(["😀", "🚀", "👋", "🎉", "🔥", "🧠"], MEGABYTE),
 };
 
@@ -44,7 +54,9 @@ const counter = createCounter({ log: silent, clock: systemClock });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 
 /** Runs something and tells how long it took and for how long, at most, the loop stood still. */
-async function measure<T>(run: () => T | Promise<T>): Promise<{ result: T; tookMs: number; blockedMs: number }> {
+async function measure<T>(
+  run: () => T | Promise<T>,
+): Promise<{ result: T; tookMs: number; blockedMs: number }> {
   await pause(20);
   delay.reset();
   delay.enable();
@@ -60,9 +72,13 @@ const verdict = (isGood: boolean): string => (isGood ? "" : "  MISSED");
 const shown = (ms: number): string => ms.toFixed(1).padStart(7);
 
 const first = await measure(() => counter.count("Hello"));
-console.log(`first count, with the start of the pool ${shown(first.tookMs)} ms, loop blocked ${shown(first.blockedMs)} ms`);
+console.log(
+  `first count, with the start of the pool ${shown(first.tookMs)} ms, loop blocked ${shown(first.blockedMs)} ms`,
+);
 const warm = await measure(() => pause(500));
-console.log(`tables for short texts, in slices                    loop blocked ${shown(warm.blockedMs)} ms`);
+console.log(
+  `tables for short texts, in slices                    loop blocked ${shown(warm.blockedMs)} ms`,
+);
 
 for (const [name, text] of Object.entries(TEXTS)) {
   let tookMs = 0;
@@ -103,7 +119,9 @@ const frames = Array.from({ length: FRAMES }, (_, index) =>
       created: 1_700_000_000,
       model: "gpt-4o-mini-2024-07-18",
       system_fingerprint: "fp_44709d6fcb",
-      choices: [{ index: 0, delta: { content: ` word${index}` }, logprobs: null, finish_reason: null }],
+      choices: [
+        { index: 0, delta: { content: ` word${index}` }, logprobs: null, finish_reason: null },
+      ],
     }),
   ),
 );
@@ -114,6 +132,8 @@ for (let round = 0; round < 3; round++) {
     for (const frame of frames) observed.add(frame);
   }
   const nanoseconds = ((performance.now() - startedMs) * 1e6) / (STREAMS * FRAMES);
-  console.log(`text of a stream: ${nanoseconds.toFixed(0)} ns a frame of ${frames[0]?.raw?.length} characters`);
+  console.log(
+    `text of a stream: ${nanoseconds.toFixed(0)} ns a frame of ${frames[0]?.raw?.length} characters`,
+  );
 }
 await counter.close();

@@ -1,6 +1,7 @@
 /**
- * What a translated stream costs beside an untranslated one: the same words as events of the reference dialect, of Anthropic's and
- * of Gemini's, from the bytes that come to the text that goes, in this process. `node test/bench/dialect-cost.ts`
+ * What a translated stream costs beside an untranslated one: the same words as events of the
+ * reference dialect, of Anthropic's and of Gemini's, from the bytes that come to the text that
+ * goes, in this process. `node test/bench/dialect-cost.ts`
  */
 
 import { FrameBatch } from "@sluice/kit/internals";
@@ -26,7 +27,8 @@ const head = {
   system_fingerprint: "fp_44709d6fcb",
 };
 const word = (index: number): string => ` word${index}`;
-const words = <T>(make: (index: number) => T): T[] => Array.from({ length: STREAM_EVENTS }, (_, index) => make(index));
+const words = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: STREAM_EVENTS }, (_, index) => make(index));
 
 function openaiStream(): string[] {
   const event = (delta: object, reason: string | null): string =>
@@ -42,19 +44,36 @@ function openaiStream(): string[] {
 function geminiStream(): string[] {
   return words((index) => {
     const finish = index === STREAM_EVENTS - 1 ? { finishReason: "STOP" } : {};
-    const candidate = { content: { parts: [{ text: word(index) }], role: "model" }, ...finish, index: 0 };
-    const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: index + 1, totalTokenCount: index + 6 };
+    const candidate = {
+      content: { parts: [{ text: word(index) }], role: "model" },
+      ...finish,
+      index: 0,
+    };
+    const usageMetadata = {
+      promptTokenCount: 5,
+      candidatesTokenCount: index + 1,
+      totalTokenCount: index + 6,
+    };
     return `data: ${JSON.stringify({ candidates: [candidate], usageMetadata, modelVersion: "gemini", responseId: "r" })}\r\n\r\n`;
   });
 }
 
 /** CPU microseconds of one event, over several passes over the stream. */
 function measure(provider: Provider, chunks: readonly Uint8Array[], mayRun: boolean): number {
-  const request = requestOf({ model: REPLY_MODEL, messages: [] }, { provider: "p", model: "m", operation: "chat", stream: true });
+  const request = requestOf(
+    { model: REPLY_MODEL, messages: [] },
+    { provider: "p", model: "m", operation: "chat", stream: true },
+  );
   const before = process.cpuUsage();
   let written = 0;
   for (let pass = 0; pass < PASSES; pass++) {
-    const options = { attempt: fakeAttempt(), replyId: "own", includeUsage: false, clock: fakeClock(), startedMs: 0 };
+    const options = {
+      attempt: fakeAttempt(),
+      replyId: "own",
+      includeUsage: false,
+      clock: fakeClock(),
+      startedMs: 0,
+    };
     const output = new StreamOutput({ translator: provider.stream(request), ...options });
     output.mayRun = mayRun;
     const reader = createFormedReader("text/event-stream", undefined, output);
@@ -70,7 +89,9 @@ function measure(provider: Provider, chunks: readonly Uint8Array[], mayRun: bool
 
 function joined(events: readonly string[], chunks: number): Buffer[] {
   const size = Math.ceil(events.length / chunks);
-  return Array.from({ length: chunks }, (_, at) => Buffer.from(events.slice(at * size, (at + 1) * size).join("")));
+  return Array.from({ length: chunks }, (_, at) =>
+    Buffer.from(events.slice(at * size, (at + 1) * size).join("")),
+  );
 }
 
 function median(values: readonly number[]): number {
@@ -86,7 +107,14 @@ const streams: readonly (readonly [string, unknown, readonly string[]])[] = [
 const subjects = streams.flatMap(([name, definition, events]) => {
   const provider = makeProvider(definition as ProviderDefinition<never>);
   return [4, events.length].flatMap((chunks) =>
-    [true, false].map((mayRun) => ({ name, provider, pieces: joined(events, chunks), chunks, mayRun, times: [] as number[] })),
+    [true, false].map((mayRun) => ({
+      name,
+      provider,
+      pieces: joined(events, chunks),
+      chunks,
+      mayRun,
+      times: [] as number[],
+    })),
   );
 });
 for (let round = 0; round < ROUNDS + WARM_UP; round++) {

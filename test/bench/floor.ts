@@ -1,6 +1,6 @@
 /**
- * The floor: what a proxy on Koa and undici costs that parses both bodies and does nothing else. A stream is piped
- * through unparsed. `node floor.ts --port 0 --upstream http://127.0.0.1:9000`.
+ * The floor: what a proxy on Koa and undici costs that parses both bodies and does nothing else. A
+ * stream is piped through unparsed. `node floor.ts --port 0 --upstream http://127.0.0.1:9000`.
  */
 
 import type { Readable } from "node:stream";
@@ -8,7 +8,9 @@ import { parseArgs } from "node:util";
 import Koa from "koa";
 import { Agent, request } from "undici";
 
-const { values } = parseArgs({ options: { port: { type: "string", default: "0" }, upstream: { type: "string", default: "" } } });
+const { values } = parseArgs({
+  options: { port: { type: "string", default: "0" }, upstream: { type: "string", default: "" } },
+});
 
 const agent = new Agent({ connections: 256, pipelining: 1 });
 const app = new Koa();
@@ -33,7 +35,9 @@ app.use(async (ctx) => {
   ctx.body = bytes;
 });
 
-const server = app.listen(Number(values.port), "127.0.0.1", () => console.log(JSON.stringify(server.address())));
+const server = app.listen(Number(values.port), "127.0.0.1", () =>
+  console.log(JSON.stringify(server.address())),
+);
 
 /** Most bodies come in one piece; that case copies nothing. */
 async function collect(stream: Readable): Promise<Buffer> {

@@ -1,6 +1,7 @@
 /**
- * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the memory of each open stream, and the time of
- * a command; beside them the start of a bare Koa server. `-- --against <folder>` measures another checkout beside this one, interleaved.
+ * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the
+ * memory of each open stream, and the time of a command; beside them the start of a bare Koa
+ * server. `-- --against <folder>` measures another checkout beside this one, interleaved.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -49,20 +50,28 @@ for (let round = 0; round < rounds; round++) {
   }
   process.stderr.write(`round ${round + 1} of ${rounds}\n`);
 }
-for (const root of roots) figures.get(root)?.perStream.push(await memoryPerStream(root, Number(values.streams)));
+for (const root of roots)
+  figures.get(root)?.perStream.push(await memoryPerStream(root, Number(values.streams)));
 
-console.log(`medians of ${rounds} interleaved rounds; memory ${settleMs / 1_000} s after the start\n`);
+console.log(
+  `medians of ${rounds} interleaved rounds; memory ${settleMs / 1_000} s after the start\n`,
+);
 print("bare Koa", floor);
 for (const [root, found] of figures) {
-  const ratio = (of: "readyMs" | "readyCpuMs"): string => `${(median(found[of]) / median(floor[of])).toFixed(1)} × bare Koa`;
+  const ratio = (of: "readyMs" | "readyCpuMs"): string =>
+    `${(median(found[of]) / median(floor[of])).toFixed(1)} × bare Koa`;
   print(root, found);
   console.log(`  ready: wall ${ratio("readyMs")}, CPU ${ratio("readyCpuMs")}`);
   for (const [name, times] of found.commands) {
     const ratioToFloor = median(times) / median(floor.readyCpuMs);
-    console.log(`  sluice ${name}: ${median(times).toFixed(0)} ms CPU, ${ratioToFloor.toFixed(1)} × bare Koa`);
+    console.log(
+      `  sluice ${name}: ${median(times).toFixed(0)} ms CPU, ${ratioToFloor.toFixed(1)} × bare Koa`,
+    );
   }
   for (const { heldKb, residentKb } of found.perStream) {
-    console.log(`  each of ${values.streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`);
+    console.log(
+      `  each of ${values.streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`,
+    );
   }
 }
 
@@ -72,7 +81,11 @@ function print(name: string, { readyMs, readyCpuMs, idleMb }: typeof floor): voi
   );
 }
 
-async function look(found: typeof floor, start: (directory: string) => Promise<Started>, waitMs: number): Promise<void> {
+async function look(
+  found: typeof floor,
+  start: (directory: string) => Promise<Started>,
+  waitMs: number,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-idle-"));
   try {
     const started = await start(directory);

@@ -49,7 +49,8 @@ export function readOptions(): BenchOptions | undefined {
   if (values.help) return undefined;
   const flags = process.argv.slice(2);
   return {
-    only: values.only?.split(",") ?? (values.against === undefined ? undefined : ["floor", "sluice"]),
+    only:
+      values.only?.split(",") ?? (values.against === undefined ? undefined : ["floor", "sluice"]),
     scenario: values.scenario,
     against: values.against,
     rounds: Number(values.rounds ?? (values.quick ? 3 : 8)),
@@ -57,7 +58,9 @@ export function readOptions(): BenchOptions | undefined {
     warmMs: values.quick ? 600 : 1500,
     sameModel: values["same-model"],
     profile: values.profile,
-    isComplete: flags.every((flag, index) => flag.startsWith("--rounds") || flags[index - 1] === "--rounds"),
+    isComplete: flags.every(
+      (flag, index) => flag.startsWith("--rounds") || flags[index - 1] === "--rounds",
+    ),
     command: ["npm run bench", ...(flags.length > 0 ? ["--", ...flags] : [])].join(" "),
   };
 }

@@ -1,12 +1,17 @@
 /**
- * Own code beside the library that could replace it: CPU time, memory of the loaded library, and whether the answers agree.
- * `node test/bench/own-code.ts`. Figures stand in core/decisions/2026-11-22-small-own-code.md. The libraries that the gateway does
- * not depend on are compared when they are installed: `npm install --no-save fastest-levenshtein croner`.
+ * Own code beside the library that could replace it: CPU time, memory of the loaded library, and
+ * whether the answers agree. `node test/bench/own-code.ts`. Figures stand in
+ * core/decisions/2026-11-22-small-own-code.md. The libraries that the gateway does not depend on
+ * are compared when they are installed: `npm install --no-save fastest-levenshtein croner`.
  */
 
 import tokens from "gpt-tokenizer/bpeRanks/o200k_base";
 import { createTextCounter } from "../../core/engine/src/counting/o200k.ts";
-import { packVocabulary, type RawTokens, unpackAtOnce } from "../../core/engine/src/counting/vocabulary.ts";
+import {
+  packVocabulary,
+  type RawTokens,
+  unpackAtOnce,
+} from "../../core/engine/src/counting/vocabulary.ts";
 import { matchesCron, parseCron } from "../../core/engine/src/config/cron.ts";
 import { BoundedMap } from "../../core/engine/src/config/bounded-map.ts";
 import { distance, nearest } from "../../core/engine/src/config/validate/distance.ts";
@@ -14,7 +19,10 @@ import { windowEnd } from "../../core/engine/src/counting/windows.ts";
 
 const ROUNDS = 5;
 
-/** The median CPU time of some rounds, in milliseconds. Both sides take turns, so that a busy machine slows both. */
+/**
+ * The median CPU time of some rounds, in milliseconds. Both sides take turns, so that a busy
+ * machine slows both.
+ */
 function compare(name: string, sides: Readonly<Record<string, () => unknown>>): void {
   const times = new Map(Object.keys(sides).map((side) => [side, [] as number[]]));
   for (let round = 0; round < ROUNDS; round++) {
@@ -25,7 +33,9 @@ function compare(name: string, sides: Readonly<Record<string, () => unknown>>): 
       times.get(side)?.push((user + system) / 1_000);
     }
   }
-  const shown = [...times].map(([side, all]) => `${side} ${all.toSorted((a, b) => a - b)[ROUNDS >> 1]?.toFixed(1)} ms`);
+  const shown = [...times].map(
+    ([side, all]) => `${side} ${all.toSorted((a, b) => a - b)[ROUNDS >> 1]?.toFixed(1)} ms`,
+  );
   console.log(`${name.padEnd(28)} ${shown.join("  ")}`);
 }
 
@@ -41,7 +51,9 @@ async function tokenMerge(): Promise<void> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
   const options = { disallowedSpecial: new Set<string>() };
   countTokens("Hello", options);
-  console.log(`tables: own ${(between - before).toFixed(0)} MB, library ${(heapOf() - between).toFixed(0)} MB more`);
+  console.log(
+    `tables: own ${(between - before).toFixed(0)} MB, library ${(heapOf() - between).toFixed(0)} MB more`,
+  );
   const inWindows = (text: string): number => {
     let sum = 0;
     for (let start = 0; start < text.length;) {
@@ -56,13 +68,17 @@ async function tokenMerge(): Promise<void> {
   const random = (of: (index: number) => string, count: number): string =>
     Array.from({ length: count }, () => of(next(1e6))).join("");
   const english = random(
-    (index) => ` ${["the", "gateway", "counts", "model", "tokens", "reply", `w${index % 997}`][index % 7]}`,
+    (index) =>
+      ` ${["the", "gateway", "counts", "model", "tokens", "reply", `w${index % 997}`][index % 7]}`,
     60_000,
   );
   const texts = {
     "words, 0.3 MB": english,
     "any CJK, 0.3 MB": random((index) => String.fromCodePoint(0x4e00 + (index % 20_000)), 100_000),
-    "letters without breaks, 0.3 MB": random((index) => String.fromCodePoint(0x61 + (index % 26)), 300_000),
+    "letters without breaks, 0.3 MB": random(
+      (index) => String.fromCodePoint(0x61 + (index % 26)),
+      300_000,
+    ),
     "white space, 0.3 MB": random((index) => " \n\t"[index % 3] ?? " ", 300_000),
     "one letter, 0.3 MB": "a".repeat(300_000),
   };
@@ -77,17 +93,29 @@ async function tokenMerge(): Promise<void> {
 }
 
 async function editDistance(): Promise<void> {
-  const { distance: other } = (await import("fastest-levenshtein" as string)) as { distance: typeof distance };
-  const words = "host port base_url api_key timeouts connections use preset region models targets fallback retries".split(" ");
+  const { distance: other } = (await import("fastest-levenshtein" as string)) as {
+    distance: typeof distance;
+  };
+  const words =
+    "host port base_url api_key timeouts connections use preset region models targets fallback retries".split(
+      " ",
+    );
   const slips = ["hots", "prot", "base_ulr", "api_kye", "timeuots", "regoin", "modles", "tragets"];
   const nearestBy = (far: typeof distance, word: string): string | undefined => {
-    const ranked = words.map((known) => [far(word, known), known] as const).toSorted(([a], [b]) => a - b);
-    return ranked[0] !== undefined && ranked[0][0] <= Math.max(1, Math.floor(word.length / 3)) ? ranked[0][1] : undefined;
+    const ranked = words
+      .map((known) => [far(word, known), known] as const)
+      .toSorted(([a], [b]) => a - b);
+    return ranked[0] !== undefined && ranked[0][0] <= Math.max(1, Math.floor(word.length / 3))
+      ? ranked[0][1]
+      : undefined;
   };
   const missed = slips.filter((slip) => nearestBy(other, slip) !== nearest(slip, words));
-  console.log(`edit distance: the library finds no key for ${missed.join(", ") || "none"}, of ${slips.join(", ")}`);
+  console.log(
+    `edit distance: the library finds no key for ${missed.join(", ") || "none"}, of ${slips.join(", ")}`,
+  );
   const all = (far: typeof distance) => () => {
-    for (let round = 0; round < 2_000; round++) for (const slip of slips) for (const word of words) far(slip, word);
+    for (let round = 0; round < 2_000; round++)
+      for (const slip of slips) for (const word of words) far(slip, word);
   };
   compare("208,000 edit distances", { own: all(distance), library: all(other) });
 }
@@ -105,7 +133,14 @@ async function cron(): Promise<void> {
   console.log(
     `cron: ${dates.filter((date) => matchesCron(own, date) !== other.match(date)).length} of 50,000 minutes differ for ${pattern}`,
   );
-  const accepted = ["0 0 L * *", "0 0 * * 5#2", "0 0 15W * *", "@daily", "* * * * * *", "0 0 ? * *"].filter((text) => {
+  const accepted = [
+    "0 0 L * *",
+    "0 0 * * 5#2",
+    "0 0 15W * *",
+    "@daily",
+    "* * * * * *",
+    "0 0 ? * *",
+  ].filter((text) => {
     try {
       return Boolean(new Cron(text, { paused: true }));
     } catch {
@@ -122,10 +157,12 @@ async function cron(): Promise<void> {
 async function boundedMap(): Promise<void> {
   const { LRUCache } = await import("lru-cache");
   const keys = Array.from({ length: 20_000 }, (_, index) => `model-${index}`);
-  const use = (map: { get(key: string): unknown; set(key: string, value: number): unknown }) => () => {
-    for (let round = 0; round < 10; round++)
-      for (const [index, key] of keys.entries()) if (map.get(key) === undefined) map.set(key, index);
-  };
+  const use =
+    (map: { get(key: string): unknown; set(key: string, value: number): unknown }) => () => {
+      for (let round = 0; round < 10; round++)
+        for (const [index, key] of keys.entries())
+          if (map.get(key) === undefined) map.set(key, index);
+    };
   compare("200,000 gets, misses set", {
     own: use(new BoundedMap<number>(10_000)),
     library: use(new LRUCache<string, number>({ max: 10_000 })),

@@ -17,13 +17,15 @@ export function residentMb(pid: number): number {
 }
 
 /**
- * The scheduler's own account of each thread, in nanoseconds. utime and stime of `stat` are the same time in ticks of
- * 10 ms, too coarse for a short slice. Undefined where the kernel keeps no such account.
+ * The scheduler's own account of each thread, in nanoseconds. utime and stime of `stat` are the
+ * same time in ticks of 10 ms, too coarse for a short slice. Undefined where the kernel keeps no
+ * such account.
  */
 function fineCpuMs(pid: number): number | undefined {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
-    const account = (thread: string) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+    const account = (thread: string) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
     const total = threads.reduce((sum, thread) => sum + account(thread), 0);
     return total > 0 ? total / 1e6 : undefined;
   } catch {
@@ -32,7 +34,8 @@ function fineCpuMs(pid: number): number | undefined {
 }
 
 function coarseCpuMs(pid: number): number {
-  // The name of the process stands in brackets and may hold spaces; utime and stime are the 14th and 15th fields of the line.
+  // The name of the process stands in brackets and may hold spaces; utime and stime are the 14th
+  // and 15th fields of the line.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")
     .split(" ");

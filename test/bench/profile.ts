@@ -6,7 +6,11 @@ import { dirname, join } from "node:path";
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+    readonly callFrame: {
+      readonly functionName: string;
+      readonly url: string;
+      readonly lineNumber: number;
+    };
   }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -16,7 +20,10 @@ interface CpuProfile {
 const BREAK = "\t";
 const IDLE = new Set(["(idle)", "(root)"]);
 
-/** Lines that name the functions with the most self time, and the shares of whole packages. Empty without a profile. */
+/**
+ * Lines that name the functions with the most self time, and the shares of whole packages. Empty
+ * without a profile.
+ */
 export function topFunctions(directory: string, count: number): string[] {
   const file = profileOf(directory);
   if (file === undefined) return [];
@@ -35,7 +42,10 @@ export function topFunctions(directory: string, count: number): string[] {
   ];
 }
 
-/** Copies the main thread's profile to `target`, which outlives the run. Returns `target`. Throws without a profile. */
+/**
+ * Copies the main thread's profile to `target`, which outlives the run. Returns `target`. Throws
+ * without a profile.
+ */
 export function keepProfile(directory: string, target: string): string {
   const file = profileOf(directory);
   if (file === undefined) throw new Error(`No profile in ${directory}.`);
@@ -47,14 +57,21 @@ export function keepProfile(directory: string, target: string): string {
 /** A worker thread writes a profile of its own; the main thread's is the largest. */
 function profileOf(directory: string): string | undefined {
   const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"));
-  return files.map((name) => join(directory, name)).sort((a, b) => statSync(b).size - statSync(a).size)[0];
+  return files
+    .map((name) => join(directory, name))
+    .sort((a, b) => statSync(b).size - statSync(a).size)[0];
 }
 
 function selfTimes(profile: CpuProfile): Map<string, number> {
   const names = new Map(
     profile.nodes.map(({ id, callFrame }) => {
-      const place = callFrame.url.replace(/^file:\/\//, "").replace(/^.*?((node_modules|core|plugins|test)\/)/, "$1");
-      return [id, `${callFrame.functionName || "(anonymous)"}${BREAK}${place}${place ? `:${callFrame.lineNumber + 1}` : ""}`];
+      const place = callFrame.url
+        .replace(/^file:\/\//, "")
+        .replace(/^.*?((node_modules|core|plugins|test)\/)/, "$1");
+      return [
+        id,
+        `${callFrame.functionName || "(anonymous)"}${BREAK}${place}${place ? `:${callFrame.lineNumber + 1}` : ""}`,
+      ];
     }),
   );
   const self = new Map<string, number>();
@@ -71,6 +88,8 @@ function part(name: string): string {
   const [label = "", place = ""] = name.split(BREAK);
   if (place === "") return label.startsWith("(") ? label : "native";
   return (
-    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/src\/[^/:]+|plugins\/[^/]+|test\/bench|node:\w+)/.exec(place)?.[1] ?? place
+    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/src\/[^/:]+|plugins\/[^/]+|test\/bench|node:\w+)/.exec(
+      place,
+    )?.[1] ?? place
   );
 }

@@ -1,13 +1,22 @@
 /** Looks whether a reply is a right one. A fast wrong answer is no result. */
 
-import { EMBEDDINGS_DIMENSIONS, EMBEDDINGS_INPUTS, IMAGE_BYTES, STREAM_EVENTS, type Scenario } from "./scenarios.ts";
+import {
+  EMBEDDINGS_DIMENSIONS,
+  EMBEDDINGS_INPUTS,
+  IMAGE_BYTES,
+  STREAM_EVENTS,
+  type Scenario,
+} from "./scenarios.ts";
 
 interface Chunk {
   readonly model: string;
   readonly choices: readonly { readonly delta?: { readonly content?: string | null } }[];
 }
 
-/** The model named by a reply (bytes as they came). Throws, with the beginning of the reply, when it is not the whole right one. */
+/**
+ * The model named by a reply (bytes as they came). Throws, with the beginning of the reply, when it
+ * is not the whole right one.
+ */
 export function inspectReply(wire: string, scenario: Scenario): string {
   const headersEnd = wire.indexOf("\r\n\r\n");
   const head = wire.slice(0, headersEnd);
@@ -18,7 +27,9 @@ export function inspectReply(wire: string, scenario: Scenario): string {
     if (scenario.operation !== undefined) return inspectData(body, scenario.operation);
     return scenario.stream ? inspectStream(body) : inspectWhole(body);
   } catch (error) {
-    throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, { cause: error });
+    throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -28,18 +39,23 @@ function inspectWhole(body: string): string {
     readonly usage: unknown;
     readonly choices: readonly { readonly message: { readonly content: string } }[];
   };
-  if (!reply.choices[0]?.message.content.startsWith("The Rhine") || !reply.usage) throw new Error("Content or usage is missing.");
+  if (!reply.choices[0]?.message.content.startsWith("The Rhine") || !reply.usage)
+    throw new Error("Content or usage is missing.");
   return reply.model;
 }
 
 function inspectData(body: string, operation: "embeddings" | "images"): string {
   const { data, model = "" } = JSON.parse(body) as {
     readonly model?: string;
-    readonly data: readonly { readonly embedding?: readonly number[]; readonly b64_json?: string }[];
+    readonly data: readonly {
+      readonly embedding?: readonly number[];
+      readonly b64_json?: string;
+    }[];
   };
   const isRight =
     operation === "embeddings"
-      ? data.length === EMBEDDINGS_INPUTS && data.every(({ embedding }) => embedding?.length === EMBEDDINGS_DIMENSIONS)
+      ? data.length === EMBEDDINGS_INPUTS &&
+        data.every(({ embedding }) => embedding?.length === EMBEDDINGS_DIMENSIONS)
       : Buffer.from(data[0]?.b64_json ?? "", "base64").length === IMAGE_BYTES;
   if (!isRight) throw new Error("Vectors or the image are not whole.");
   return model;
@@ -53,7 +69,8 @@ function inspectStream(body: string): string {
   if (data.pop() !== "[DONE]") throw new Error("The end mark is missing.");
   const chunks = data.map((text) => JSON.parse(text) as Chunk);
   const words = chunks.filter((chunk) => chunk.choices[0]?.delta?.content).length;
-  if (words !== STREAM_EVENTS) throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
+  if (words !== STREAM_EVENTS)
+    throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
   return chunks[0]?.model ?? "";
 }
 

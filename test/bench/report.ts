@@ -1,4 +1,7 @@
-/** From slices to tables. Every figure is the median of the rounds; every ratio the median of the rounds' ratios. */
+/**
+ * From slices to tables. Every figure is the median of the rounds; every ratio the median of the
+ * rounds' ratios.
+ */
 
 import { cpus } from "node:os";
 import { judge } from "./goals.ts";
@@ -40,7 +43,11 @@ export function summarize(scenario: string, measured: readonly TargetSlices[]): 
   const summaries = measured.map(({ target, slices }): Summary => {
     const middle = (pick: (slice: Slice) => number) => median(slices.map(pick));
     const compared = (compare: (own: Slice, other: Slice) => number) =>
-      median(slices.flatMap((slice, round) => (floor[round] === undefined ? [] : [compare(slice, floor[round])])));
+      median(
+        slices.flatMap((slice, round) =>
+          floor[round] === undefined ? [] : [compare(slice, floor[round])],
+        ),
+      );
     return {
       target,
       requestsPerSecond: middle((slice) => slice.requestsPerSecond),
@@ -74,9 +81,16 @@ const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = 
 
 /** One scenario as a table in Markdown, its columns aligned for a terminal. */
 export function table({ scenario, summaries }: ScenarioResult): string {
-  const rows = [COLUMNS.map(([title]) => title), ...summaries.map((row) => COLUMNS.map(([, cell]) => cell(row)))];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`);
+  const rows = [
+    COLUMNS.map(([title]) => title),
+    ...summaries.map((row) => COLUMNS.map(([, cell]) => cell(row))),
+  ];
+  const widths = COLUMNS.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`,
+  );
   lines.splice(1, 0, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`);
   return `## ${scenario}\n\n${lines.join("\n")}\n`;
 }

@@ -1,4 +1,7 @@
-/** `npm run bench`: all targets in one run, in turn, slice by slice. `--help` says which flags there are. */
+/**
+ * `npm run bench`: all targets in one run, in turn, slice by slice. `--help` says which flags there
+ * are.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,18 +53,33 @@ async function bench(options: BenchOptions, other: Checkout | undefined): Promis
 
   try {
     const notes = CAN_PIN ? [] : ["processes are not pinned to cores"];
-    notes.push(...(await startTargets(options, directory, `http://127.0.0.1:${upstream.port}`, servers, other)));
+    notes.push(
+      ...(await startTargets(
+        options,
+        directory,
+        `http://127.0.0.1:${upstream.port}`,
+        servers,
+        other,
+      )),
+    );
     const results: ScenarioResult[] = [];
     const comparisons: string[] = [];
-    for (const scenario of SCENARIOS.filter(({ name }) => options.scenario === undefined || name.includes(options.scenario))) {
+    for (const scenario of SCENARIOS.filter(
+      ({ name }) => options.scenario === undefined || name.includes(options.scenario),
+    )) {
       const measured = await runScenario(options, scenario, servers, load, notes);
       const result = summarize(scenario.name, measured);
       results.push(result);
       console.log(`\n${table(result)}`);
-      if (other !== undefined) comparisons.push(...compareCommits(scenario.name, measured, other.suffix));
+      if (other !== undefined)
+        comparisons.push(...compareCommits(scenario.name, measured, other.suffix));
     }
-    if (comparisons.length > 0) console.log(["\n## This checkout ÷ the other commit\n", ...comparisons].join("\n"));
-    const text = report({ command: options.command, rounds: options.rounds, replyModel, notes }, results);
+    if (comparisons.length > 0)
+      console.log(["\n## This checkout ÷ the other commit\n", ...comparisons].join("\n"));
+    const text = report(
+      { command: options.command, rounds: options.rounds, replyModel, notes },
+      results,
+    );
     if (text.includes("\n## Goals")) console.log(text.slice(text.indexOf("\n## Goals")));
     for (const note of notes) console.log(`note: ${note}`);
     if (options.isComplete) writeFileSync(RESULTS, text);
@@ -88,12 +106,15 @@ async function startTargets(
 ): Promise<string[]> {
   const notes: string[] = [];
   const isWanted = ({ name, isOnRequest = false }: Target) =>
-    options.only?.some((wanted) => name === wanted || name === `${wanted}${other?.suffix}`) ?? !isOnRequest;
+    options.only?.some((wanted) => name === wanted || name === `${wanted}${other?.suffix}`) ??
+    !isOnRequest;
   for (const target of targets(other).filter(isWanted)) {
     const own = join(directory, target.name);
     mkdirSync(own);
     const nodeFlags =
-      options.profile && target.isNode ? ["--cpu-prof", `--cpu-prof-dir=${own}`, "--import", EXIT_ON_SIGTERM] : [];
+      options.profile && target.isNode
+        ? ["--cpu-prof", `--cpu-prof-dir=${own}`, "--import", EXIT_ON_SIGTERM]
+        : [];
     const context = { directory: own, upstreamUrl, port: await freePort(), nodeFlags };
     try {
       const launch = await target.prepare(context);
@@ -106,7 +127,10 @@ async function startTargets(
   return notes;
 }
 
-/** One scenario on every server: warm all of them, then round by round a slice on each, another one first each time. */
+/**
+ * One scenario on every server: warm all of them, then round by round a slice on each, another one
+ * first each time.
+ */
 async function runScenario(
   options: BenchOptions,
   scenario: Scenario,
@@ -117,7 +141,12 @@ async function runScenario(
   const runs: { target: string; server: RunningServer; count: number; slices: Slice[] }[] = [];
   for (const [target, server] of servers) {
     try {
-      runs.push({ target, server, count: await warmUp(load, server, scenario, options), slices: [] });
+      runs.push({
+        target,
+        server,
+        count: await warmUp(load, server, scenario, options),
+        slices: [],
+      });
     } catch (error) {
       notes.push(`${target} is left out of ${scenario.name}: ${String(error)}`);
     }

@@ -8,9 +8,15 @@ export interface Scenario {
   readonly operation?: "embeddings" | "images";
   /** The upstream sends an event every `PACE_MS`, as models do, instead of as fast as it can. */
   readonly isPaced?: boolean;
-  /** The upstream sends the events joined in `BURST_CHUNKS` chunks, as fast models behind a busy proxy do. */
+  /**
+   * The upstream sends the events joined in `BURST_CHUNKS` chunks, as fast models behind a busy
+   * proxy do.
+   */
   readonly isBurst?: boolean;
-  /** The model speaks another dialect than the client: Anthropic's. Targets that do not translate get the reference dialect. */
+  /**
+   * The model speaks another dialect than the client: Anthropic's. Targets that do not translate
+   * get the reference dialect.
+   */
   readonly isTranslated?: boolean;
   /** Connections, each with one request in flight. */
   readonly concurrency: number;
@@ -48,12 +54,21 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "paced stream c=16", stream: true, concurrency: 16, isPaced: true },
   { name: "paced stream c=32", stream: true, concurrency: 32, isPaced: true },
   { name: "burst stream c=32", stream: true, concurrency: 32, isBurst: true },
-  { name: "translated burst c=32", stream: true, concurrency: 32, isBurst: true, isTranslated: true },
+  {
+    name: "translated burst c=32",
+    stream: true,
+    concurrency: 32,
+    isBurst: true,
+    isTranslated: true,
+  },
   { name: "embeddings 3 MB", stream: false, concurrency: 2, operation: "embeddings" },
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
 
-/** Digits in the prompt of a chat request. The load writes the request's number over them: no two prompts are alike. */
+/**
+ * Digits in the prompt of a chat request. The load writes the request's number over them: no two
+ * prompts are alike.
+ */
 export const PROMPT_NUMBER = "0000000000";
 
 /** Inputs of an embeddings request, and numbers in each vector: 3 MB. */
@@ -72,16 +87,26 @@ export function requestPath({ operation }: Scenario): string {
 /** The body of the request that every target gets. */
 export function requestBody(scenario: Scenario): string {
   if (scenario.operation === "embeddings") {
-    const input = Array.from({ length: EMBEDDINGS_INPUTS }, (_, index) => `The Rhine has ${index} countries.`);
+    const input = Array.from(
+      { length: EMBEDDINGS_INPUTS },
+      (_, index) => `The Rhine has ${index} countries.`,
+    );
     return JSON.stringify({ model: MODEL, input, user: "bench" });
   }
   if (scenario.operation === "images")
-    return JSON.stringify({ model: MODEL, prompt: "The Rhine near Hoek van Holland.", user: "bench" });
+    return JSON.stringify({
+      model: MODEL,
+      prompt: "The Rhine near Hoek van Holland.",
+      user: "bench",
+    });
   return JSON.stringify({
     model: scenario.isTranslated ? TRANSLATED_MODEL : MODEL,
     messages: [
       { role: "system", content: `You answer in one sentence. Question ${PROMPT_NUMBER}.` },
-      { role: "user", content: "Where does the Rhine end, and how many countries has it touched by then?" },
+      {
+        role: "user",
+        content: "Where does the Rhine end, and how many countries has it touched by then?",
+      },
     ],
     temperature: 0.2,
     user: scenario.isPaced ? PACED_USER : scenario.isBurst ? BURST_USER : "bench",

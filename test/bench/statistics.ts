@@ -2,10 +2,15 @@
 
 /** The value below which a share (0 to 1) of an ascending list lies. NaN for an empty one. */
 export function percentile(ascending: ArrayLike<number>, share: number): number {
-  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN;
+  return (
+    ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * share))] ?? Number.NaN
+  );
 }
 
-/** The middle of a list in any order; the mean of the two middles of an even one. NaN for an empty one. */
+/**
+ * The middle of a list in any order; the mean of the two middles of an even one. NaN for an empty
+ * one.
+ */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

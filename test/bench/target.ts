@@ -48,7 +48,9 @@ export interface Target {
   /** Runs only when `--only` names it. */
   readonly isOnRequest?: boolean;
   /** Writes what it needs and says how it is started, or says in one sentence why it cannot be. */
-  prepare(context: BenchContext): Launch | { readonly skip: string } | Promise<Launch | { readonly skip: string }>;
+  prepare(
+    context: BenchContext,
+  ): Launch | { readonly skip: string } | Promise<Launch | { readonly skip: string }>;
 }
 
 /** A server that runs and answers. */
@@ -60,7 +62,10 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server on a core and waits until it answers. Throws with the end of its output when it does not. */
+/**
+ * Starts a server on a core and waits until it answers. Throws with the end of its output when it
+ * does not.
+ */
 export async function startServer(
   launch: Launch,
   context: Pick<BenchContext, "directory" | "port">,
@@ -77,12 +82,23 @@ export async function startServer(
   closeSync(output);
   child.once("error", () => undefined);
   try {
-    await answers(child, `http://127.0.0.1:${context.port}${launch.readyPath ?? "/"}`, launch.readyStatus);
+    await answers(
+      child,
+      `http://127.0.0.1:${context.port}${launch.readyPath ?? "/"}`,
+      launch.readyStatus,
+    );
   } catch (error) {
     await stop(child);
-    throw new Error(`${String(error)}\n${readFileSync(logFile, "utf8").slice(-1500)}`, { cause: error });
+    throw new Error(`${String(error)}\n${readFileSync(logFile, "utf8").slice(-1500)}`, {
+      cause: error,
+    });
   }
-  return { pid: child.pid ?? 0, port: context.port, headers: launch.headers ?? {}, stop: () => stop(child) };
+  return {
+    pid: child.pid ?? 0,
+    port: context.port,
+    headers: launch.headers ?? {},
+    stop: () => stop(child),
+  };
 }
 
 /** A port on 127.0.0.1 that was free a moment ago. */
@@ -95,7 +111,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-async function answers(child: ChildProcess, url: string, status: number | undefined): Promise<void> {
+async function answers(
+  child: ChildProcess,
+  url: string,
+  status: number | undefined,
+): Promise<void> {
   const limit = Date.now() + START_LIMIT_MS;
   while (Date.now() < limit) {
     if (child.exitCode !== null || child.pid === undefined)

@@ -14,7 +14,13 @@ export interface ErrorFact {
   readonly outward?: number;
 }
 
-const fact = (status: number, body: JsonValue, code: ErrorCode, retries: boolean, more: Partial<ErrorFact> = {}): ErrorFact => ({
+const fact = (
+  status: number,
+  body: JsonValue,
+  code: ErrorCode,
+  retries: boolean,
+  more: Partial<ErrorFact> = {},
+): ErrorFact => ({
   status,
   body,
   code,
@@ -30,34 +36,87 @@ const anthropic = (type: string, message = "No."): JsonObject => ({
   error: { type, message },
   request_id: "req_1",
 });
-const google = (code: number, status: string, message = "No.", details: JsonValue = []): JsonObject => ({
+const google = (
+  code: number,
+  status: string,
+  message = "No.",
+  details: JsonValue = [],
+): JsonObject => ({
   error: { code, message, status, details },
 });
-const aws = (name: string, status: number, code: ErrorCode, retries: boolean, message = "No."): ErrorFact =>
-  fact(status, { message }, code, retries, { headers: { "x-amzn-errortype": `${name}:http://internal.amazon.com/coral/` } });
+const aws = (
+  name: string,
+  status: number,
+  code: ErrorCode,
+  retries: boolean,
+  message = "No.",
+): ErrorFact =>
+  fact(status, { message }, code, retries, {
+    headers: { "x-amzn-errortype": `${name}:http://internal.amazon.com/coral/` },
+  });
 
 /** Errors of every provider of the reference dialect. */
 const REFERENCE: readonly ErrorFact[] = [
   fact(400, openai("Bad.", { param: "temperature" }), "upstream_rejected", false),
   fact(
     400,
-    openai("This model's maximum context length is 8192 tokens.", { code: "context_length_exceeded" }),
+    openai("This model's maximum context length is 8192 tokens.", {
+      code: "context_length_exceeded",
+    }),
     "context_length_exceeded",
     false,
   ),
-  fact(400, openai("Your request was rejected as a result of our safety system."), "content_policy_violation", false),
+  fact(
+    400,
+    openai("Your request was rejected as a result of our safety system."),
+    "content_policy_violation",
+    false,
+  ),
   fact(400, openai("Refused.", { code: "moderation_blocked" }), "content_policy_violation", false),
-  fact(400, openai("Invalid 'input': maximum input length is 8192 tokens."), "context_length_exceeded", false),
-  fact(400, openai("Unknown parameter: 'moderation'.", { param: "moderation" }), "upstream_rejected", false),
+  fact(
+    400,
+    openai("Invalid 'input': maximum input length is 8192 tokens."),
+    "context_length_exceeded",
+    false,
+  ),
+  fact(
+    400,
+    openai("Unknown parameter: 'moderation'.", { param: "moderation" }),
+    "upstream_rejected",
+    false,
+  ),
   fact(400, openai(""), "upstream_rejected", false),
-  fact(400, openai("Refused.", { code: "content_policy_violation" }), "content_policy_violation", false),
+  fact(
+    400,
+    openai("Refused.", { code: "content_policy_violation" }),
+    "content_policy_violation",
+    false,
+  ),
   fact(400, openai("Refused.", { code: "content_filter" }), "content_policy_violation", false),
-  fact(401, openai("Incorrect API key.", { code: "invalid_api_key" }), "upstream_auth_failed", false),
+  fact(
+    401,
+    openai("Incorrect API key.", { code: "invalid_api_key" }),
+    "upstream_auth_failed",
+    false,
+  ),
   fact(403, openai("No access."), "upstream_auth_failed", false),
-  fact(404, openai("No such model.", { code: "model_not_found" }), "upstream_rejected", false, { outward: 404 }),
-  fact(429, openai("Slow down."), "upstream_rate_limited", true, { headers: { "retry-after": "12" }, retryAfterMs: 12_000 }),
-  fact(429, openai("Slow down."), "upstream_rate_limited", true, { headers: { "retry-after-ms": "250" }, retryAfterMs: 250 }),
-  fact(429, openai("Pay.", { type: "insufficient_quota", code: "insufficient_quota" }), "upstream_rate_limited", false),
+  fact(404, openai("No such model.", { code: "model_not_found" }), "upstream_rejected", false, {
+    outward: 404,
+  }),
+  fact(429, openai("Slow down."), "upstream_rate_limited", true, {
+    headers: { "retry-after": "12" },
+    retryAfterMs: 12_000,
+  }),
+  fact(429, openai("Slow down."), "upstream_rate_limited", true, {
+    headers: { "retry-after-ms": "250" },
+    retryAfterMs: 250,
+  }),
+  fact(
+    429,
+    openai("Pay.", { type: "insufficient_quota", code: "insufficient_quota" }),
+    "upstream_rate_limited",
+    false,
+  ),
   fact(500, openai("Oops.", { type: "server_error" }), "upstream_failed", true),
   fact(503, openai("Busy."), "upstream_overloaded", true),
   fact(504, openai("Late."), "upstream_timeout", true),
@@ -85,9 +144,15 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       "content_policy_violation",
       false,
     ),
-    fact(404, { error: { code: "DeploymentNotFound", message: "No such deployment." } }, "upstream_rejected", false, {
-      outward: 404,
-    }),
+    fact(
+      404,
+      { error: { code: "DeploymentNotFound", message: "No such deployment." } },
+      "upstream_rejected",
+      false,
+      {
+        outward: 404,
+      },
+    ),
     fact(
       401,
       { error: { code: "401", message: "Access denied due to invalid subscription key." } },
@@ -118,7 +183,10 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ),
     fact(
       400,
-      anthropic("invalid_request_error", "input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000"),
+      anthropic(
+        "invalid_request_error",
+        "input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000",
+      ),
       "context_length_exceeded",
       false,
     ),
@@ -137,7 +205,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
   ],
   "vertex-claude": [
     fact(429, anthropic("rate_limit_error"), "upstream_rate_limited", true),
-    fact(400, anthropic("invalid_request_error", "prompt is too long"), "context_length_exceeded", false),
+    fact(
+      400,
+      anthropic("invalid_request_error", "prompt is too long"),
+      "context_length_exceeded",
+      false,
+    ),
     fact(
       400,
       anthropic("invalid_request_error", "Output blocked by content filtering policy"),
@@ -171,7 +244,11 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
         ),
         fact(
           400,
-          google(400, "INVALID_ARGUMENT", "The prompt could not be submitted. It violates our Responsible AI practices."),
+          google(
+            400,
+            "INVALID_ARGUMENT",
+            "The prompt could not be submitted. It violates our Responsible AI practices.",
+          ),
           "content_policy_violation",
           false,
         ),
@@ -180,7 +257,9 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
         fact(404, google(404, "NOT_FOUND"), "upstream_rejected", false, { outward: 404 }),
         fact(
           429,
-          google(429, "RESOURCE_EXHAUSTED", "No.", [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "12s" }]),
+          google(429, "RESOURCE_EXHAUSTED", "No.", [
+            { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "12s" },
+          ]),
           "upstream_rate_limited",
           true,
           { retryAfterMs: 12_000 },
@@ -194,10 +273,34 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
   ),
   bedrock: [
     aws("ValidationException", 400, "upstream_rejected", false),
-    aws("ValidationException", 400, "context_length_exceeded", false, "Input is too long for requested model."),
-    aws("ValidationException", 400, "context_length_exceeded", false, "too many tokens: 300000 > 200000"),
-    aws("ValidationException", 400, "context_length_exceeded", false, "expected maxLength: 50000, actual: 60000"),
-    aws("ValidationException", 400, "content_policy_violation", false, "Output blocked by content filtering policy"),
+    aws(
+      "ValidationException",
+      400,
+      "context_length_exceeded",
+      false,
+      "Input is too long for requested model.",
+    ),
+    aws(
+      "ValidationException",
+      400,
+      "context_length_exceeded",
+      false,
+      "too many tokens: 300000 > 200000",
+    ),
+    aws(
+      "ValidationException",
+      400,
+      "context_length_exceeded",
+      false,
+      "expected maxLength: 50000, actual: 60000",
+    ),
+    aws(
+      "ValidationException",
+      400,
+      "content_policy_violation",
+      false,
+      "Output blocked by content filtering policy",
+    ),
     aws(
       "ValidationException",
       400,
@@ -223,12 +326,23 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     aws("ServiceQuotaExceededException", 400, "upstream_rate_limited", false),
     aws("InternalServerException", 500, "upstream_failed", true),
     aws("ServiceUnavailableException", 503, "upstream_overloaded", true),
-    fact(429, { __type: "com.amazon.coral.service#ThrottlingException", Message: "No." }, "upstream_rate_limited", true),
+    fact(
+      429,
+      { __type: "com.amazon.coral.service#ThrottlingException", Message: "No." },
+      "upstream_rate_limited",
+      true,
+    ),
   ],
   mistral: [
     fact(
       400,
-      { object: "error", message: "Bad.", type: "invalid_request_error", param: null, code: "3051" },
+      {
+        object: "error",
+        message: "Bad.",
+        type: "invalid_request_error",
+        param: null,
+        code: "3051",
+      },
       "upstream_rejected",
       false,
     ),
@@ -236,7 +350,8 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       400,
       {
         object: "error",
-        message: "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+        message:
+          "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
         type: "invalid_request_prompt",
         code: "3051",
       },
@@ -245,7 +360,16 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ),
     fact(
       422,
-      { detail: [{ type: "extra_forbidden", loc: ["body", "user"], msg: "Extra inputs are not permitted", input: "x" }] },
+      {
+        detail: [
+          {
+            type: "extra_forbidden",
+            loc: ["body", "user"],
+            msg: "Extra inputs are not permitted",
+            input: "x",
+          },
+        ],
+      },
       "upstream_rejected",
       false,
       { outward: 422 },
@@ -264,13 +388,23 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     fact(401, { detail: "Unauthorized" }, "upstream_auth_failed", false),
     fact(
       429,
-      { object: "error", message: "Requests rate limit exceeded", type: "rate_limited", code: "1300" },
+      {
+        object: "error",
+        message: "Requests rate limit exceeded",
+        type: "rate_limited",
+        code: "1300",
+      },
       "upstream_rate_limited",
       true,
     ),
     fact(
       500,
-      { object: "error", message: "Service unavailable.", type: "internal_server_error", code: "1000" },
+      {
+        object: "error",
+        message: "Service unavailable.",
+        type: "internal_server_error",
+        code: "1000",
+      },
       "upstream_failed",
       true,
     ),
@@ -304,13 +438,19 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ...REFERENCE,
     fact(
       400,
-      { code: "Client specified an invalid argument", error: "Argument not supported on this model: stop" },
+      {
+        code: "Client specified an invalid argument",
+        error: "Argument not supported on this model: stop",
+      },
       "upstream_rejected",
       false,
     ),
     fact(
       400,
-      { code: "Client specified an invalid argument", error: "Incorrect API key provided: xai-***." },
+      {
+        code: "Client specified an invalid argument",
+        error: "Incorrect API key provided: xai-***.",
+      },
       "upstream_auth_failed",
       false,
     ),
@@ -318,7 +458,8 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       400,
       {
         code: "Client specified an invalid argument",
-        error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+        error:
+          "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
       },
       "context_length_exceeded",
       false,
@@ -332,7 +473,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       "content_policy_violation",
       false,
     ),
-    fact(429, { code: "Some resource has been exhausted", error: "Too many requests" }, "upstream_rate_limited", true),
+    fact(
+      429,
+      { code: "Some resource has been exhausted", error: "Too many requests" },
+      "upstream_rate_limited",
+      true,
+    ),
   ],
   groq: [
     ...REFERENCE,
@@ -351,7 +497,13 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ),
     fact(
       413,
-      { error: { message: "Request too large for model", type: "tokens", code: "request_too_large" } },
+      {
+        error: {
+          message: "Request too large for model",
+          type: "tokens",
+          code: "request_too_large",
+        },
+      },
       "upstream_rejected",
       false,
       { outward: 413 },
@@ -370,7 +522,13 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ),
     fact(
       498,
-      { error: { message: "Flex capacity exceeded", type: "capacity_exceeded", code: "capacity_exceeded" } },
+      {
+        error: {
+          message: "Flex capacity exceeded",
+          type: "capacity_exceeded",
+          code: "capacity_exceeded",
+        },
+      },
       "upstream_overloaded",
       true,
     ),
@@ -390,7 +548,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       false,
     ),
     fact(400, { error: "Bad request." }, "upstream_rejected", false),
-    fact(500, { error: { object: "error", type: "internal_server_error", message: "No." } }, "upstream_failed", true),
+    fact(
+      500,
+      { error: { object: "error", type: "internal_server_error", message: "No." } },
+      "upstream_failed",
+      true,
+    ),
   ],
   deepseek: [
     ...REFERENCE,
@@ -398,7 +561,9 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     fact(400, openai("Content Exists Risk"), "content_policy_violation", false),
     fact(
       400,
-      openai("This model's maximum context length is 65536 tokens. However, you requested 70000 tokens."),
+      openai(
+        "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens.",
+      ),
       "context_length_exceeded",
       false,
     ),
@@ -408,7 +573,9 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ...REFERENCE,
     fact(
       422,
-      openai("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens"),
+      openai(
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens",
+      ),
       "context_length_exceeded",
       false,
     ),
@@ -417,14 +584,22 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     ...REFERENCE,
     fact(
       400,
-      { error: "Trying to keep the first 5000 tokens when the model is loaded with context length of only 4096 tokens." },
+      {
+        error:
+          "Trying to keep the first 5000 tokens when the model is loaded with context length of only 4096 tokens.",
+      },
       "context_length_exceeded",
       false,
     ),
   ],
   perplexity: [
     ...REFERENCE,
-    fact(422, { detail: [{ loc: ["body", "messages"], msg: "Field required", type: "missing" }] }, "upstream_rejected", false),
+    fact(
+      422,
+      { detail: [{ loc: ["body", "messages"], msg: "Field required", type: "missing" }] },
+      "upstream_rejected",
+      false,
+    ),
   ],
   openrouter: [
     fact(400, { error: { code: 400, message: "Bad." } }, "upstream_rejected", false),
@@ -435,14 +610,24 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       false,
     ),
     fact(401, { error: { code: 401, message: "No auth." } }, "upstream_auth_failed", false),
-    fact(402, { error: { code: 402, message: "Insufficient credits" } }, "upstream_auth_failed", false),
+    fact(
+      402,
+      { error: { code: 402, message: "Insufficient credits" } },
+      "upstream_auth_failed",
+      false,
+    ),
     fact(
       403,
       {
         error: {
           code: 403,
           message: "Flagged.",
-          metadata: { reasons: ["violence"], flagged_input: "x", provider_name: "P", model_slug: "m" },
+          metadata: {
+            reasons: ["violence"],
+            flagged_input: "x",
+            provider_name: "P",
+            model_slug: "m",
+          },
         },
       },
       "content_policy_violation",
@@ -452,23 +637,47 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     fact(429, { error: { code: 429, message: "Slow down." } }, "upstream_rate_limited", true),
     fact(
       502,
-      { error: { code: 502, message: "Provider returned error", metadata: { provider_name: "P", raw: "oops" } } },
+      {
+        error: {
+          code: 502,
+          message: "Provider returned error",
+          metadata: { provider_name: "P", raw: "oops" },
+        },
+      },
       "upstream_failed",
       true,
     ),
-    fact(503, { error: { code: 503, message: "No provider is available." } }, "upstream_overloaded", true),
+    fact(
+      503,
+      { error: { code: 503, message: "No provider is available." } },
+      "upstream_overloaded",
+      true,
+    ),
   ],
   ollama: [
     fact(
       404,
-      { error: { message: "model 'x' not found, try pulling it first", type: "api_error", param: null, code: null } },
+      {
+        error: {
+          message: "model 'x' not found, try pulling it first",
+          type: "api_error",
+          param: null,
+          code: null,
+        },
+      },
       "upstream_rejected",
       false,
       { outward: 404 },
     ),
     fact(
       400,
-      { error: { code: 400, message: "the request exceeds the available context size", type: "exceed_context_size_error" } },
+      {
+        error: {
+          code: 400,
+          message: "the request exceeds the available context size",
+          type: "exceed_context_size_error",
+        },
+      },
       "context_length_exceeded",
       false,
     ),
@@ -511,13 +720,48 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
   ],
   stability: [
     fact(400, { id: "1", name: "bad_request", message: "Bad." }, "upstream_rejected", false),
-    fact(400, { id: "1", name: "invalid_prompts", message: "Invalid prompts detected" }, "content_policy_violation", false),
-    fact(400, { id: "1", name: "bad_request", errors: ["prompt: cannot be blank"] }, "upstream_rejected", false),
-    fact(401, { id: "1", name: "unauthorized", message: "Incorrect API key" }, "upstream_auth_failed", false),
-    fact(402, { id: "1", name: "payment_required", errors: ["You lack sufficient credits"] }, "upstream_auth_failed", false),
-    fact(403, { id: "1", name: "content_moderation", errors: ["Your request was flagged"] }, "content_policy_violation", false),
-    fact(413, { id: "1", name: "content_too_large", errors: ["Too large"] }, "upstream_rejected", false),
-    fact(429, { id: "1", name: "rate_limit_exceeded", errors: ["Too many requests"] }, "upstream_rate_limited", true),
+    fact(
+      400,
+      { id: "1", name: "invalid_prompts", message: "Invalid prompts detected" },
+      "content_policy_violation",
+      false,
+    ),
+    fact(
+      400,
+      { id: "1", name: "bad_request", errors: ["prompt: cannot be blank"] },
+      "upstream_rejected",
+      false,
+    ),
+    fact(
+      401,
+      { id: "1", name: "unauthorized", message: "Incorrect API key" },
+      "upstream_auth_failed",
+      false,
+    ),
+    fact(
+      402,
+      { id: "1", name: "payment_required", errors: ["You lack sufficient credits"] },
+      "upstream_auth_failed",
+      false,
+    ),
+    fact(
+      403,
+      { id: "1", name: "content_moderation", errors: ["Your request was flagged"] },
+      "content_policy_violation",
+      false,
+    ),
+    fact(
+      413,
+      { id: "1", name: "content_too_large", errors: ["Too large"] },
+      "upstream_rejected",
+      false,
+    ),
+    fact(
+      429,
+      { id: "1", name: "rate_limit_exceeded", errors: ["Too many requests"] },
+      "upstream_rate_limited",
+      true,
+    ),
     fact(500, { id: "1", name: "internal_error", errors: ["Oops"] }, "upstream_failed", true),
   ],
 };

@@ -8,7 +8,10 @@ import { type Fact, REPLIES } from "./replies.ts";
 import { CALL_WORDS, STOP_REASONS } from "./stop-reasons.ts";
 import { USAGES } from "./usages.ts";
 
-/** What a client gets of a reply: the finish reason, or a failure's code; the native word beside it; the usage. */
+/**
+ * What a client gets of a reply: the finish reason, or a failure's code; the native word beside it;
+ * the usage.
+ */
 interface Got {
   readonly finish: unknown;
   readonly native: unknown;
@@ -42,7 +45,10 @@ function streamed(name: string, fact: Fact): Got {
   return orCode(() => {
     const translator = subjectOf(name).provider.stream(chatRequest(name, true));
     for (const [event, data] of REPLIES[name]?.events(fact) ?? []) {
-      translator.event({ event, data: typeof data === "string" ? data : JSON.stringify(data) }, sink);
+      translator.event(
+        { event, data: typeof data === "string" ? data : JSON.stringify(data) },
+        sink,
+      );
     }
     if (dones === 0) translator.end?.(sink);
     expect(dones).toBe(1);
@@ -74,32 +80,45 @@ describe("stop reasons", () => {
       for (const got of [whole(name, { stop, ...calls }), streamed(name, { stop, ...calls })]) {
         // What the finish reason does not say any more, the native one says.
         const isOther = stop !== finish && !finish.startsWith("upstream_");
-        expect({ stop, ...got }).toMatchObject({ stop, finish, ...(isOther ? { native: stop } : {}) });
+        expect({ stop, ...got }).toMatchObject({
+          stop,
+          finish,
+          ...(isOther ? { native: stop } : {}),
+        });
       }
     }
   });
 
   it.each(Object.entries(CALL_WORDS))("of %s with a call are tool_calls", (name, words) => {
     for (const stop of words) {
-      expect([whole(name, { stop, calls: true }).finish, streamed(name, { stop, calls: true }).finish]).toEqual([
-        "tool_calls",
-        "tool_calls",
-      ]);
+      expect([
+        whole(name, { stop, calls: true }).finish,
+        streamed(name, { stop, calls: true }).finish,
+      ]).toEqual(["tool_calls", "tool_calls"]);
     }
   });
 
-  it.each(["SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK", "OTHER"])(
-    "of a prompt that Gemini blocked are a refusal by policy: %s",
-    (reason) => {
-      for (const name of ["gemini", "vertex"]) {
-        const { provider } = subjectOf(name);
-        const body = JSON.stringify({ promptFeedback: { blockReason: reason }, usageMetadata: { promptTokenCount: 4 } });
-        expect(orCode(() => void provider.decode(Buffer.from(body), chatRequest(name, false)) as never).finish).toBe(
-          "content_policy_violation",
-        );
-      }
-    },
-  );
+  it.each([
+    "SAFETY",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "IMAGE_SAFETY",
+    "MODEL_ARMOR",
+    "JAILBREAK",
+    "OTHER",
+  ])("of a prompt that Gemini blocked are a refusal by policy: %s", (reason) => {
+    for (const name of ["gemini", "vertex"]) {
+      const { provider } = subjectOf(name);
+      const body = JSON.stringify({
+        promptFeedback: { blockReason: reason },
+        usageMetadata: { promptTokenCount: 4 },
+      });
+      expect(
+        orCode(() => void provider.decode(Buffer.from(body), chatRequest(name, false)) as never)
+          .finish,
+      ).toBe("content_policy_violation");
+    }
+  });
 });
 
 describe("usages", () => {
@@ -118,18 +137,32 @@ describe("errors", () => {
   it.each(Object.entries(ERRORS))("of %s", (name, facts) => {
     for (const { status, body, headers = {}, code, retries, retryAfterMs, outward } of facts) {
       const error = subjectOf(name).provider.error({ status, headers, body: JSON.stringify(body) });
-      const wanted = { code, retryable: retries, retryAfterMs, ...(outward === undefined ? {} : { status: outward }) };
+      const wanted = {
+        code,
+        retryable: retries,
+        retryAfterMs,
+        ...(outward === undefined ? {} : { status: outward }),
+      };
       expect({ body, error }).toMatchObject({ body, error: wanted });
     }
   });
 
-  it.each(["xai", "openrouter", "custom", "openai", "gemini", "anthropic"])("inside of a 200 of %s are errors", (name) => {
-    const { provider } = subjectOf(name);
-    const body =
-      name === "anthropic"
-        ? { type: "error", error: { type: "overloaded_error", message: "No." } }
-        : { error: { code: 503, message: "No." } };
-    const got = orCode(() => void provider.decode(Buffer.from(JSON.stringify(body)), chatRequest(name, false)) as never);
-    expect(got.finish).toBe("upstream_overloaded");
-  });
+  it.each(["xai", "openrouter", "custom", "openai", "gemini", "anthropic"])(
+    "inside of a 200 of %s are errors",
+    (name) => {
+      const { provider } = subjectOf(name);
+      const body =
+        name === "anthropic"
+          ? { type: "error", error: { type: "overloaded_error", message: "No." } }
+          : { error: { code: 503, message: "No." } };
+      const got = orCode(
+        () =>
+          void provider.decode(
+            Buffer.from(JSON.stringify(body)),
+            chatRequest(name, false),
+          ) as never,
+      );
+      expect(got.finish).toBe("upstream_overloaded");
+    },
+  );
 });

@@ -33,21 +33,37 @@ export const PROVIDERS: Readonly<Record<string, Subject>> = {
   anthropic: subject(anthropic, "claude-sonnet-4-5"),
   gemini: subject(gemini, "gemini-3-flash-preview"),
   vertex: subject(vertex, "gemini-2.5-flash", { project: "my-project", credentials: null }),
-  "vertex-claude": subject(vertex, "claude-sonnet-4-5@20250929", { project: "my-project", credentials: null }),
+  "vertex-claude": subject(vertex, "claude-sonnet-4-5@20250929", {
+    project: "my-project",
+    credentials: null,
+  }),
   bedrock: subject(bedrock, "anthropic.claude-sonnet-4-5-20250929-v1:0", { region: "us-east-1" }),
   mistral: subject(mistral, "mistral-large-2512"),
   cohere: subject(cohere, "command-a-03-2025"),
   stability: subject(stability, "stable-image-core"),
   ...Object.fromEntries(
-    ["groq", "deepseek", "xai", "together", "fireworks", "openrouter", "perplexity", "ollama", "vllm", "lmstudio", "custom"].map(
-      (name) => [name, preset(name)],
-    ),
+    [
+      "groq",
+      "deepseek",
+      "xai",
+      "together",
+      "fireworks",
+      "openrouter",
+      "perplexity",
+      "ollama",
+      "vllm",
+      "lmstudio",
+      "custom",
+    ].map((name) => [name, preset(name)]),
   ),
 };
 
 /** A chat request for a provider, with one tool. */
 export function chatRequest(name: string, stream: boolean): ProviderRequest {
-  const tool = { type: "function", function: { name: "probe", parameters: { type: "object", properties: {} } } };
+  const tool = {
+    type: "function",
+    function: { name: "probe", parameters: { type: "object", properties: {} } },
+  };
   return requestOf(
     { model: "contract/model", messages: [{ role: "user", content: "Hello." }], tools: [tool] },
     { provider: name, model: PROVIDERS[name]?.model ?? "", operation: "chat", stream },

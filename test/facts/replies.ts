@@ -1,4 +1,7 @@
-/** Replies and streams of every dialect around one fact: the native stop reason, or the native usage. Data of tests. */
+/**
+ * Replies and streams of every dialect around one fact: the native stop reason, or the native
+ * usage. Data of tests.
+ */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
@@ -16,9 +19,13 @@ export interface Dialect {
   events(fact: Fact): readonly (readonly [event: string | undefined, data: JsonValue])[];
 }
 
-const present = (name: string, value: JsonValue | undefined): JsonObject => (value === undefined ? {} : { [name]: value });
+const present = (name: string, value: JsonValue | undefined): JsonObject =>
+  value === undefined ? {} : { [name]: value };
 
-/** The reference dialect, and the dialects close to it. A stream's usage has a chunk of its own, or rides on the finish. */
+/**
+ * The reference dialect, and the dialects close to it. A stream's usage has a chunk of its own, or
+ * rides on the finish.
+ */
 function reference(usageOnFinish: boolean, place = "usage"): Dialect {
   const usageField = (usage: JsonValue | undefined): JsonObject =>
     usage === undefined ? {} : place === "usage" ? { usage } : { [place]: { usage } };
@@ -26,13 +33,31 @@ function reference(usageOnFinish: boolean, place = "usage"): Dialect {
   const head = { id: "c1", created: 1, model: "m" };
   return {
     whole: ({ stop = "stop", usage, calls }) => {
-      const message = { role: "assistant", content: "Hi", ...(calls === true ? { tool_calls: [call] } : {}) };
-      return { ...head, object: "chat.completion", choices: [{ index: 0, message, finish_reason: stop }], ...usageField(usage) };
+      const message = {
+        role: "assistant",
+        content: "Hi",
+        ...(calls === true ? { tool_calls: [call] } : {}),
+      };
+      return {
+        ...head,
+        object: "chat.completion",
+        choices: [{ index: 0, message, finish_reason: stop }],
+        ...usageField(usage),
+      };
     },
     events: ({ stop = "stop", usage, calls }) => {
-      const chunk = (delta: JsonObject, reason: string | null, more: JsonObject = {}): [undefined, JsonValue] => [
+      const chunk = (
+        delta: JsonObject,
+        reason: string | null,
+        more: JsonObject = {},
+      ): [undefined, JsonValue] => [
         undefined,
-        { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: reason }], ...more },
+        {
+          ...head,
+          object: "chat.completion.chunk",
+          choices: [{ index: 0, delta, finish_reason: reason }],
+          ...more,
+        },
       ];
       const own: [undefined, JsonValue] = [
         undefined,
@@ -60,19 +85,36 @@ const anthropic: Dialect = {
     ...present("usage", usage),
   }),
   events: ({ stop = "end_turn", usage, calls }) => {
-    const block = (index: number, start: JsonObject, delta: JsonObject): readonly [string, JsonValue][] => [
+    const block = (
+      index: number,
+      start: JsonObject,
+      delta: JsonObject,
+    ): readonly [string, JsonValue][] => [
       ["content_block_start", { type: "content_block_start", index, content_block: start }],
       ["content_block_delta", { type: "content_block_delta", index, delta }],
       ["content_block_stop", { type: "content_block_stop", index }],
     ];
     return [
-      ["message_start", { type: "message_start", message: { type: "message", content: [], ...present("usage", usage) } }],
+      [
+        "message_start",
+        {
+          type: "message_start",
+          message: { type: "message", content: [], ...present("usage", usage) },
+        },
+      ],
       ...block(0, { type: "text", text: "" }, { type: "text_delta", text: "Hi" }),
       ...(calls === true
-        ? block(1, { type: "tool_use", id: "t1", name: "probe", input: {} }, { type: "input_json_delta", partial_json: "" })
+        ? block(
+            1,
+            { type: "tool_use", id: "t1", name: "probe", input: {} },
+            { type: "input_json_delta", partial_json: "" },
+          )
         : []),
       // The counts of the end are cumulative: they replace, and are never added.
-      ["message_delta", { type: "message_delta", delta: { stop_reason: stop }, ...present("usage", usage) }],
+      [
+        "message_delta",
+        { type: "message_delta", delta: { stop_reason: stop }, ...present("usage", usage) },
+      ],
       ["message_stop", { type: "message_stop" }],
     ];
   },
@@ -85,13 +127,22 @@ const gemini: Dialect = {
   }),
   // Every event has the counts so far: the last word wins.
   events: ({ stop = "STOP", usage, calls }) => [
-    [undefined, { candidates: [{ content: { role: "model", parts: geminiParts(calls) } }], ...present("usageMetadata", usage) }],
+    [
+      undefined,
+      {
+        candidates: [{ content: { role: "model", parts: geminiParts(calls) } }],
+        ...present("usageMetadata", usage),
+      },
+    ],
     [undefined, { candidates: [{ finishReason: stop }], ...present("usageMetadata", usage) }],
   ],
 };
 
 function geminiParts(calls: true | undefined): JsonObject[] {
-  return [{ text: "Hi" }, ...(calls === true ? [{ functionCall: { name: "probe", args: {} } }] : [])];
+  return [
+    { text: "Hi" },
+    ...(calls === true ? [{ functionCall: { name: "probe", args: {} } }] : []),
+  ];
 }
 
 const bedrock: Dialect = {
@@ -99,7 +150,10 @@ const bedrock: Dialect = {
     output: {
       message: {
         role: "assistant",
-        content: [{ text: "Hi" }, ...(calls === true ? [{ toolUse: { toolUseId: "t1", name: "probe", input: {} } }] : [])],
+        content: [
+          { text: "Hi" },
+          ...(calls === true ? [{ toolUse: { toolUseId: "t1", name: "probe", input: {} } }] : []),
+        ],
       },
     },
     stopReason: stop,
@@ -111,7 +165,10 @@ const bedrock: Dialect = {
     ["contentBlockStop", { contentBlockIndex: 0 }],
     ...(calls === true
       ? ([
-          ["contentBlockStart", { contentBlockIndex: 1, start: { toolUse: { toolUseId: "t1", name: "probe" } } }],
+          [
+            "contentBlockStart",
+            { contentBlockIndex: 1, start: { toolUse: { toolUseId: "t1", name: "probe" } } },
+          ],
           ["contentBlockStop", { contentBlockIndex: 1 }],
         ] as const)
       : []),
@@ -127,7 +184,13 @@ const cohere: Dialect = {
     message: {
       role: "assistant",
       content: [{ type: "text", text: "Hi" }],
-      ...(calls === true ? { tool_calls: [{ id: "t1", type: "function", function: { name: "probe", arguments: "{}" } }] } : {}),
+      ...(calls === true
+        ? {
+            tool_calls: [
+              { id: "t1", type: "function", function: { name: "probe", arguments: "{}" } },
+            ],
+          }
+        : {}),
     },
     ...present("usage", usage),
   }),

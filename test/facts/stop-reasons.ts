@@ -12,7 +12,12 @@ export type Finish =
 
 type Rows = Readonly<Record<string, Finish>>;
 
-const REFERENCE: Rows = { stop: "stop", length: "length", tool_calls: "tool_calls", content_filter: "content_filter" };
+const REFERENCE: Rows = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_calls",
+  content_filter: "content_filter",
+};
 const ANTHROPIC: Rows = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -65,7 +70,13 @@ export const STOP_REASONS: Readonly<Record<string, Rows>> = {
     malformed_tool_use: "stop",
     something_new: "stop",
   },
-  mistral: { stop: "stop", length: "length", model_length: "length", tool_calls: "tool_calls", error: "upstream_failed" },
+  mistral: {
+    stop: "stop",
+    length: "length",
+    model_length: "length",
+    tool_calls: "tool_calls",
+    error: "upstream_failed",
+  },
   cohere: {
     COMPLETE: "stop",
     STOP_SEQUENCE: "stop",
@@ -77,7 +88,11 @@ export const STOP_REASONS: Readonly<Record<string, Rows>> = {
     TIMEOUT: "upstream_timeout",
     SOMETHING_NEW: "stop",
   },
-  deepseek: { ...REFERENCE, insufficient_system_resource: "upstream_overloaded", something_new: "stop" },
+  deepseek: {
+    ...REFERENCE,
+    insufficient_system_resource: "upstream_overloaded",
+    something_new: "stop",
+  },
   together: { ...REFERENCE, eos: "stop", something_new: "stop" },
   groq: { ...REFERENCE, something_new: "stop" },
   xai: { ...REFERENCE, something_new: "stop" },

@@ -1,9 +1,17 @@
-/** Every shape of a native usage, and what it means: prompt with what the cache had, completion with the thoughts. Data. */
+/**
+ * Every shape of a native usage, and what it means: prompt with what the cache had, completion with
+ * the thoughts. Data.
+ */
 
 import type { JsonObject, Usage } from "@sluice/contract";
 
 /** A native usage by provider, and the gateway's. */
-export const USAGES: readonly (readonly [provider: string, what: string, native: JsonObject, usage: Partial<Usage>])[] = [
+export const USAGES: readonly (readonly [
+  provider: string,
+  what: string,
+  native: JsonObject,
+  usage: Partial<Usage>,
+])[] = [
   ...["openai", "azure", "together", "fireworks", "custom"].map(
     (name) =>
       [
@@ -67,8 +75,20 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
   [
     "bedrock",
     "the cache beside the input",
-    { inputTokens: 10, outputTokens: 20, totalTokens: 120, cacheReadInputTokens: 40, cacheWriteInputTokens: 50 },
-    { promptTokens: 100, completionTokens: 20, totalTokens: 120, cachedTokens: 40, cacheWriteTokens: 50 },
+    {
+      inputTokens: 10,
+      outputTokens: 20,
+      totalTokens: 120,
+      cacheReadInputTokens: 40,
+      cacheWriteInputTokens: 50,
+    },
+    {
+      promptTokens: 100,
+      completionTokens: 20,
+      totalTokens: 120,
+      cachedTokens: 40,
+      cacheWriteTokens: 50,
+    },
   ],
   ...["gemini", "vertex"].map(
     (name) =>
@@ -83,13 +103,24 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
           thoughtsTokenCount: 8,
           totalTokenCount: 120,
         },
-        { promptTokens: 100, completionTokens: 20, totalTokens: 120, cachedTokens: 40, reasoningTokens: 8 },
+        {
+          promptTokens: 100,
+          completionTokens: 20,
+          totalTokens: 120,
+          cachedTokens: 40,
+          reasoningTokens: 8,
+        },
       ] as const,
   ),
   [
     "vertex",
     "the kind of traffic",
-    { promptTokenCount: 9, candidatesTokenCount: 1, totalTokenCount: 10, trafficType: "ON_DEMAND_PRIORITY" },
+    {
+      promptTokenCount: 9,
+      candidatesTokenCount: 1,
+      totalTokenCount: 10,
+      trafficType: "ON_DEMAND_PRIORITY",
+    },
     { promptTokens: 9, completionTokens: 1, serviceTier: "priority" },
   ],
   [
@@ -102,12 +133,23 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
       prompt_tokens_details: { cached_tokens: 40 },
       completion_tokens_details: { reasoning_tokens: 8 },
     },
-    { promptTokens: 100, completionTokens: 20, totalTokens: 120, cachedTokens: 40, reasoningTokens: 8 },
+    {
+      promptTokens: 100,
+      completionTokens: 20,
+      totalTokens: 120,
+      cachedTokens: 40,
+      reasoningTokens: 8,
+    },
   ],
   [
     "xai",
     "more cached than there is prompt",
-    { prompt_tokens: 60, completion_tokens: 20, total_tokens: 80, prompt_tokens_details: { cached_tokens: 70 } },
+    {
+      prompt_tokens: 60,
+      completion_tokens: 20,
+      total_tokens: 80,
+      prompt_tokens_details: { cached_tokens: 70 },
+    },
     { promptTokens: 130, completionTokens: 20, totalTokens: 150, cachedTokens: 70 },
   ],
   [
@@ -134,9 +176,18 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
       tokens: { input_tokens: 2_400, output_tokens: 20 },
       cached_tokens: 2_000,
     },
-    { promptTokens: 2_400, cachedTokens: 2_000, billed: { promptTokens: 91, completionTokens: 20 } },
+    {
+      promptTokens: 2_400,
+      cachedTokens: 2_000,
+      billed: { promptTokens: 91, completionTokens: 20 },
+    },
   ],
-  ["cohere", "tokens alone", { tokens: { input_tokens: 100, output_tokens: 20 } }, { promptTokens: 100, completionTokens: 20 }],
+  [
+    "cohere",
+    "tokens alone",
+    { tokens: { input_tokens: 100, output_tokens: 20 } },
+    { promptTokens: 100, completionTokens: 20 },
+  ],
   ...[
     { num_cached_tokens: 40 },
     { prompt_tokens_details: { cached_tokens: 40 } },
@@ -198,7 +249,13 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
   [
     "perplexity",
     "reasoning beside the totals, searches",
-    { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, reasoning_tokens: 8, num_search_queries: 3 },
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      reasoning_tokens: 8,
+      num_search_queries: 3,
+    },
     { promptTokens: 100, completionTokens: 20, totalTokens: 120, reasoningTokens: 8 },
   ],
   [

@@ -38,7 +38,9 @@ export function errorsPage(): string {
     remedy,
     retryable ? "yes" : "no",
   ]);
-  const lines = [head, head.map(() => "---"), ...body].map((cells) => `| ${cells.map(escapeCell).join(" | ")} |`);
+  const lines = [head, head.map(() => "---"), ...body].map(
+    (cells) => `| ${cells.map(escapeCell).join(" | ")} |`,
+  );
   return `${INTRODUCTION}\n${lines.join("\n")}\n`;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Writes the exports of the kit into core/kit/README.md: by path, read from the indexes and from the doc comments of what they name.
- * `node test/generate/kit.ts`. What stands outside of the two marks is written by hand.
+ * Writes the exports of the kit into core/kit/README.md: by path, read from the indexes and from
+ * the doc comments of what they name. `node test/generate/kit.ts`. What stands outside of the two
+ * marks is written by hand.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +13,8 @@ const SOURCES = "core/kit/src";
 const README = join(ROOT, "core/kit/README.md");
 const BEGIN = "<!-- generated -->";
 const END = "<!-- /generated -->";
-const NOTE = "<!-- Made by `node test/generate/kit.ts` from the indexes of core/kit/src. Do not edit. -->";
+const NOTE =
+  "<!-- Made by `node test/generate/kit.ts` from the indexes of core/kit/src. Do not edit. -->";
 /** Importable, and for what runs plugins alone. */
 const NOT_FOR_AUTHORS = "./internals";
 
@@ -85,28 +87,45 @@ function titleOf(file: string): string {
 }
 
 function exportsOf(index: string): readonly KitExport[] {
-  const single = namesOf(index).map((named) => ({ name: named.name, summary: summaryOf(named), members: [] }));
+  const single = namesOf(index).map((named) => ({
+    name: named.name,
+    summary: summaryOf(named),
+    members: [],
+  }));
   const groups = [...textOf(index).matchAll(GROUPS)].map(([, name = "", from = ""]) => {
     const file = join(dirname(index), from);
     return { name, summary: titleOf(file), members: namesOf(file).map((member) => member.name) };
   });
-  return [...single, ...groups].toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+  return [...single, ...groups].toSorted((a, b) =>
+    a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1,
+  );
 }
 
 /** What the kit offers to plugin authors: every path of its package.json but the internal one. */
 export function readKitPaths(): readonly KitPath[] {
-  const manifest = JSON.parse(textOf("core/kit/package.json")) as { readonly exports: Readonly<Record<string, string>> };
+  const manifest = JSON.parse(textOf("core/kit/package.json")) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
   return Object.entries(manifest.exports)
     .filter(([path]) => path !== NOT_FOR_AUTHORS)
     .map(([path, file]) => {
       const index = join(dirname(SOURCES), file);
-      return { specifier: join("@sluice/kit", path), summary: titleOf(index), exports: exportsOf(index) };
+      return {
+        specifier: join("@sluice/kit", path),
+        summary: titleOf(index),
+        exports: exportsOf(index),
+      };
     });
 }
 
-/** Statements of an index that the reader does not know: an export of these would be missing on the page. */
+/**
+ * Statements of an index that the reader does not know: an export of these would be missing on the
+ * page.
+ */
 export function unreadStatements(): readonly string[] {
-  const manifest = JSON.parse(textOf("core/kit/package.json")) as { readonly exports: Readonly<Record<string, string>> };
+  const manifest = JSON.parse(textOf("core/kit/package.json")) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
   return Object.entries(manifest.exports)
     .filter(([path]) => path !== NOT_FOR_AUTHORS)
     .flatMap(([, file]) => {
@@ -117,12 +136,16 @@ export function unreadStatements(): readonly string[] {
     });
 }
 
-/** The README with a fresh generated part: a table for each path. Throws an `Error` when it has no marks. */
+/**
+ * The README with a fresh generated part: a table for each path. Throws an `Error` when it has no
+ * marks.
+ */
 export function freshKitPage(): string {
   const text = readFileSync(README, "utf8");
   const [before, rest] = text.split(BEGIN);
   const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new Error(`${README} has no line ${BEGIN} and ${END}.`);
+  if (before === undefined || after === undefined)
+    throw new Error(`${README} has no line ${BEGIN} and ${END}.`);
   return `${before}${BEGIN}\n${NOTE}\n\n${tables()}\n\n${END}${after}`;
 }
 
@@ -130,10 +153,19 @@ function tables(): string {
   return readKitPaths()
     .map(({ specifier, summary, exports }) => {
       const rows = exports.map(({ name, summary: text, members }) => {
-        const listed = members.length === 0 ? "" : ` ${members.map((member) => `\`${member}\``).join(", ")}`;
+        const listed =
+          members.length === 0 ? "" : ` ${members.map((member) => `\`${member}\``).join(", ")}`;
         return `| \`${name}\` | ${text}${listed} |`;
       });
-      return [`### \`${specifier}\``, "", summary, "", "| Export | What it is |", "|---|---|", ...rows].join("\n");
+      return [
+        `### \`${specifier}\``,
+        "",
+        summary,
+        "",
+        "| Export | What it is |",
+        "|---|---|",
+        ...rows,
+      ].join("\n");
     })
     .join("\n\n");
 }

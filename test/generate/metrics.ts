@@ -3,7 +3,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HistogramDescription, MetricDescription } from "@sluice/contract";
-import { WORKER_METRICS, PROCESS_METRICS, REQUEST_METRICS, STATE_METRICS } from "../../core/engine/src/telemetry/metric-table.ts";
+import {
+  WORKER_METRICS,
+  PROCESS_METRICS,
+  REQUEST_METRICS,
+  STATE_METRICS,
+} from "../../core/engine/src/telemetry/metric-table.ts";
 import { REFUSALS } from "../../plugins/standard/src/limits/refusal.ts";
 import { CONNECTION_WAITS } from "../../plugins/standard/src/provider/upstreams.ts";
 
@@ -39,14 +44,21 @@ export const ALL_METRICS: readonly MetricDescription[] = [
   ...Object.values(PROCESS_METRICS),
   ...Object.values(WORKER_METRICS),
   { ...REFUSALS, name: `sluice_limits_${REFUSALS.name}` },
-  ...["provider", "passthrough"].map((step) => ({ ...CONNECTION_WAITS, name: `sluice_${step}_${CONNECTION_WAITS.name}` })),
+  ...["provider", "passthrough"].map((step) => ({
+    ...CONNECTION_WAITS,
+    name: `sluice_${step}_${CONNECTION_WAITS.name}`,
+  })),
 ];
 
 /** The text of docs/metrics.md. */
 export function metricsPage(): string {
   const sections = [
     ["Requests", "Counted after every reply.", Object.values(REQUEST_METRICS)],
-    ["Limits", "Counted by the step `limits`.", ALL_METRICS.filter(({ name }) => name.startsWith("sluice_limits_"))],
+    [
+      "Limits",
+      "Counted by the step `limits`.",
+      ALL_METRICS.filter(({ name }) => name.startsWith("sluice_limits_")),
+    ],
     [
       "Providers",
       "Counted by the steps that call providers.",
@@ -60,7 +72,9 @@ export function metricsPage(): string {
       Object.values(WORKER_METRICS),
     ],
   ] as const;
-  const parts = sections.map(([title, text, metrics]) => `## ${title}\n\n${text}\n\n${table(metrics)}\n`);
+  const parts = sections.map(
+    ([title, text, metrics]) => `## ${title}\n\n${text}\n\n${table(metrics)}\n`,
+  );
   return `${INTRODUCTION}\n${parts.join("\n")}`;
 }
 
@@ -72,7 +86,9 @@ function table(metrics: readonly (MetricDescription | HistogramDescription)[]): 
     metric.help,
   ]);
   const head = ["Name", "Kind", "Labels", "What it says"];
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
 }
 
 if (import.meta.main) writeFileSync(METRICS_PAGE, metricsPage());

@@ -1,4 +1,7 @@
-/** `npm run release:check -- <version>`: whether this checkout can be released. Ends with 1 and the faults when it cannot. */
+/**
+ * `npm run release:check -- <version>`: whether this checkout can be released. Ends with 1 and the
+ * faults when it cannot.
+ */
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -22,10 +25,19 @@ const listed = execFileSync("npm", ["pack", "--dry-run", "--json", "--workspaces
   stdio: ["ignore", "pipe", "ignore"],
 });
 const packages = (JSON.parse(listed) as readonly Listing[]).map(({ name, files }) => ({
-  manifest: JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8")) as Manifest,
+  manifest: JSON.parse(
+    readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"),
+  ) as Manifest,
   files: files.map(({ path }) => path),
 }));
-const faults = [...changelogFaults(version, readFileSync(join(ROOT, "CHANGELOG.md"), "utf8")), ...packageFaults(packages)];
+const faults = [
+  ...changelogFaults(version, readFileSync(join(ROOT, "CHANGELOG.md"), "utf8")),
+  ...packageFaults(packages),
+];
 for (const fault of faults) console.error(fault);
-console.log(faults.length === 0 ? `ok: ${packages.length} packages` : `${faults.length} faults in ${packages.length} packages`);
+console.log(
+  faults.length === 0
+    ? `ok: ${packages.length} packages`
+    : `${faults.length} faults in ${packages.length} packages`,
+);
 process.exitCode = faults.length === 0 ? 0 : 1;

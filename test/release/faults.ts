@@ -1,4 +1,7 @@
-/** What must hold before packages are published: versions, the changelog, the licence, the contents of each package. */
+/**
+ * What must hold before packages are published: versions, the changelog, the licence, the contents
+ * of each package.
+ */
 
 import semver from "semver";
 
@@ -31,21 +34,32 @@ export function changelogFaults(version: string, changelog: string): readonly st
   if (semver.valid(plain) === null) return [`${version} is not a version: write it as 1.2.0.`];
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.startsWith(`[${plain}]`));
-  if (section === undefined) return [`CHANGELOG.md has no section [${plain}]: rename [Unreleased] and add the date.`];
+  if (section === undefined)
+    return [`CHANGELOG.md has no section [${plain}]: rename [Unreleased] and add the date.`];
   const faults = [];
   if (!/^\[[^\]]+\] - \d{4}-\d{2}-\d{2}$/m.test(section))
-    faults.push(`The section [${plain}] of CHANGELOG.md has no date: "## [${plain}] - 2026-01-31".`);
+    faults.push(
+      `The section [${plain}] of CHANGELOG.md has no date: "## [${plain}] - 2026-01-31".`,
+    );
   if (!/^- /m.test(section)) faults.push(`The section [${plain}] of CHANGELOG.md has no entry.`);
   return faults;
 }
 
-/** Faults of the packages: their licence, their files, and the versions that they ask of each other. */
+/**
+ * Faults of the packages: their licence, their files, and the versions that they ask of each other.
+ */
 export function packageFaults(packages: readonly PackedPackage[]): readonly string[] {
   const versions = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version]));
   return packages.flatMap(({ manifest, files }) => [
-    ...(manifest.license === "Apache-2.0" ? [] : [`${manifest.name}: the license is not Apache-2.0.`]),
-    ...(semver.valid(manifest.version) === null ? [`${manifest.name}: ${manifest.version} is not a version.`] : []),
-    ...REQUIRED_FILES.filter((name) => !files.includes(name)).map((name) => `${manifest.name}: ${name} is not in the package.`),
+    ...(manifest.license === "Apache-2.0"
+      ? []
+      : [`${manifest.name}: the license is not Apache-2.0.`]),
+    ...(semver.valid(manifest.version) === null
+      ? [`${manifest.name}: ${manifest.version} is not a version.`]
+      : []),
+    ...REQUIRED_FILES.filter((name) => !files.includes(name)).map(
+      (name) => `${manifest.name}: ${name} is not in the package.`,
+    ),
     ...entryPoints(manifest)
       .filter((path) => !files.includes(path))
       .map((path) => `${manifest.name}: package.json names ${path}, which is not in the package.`),
@@ -58,13 +72,20 @@ export function packageFaults(packages: readonly PackedPackage[]): readonly stri
 }
 
 function entryPoints({ exports = {}, bin = {} }: Manifest): readonly string[] {
-  return [...Object.values(exports), ...Object.values(bin)].map((path) => path.replace(/^\.\//, ""));
+  return [...Object.values(exports), ...Object.values(bin)].map((path) =>
+    path.replace(/^\.\//, ""),
+  );
 }
 
-function dependencyFaults({ name, dependencies = {} }: Manifest, versions: ReadonlyMap<string, string>): readonly string[] {
+function dependencyFaults(
+  { name, dependencies = {} }: Manifest,
+  versions: ReadonlyMap<string, string>,
+): readonly string[] {
   return Object.entries(dependencies).flatMap(([dependency, range]) => {
     const version = versions.get(dependency);
     if (version === undefined || semver.satisfies(version, range)) return [];
-    return [`${name}: ${dependency}@${range} does not accept ${version}, the version of this release.`];
+    return [
+      `${name}: ${dependency}@${range} does not accept ${version}, the version of this release.`,
+    ];
   });
 }

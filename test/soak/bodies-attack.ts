@@ -1,4 +1,7 @@
-/** The attacks of `proof:bodies`, and the thread that runs one: so that the other key's latencies are not the attacker's work. */
+/**
+ * The attacks of `proof:bodies`, and the thread that runs one: so that the other key's latencies
+ * are not the attacker's work.
+ */
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -28,8 +31,14 @@ const sized = (path: string, text: () => string, sent?: number): Upload => {
 
 const deep = `{"a":${"[".repeat(4 * MB)}${"]".repeat(4 * MB - 8)}}`;
 const wide = `{"a":[${"[],".repeat((8 * MB) / 3 - 10)}[]]}`;
-const large = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(10_000_000) }] });
-const stalled = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(19 * MB) }] });
+const large = JSON.stringify({
+  model: "gpt-4o",
+  messages: [{ role: "user", content: "x".repeat(10_000_000) }],
+});
+const stalled = JSON.stringify({
+  model: "gpt-4o",
+  messages: [{ role: "user", content: "x".repeat(19 * MB) }],
+});
 
 const crumbs: Upload = {
   path: "/v1/chat/completions",
@@ -54,7 +63,8 @@ export const ATTACKS: readonly (readonly [string, number, Upload])[] = [
 
 function attack(url: string, key: string, upload: Upload): Socket {
   const { port, hostname } = new URL(url);
-  const length = upload.bytes === undefined ? "transfer-encoding: chunked" : `content-length: ${upload.bytes}`;
+  const length =
+    upload.bytes === undefined ? "transfer-encoding: chunked" : `content-length: ${upload.bytes}`;
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
   socket.on("data", (chunk) => {
@@ -87,7 +97,9 @@ if (!isMainThread) {
   const { url, key, index } = workerData as Attack;
   const [, clients, upload] = ATTACKS[index] ?? [];
   const sockets = Array.from({ length: clients ?? 0 }, () => attack(url, key, upload as Upload));
-  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+  await Promise.all(
+    sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve))),
+  );
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage("over");
 }

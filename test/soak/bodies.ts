@@ -1,6 +1,7 @@
 /**
- * Proof: hostile bodies of one key neither end a gateway with a heap of 512 MB nor hurt another key. `npm run proof:bodies`. Linux
- * only: memory is read from `/proc`. Exits with 1 where a goal is missed.
+ * Proof: hostile bodies of one key neither end a gateway with a heap of 512 MB nor hurt another
+ * key. `npm run proof:bodies`. Linux only: memory is read from `/proc`. Exits with 1 where a goal
+ * is missed.
  */
 
 import { readFileSync } from "node:fs";
@@ -32,7 +33,9 @@ const WHOLE = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** Latencies of one request every 50 ms of another key until `isOver`, sorted; and how many failed. */
+/**
+ * Latencies of one request every 50 ms of another key until `isOver`, sorted; and how many failed.
+ */
 async function victim(
   gateway: GatewayProcess,
   key: string,
@@ -43,7 +46,11 @@ async function victim(
   const calls: Promise<void>[] = [];
   while (!isOver()) {
     const startedMs = performance.now();
-    const call = chat(gateway, { model: "gpt-4o", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } })
+    const call = chat(
+      gateway,
+      { model: "gpt-4o", messages: MESSAGES },
+      { headers: { authorization: `Bearer ${key}` } },
+    )
       .then(async (response) => {
         await response.text();
         if (response.status !== 200) failed += 1;
@@ -57,10 +64,12 @@ async function victim(
   return { latencies: latencies.toSorted((a, b) => a - b), failed };
 }
 
-const p99 = (sorted: readonly number[]): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
+const p99 = (sorted: readonly number[]): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
 
 function rssMb(pid: number): number {
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  const [, kilobytes = "0"] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) / 1_024;
 }
 
@@ -68,12 +77,17 @@ function rssMb(pid: number): number {
 async function longestTurnMs(gateway: GatewayProcess): Promise<number> {
   const from = gateway.stderr.length;
   gateway.signal("SIGUSR2");
-  const line = await eventually("the loop probe", () => /^loop (.*)$/m.exec(gateway.stderr.slice(from))?.[1]);
+  const line = await eventually(
+    "the loop probe",
+    () => /^loop (.*)$/m.exec(gateway.stderr.slice(from))?.[1],
+  );
   return (JSON.parse(line) as { mostMs: number }).mostMs;
 }
 
 const upstream = await createNativeUpstream();
-upstream.answer((response) => response.writeHead(200, { "content-type": "application/json" }).end(WHOLE));
+upstream.answer((response) =>
+  response.writeHead(200, { "content-type": "application/json" }).end(WHOLE),
+);
 const probe = new URL("loop-probe.ts", import.meta.url).pathname;
 const gateway = await startGateway(
   { baseUrl: `${upstream.url}/v1` },
@@ -114,7 +128,10 @@ try {
       const turnMs = await longestTurnMs(gateway);
       await thread.terminate();
       const counts = Object.fromEntries(
-        [...new Set(statuses)].map((status) => [status, statuses.filter((each) => each === status).length]),
+        [...new Set(statuses)].map((status) => [
+          status,
+          statuses.filter((each) => each === status).length,
+        ]),
       );
       const isSlow = p99(beside.latencies) > Math.max(2 * p99(quiet.latencies), 20);
       isMissed ||= peak > MAX_RSS_MB || turnMs > MAX_TURN_MS || beside.failed > 0 || isSlow;

@@ -1,7 +1,8 @@
 /**
- * Failover with the shipped defaults: primaries that refuse, hang, are silent, flap or cut their streams, each with one healthy
- * fallback. A client of each asks once a second. The script prints the client's wait, the calls to each upstream, and the time
- * until a healed primary is used again, and ends with status 1 beyond a goal.
+ * Failover with the shipped defaults: primaries that refuse, hang, are silent, flap or cut their
+ * streams, each with one healthy fallback. A client of each asks once a second. The script prints
+ * the client's wait, the calls to each upstream, and the time until a healed primary is used again,
+ * and ends with status 1 beyond a goal.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -53,11 +54,15 @@ async function openSite(): Promise<Site> {
         response.writeHead(200, HEAD).flushHeaders();
         return;
       case "cuts":
-        response.writeHead(200, HEAD).write(chunk({ role: "assistant", content: "Go" }), () => request.socket.destroy());
+        response
+          .writeHead(200, HEAD)
+          .write(chunk({ role: "assistant", content: "Go" }), () => request.socket.destroy());
         return;
       case "flaps":
         if (!isDown) break;
-        response.writeHead(503, { "content-type": "application/json" }).end('{"error":{"message":"down"}}');
+        response
+          .writeHead(503, { "content-type": "application/json" })
+          .end('{"error":{"message":"down"}}');
         return;
       default:
     }
@@ -67,8 +72,12 @@ async function openSite(): Promise<Site> {
   let fault: Fault | undefined;
   const listen = (port: number): Promise<number> =>
     new Promise((resolve) => {
-      server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
-      server.on("connection", (socket) => sockets.add(socket.once("close", () => sockets.delete(socket))));
+      server = createServer(
+        (request, response) => void serve(request, response).catch(() => response.destroy()),
+      );
+      server.on("connection", (socket) =>
+        sockets.add(socket.once("close", () => sockets.delete(socket))),
+      );
       server.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
     });
   const port = await listen(0);
@@ -103,7 +112,11 @@ interface Asked {
 
 async function ask(gateway: GatewayProcess, model: string, question: string): Promise<Asked> {
   const asked: Asked = { question, startedMs: performance.now() };
-  const response = await chat(gateway, { model, stream: true, messages: [{ role: "user", content: question }] });
+  const response = await chat(gateway, {
+    model,
+    stream: true,
+    messages: [{ role: "user", content: question }],
+  });
   asked.model = response.headers.get("x-sluice-model");
   let all = "";
   for await (const piece of response.body ?? []) {
@@ -116,14 +129,21 @@ async function ask(gateway: GatewayProcess, model: string, question: string): Pr
 }
 
 const spare = await openSite();
-const sites = new Map(await Promise.all(FAULTS.map(async (fault) => [fault, await openSite()] as const)));
+const sites = new Map(
+  await Promise.all(FAULTS.map(async (fault) => [fault, await openSite()] as const)),
+);
 const key = 'api_key: "${env:OPENAI_API_KEY}"';
 const gateway = await startGateway({
   baseUrl: spare.url,
-  providers: [...sites].map(([fault, { url }]) => `${fault}: { use: openai, ${key}, base_url: "${url}" }`),
+  providers: [...sites].map(
+    ([fault, { url }]) => `${fault}: { use: openai, ${key}, base_url: "${url}" }`,
+  ),
   models: [
     "{ id: spare, targets: [{ provider: openai, model: m }] }",
-    ...FAULTS.map((fault) => `{ id: ${fault}, targets: [{ provider: ${fault}, model: m }], fallbacks: { general: [spare] } }`),
+    ...FAULTS.map(
+      (fault) =>
+        `{ id: ${fault}, targets: [{ provider: ${fault}, model: m }], fallbacks: { general: [spare] } }`,
+    ),
   ],
 });
 
@@ -141,11 +161,16 @@ async function play(fault: Fault, site: Site) {
   let healedMs = Infinity;
   let backMs: number | undefined;
   const askFor = async (ms: number): Promise<void> => {
-    for (const untilMs = performance.now() + ms; performance.now() < untilMs; await pause(EVERY_MS)) {
+    for (
+      const untilMs = performance.now() + ms;
+      performance.now() < untilMs;
+      await pause(EVERY_MS)
+    ) {
       const asked = ask(gateway, fault, `Question ${(number += 1)}`);
       running.push(asked);
       void asked.then(({ model, isWhole, endedMs = 0, startedMs }) => {
-        if (startedMs >= healedMs && model === fault && isWhole === true) backMs ??= endedMs - healedMs;
+        if (startedMs >= healedMs && model === fault && isWhole === true)
+          backMs ??= endedMs - healedMs;
       });
     }
   };
@@ -159,12 +184,17 @@ async function play(fault: Fault, site: Site) {
   const all = await Promise.all(running);
   const during = all.filter(({ startedMs }) => startedMs >= brokenMs && startedMs < healedMs);
   const callsOf = ({ question }: Asked): number => site.calls.get(question) ?? 0;
-  // The first request that was spared the primary proves the ejection. What calls it afterwards is a trial.
+  // The first request that was spared the primary proves the ejection. What calls it afterwards is
+  // a trial.
   const sparedMs = Math.min(
-    ...during.filter((asked) => callsOf(asked) === 0 && fault !== "refuses").map(({ startedMs }) => startedMs),
+    ...during
+      .filter((asked) => callsOf(asked) === 0 && fault !== "refuses")
+      .map(({ startedMs }) => startedMs),
   );
   const trials = during.filter((asked) => asked.startedMs > sparedMs && callsOf(asked) > 0);
-  const waits = all.map(({ firstContentMs = Infinity }) => firstContentMs).toSorted((a, b) => a - b);
+  const waits = all
+    .map(({ firstContentMs = Infinity }) => firstContentMs)
+    .toSorted((a, b) => a - b);
   return {
     fault,
     requests: during.length,

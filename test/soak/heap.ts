@@ -1,7 +1,8 @@
 /**
- * `npm run proof:heap`: how much of what requests allocate outlives them. An object that refers from one request to the next keeps
- * all of them until a full collection: see core/decisions/2026-11-20-heap.md. Counts bytes of V8's young collections, no time. Ends
- * with 1 when a goal is missed.
+ * `npm run proof:heap`: how much of what requests allocate outlives them. An object that refers
+ * from one request to the next keeps all of them until a full collection: see
+ * core/decisions/2026-11-20-heap.md. Counts bytes of V8's young collections, no time. Ends with 1
+ * when a goal is missed.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -41,7 +42,9 @@ try {
     const middle = shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 2)] ?? 1;
     const isKept = shares.length >= MIN_COLLECTIONS && middle <= MAX_SURVIVED;
     const seen = `${(middle * 100).toFixed(1)} % survive in the median of ${shares.length} collections`;
-    console.log(`${isKept ? "ok  " : "MISS"}  ${target}, ${scenario}: ${seen} (goal: ${MAX_SURVIVED * 100} %)`);
+    console.log(
+      `${isKept ? "ok  " : "MISS"}  ${target}, ${scenario}: ${seen} (goal: ${MAX_SURVIVED * 100} %)`,
+    );
     if (!isKept) process.exitCode = 1;
   }
 } finally {
@@ -50,14 +53,21 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The surviving share of each young collection under the load of a scenario, the first collections left out. */
+/**
+ * The surviving share of each young collection under the load of a scenario, the first collections
+ * left out.
+ */
 async function survivors(name: string, scenarioName: string): Promise<readonly number[]> {
   const target = sluiceTargets(PRESENT).find((one) => one.name === name);
   const scenario = SCENARIOS.find((one) => one.name === scenarioName);
   if (target === undefined || scenario === undefined)
     throw new Error(`There is no target ${name} or no scenario ${scenarioName}.`);
   const own = mkdtempSync(join(directory, "server-"));
-  const context = { directory: own, upstreamUrl: `http://127.0.0.1:${port}`, port: await freePort() };
+  const context = {
+    directory: own,
+    upstreamUrl: `http://127.0.0.1:${port}`,
+    port: await freePort(),
+  };
   const launch = await target.prepare({ ...context, nodeFlags: ["--trace-gc-nvp"] });
   if ("skip" in launch) throw new Error(launch.skip);
   const server: RunningServer = await startServer(launch, context, "server");
@@ -65,7 +75,11 @@ async function survivors(name: string, scenarioName: string): Promise<readonly n
   try {
     const count = await warmUp(load, server, scenario, { warmMs: 3_000, sliceMs: 800 });
     before = collectionsIn(own).length;
-    for (let slice = 0; slice < MAX_SLICES && collectionsIn(own).length < before + MIN_COLLECTIONS; slice += 1) {
+    for (
+      let slice = 0;
+      slice < MAX_SLICES && collectionsIn(own).length < before + MIN_COLLECTIONS;
+      slice += 1
+    ) {
       // oxlint-disable-next-line no-await-in-loop -- one slice after the other.
       await runSlice(load, server, scenario, count);
     }

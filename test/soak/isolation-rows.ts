@@ -1,4 +1,7 @@
-/** Rows of `proof:isolation` for state that the findings do not have: guardrail services, media, hedges, repeats, keys, names. */
+/**
+ * Rows of `proof:isolation` for state that the findings do not have: guardrail services, media,
+ * hedges, repeats, keys, names.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { admin, chat, MESSAGES } from "../system/support/client.ts";
@@ -66,12 +69,16 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     return {
       victim: () => chat(stage.gateway, image(`${stage.serviceUrl}/medium.png`), keyed(victim)),
-      attack: (signal, refused) => flood(stage, 30, attacker, image(`${stage.serviceUrl}/SLOW.png`), signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 30, attacker, image(`${stage.serviceUrl}/SLOW.png`), signal, refused),
       settleMs: 4_000,
       refusal: /fetch|no room/,
     };
   },
-  /** Every 20th request of the victim stalls at its first target; without a hedge in time it takes 3 s. */
+  /**
+   * Every 20th request of the victim stalls at its first target; without a hedge in time it takes 3
+   * s.
+   */
   async hedges(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     let asked = 0;
@@ -83,10 +90,17 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
     return {
       async victim() {
         const sinceMs = performance.now();
-        const response = await chat(stage.gateway, { model: "hedged", messages: MESSAGES }, keyed(victim));
-        return performance.now() - sinceMs < 2_500 ? response : new Response("there was no hedge in time", { status: 599 });
+        const response = await chat(
+          stage.gateway,
+          { model: "hedged", messages: MESSAGES },
+          keyed(victim),
+        );
+        return performance.now() - sinceMs < 2_500
+          ? response
+          : new Response("there was no hedge in time", { status: 599 });
       },
-      attack: (signal, refused) => flood(stage, 40, attacker, { model: "hedged", user: "attacker" }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 40, attacker, { model: "hedged", user: "attacker" }, signal, refused),
       settleMs: 4_000,
       // Its requests are slow; nothing refuses them.
       refusal: undefined,
@@ -96,14 +110,25 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     stage.upstream.script("large", { kind: "reply", text: "x".repeat(1_000_000) });
     const ask = (key: string, model: string, id: string): Promise<Response> =>
-      chat(stage.gateway, { model, messages: MESSAGES }, { headers: { authorization: `Bearer ${key}`, "idempotency-key": id } });
+      chat(
+        stage.gateway,
+        { model, messages: MESSAGES },
+        { headers: { authorization: `Bearer ${key}`, "idempotency-key": id } },
+      );
     await (await ask(victim, "up/good", "kept")).text();
     return {
       async victim() {
         const response = await ask(victim, "up/good", "kept");
-        return response.headers.has("idempotent-replayed") ? response : new Response("the result is gone", { status: 599 });
+        return response.headers.has("idempotent-replayed")
+          ? response
+          : new Response("the result is gone", { status: 599 });
       },
-      attack: (signal) => again(signal, 40, async (turn) => void (await (await ask(attacker, "up/large", `n-${turn}`)).text())),
+      attack: (signal) =>
+        again(
+          signal,
+          40,
+          async (turn) => void (await (await ask(attacker, "up/large", `n-${turn}`)).text()),
+        ),
       // The attacker loses its own results; it is refused nothing.
       refusal: undefined,
     };
@@ -115,13 +140,18 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 8 }, (_, n) =>
-            again(signal, 20, async (turn) => refused(await (await good(stage, `sk-unknown-${n}-${turn}`)).text())),
+            again(signal, 20, async (turn) =>
+              refused(await (await good(stage, `sk-unknown-${n}-${turn}`)).text()),
+            ),
           ),
         ),
       refusal: /key/,
     };
   },
-  /** Models that a wildcard takes and the upstream lacks: health, retry budgets, hedges and labels are kept by model. */
+  /**
+   * Models that a wildcard takes and the upstream lacks: health, retry budgets, hedges and labels
+   * are kept by model.
+   */
   async invented_models(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     stage.upstream.script("attacker", { kind: "error", status: 404 });
@@ -131,7 +161,11 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
         Promise.all(
           Array.from({ length: 8 }, (_, n) =>
             again(signal, 20, async (turn) => {
-              const body = { model: `up/invented-${n}-${turn}`, user: "attacker", messages: MESSAGES };
+              const body = {
+                model: `up/invented-${n}-${turn}`,
+                user: "attacker",
+                messages: MESSAGES,
+              };
               refused(await (await chat(stage.gateway, body, keyed(attacker))).text());
             }),
           ),
@@ -142,7 +176,11 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
   /** Text that is counted: clients leave streams whose tokens the gateway must count by itself. */
   async counted_streams(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
-    stage.upstream.script("counted", { kind: "reply", text: "counted words ".repeat(2_000), eventDelayMs: 5 });
+    stage.upstream.script("counted", {
+      kind: "reply",
+      text: "counted words ".repeat(2_000),
+      eventDelayMs: 5,
+    });
     return {
       victim: () => good(stage, victim),
       attack: (signal) =>
@@ -151,8 +189,14 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
             again(signal, 20, async () => {
               const leaving = new AbortController();
               const content = "a".repeat(100_000);
-              const body = { model: "up/counted", stream: true, messages: [{ role: "user", content }] };
-              const answer = chat(stage.gateway, body, keyed(attacker, leaving.signal)).catch(() => undefined);
+              const body = {
+                model: "up/counted",
+                stream: true,
+                messages: [{ role: "user", content }],
+              };
+              const answer = chat(stage.gateway, body, keyed(attacker, leaving.signal)).catch(
+                () => undefined,
+              );
               await pause(300);
               leaving.abort();
               await answer;
@@ -165,14 +209,17 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
   },
   /** The slots of a team (`max_parallel_requests`), which its keys share. */
   async team_slots(stage) {
-    const { team_id } = (await (await admin(stage.gateway, "/team/new", { max_parallel_requests: 8 })).json()) as {
+    const { team_id } = (await (
+      await admin(stage.gateway, "/team/new", { max_parallel_requests: 8 })
+    ).json()) as {
       team_id: string;
     };
     const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
     stage.upstream.script("slow", { kind: "hang" });
     return {
       victim: () => good(stage, victim),
-      attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/slow" }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 20, attacker, { model: "up/slow" }, signal, refused),
       refusal: /This key may have 4 of the team's limit/,
     };
   },
@@ -186,7 +233,9 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 8 }, () =>
-            again(signal, 20, async () => refused(await (await chat(stage.gateway, body, keyed(attacker))).text())),
+            again(signal, 20, async () =>
+              refused(await (await chat(stage.gateway, body, keyed(attacker))).text()),
+            ),
           ),
         ),
       refusal: /error/,
@@ -199,12 +248,16 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
       victim: () => good(stage, victim),
       attack: (signal, refused) =>
         Promise.all(
-          Array.from({ length: 8 }, () => again(signal, 10, async () => refused(await (await good(stage, attacker)).text()))),
+          Array.from({ length: 8 }, () =>
+            again(signal, 10, async () => refused(await (await good(stage, attacker)).text())),
+          ),
         ),
       refusal: /requests per minute|rpm|rate/i,
     };
   },
-  /** The first call of every tenth request of the victim fails; without a repeat the request does. */
+  /**
+   * The first call of every tenth request of the victim fails; without a repeat the request does.
+   */
   async retries(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     let asked = 0;
@@ -219,9 +272,14 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
     return {
       victim() {
         asked += 1;
-        return chat(stage.gateway, { model: "up/retried", user: `victim-${asked}`, messages: MESSAGES }, keyed(victim));
+        return chat(
+          stage.gateway,
+          { model: "up/retried", user: `victim-${asked}`, messages: MESSAGES },
+          keyed(victim),
+        );
       },
-      attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/retried", user: "attacker" }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 20, attacker, { model: "up/retried", user: "attacker" }, signal, refused),
       refusal: /error/,
     };
   },

@@ -1,4 +1,7 @@
-/** One local server for what `proof:isolation` needs beside an upstream: a guardrail's service, a store of media, an Anthropic API. */
+/**
+ * One local server for what `proof:isolation` needs beside an upstream: a guardrail's service, a
+ * store of media, an Anthropic API.
+ */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,10 +25,18 @@ export async function openService(): Promise<{ readonly url: string; close(): Pr
     request.on("end", () => {
       const { url = "" } = request;
       if (url.includes("SLOW") || (url === "/judge" && body.includes("SLOW"))) return;
-      if (url.endsWith(".png")) return void response.writeHead(200, { "content-type": "image/png" }).end(PNG);
-      const start = body.includes("forbidden") ? (JSON.parse(body) as { text: string }).text.indexOf("forbidden") : -1;
-      const verdict = start < 0 ? { action: "allow" } : { action: "block", reason: "word", start, end: start + 9 };
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(url === "/judge" ? verdict : MESSAGE));
+      if (url.endsWith(".png"))
+        return void response.writeHead(200, { "content-type": "image/png" }).end(PNG);
+      const start = body.includes("forbidden")
+        ? (JSON.parse(body) as { text: string }).text.indexOf("forbidden")
+        : -1;
+      const verdict =
+        start < 0
+          ? { action: "allow" }
+          : { action: "block", reason: "word", start, end: start + 9 };
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(url === "/judge" ? verdict : MESSAGE));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

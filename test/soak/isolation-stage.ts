@@ -5,11 +5,17 @@ import type { Upstream } from "@sluice/testing";
 import { chat, MESSAGES } from "../system/support/client.ts";
 import type { GatewayProcess } from "../system/support/gateway-process.ts";
 
-/** What a row works with. Every row has a gateway of its own, so that no attack is left over from the row before. */
+/**
+ * What a row works with. Every row has a gateway of its own, so that no attack is left over from
+ * the row before.
+ */
 export interface Stage {
   readonly gateway: GatewayProcess;
   readonly upstream: Upstream;
-  /** A service that judges for the guardrail `service` and serves `/medium.png`: whatever says SLOW is never answered. */
+  /**
+   * A service that judges for the guardrail `service` and serves `/medium.png`: whatever says SLOW
+   * is never answered.
+   */
   readonly serviceUrl: string;
   newKey(body?: object): Promise<string>;
   /** Adds a model to gateway.yaml. */
@@ -58,7 +64,11 @@ export async function flood(
 }
 
 /** One request after the other, with a pause in between, until the end. */
-export async function again(signal: AbortSignal, everyMs: number, one: (turn: number) => Promise<unknown>): Promise<void> {
+export async function again(
+  signal: AbortSignal,
+  everyMs: number,
+  one: (turn: number) => Promise<unknown>,
+): Promise<void> {
   for (let turn = 0; !signal.aborted; turn += 1) {
     await one(turn).catch(() => undefined);
     await pause(everyMs, undefined, { signal }).catch(() => undefined);

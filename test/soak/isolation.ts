@@ -1,7 +1,8 @@
 /**
- * Proof: one key hurts no other. `npm run proof:isolation`; `-- --workers 2`, `-- --rows connections,slots`.
- * Each row attacks one thing that keys share, beside a victim with one request every 50 ms. A row passes where no request of the
- * victim fails, its p99 is at most twice the quiet one (20 ms at least: the machine's own noise), and the attacker is refused by name.
+ * Proof: one key hurts no other. `npm run proof:isolation`; `-- --workers 2`, `-- --rows
+ * connections,slots`. Each row attacks one thing that keys share, beside a victim with one request
+ * every 50 ms. A row passes where no request of the victim fails, its p99 is at most twice the
+ * quiet one (20 ms at least: the machine's own noise), and the attacker is refused by name.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -34,7 +35,8 @@ const rows: Readonly<Record<string, Row>> = {
     stage.upstream.script("slow", { kind: "hang" });
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
-      attack: (signal, refused) => flood(stage, 140, attacker, { model: "up/slow", stream: true }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 140, attacker, { model: "up/slow", stream: true }, signal, refused),
       refusal: /The provider up had no room|in_flight_share/,
     };
   },
@@ -45,8 +47,15 @@ const rows: Readonly<Record<string, Row>> = {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       async attack(signal, refused) {
         while (!signal.aborted) {
-          const headers = { authorization: `Bearer ${attacker}`, "content-type": "application/json" };
-          const response = await fetch(`${stage.gateway.publicUrl}/v1/embeddings`, { method: "POST", headers, body });
+          const headers = {
+            authorization: `Bearer ${attacker}`,
+            "content-type": "application/json",
+          };
+          const response = await fetch(`${stage.gateway.publicUrl}/v1/embeddings`, {
+            method: "POST",
+            headers,
+            body,
+          });
           refused(await response.text());
           await pause(100);
         }
@@ -55,12 +64,15 @@ const rows: Readonly<Record<string, Row>> = {
     };
   },
   async reservations(stage) {
-    const { team_id } = (await (await admin(stage.gateway, "/team/new", { max_budget: 10 })).json()) as { team_id: string };
+    const { team_id } = (await (
+      await admin(stage.gateway, "/team/new", { max_budget: 10 })
+    ).json()) as { team_id: string };
     const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
     stage.upstream.script("attacker", { kind: "hang" });
     const asked = { model: "dear", stream: true, n: 8, max_tokens: 120_000, user: "attacker" };
     return {
-      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 100, messages: MESSAGES }, keyed(victim)),
+      victim: () =>
+        chat(stage.gateway, { model: "dear", max_tokens: 100, messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) => flood(stage, 2, attacker, asked, signal, refused),
       refusal: /may reserve 2.5 US dollars of the team's budget/,
     };
@@ -70,7 +82,8 @@ const rows: Readonly<Record<string, Row>> = {
     stage.upstream.script("attacker", { kind: "reply", delayMs: 10_000 });
     return {
       victim: () => chat(stage.gateway, { model: "slots", messages: MESSAGES }, keyed(victim)),
-      attack: (signal, refused) => flood(stage, 28, attacker, { model: "slots", user: "attacker" }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 28, attacker, { model: "slots", user: "attacker" }, signal, refused),
       refusal: /This key has/,
     };
   },
@@ -80,7 +93,9 @@ const rows: Readonly<Record<string, Row>> = {
     return {
       victim: () => chat(stage.gateway, { model: "other/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) =>
-        Promise.all([one, two].map((key) => flood(stage, 200, key, { model: "up/slow" }, signal, refused))),
+        Promise.all(
+          [one, two].map((key) => flood(stage, 200, key, { model: "up/slow" }, signal, refused)),
+        ),
       refusal: /in_flight_share|no room|no place/,
     };
   },
@@ -88,15 +103,25 @@ const rows: Readonly<Record<string, Row>> = {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     stage.upstream.script("large", { kind: "reply", text: "x".repeat(1_000_000) });
     const ask = (key: string, model: string, text: string): Promise<Response> =>
-      chat(stage.gateway, { model, caching: true, messages: [{ role: "user", content: text }] }, keyed(key));
+      chat(
+        stage.gateway,
+        { model, caching: true, messages: [{ role: "user", content: text }] },
+        keyed(key),
+      );
     await (await ask(victim, "up/good", "kept")).text();
     await (await ask(victim, "up/good", "kept")).text();
-    const before = stage.upstream.requests.filter(({ parsed }) => parsed?.["model"] === "good").length;
+    const before = stage.upstream.requests.filter(
+      ({ parsed }) => parsed?.["model"] === "good",
+    ).length;
     return {
       async victim() {
         const response = await ask(victim, "up/good", "kept");
-        const calls = stage.upstream.requests.filter(({ parsed }) => parsed?.["model"] === "good").length;
-        return calls === before ? response : new Response("the reply was not in the cache", { status: 599 });
+        const calls = stage.upstream.requests.filter(
+          ({ parsed }) => parsed?.["model"] === "good",
+        ).length;
+        return calls === before
+          ? response
+          : new Response("the reply was not in the cache", { status: 599 });
       },
       async attack(signal) {
         for (let n = 0; !signal.aborted; n += 1) {
@@ -127,21 +152,39 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
   },
   async reports(stage) {
     const [attacker, writer] = [await stage.newKey(), await stage.newKey()];
-    const tags = (turn: number): string[] => Array.from({ length: 60 }, (_, n) => `report-${turn}-${n}`);
+    const tags = (turn: number): string[] =>
+      Array.from({ length: 60 }, (_, n) => `report-${turn}-${n}`);
     for (let turn = 0; turn < 40; turn += 1) {
-      await (await chat(stage.gateway, { model: "untagged", tags: tags(turn), messages: MESSAGES }, keyed(writer))).text();
+      await (
+        await chat(
+          stage.gateway,
+          { model: "untagged", tags: tags(turn), messages: MESSAGES },
+          keyed(writer),
+        )
+      ).text();
     }
     const keys: string[] = [];
-    for (let n = 0; n < (3 * SECONDS * 1_000) / EVERY_MS + 20; n += 1) keys.push(await stage.newKey({ max_budget: 5 }));
+    for (let n = 0; n < (3 * SECONDS * 1_000) / EVERY_MS + 20; n += 1)
+      keys.push(await stage.newKey({ max_budget: 5 }));
     let next = 0;
     return {
       // Each request is the first one of a key with a budget.
-      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 100, messages: MESSAGES }, keyed(keys[next++] ?? "")),
+      victim: () =>
+        chat(
+          stage.gateway,
+          { model: "dear", max_tokens: 100, messages: MESSAGES },
+          keyed(keys[next++] ?? ""),
+        ),
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 60 }, () =>
             again(signal, 500, async () => {
-              const response = await get(stage, "/spend/tags?start_date=2020-01-01&end_date=2100-01-01", attacker, signal);
+              const response = await get(
+                stage,
+                "/spend/tags?start_date=2020-01-01&end_date=2100-01-01",
+                attacker,
+                signal,
+              );
               const text = await response.text();
               if (response.status >= 400) refused(text);
             }),
@@ -155,22 +198,36 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
     stage.upstream.script("attacker", { kind: "error", status: 500 });
     stage.addModel("{ id: added, targets: [{ provider: up, model: added }] }");
     for (;;) {
-      const response = await chat(stage.gateway, { model: "added", messages: MESSAGES }, keyed(victim));
+      const response = await chat(
+        stage.gateway,
+        { model: "added", messages: MESSAGES },
+        keyed(victim),
+      );
       await response.text();
       if (response.status === 200) break;
       await pause(100);
     }
     return {
       victim: () => chat(stage.gateway, { model: "added", messages: MESSAGES }, keyed(victim)),
-      attack: (signal) => flood(stage, 10, attacker, { model: "up/other", user: "attacker" }, signal, () => undefined),
+      attack: (signal) =>
+        flood(
+          stage,
+          10,
+          attacker,
+          { model: "up/other", user: "attacker" },
+          signal,
+          () => undefined,
+        ),
       refusal: undefined,
     };
   },
   async tags(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey({ tags: ["team-blue"] })];
     return {
-      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 10, messages: MESSAGES }, keyed(victim)),
-      attack: (signal, refused) => flood(stage, 5, attacker, { model: "dear", tags: ["team-blue"] }, signal, refused),
+      victim: () =>
+        chat(stage.gateway, { model: "dear", max_tokens: 10, messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) =>
+        flood(stage, 5, attacker, { model: "dear", tags: ["team-blue"] }, signal, refused),
       refusal: /The tag .*team-blue.* belongs to other keys/,
     };
   },
@@ -182,7 +239,12 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
       victim: () =>
         chat(
           stage.gateway,
-          { model: "dear", max_tokens: 10, tags: [`session-${Math.floor(session++ / 3)}`], messages: MESSAGES },
+          {
+            model: "dear",
+            max_tokens: 10,
+            tags: [`session-${Math.floor(session++ / 3)}`],
+            messages: MESSAGES,
+          },
           keyed(victim),
         ),
       attack: (signal, refused) =>
@@ -206,27 +268,38 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
     stage.upstream.script("attacker", { kind: "reply", delayMs: 3_000 });
     return {
       victim: () => chat(stage.gateway, { model: "nearest", messages: MESSAGES }, keyed(victim)),
-      attack: (signal) => flood(stage, 1, attacker, { model: "nearest", user: "attacker" }, signal, () => undefined),
+      attack: (signal) =>
+        flood(stage, 1, attacker, { model: "nearest", user: "attacker" }, signal, () => undefined),
       refusal: undefined,
     };
   },
   async explanations(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     stage.upstream.script("failing", { kind: "error", status: 502 });
-    const failed = await chat(stage.gateway, { model: "other/failing", messages: MESSAGES }, keyed(victim));
+    const failed = await chat(
+      stage.gateway,
+      { model: "other/failing", messages: MESSAGES },
+      keyed(victim),
+    );
     await failed.text();
     const id = failed.headers.get("x-request-id") ?? "";
     return {
       async victim() {
         const response = await admin(stage.gateway, `/requests/${id}`);
         const explained = (await response.json()) as { readonly steps?: unknown };
-        return Array.isArray(explained.steps) ? new Response("") : new Response("no steps", { status: 599 });
+        return Array.isArray(explained.steps)
+          ? new Response("")
+          : new Response("no steps", { status: 599 });
       },
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 8 }, () =>
             again(signal, 1, async () => {
-              const response = await chat(stage.gateway, { model: "no-such-model", messages: MESSAGES }, keyed(attacker));
+              const response = await chat(
+                stage.gateway,
+                { model: "no-such-model", messages: MESSAGES },
+                keyed(attacker),
+              );
               refused(await response.text());
             }),
           ),
@@ -239,7 +312,8 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
     stage.upstream.script("attacker", { kind: "hang" });
     const asked = { model: "minute", stream: true, max_tokens: 1_900_000, user: "attacker" };
     return {
-      victim: () => chat(stage.gateway, { model: "minute", max_tokens: 50, messages: MESSAGES }, keyed(victim)),
+      victim: () =>
+        chat(stage.gateway, { model: "minute", max_tokens: 50, messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) => flood(stage, 5, attacker, asked, signal, refused),
       refusal: /limit of 2000000 tokens while other keys use it/,
     };
@@ -247,13 +321,21 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
   async unread(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     // Written once: the upstream's own work would hold up the victim's calls.
-    stage.upstream.script("large", { kind: "bytes", contentType: "application/json", body: wholeReply("x".repeat(2_000_000)) });
+    stage.upstream.script("large", {
+      kind: "bytes",
+      contentType: "application/json",
+      body: wholeReply("x".repeat(2_000_000)),
+    });
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 80 }, async () => {
-            const response = await chat(stage.gateway, { model: "up/large", messages: MESSAGES }, keyed(attacker, signal));
+            const response = await chat(
+              stage.gateway,
+              { model: "up/large", messages: MESSAGES },
+              keyed(attacker, signal),
+            );
             // A reply that is served is not read until the end.
             if (response.status >= 400) refused(await response.text());
             await pause(SECONDS * 2_000, undefined, { signal }).catch(() => undefined);
@@ -263,12 +345,15 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
     };
   },
   async queue_of_team(stage) {
-    const { team_id } = (await (await admin(stage.gateway, "/team/new", {})).json()) as { team_id: string };
+    const { team_id } = (await (await admin(stage.gateway, "/team/new", {})).json()) as {
+      team_id: string;
+    };
     const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
     stage.upstream.script("slow", { kind: "hang" });
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
-      attack: (signal, refused) => flood(stage, 140, attacker, { model: "up/slow" }, signal, refused),
+      attack: (signal, refused) =>
+        flood(stage, 140, attacker, { model: "up/slow" }, signal, refused),
       refusal: /This key has|in_flight_share/,
     };
   },
@@ -278,7 +363,14 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
 function wholeReply(content: string): string {
   const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-  return JSON.stringify({ id: "chatcmpl-large", object: "chat.completion", created: 1, model: "large", choices, usage });
+  return JSON.stringify({
+    id: "chatcmpl-large",
+    object: "chat.completion",
+    created: 1,
+    model: "large",
+    choices,
+    usage,
+  });
 }
 
 interface Seen {
@@ -338,7 +430,8 @@ async function run(name: string, row: Row): Promise<boolean> {
   };
   const workspace = createWorkspace(options);
   const guardrails = `guardrails:\n  service: { use: http, url: "${service.url}/judge", sample: forbidden, connections: 8, budget_ms: 2000, scope: [user] }\n`;
-  const fileOf = (models: readonly string[]): string => workspace.config({ ...options, models }) + guardrails;
+  const fileOf = (models: readonly string[]): string =>
+    workspace.config({ ...options, models }) + guardrails;
   workspace.write(fileOf(options.models));
   for (const file of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, file);
@@ -375,8 +468,12 @@ async function run(name: string, row: Row): Promise<boolean> {
     end.abort();
     await attacking;
     const isNamed = refusal === undefined || refusals.some((text) => refusal.test(text));
-    if (!isNamed) console.info(`Refusals of ${name}: ${refusals.length}; the first: ${refusals[0]?.slice(0, 300) ?? "none"}`);
-    const isWell = during.failed === 0 && during.p99Ms <= Math.max(NOISE_MS, 2 * quiet.p99Ms) && isNamed;
+    if (!isNamed)
+      console.info(
+        `Refusals of ${name}: ${refusals.length}; the first: ${refusals[0]?.slice(0, 300) ?? "none"}`,
+      );
+    const isWell =
+      during.failed === 0 && during.p99Ms <= Math.max(NOISE_MS, 2 * quiet.p99Ms) && isNamed;
     const named = refusal === undefined ? "loses its own" : isNamed ? "yes" : "NO";
     console.info(
       `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${(loop.max / 1e6).toFixed(0)} | ${isWell ? "ok" : "FAILED"} |`,
@@ -391,7 +488,8 @@ async function run(name: string, row: Row): Promise<boolean> {
 /** The step `hedge` in the pipeline of chats, for the row that looks at it. */
 function withHedges(row: string, file: string, text: string): string {
   if (row !== "hedges" || file !== "chat.yaml") return text;
-  const step = "{ use: hedge, with: { after: p90, initial_after: 150ms, min_samples: 20, max_rate: 30% } }";
+  const step =
+    "{ use: hedge, with: { after: p90, initial_after: 150ms, min_samples: 20, max_rate: 30% } }";
   return text.replace(/^( +- )balance$/m, `$1${step}\n$&`);
 }
 
@@ -403,7 +501,8 @@ console.info(
 let isWell = true;
 for (const name of chosen) {
   const row = all[name];
-  if (row === undefined) throw new Error(`There is no row ${name}; there are ${Object.keys(all).join(", ")}.`);
+  if (row === undefined)
+    throw new Error(`There is no row ${name}; there are ${Object.keys(all).join(", ")}.`);
   isWell = (await run(name, row)) && isWell;
 }
 process.exitCode = isWell ? 0 : 1;

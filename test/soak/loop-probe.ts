@@ -1,6 +1,12 @@
-/** A probe inside a process under test: what one turn of its event loop takes of the thread's CPU at most. SIGUSR2 prints it and begins anew. */
+/**
+ * A probe inside a process under test: what one turn of its event loop takes of the thread's CPU at
+ * most. SIGUSR2 prints it and begins anew.
+ */
 
-/** A timer that is due in every turn sees the CPU of each turn; turns that are shorter than this are seen together. */
+/**
+ * A timer that is due in every turn sees the CPU of each turn; turns that are shorter than this are
+ * seen together.
+ */
 const STEP_MS = 1;
 
 let most = 0;

@@ -1,6 +1,7 @@
 /**
- * `npm run proof:reloads`: a thousand reloads of the shipped configuration under traffic; what memory, handles and the slowest requests make of
- * it. Ends with 1 when a goal is missed. `-- --reloads 200` for fewer.
+ * `npm run proof:reloads`: a thousand reloads of the shipped configuration under traffic; what
+ * memory, handles and the slowest requests make of it. Ends with 1 when a goal is missed. `--
+ * --reloads 200` for fewer.
  */
 
 import { parseArgs } from "node:util";
@@ -40,14 +41,19 @@ const isFlat = residentSlope <= MAX_RESIDENT_SLOPE_MB;
 console.log(
   `${result.reloads} reloads of ${result.swapP50Ms.toFixed(0)} ms each, ${result.requests} requests, ${result.streams} of them streams`,
 );
-console.log(`median ${result.p50SwapMs.toFixed(1)} ms during a swap, ${result.p50Ms.toFixed(1)} ms between`);
+console.log(
+  `median ${result.p50SwapMs.toFixed(1)} ms during a swap, ${result.p50Ms.toFixed(1)} ms between`,
+);
 for (const { reloads, rss, heapUsed, handles, files } of result.looks) {
   const [resident, heap] = [rss, heapUsed].map((bytes) => (bytes / 1_048_576).toFixed(1));
-  console.log(`  after ${reloads}: ${resident} MB resident, ${heap} MB heap, ${handles} handles, ${files} open files`);
+  console.log(
+    `  after ${reloads}: ${resident} MB resident, ${heap} MB heap, ${handles} handles, ${files} open files`,
+  );
 }
 const goals = soakGoals(result);
 for (const { text } of goals) console.log(text);
-for (const [fault, count] of Object.entries(result.faults)) console.log(`      ${count} failed: ${fault}`);
+for (const [fault, count] of Object.entries(result.faults))
+  console.log(`      ${count} failed: ${fault}`);
 console.log(
   `${isFlat ? "ok   " : "MISS "} ${residentSlope.toFixed(3)} MB of resident memory a reload (goal: ${MAX_RESIDENT_SLOPE_MB})`,
 );

@@ -1,6 +1,6 @@
 /**
- * Proof: clients that read nothing of large streams cost the gateway little memory, and good traffic hardly any time.
- * `npm run proof:slow-readers`. Linux only: memory is read from `/proc`.
+ * Proof: clients that read nothing of large streams cost the gateway little memory, and good
+ * traffic hardly any time. `npm run proof:slow-readers`. Linux only: memory is read from `/proc`.
  */
 
 import { once } from "node:events";
@@ -50,7 +50,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   let body = "";
   for await (const piece of request) body += String(piece);
   if (!body.includes('"large"')) {
-    response.writeHead(200, { "content-type": "application/json", "content-length": WHOLE.length }).end(WHOLE);
+    response
+      .writeHead(200, { "content-type": "application/json", "content-length": WHOLE.length })
+      .end(WHOLE);
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -64,7 +66,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   while (stream.bytes < STREAM_BYTES && !response.destroyed) {
     const isAccepted = response.write(BATCH);
     stream.bytes += BATCH.length;
-    if (!isAccepted) await once(response, "drain", { signal: closed.signal }).catch(() => undefined);
+    if (!isAccepted)
+      await once(response, "drain", { signal: closed.signal }).catch(() => undefined);
   }
   response.end("data: [DONE]\n\n");
 }
@@ -103,17 +106,22 @@ async function goodTraffic(gateway: GatewayProcess, seconds: number): Promise<nu
 }
 
 function rssMb(pid: number): number {
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  const [, kilobytes = "0"] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kilobytes) / 1_024;
 }
 
-const quantile = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+const quantile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.floor(sorted.length * share)] ?? 0;
 
 /** What the gateway's main thread holds when its garbage is gone, heap and buffers. */
 async function heldMb(gateway: GatewayProcess): Promise<number> {
   const from = gateway.stderr.length;
   gateway.signal("SIGUSR2");
-  const line = await eventually("the memory probe", () => /^memory (.*)$/m.exec(gateway.stderr.slice(from))?.[1]);
+  const line = await eventually(
+    "the memory probe",
+    () => /^memory (.*)$/m.exec(gateway.stderr.slice(from))?.[1],
+  );
   const { heapUsed, external } = JSON.parse(line) as NodeJS.MemoryUsage;
   return (heapUsed + external) / MB;
 }

@@ -1,7 +1,20 @@
-/** Every folder of `examples/`: the gateway starts on its configuration, and the commands of its README print what the README shows. */
+/**
+ * Every folder of `examples/`: the gateway starts on its configuration, and the commands of its
+ * README print what the README shows.
+ */
 
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,7 +22,12 @@ import { createUpstream } from "@sluice/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { environmentOf, type GatewayProcess, runCommand, startGateway } from "./support/gateway-process.ts";
+import {
+  environmentOf,
+  type GatewayProcess,
+  runCommand,
+  startGateway,
+} from "./support/gateway-process.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MAX_README_LINES = 30;
@@ -57,13 +75,19 @@ async function run(command: string): Promise<string> {
     .replaceAll("http://127.0.0.1:4000", publicUrl)
     .replaceAll("http://127.0.0.1:4001", adminUrl)
     .replace("npm run -s sluice --", `node ${join(ROOT, "core/cli/bin/sluice.js")}`);
-  const { stdout } = await promisify(execFile)("bash", ["-c", placed], { cwd: folder, env: environmentOf({}), timeout: 60_000 });
+  const { stdout } = await promisify(execFile)("bash", ["-c", placed], {
+    cwd: folder,
+    env: environmentOf({}),
+    timeout: 60_000,
+  });
   return stdout;
 }
 
 /** An output as a pattern: `…` stands for what differs from run to run. */
 function patternOf(output: string): RegExp {
-  const stable = output.replace(/chatcmpl-[\da-f-]{36}/, "chatcmpl-…").replace(/"created":\d+/, '"created":…');
+  const stable = output
+    .replace(/chatcmpl-[\da-f-]{36}/, "chatcmpl-…")
+    .replace(/"created":\d+/, '"created":…');
   const text = stable.trimEnd().replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   return new RegExp(`^${text.replaceAll("…", '[^"]*?')}$`);
 }
@@ -75,9 +99,20 @@ async function expectShown(commands: readonly Shown[]): Promise<void> {
   }
 }
 
-/** Starts the gateway as the reader does: in a folder with `examples/`, with a master key of its own in `data`. */
-async function start(configPath: string, environment: Readonly<Record<string, string>> = {}): Promise<void> {
-  const workspace = { folder, configPath, pipelinesFolder: "", dataDirectory: join(folder, "data") };
+/**
+ * Starts the gateway as the reader does: in a folder with `examples/`, with a master key of its own
+ * in `data`.
+ */
+async function start(
+  configPath: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const workspace = {
+    folder,
+    configPath,
+    pipelinesFolder: "",
+    dataDirectory: join(folder, "data"),
+  };
   gateway = await startGateway(
     { ...workspace, config: () => "", write: () => {}, remove: () => {} },
     { SLUICE_MASTER_KEY: undefined, OPENAI_API_KEY: undefined, ...environment },
@@ -92,41 +127,54 @@ function place(): void {
 describe("the examples", () => {
   it("are those of the table", () => {
     const table = readFileSync(join(ROOT, "examples/README.md"), "utf8");
-    expect(EXAMPLES).toEqual([...table.matchAll(/^\| \[([\w-]+)\]/gm)].map(([, name]) => name).sort());
+    expect(EXAMPLES).toEqual(
+      [...table.matchAll(/^\| \[([\w-]+)\]/gm)].map(([, name]) => name).sort(),
+    );
     expect(EXAMPLES.length).toBeGreaterThan(4);
   });
 
-  it.each(EXAMPLES)("%s has a README of at most 30 lines, which shows commands and output", (example) => {
-    const readme = readmeOf(example);
-    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MAX_README_LINES);
-    expect(shownIn(readme).flat().length).toBeGreaterThan(0);
-    expect(
-      shownIn(readme)
-        .flat()
-        .some(({ output }) => output.trim() !== ""),
-    ).toBe(true);
-  });
+  it.each(EXAMPLES)(
+    "%s has a README of at most 30 lines, which shows commands and output",
+    (example) => {
+      const readme = readmeOf(example);
+      expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MAX_README_LINES);
+      expect(shownIn(readme).flat().length).toBeGreaterThan(0);
+      expect(
+        shownIn(readme)
+          .flat()
+          .some(({ output }) => output.trim() !== ""),
+      ).toBe(true);
+    },
+  );
 });
 
 /** Examples that start no gateway by the command with their own gateway file. */
 const OTHERS = ["litellm-migration", "embedded"];
 
-describe.each(EXAMPLES.filter((example) => !OTHERS.includes(example)))("the example %s", (example) => {
-  it("has no findings, not even warnings, and its tests pass", async () => {
-    place();
-    const ran = runCommand(["check", "--plugin-timeout", "60s", "--config", `examples/${example}/gateway.yaml`], folder);
-    const { code } = await ran.ended;
-    expect(`${code} ${ran.stderr}${ran.stdout}`).toMatch(/^0 ok: /);
-  });
+describe.each(EXAMPLES.filter((example) => !OTHERS.includes(example)))(
+  "the example %s",
+  (example) => {
+    it("has no findings, not even warnings, and its tests pass", async () => {
+      place();
+      const ran = runCommand(
+        ["check", "--plugin-timeout", "60s", "--config", `examples/${example}/gateway.yaml`],
+        folder,
+      );
+      const { code } = await ran.ended;
+      expect(`${code} ${ran.stderr}${ran.stdout}`).toMatch(/^0 ok: /);
+    });
 
-  it("answers as its README shows", async () => {
-    place();
-    const readme = readmeOf(example);
-    expect(readme).toContain(`npm run -s sluice -- serve --config examples/${example}/gateway.yaml`);
-    await start(join(folder, "examples", example, "gateway.yaml"));
-    for (const commands of shownIn(readme)) await expectShown(commands);
-  });
-});
+    it("answers as its README shows", async () => {
+      place();
+      const readme = readmeOf(example);
+      expect(readme).toContain(
+        `npm run -s sluice -- serve --config examples/${example}/gateway.yaml`,
+      );
+      await start(join(folder, "examples", example, "gateway.yaml"));
+      for (const commands of shownIn(readme)) await expectShown(commands);
+    });
+  },
+);
 
 describe("the example embedded", () => {
   /** A folder in which a program finds the engine, as one that installed it does. */
@@ -138,7 +186,10 @@ describe("the example embedded", () => {
 
   it("has no findings, and prints what its README shows", async () => {
     placeProgram();
-    const ran = runCommand(["check", "--plugin-timeout", "60s", "--config", "examples/embedded/gateway.yaml"], folder);
+    const ran = runCommand(
+      ["check", "--plugin-timeout", "60s", "--config", "examples/embedded/gateway.yaml"],
+      folder,
+    );
     expect(`${(await ran.ended).code} ${ran.stderr}${ran.stdout}`).toMatch(/^0 ok: /);
     for (const commands of shownIn(readmeOf("embedded"))) await expectShown(commands);
   });
@@ -146,12 +197,18 @@ describe("the example embedded", () => {
   it("is started as docs/embedding.md shows, from a path in ten lines and from values, and leaves no file", async () => {
     placeProgram();
     const page = readFileSync(join(ROOT, "docs/embedding.md"), "utf8");
-    const [fromPath = "", fromValues = ""] = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, program = ""]) => program);
+    const [fromPath = "", fromValues = ""] = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(
+      ([, program = ""]) => program,
+    );
     expect(fromPath.trimEnd().split("\n").length).toBeLessThanOrEqual(10);
     const run = (program: string) => {
       writeFileSync(join(folder, "program.js"), program);
       const env = environmentOf({ TMPDIR: folder });
-      return promisify(execFile)(process.execPath, ["program.js"], { cwd: folder, env, timeout: 60_000 });
+      return promisify(execFile)(process.execPath, ["program.js"], {
+        cwd: folder,
+        env,
+        timeout: 60_000,
+      });
     };
     expect(await run(fromPath)).toEqual({ stdout: "200 Hello\n", stderr: "" });
     expect(await run(fromValues)).toEqual({ stdout: "200\n", stderr: "" });
@@ -168,7 +225,11 @@ describe("the example embedded", () => {
       });`;
     writeFileSync(join(folder, "faulty.js"), program);
     const env = environmentOf({ TMPDIR: folder });
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["faulty.js"], { cwd: folder, env, timeout: 60_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["faulty.js"], {
+      cwd: folder,
+      env,
+      timeout: 60_000,
+    });
     expect([stdout, stderr]).toEqual(["true true true\n", ""]);
     expect(globSync("sluice-config-*", { cwd: folder })).toEqual([]);
   });
@@ -187,7 +248,11 @@ describe("the example litellm-migration", () => {
       const masterKey = readFileSync(join(folder, "data/master.key"), "utf8").trim();
       for (const model of ["assistant", "claude"]) {
         const headers = { authorization: `Bearer ${masterKey}` };
-        const reply = await chat(gateway as GatewayProcess, { model, messages: MESSAGES }, { headers });
+        const reply = await chat(
+          gateway as GatewayProcess,
+          { model, messages: MESSAGES },
+          { headers },
+        );
         expect(reply.status).toBe(200);
       }
       expect(upstream.requests.map(({ parsed }) => parsed?.["model"])).toEqual(["large", "large"]);
@@ -200,7 +265,8 @@ describe("the example litellm-migration", () => {
 describe("the README of the repository", () => {
   it("shows the first request as it is answered, and a first edit that applies", async () => {
     folder = mkdtempSync(join(tmpdir(), "sluice-readme-"));
-    for (const name of ["config", "pipelines"]) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    for (const name of ["config", "pipelines"])
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     const readme = readFileSync(join(ROOT, "README.md"), "utf8");
     const configPath = join(folder, "config/gateway.yaml");
     await start(configPath);
@@ -208,13 +274,20 @@ describe("the README of the repository", () => {
     expect(commands.length).toBeGreaterThan(0);
     await expectShown(commands);
 
-    const [, model = ""] = /^While the gateway runs, add `(\{.+?\})` under `models:`/m.exec(readme) ?? [];
+    const [, model = ""] =
+      /^While the gateway runs, add `(\{.+?\})` under `models:`/m.exec(readme) ?? [];
     const config = readFileSync(configPath, "utf8");
     writeFileSync(`${configPath}.new`, config.replace(/^models:$/m, `models:\n  - ${model}`));
     renameSync(`${configPath}.new`, configPath);
-    const headers = { authorization: `Bearer ${readFileSync(join(folder, "data/master.key"), "utf8").trim()}` };
+    const headers = {
+      authorization: `Bearer ${readFileSync(join(folder, "data/master.key"), "utf8").trim()}`,
+    };
     await eventually("the edit to apply", async () => {
-      const reply = await chat(gateway as GatewayProcess, { model: "my-echo", messages: MESSAGES }, { headers });
+      const reply = await chat(
+        gateway as GatewayProcess,
+        { model: "my-echo", messages: MESSAGES },
+        { headers },
+      );
       await reply.text();
       return reply.status === 200;
     });

@@ -24,7 +24,8 @@ if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtL
   process.nextTick(() => kept.push(executionAsyncResource()));
   // A start allocates much, and would leave a young generation of 60 MB to a process that idles. `serve` lets it grow from then on.
   setFlagsFromString("--semi-space-growth-factor=1");
-  if (process.env.SLUICE_PARENT_FD !== undefined) followParent(Number(process.env.SLUICE_PARENT_FD));
+  if (process.env.SLUICE_PARENT_FD !== undefined)
+    followParent(Number(process.env.SLUICE_PARENT_FD));
   await import(new URL("../src/main.ts", import.meta.url).href);
 } else {
   const node = packagedNode();
@@ -38,8 +39,11 @@ if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtL
     stdio: ["inherit", "inherit", "inherit", "pipe"],
     env: { ...process.env, SLUICE_PARENT_FD: "3" },
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
-  child.on("exit", (code, signal) => (signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal)));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"])
+    process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) =>
+    signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal),
+  );
 }
 
 /** Ends this process with the one that started it, however that ends: their pipe closes. */

@@ -1,4 +1,6 @@
-/** Talks to the admin listener of the running gateway, so that one process alone has the store open. */
+/**
+ * Talks to the admin listener of the running gateway, so that one process alone has the store open.
+ */
 
 import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -14,7 +16,10 @@ export type AskAdmin = (path: string, body?: JsonObject) => Promise<unknown>;
 
 const TIMEOUT_MS = 15_000;
 
-/** A function that asks the gateway. It rejects with a CommandError without an address or a master key. */
+/**
+ * A function that asks the gateway. It rejects with a CommandError without an address or a master
+ * key.
+ */
 export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskAdmin {
   let reached: ReturnType<typeof reach> | undefined;
   return async (path, body) => {
@@ -23,12 +28,14 @@ export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskA
       body === undefined
         ? { method: "GET" as const, headers, timeoutMs }
         : { method: "POST" as const, headers, timeoutMs, body: JSON.stringify(body) };
-    const { status, json } = await sendRequest(`${url}${path}`, call, certificate).catch((error: unknown) => {
-      throw new CommandError(
-        EXIT.notStarted,
-        `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
-      );
-    });
+    const { status, json } = await sendRequest(`${url}${path}`, call, certificate).catch(
+      (error: unknown) => {
+        throw new CommandError(
+          EXIT.notStarted,
+          `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
+        );
+      },
+    );
     if (status === 200 && json !== undefined) return json;
     throw refusal(url, status, json);
   };
@@ -37,7 +44,10 @@ export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskA
 async function reach(options: AdminOptions) {
   const { masterKeyOf, placeOf } = await import("./admin-place.ts");
   const { url, dataDirectory, certificate } = placeOf(options);
-  const headers = { authorization: `Bearer ${masterKeyOf(dataDirectory)}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Bearer ${masterKeyOf(dataDirectory)}`,
+    "content-type": "application/json",
+  };
   return { url, certificate, headers };
 }
 
@@ -50,7 +60,10 @@ function refusal(url: string, status: number, answer: unknown): CommandError {
     );
   }
   if (status === 401) {
-    return new CommandError(EXIT.findings, `The gateway at ${url} has another master key: set SLUICE_MASTER_KEY to it.`);
+    return new CommandError(
+      EXIT.findings,
+      `The gateway at ${url} has another master key: set SLUICE_MASTER_KEY to it.`,
+    );
   }
   return new CommandError(EXIT.findings, error["message"]);
 }

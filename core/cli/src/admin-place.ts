@@ -1,10 +1,20 @@
-/** Where the running gateway is, and the key that its admin listener takes. Loads what reads a configuration. */
+/**
+ * Where the running gateway is, and the key that its admin listener takes. Loads what reads a
+ * configuration.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { checkSection, formatFinding, openConfig, readOverrides, serverSchema, type ServerSection } from "@sluice/engine/config";
+import {
+  checkSection,
+  formatFinding,
+  openConfig,
+  readOverrides,
+  serverSchema,
+  type ServerSection,
+} from "@sluice/engine/config";
 import { dataDirectoryOf, readRunning } from "@sluice/engine/installation";
 import { CommandError, EXIT } from "./exit.ts";
 import { reasonOf } from "./reason-of.ts";
@@ -18,14 +28,18 @@ export interface AdminOptions {
 /** The admin listener of a gateway. */
 export interface Place {
   readonly url: string;
-  /** PEM of the certificate that the listener shows; `undefined` where it has none, or where the address was given. */
+  /**
+   * PEM of the certificate that the listener shows; `undefined` where it has none, or where the
+   * address was given.
+   */
   readonly certificate?: string | undefined;
   readonly dataDirectory: string;
 }
 
 /**
- * `--admin-url`, else where the gateway that runs on the data folder says that it is, else what the configuration and
- * `SLUICE_ADMIN_PORT` say. The files may be broken: that is when the gateway is asked what runs.
+ * `--admin-url`, else where the gateway that runs on the data folder says that it is, else what the
+ * configuration and `SLUICE_ADMIN_PORT` say. The files may be broken: that is when the gateway is
+ * asked what runs.
  */
 export function placeOf({ config, adminUrl }: AdminOptions): Place {
   const cwd = process.cwd();
@@ -35,16 +49,21 @@ export function placeOf({ config, adminUrl }: AdminOptions): Place {
   const isNamed = (process.env["SLUICE_ADMIN_PORT"] ?? "") !== "";
   const running = isNamed ? undefined : readRunning(dataDirectory);
   if (running !== undefined) {
-    const certificate = running.certificate === undefined ? undefined : readCertificate(running.certificate);
+    const certificate =
+      running.certificate === undefined ? undefined : readCertificate(running.certificate);
     return { url: reachableUrl(running.adminUrl), dataDirectory, certificate };
   }
   const { gateway, findings, path } = opened;
   if (gateway === undefined || !isObject(gateway.value)) {
-    const reason = findings[0] === undefined ? `${path} holds no configuration` : formatFinding(findings[0]);
+    const reason =
+      findings[0] === undefined ? `${path} holds no configuration` : formatFinding(findings[0]);
     throw nowhere(reason, dataDirectory);
   }
   const section = (gateway.value as JsonObject)["server"] ?? {};
-  const { overrides, findings: faults } = readOverrides(process.env, gateway.document.keyAt(["server"]));
+  const { overrides, findings: faults } = readOverrides(
+    process.env,
+    gateway.document.keyAt(["server"]),
+  );
   const [fault] = [...faults, ...checkSection(gateway, ["server"], serverSchema, section)];
   if (fault !== undefined) throw nowhere(formatFinding(fault), dataDirectory);
   const { admin, tls } = section as unknown as ServerSection;
@@ -57,7 +76,11 @@ export function placeOf({ config, adminUrl }: AdminOptions): Place {
   }
   const address = `${reachable(admin.host)}:${port}`;
   if (tls === undefined) return { url: `http://${address}`, dataDirectory };
-  return { url: `https://${address}`, dataDirectory, certificate: readCertificate(resolve(dirname(path), tls.certificate)) };
+  return {
+    url: `https://${address}`,
+    dataDirectory,
+    certificate: readCertificate(resolve(dirname(path), tls.certificate)),
+  };
 }
 
 function nowhere(reason: string, dataDirectory: string): CommandError {
@@ -74,7 +97,10 @@ function reachableUrl(text: string): string {
 function checkedUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CommandError(EXIT.usage, `--admin-url ${text} is no address; write it as http://127.0.0.1:4001.`);
+    throw new CommandError(
+      EXIT.usage,
+      `--admin-url ${text} is no address; write it as http://127.0.0.1:4001.`,
+    );
   }
   return text.replace(/\/+$/, "");
 }
@@ -90,7 +116,10 @@ function readCertificate(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new CommandError(EXIT.notStarted, `server.tls.certificate ${path} cannot be read (${reasonOf(error)}).`);
+    throw new CommandError(
+      EXIT.notStarted,
+      `server.tls.certificate ${path} cannot be read (${reasonOf(error)}).`,
+    );
   }
 }
 
@@ -106,6 +135,9 @@ export function masterKeyOf(dataDirectory: string): string {
       const message = `There is no data folder ${dataDirectory}: it was moved or removed, or no gateway has started here. Put it back, or set SLUICE_MASTER_KEY.`;
       throw new CommandError(EXIT.notStarted, message);
     }
-    throw new CommandError(EXIT.notStarted, `No master key: set SLUICE_MASTER_KEY, or run this where ${path} can be read.`);
+    throw new CommandError(
+      EXIT.notStarted,
+      `No master key: set SLUICE_MASTER_KEY, or run this where ${path} can be read.`,
+    );
   }
 }

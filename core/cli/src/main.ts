@@ -1,6 +1,7 @@
 /**
- * The command line: `sluice <command>`. Exit codes: 0 done, 1 findings or a refusal, 2 usage, 3 could not start or found no gateway.
- * A command loads its modules when it runs. All modules of the gateway take half a second of CPU, and most commands need few of them.
+ * The command line: `sluice <command>`. Exit codes: 0 done, 1 findings or a refusal, 2 usage, 3
+ * could not start or found no gateway. A command loads its modules when it runs. All modules of the
+ * gateway take half a second of CPU, and most commands need few of them.
  */
 
 import { existsSync } from "node:fs";
@@ -34,7 +35,11 @@ program
   .command("serve")
   .description("start the gateway")
   .option(...configOption)
-  .option("--log-level <level>", "debug, info, warn, error or silent", process.env.SLUICE_LOG_LEVEL ?? "info")
+  .option(
+    "--log-level <level>",
+    "debug, info, warn, error or silent",
+    process.env.SLUICE_LOG_LEVEL ?? "info",
+  )
   .option("--last-good", "when the files have findings, start with the newest generation that ran")
   .option(
     "--supervised",
@@ -49,10 +54,17 @@ program
   .description("read the configuration and report every finding and every doubt; changes nothing")
   .option(...configOption)
   .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
-  .option("--strict", "end with 1 for warnings and notes too, such as a provider whose variable is not set")
+  .option(
+    "--strict",
+    "end with 1 for warnings and notes too, such as a provider whose variable is not set",
+  )
   .option("--coverage", "print what protects each route")
   .option("--print", "print the effective configuration, secrets hidden")
-  .option("--plugin-timeout <duration>", "how long a plugin may run without a pause before the check ends with a finding", "10s")
+  .option(
+    "--plugin-timeout <duration>",
+    "how long a plugin may run without a pause before the check ends with a finding",
+    "10s",
+  )
   .action(async (...given: Parameters<typeof import("./commands/check.ts").check>) =>
     (await import("./commands/check.ts")).check(...given),
   );
@@ -82,17 +94,30 @@ addNewCommand(program.command("new"));
 const atGateway = (command: Command): Command =>
   command
     .option(...configOption)
-    .option("--admin-url <url>", "the admin listener of the running gateway, when the configuration does not say it")
+    .option(
+      "--admin-url <url>",
+      "the admin listener of the running gateway, when the configuration does not say it",
+    )
     .option("--json", "print what the gateway answers, as JSON");
 
-addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
-addDeploymentCommands(program.command("deployments").description("targets of the running gateway and their health"), atGateway);
+addKeyCommands(
+  program.command("keys").description("virtual keys of the running gateway"),
+  atGateway,
+);
+addDeploymentCommands(
+  program.command("deployments").description("targets of the running gateway and their health"),
+  atGateway,
+);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
-addRequestCommands((name, description) => atGateway(program.command(name)).description(description));
+addRequestCommands((name, description) =>
+  atGateway(program.command(name)).description(description),
+);
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 program
   .command("doctor")
-  .description("whether this installation can start and serve, or why not: machine, folders, ports, store, credentials")
+  .description(
+    "whether this installation can start and serve, or why not: machine, folders, ports, store, credentials",
+  )
   .option(...configOption)
   .option("--online", "also ask providers for their lists of models, which costs nothing")
   .option("--json", "print the checks as JSON")
@@ -103,7 +128,9 @@ program
 addSoakOptions(
   program
     .command("soak")
-    .description("edit your own configuration over and over under traffic, a fake upstream in place of the providers")
+    .description(
+      "edit your own configuration over and over under traffic, a fake upstream in place of the providers",
+    )
     .option(...configOption),
 );
 addImportCommand(program.command("import").description("configurations of other gateways"));

@@ -5,7 +5,10 @@ import { EXIT } from "./exit.ts";
 
 /** Follows SIGTERM, SIGINT, SIGHUP and SIGUSR2. */
 export interface ProcessSignals {
-  /** From now on connections may be open: a stop waits for handlers. Before this call a stop ends the process at once. */
+  /**
+   * From now on connections may be open: a stop waits for handlers. Before this call a stop ends
+   * the process at once.
+   */
   hold(): void;
   /** Hands over to handlers, and makes up for what was signalled before. */
   handle(handlers: ProcessHandlers): void;
@@ -33,7 +36,8 @@ export function followSignals(): ProcessSignals {
     );
   };
   const onStop = (signal: NodeJS.Signals): void => {
-    // The second signal means now: what is under way is cut, and rows that did not reach the store wait in the outbox.
+    // The second signal means now: what is under way is cut, and rows that did not reach the store
+    // wait in the outbox.
     if (isStopping) return end(1);
     isStopping = true;
     if (handlers === undefined && !isHeld) {

@@ -11,7 +11,11 @@ export type RecordOptions = Readonly<Record<string, unknown>>;
 export function withLimitOptions(command: Command): Command {
   return command
     .option("--alias <name>", "a name for people")
-    .option("--models <list>", "model ids, wildcards and access groups, separated by commas; none means every model", list)
+    .option(
+      "--models <list>",
+      "model ids, wildcards and access groups, separated by commas; none means every model",
+      list,
+    )
     .option("--max-budget <usd>", "US dollars", number)
     .option("--soft-budget <usd>", "US dollars from which on the log and a header warn", number)
     .option("--budget-duration <span>", "after which the budget begins anew: 30d, 1mo")
@@ -22,10 +26,17 @@ export function withLimitOptions(command: Command): Command {
     .addOption(understood("--tpm-limit <count>"))
     .addOption(understood("--max-parallel <count>"))
     .option("--tags <list>", "tags of every spend row, separated by commas", list)
-    .option("--allowed-tags <list>", "tags of other keys or with a budget that requests may name, separated by commas", list)
+    .option(
+      "--allowed-tags <list>",
+      "tags of other keys or with a budget that requests may name, separated by commas",
+      list,
+    )
     .option("--metadata <json>", "notes of your own, a JSON object", object)
     .option("--guardrails <list>", "names of guardrails, separated by commas", list)
-    .option("--passthrough", "every native path of the providers, not the inference endpoints alone; without --models only");
+    .option(
+      "--passthrough",
+      "every native path of the providers, not the inference endpoints alone; without --models only",
+    );
 }
 
 /** Another word for a count, which the help does not list. */
@@ -45,7 +56,11 @@ export function withKeyOptions(command: Command): Command {
 
 /** Adds `--clear`. */
 export function withClear(command: Command): Command {
-  return command.option("--clear <fields>", "fields to empty, by their names in the API: max_budget,rpm", list);
+  return command.option(
+    "--clear <fields>",
+    "fields to empty, by their names in the API: max_budget,rpm",
+    list,
+  );
 }
 
 const FIELDS: Readonly<Record<string, string>> = {

@@ -15,7 +15,9 @@ export function runningNames(config: string): HasName {
   let teams: Promise<readonly string[]> | undefined;
   return async ({ kind, pattern }) => {
     if (kind === "key") return hasKey(ask, pattern);
-    teams ??= ask("/team/list").then((listed) => (listed as JsonObject[]).map((team) => String(team["team_id"])));
+    teams ??= ask("/team/list").then((listed) =>
+      (listed as JsonObject[]).map((team) => String(team["team_id"])),
+    );
     return (await teams).some((id) => matchesName(pattern, id));
   };
 }
@@ -23,7 +25,11 @@ export function runningNames(config: string): HasName {
 async function hasKey(ask: AskAdmin, pattern: string): Promise<boolean> {
   const isExact = !pattern.endsWith("*") && !pattern.startsWith("key_");
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const query = new URLSearchParams({ size: String(PAGE), page: String(page), ...(isExact && { key_alias: pattern }) });
+    const query = new URLSearchParams({
+      size: String(PAGE),
+      page: String(page),
+      ...(isExact && { key_alias: pattern }),
+    });
     const { keys, total_pages: pages } = (await ask(`/key/list?${String(query)}`)) as KeyList;
     const names = keys.flatMap((key) => [key["token_id"], key["key_alias"]]);
     if (names.some((name) => typeof name === "string" && matchesName(pattern, name))) return true;

@@ -1,4 +1,7 @@
-/** One request to a listener of the gateway, by HTTP or by HTTPS with the certificate that the configuration names. */
+/**
+ * One request to a listener of the gateway, by HTTP or by HTTPS with the certificate that the
+ * configuration names.
+ */
 
 import { request as httpsRequest } from "node:https";
 
@@ -17,11 +20,19 @@ export interface Reply {
 }
 
 /**
- * Sends it. `certificate` is the PEM that the listener was configured with: it is trusted by itself, whatever name it has, because
- * a command talks to the gateway of its own configuration file. Rejects when nothing answers in time.
+ * Sends it. `certificate` is the PEM that the listener was configured with: it is trusted by
+ * itself, whatever name it has, because a command talks to the gateway of its own configuration
+ * file. Rejects when nothing answers in time.
  */
-export async function sendRequest(url: string, call: Call, certificate: string | undefined): Promise<Reply> {
-  const { status, text } = certificate === undefined ? await sendPlain(url, call) : await sendPinned(url, call, certificate);
+export async function sendRequest(
+  url: string,
+  call: Call,
+  certificate: string | undefined,
+): Promise<Reply> {
+  const { status, text } =
+    certificate === undefined
+      ? await sendPlain(url, call)
+      : await sendPinned(url, call, certificate);
   return { status, json: parsed(text) };
 }
 

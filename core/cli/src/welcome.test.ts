@@ -4,13 +4,27 @@ import { announcement } from "./welcome.ts";
 
 const KEY = "sk-the-master-key-of-these-tests";
 
-function said(isTerminal: boolean, models = [modelOf("embed", ["a/e"], { mode: "embedding" })]): string {
+function said(
+  isTerminal: boolean,
+  models = [modelOf("embed", ["a/e"], { mode: "embedding" })],
+): string {
   const snapshot = snapshotOf({
     providers: [providerOf("a"), providerOf("gone", { missing: ["${env:KEY}"] })],
-    models: [...models, modelOf("a/*", ["a/*"]), modelOf("far", ["gone/m"]), modelOf("chat", ["a/m"]), modelOf("last", ["a/m"])],
+    models: [
+      ...models,
+      modelOf("a/*", ["a/*"]),
+      modelOf("far", ["gone/m"]),
+      modelOf("chat", ["a/m"]),
+      modelOf("last", ["a/m"]),
+    ],
     notices: ["provider gone is unavailable"],
   });
-  const installation = { masterKey: KEY, isNewMasterKey: true, masterKeyFile: "/data/master.key", pepper: Buffer.alloc(32) };
+  const installation = {
+    masterKey: KEY,
+    isNewMasterKey: true,
+    masterKeyFile: "/data/master.key",
+    pepper: Buffer.alloc(32),
+  };
   const urls = { publicUrl: "http://127.0.0.1:4000", adminUrl: "http://127.0.0.1:4001" };
   return announcement({ ...urls, installation, snapshot }, isTerminal);
 }

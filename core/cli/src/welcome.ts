@@ -1,9 +1,15 @@
-/** What the start says on standard output: on a terminal where it listens, the new master key once and a request to paste; elsewhere one JSON line. */
+/**
+ * What the start says on standard output: on a terminal where it listens, the new master key once
+ * and a request to paste; elsewhere one JSON line.
+ */
 
 import type { Supervised as Started } from "@sluice/engine/cluster";
 import { isWildcard } from "@sluice/engine/config";
 
-/** What is printed. The master key is shown on a terminal alone: what is no terminal is kept by log collectors. */
+/**
+ * What is printed. The master key is shown on a terminal alone: what is no terminal is kept by log
+ * collectors.
+ */
 export function announcement(started: Started, isTerminal: boolean): string {
   return isTerminal ? welcome(started) : listeningLine(started);
 }
@@ -27,7 +33,12 @@ export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started
   const lines = [listening(publicUrl, adminUrl), `Data folder: ${snapshot.server.dataDirectory}`];
   for (const notice of snapshot.notices) lines.push(`  note: ${notice}`);
   if (installation.isNewMasterKey) {
-    lines.push("", "Master key, shown this once and kept in the data folder:", "", `  ${installation.masterKey}`);
+    lines.push(
+      "",
+      "Master key, shown this once and kept in the data folder:",
+      "",
+      `  ${installation.masterKey}`,
+    );
   }
   const model = firstChatModel(snapshot);
   if (model === undefined) return [...lines, ""].join("\n");
@@ -51,8 +62,11 @@ function listening(publicUrl: string, adminUrl: string): string {
 
 /** The first chat model that can be asked for by its id, and whose provider has its credential. */
 function firstChatModel({ models, providers }: Started["snapshot"]): string | undefined {
-  const available = new Set(providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name));
+  const available = new Set(
+    providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name),
+  );
   return models.find(
-    ({ id, mode, targets }) => mode === "chat" && !isWildcard(id) && targets.some(({ provider }) => available.has(provider)),
+    ({ id, mode, targets }) =>
+      mode === "chat" && !isWildcard(id) && targets.some(({ provider }) => available.has(provider)),
   )?.id;
 }

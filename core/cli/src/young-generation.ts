@@ -1,4 +1,6 @@
-/** The size of V8's young generation. `bin/sluice.js` keeps it at its first size during the start. */
+/**
+ * The size of V8's young generation. `bin/sluice.js` keeps it at its first size during the start.
+ */
 
 import { setFlagsFromString } from "node:v8";
 

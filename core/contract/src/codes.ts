@@ -1,4 +1,7 @@
-/** The table of error codes: one row for each way a request can fail. `docs/errors.md` is generated from it. */
+/**
+ * The table of error codes: one row for each way a request can fail. `docs/errors.md` is generated
+ * from it.
+ */
 
 /** What one error code means to a client and to the engine. */
 export interface ErrorCodeInfo {
@@ -14,7 +17,13 @@ export interface ErrorCodeInfo {
   readonly remedy: string;
 }
 
-const row = (status: number, type: string, retryable: boolean, when: string, remedy: string): ErrorCodeInfo => ({
+const row = (
+  status: number,
+  type: string,
+  retryable: boolean,
+  when: string,
+  remedy: string,
+): ErrorCodeInfo => ({
   status,
   type,
   retryable,
@@ -128,7 +137,13 @@ export const ERROR_CODES = {
     "The model does not exist, or the key may not use it.",
     "Call `GET /v1/models` to list the models of this key.",
   ),
-  not_found: row(404, "not_found_error", false, "The object that the request names does not exist.", "Check the id."),
+  not_found: row(
+    404,
+    "not_found_error",
+    false,
+    "The object that the request names does not exist.",
+    "Check the id.",
+  ),
   method_not_allowed: row(
     405,
     "invalid_request_error",
@@ -136,7 +151,13 @@ export const ERROR_CODES = {
     "The path does not support this method; `allow` lists the methods.",
     "Use one of the methods in `allow`.",
   ),
-  body_timeout: row(408, "timeout_error", true, "The client's body did not arrive in time.", "Send the body without pauses."),
+  body_timeout: row(
+    408,
+    "timeout_error",
+    true,
+    "The client's body did not arrive in time.",
+    "Send the body without pauses.",
+  ),
   idempotency_conflict: row(
     409,
     "invalid_request_error",
@@ -172,8 +193,20 @@ export const ERROR_CODES = {
     "The upstream answered 429 to every attempt.",
     "Retry after the time in `retry-after`.",
   ),
-  budget_exceeded: row(429, "budget_exceeded", false, "A budget is used up.", "Raise the budget, or wait for its reset."),
-  internal_error: row(500, "server_error", false, "The gateway has a bug.", "Report it with the `x-request-id` of the response."),
+  budget_exceeded: row(
+    429,
+    "budget_exceeded",
+    false,
+    "A budget is used up.",
+    "Raise the budget, or wait for its reset.",
+  ),
+  internal_error: row(
+    500,
+    "server_error",
+    false,
+    "The gateway has a bug.",
+    "Report it with the `x-request-id` of the response.",
+  ),
   unsupported_transfer_coding: row(
     501,
     "invalid_request_error",
@@ -209,7 +242,13 @@ export const ERROR_CODES = {
     "The gateway cannot parse the upstream's reply.",
     "Retry. If it persists, contact the operator.",
   ),
-  upstream_failed: row(502, "upstream_error", true, "The upstream answered 5xx, or reported an error in its reply.", "Retry."),
+  upstream_failed: row(
+    502,
+    "upstream_error",
+    true,
+    "The upstream answered 5xx, or reported an error in its reply.",
+    "Retry.",
+  ),
   upstream_auth_failed: row(
     502,
     "upstream_error",

@@ -39,7 +39,10 @@ export interface DeploymentView {
   readonly breaker: "closed" | "open" | "half_open";
   /** The next attempt at an ejected deployment, in milliseconds since 1970. */
   readonly ejectedUntilMs: number | undefined;
-  /** Whether the upstream refuses the credential. All models that the credential reaches are then ejected. */
+  /**
+   * Whether the upstream refuses the credential. All models that the credential reaches are then
+   * ejected.
+   */
   readonly isCredentialRefused: boolean;
   /** The unhealthy models, at most 20. */
   readonly models: readonly ModelHealth[];
@@ -50,11 +53,16 @@ export interface DeploymentView {
   readonly queued: number;
   /** `undefined` without a limit. */
   readonly tokens: DeploymentTokens | undefined;
-  /** Moving average of the time to first content, in milliseconds; `undefined` before the first one. */
+  /**
+   * Moving average of the time to first content, in milliseconds; `undefined` before the first one.
+   */
   readonly latencyMs: number | undefined;
   readonly successes: number;
   readonly failures: number;
-  /** Attempts without a verdict on the deployment: the client left, or the upstream refused the request. */
+  /**
+   * Attempts without a verdict on the deployment: the client left, or the upstream refused the
+   * request.
+   */
   readonly others: number;
 }
 

@@ -31,7 +31,10 @@ export interface GatewayRequest {
   readonly document: JsonDocument;
   /** The body as it came, on passthrough routes only: whatever it is, these bytes are forwarded. */
   readonly raw?: Uint8Array;
-  /** Top-level members of `raw` that only gateways know: an inference endpoint does not get them. Absent: there are none. */
+  /**
+   * Top-level members of `raw` that only gateways know: an inference endpoint does not get them.
+   * Absent: there are none.
+   */
   readonly cut?: readonly string[];
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
@@ -39,9 +42,15 @@ export interface GatewayRequest {
   readonly guardrails?: readonly string[];
   /** The model id the client asked for. */
   readonly model: string;
-  /** Further ids to look for, in order, where `model` is none that the key may use: a deployment under its provider's prefix. */
+  /**
+   * Further ids to look for, in order, where `model` is none that the key may use: a deployment
+   * under its provider's prefix.
+   */
   readonly otherModels?: readonly string[];
-  /** What the client is willing to wait, in milliseconds from the start of the exchange. It only shortens the route's deadline. */
+  /**
+   * What the client is willing to wait, in milliseconds from the start of the exchange. It only
+   * shortens the route's deadline.
+   */
   readonly timeoutMs?: number;
   readonly stream: boolean;
   /** Whether a streaming client asked for a usage chunk. */
@@ -59,21 +68,23 @@ export interface Lifetime {
   /** When the exchange must have an answer, on the monotonic clock. */
   readonly deadlineMs: number;
   /**
-   * Registers what is to happen when the exchange is over, however it ended: every attempt has its outcome, the rows are
-   * recorded, and nothing is under way any more. Must not throw.
+   * Registers what is to happen when the exchange is over, however it ended: every attempt has its
+   * outcome, the rows are recorded, and nothing is under way any more. Must not throw.
    */
   onSettle(settled: () => void): void;
 }
 
 /**
- * Values that single steps, the runtime or the engine keep on an exchange. They are read and written through their slot alone:
- * `defineSlot` of the kit. Branches share the slots of their exchange; a step in shadow has a copy.
+ * Values that single steps, the runtime or the engine keep on an exchange. They are read and
+ * written through their slot alone: `defineSlot` of the kit. Branches share the slots of their
+ * exchange; a step in shadow has a copy.
  */
 export type Slots = unknown[];
 
 /**
- * One client request and its reply: what every step needs. A step reads it, changes `request`, sets `reply`, and throws a
- * GatewayError to refuse. Everything set here ends with the exchange. What single steps own is kept in `slots`.
+ * One client request and its reply: what every step needs. A step reads it, changes `request`, sets
+ * `reply`, and throws a GatewayError to refuse. Everything set here ends with the exchange. What
+ * single steps own is kept in `slots`.
  */
 export interface Exchange {
   /** UUIDv7, made by the gateway. */
@@ -81,13 +92,20 @@ export interface Exchange {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly lifetime: Lifetime;
-  /** Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError. */
+  /**
+   * Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError.
+   */
   readonly signal: AbortSignal;
-  /** Set once the body is read: `receiveBody` of the kit. Replaced by a step that changes what the upstream will see. */
+  /**
+   * Set once the body is read: `receiveBody` of the kit. Replaced by a step that changes what the
+   * upstream will see.
+   */
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;
-  /** The target of the next attempt, when a step has chosen one; else the model's first is called. */
+  /**
+   * The target of the next attempt, when a step has chosen one; else the model's first is called.
+   */
   target: Target | undefined;
   /** What answers. Setting what is no reply throws `Error`: the step fails. */
   reply: Reply | undefined;
@@ -96,8 +114,9 @@ export interface Exchange {
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /**
-   * Records what a step has decided, for `GET /requests/{id}`: its own name, a constant text, and what the text is about: an id, a
-   * code, a number. Never what a client wrote beside a model's id. The texts are joined when the page is asked for.
+   * Records what a step has decided, for `GET /requests/{id}`: its own name, a constant text, and
+   * what the text is about: an id, a code, a number. Never what a client wrote beside a model's id.
+   * The texts are joined when the page is asked for.
    */
   note(step: string, text: string, about?: string): void;
   readonly slots: Slots;

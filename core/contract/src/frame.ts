@@ -23,7 +23,10 @@ export interface UpstreamEvent {
 
 /** Turns the bytes of a stream into events. */
 export interface EventReader {
-  /** Reads a chunk. Throws `upstream_invalid_response` for an event that is damaged or over the reader's bound. */
+  /**
+   * Reads a chunk. Throws `upstream_invalid_response` for an event that is damaged or over the
+   * reader's bound.
+   */
   push(chunk: Uint8Array): void;
   /** Ends the input. */
   end(): void;
@@ -53,7 +56,10 @@ export type FrameRole = "preamble" | "content" | "usage";
 export interface EventForm {
   /** Texts that the frame shows as they are. The first one is what the reply says. */
   readonly texts: readonly (readonly (string | number)[])[];
-  /** Texts and whole numbers that the frame does not show. `repeated` gets the last event that has them. */
+  /**
+   * Texts and whole numbers that the frame does not show. `repeated` gets the last event that has
+   * them.
+   */
   readonly others?: readonly (readonly (string | number)[])[];
 }
 
@@ -72,19 +78,25 @@ export interface StreamSink {
   /** Whether `form` is of use for this event. Absent: it never is. */
   readonly takesForm?: boolean;
   /**
-   * Declares that the event's one frame depends on these of its values alone, and that translating it left nothing else
-   * behind. An event that differs in them alone is then not translated: its frame is made of this one. Optional for every
-   * translator.
+   * Declares that the event's one frame depends on these of its values alone, and that translating
+   * it left nothing else behind. An event that differs in them alone is then not translated: its
+   * frame is made of this one. Optional for every translator.
    */
   form?(form: EventForm): void;
   /** Reports the end mark of the stream. */
   done(): void;
 }
 
-/** Translates one stream, event by event. Throws a GatewayError when the stream reports an error or breaks its dialect. */
+/**
+ * Translates one stream, event by event. Throws a GatewayError when the stream reports an error or
+ * breaks its dialect.
+ */
 export interface StreamTranslator {
   event(event: UpstreamEvent, sink: StreamSink): void;
-  /** Frames were made of the declared `form`. The last one and its event's data, for a translator that looks back. */
+  /**
+   * Frames were made of the declared `form`. The last one and its event's data, for a translator
+   * that looks back.
+   */
   repeated?(last: Frame, count: number, data: string): void;
   /**
    * The connection closed cleanly, and no end mark was reported. For dialects without an end mark:

@@ -7,9 +7,14 @@ import type { Operation } from "./model.ts";
 export interface EditSpan {
   readonly start: number;
   readonly end: number;
-  /** The replacement. With `restore` only the name of the kind, `EMAIL`: the kit makes the placeholder from it. */
+  /**
+   * The replacement. With `restore` only the name of the kind, `EMAIL`: the kit makes the
+   * placeholder from it.
+   */
   readonly replacement: string;
-  /** For requests: a placeholder goes upstream, and the reply gets the original text in its place. */
+  /**
+   * For requests: a placeholder goes upstream, and the reply gets the original text in its place.
+   */
   readonly restore?: boolean;
 }
 
@@ -19,10 +24,16 @@ export type Verdict =
   | {
       readonly kind: "block";
       readonly reason: string;
-      /** Where the first match begins. Without it a block counts at once, even while the text still grows. */
+      /**
+       * Where the first match begins. Without it a block counts at once, even while the text still
+       * grows.
+       */
       readonly start?: number;
       readonly end?: number;
-      /** Further replacements, as in an edit. They apply while later text may still remove the reason for the block. */
+      /**
+       * Further replacements, as in an edit. They apply while later text may still remove the
+       * reason for the block.
+       */
       readonly spans?: readonly EditSpan[];
       /**
        * For replies: another reply may pass. Where the route allows it, the gateway asks the
@@ -74,7 +85,10 @@ export interface TextContext {
   /** `input`: on its way to the upstream. `output`: on its way to the client. */
   readonly direction: "input" | "output";
   readonly part: TextPart;
-  /** Identifies one stream of text: the path of a text in a body, or the channel of a streamed reply. */
+  /**
+   * Identifies one stream of text: the path of a text in a body, or the channel of a streamed
+   * reply.
+   */
   readonly place: string;
   /** Whether more of this text may follow. */
   readonly isPartial: boolean;
@@ -107,7 +121,10 @@ export interface Guardrail {
    * `observe` only.
    */
   readonly reach: number;
-  /** Whether its blocks may set `askAgain`. A step that names such a guardrail and does not ask again is a finding. */
+  /**
+   * Whether its blocks may set `askAgain`. A step that names such a guardrail and does not ask
+   * again is a finding.
+   */
   readonly asksAgain?: boolean;
   check(text: string, signal: AbortSignal, context: TextContext): Verdict | Promise<Verdict>;
   /** Checks the whole request once, before its texts. It cannot edit. */
@@ -134,7 +151,10 @@ export interface GuardrailSettings {
   readonly isolation: "inline" | "worker";
   /** The texts that it checks. Absent: all. */
   readonly scope?: readonly TextPart[];
-  /** Maximum length of a checked text, in characters; for a longer text `onError` decides. Absent: no maximum. */
+  /**
+   * Maximum length of a checked text, in characters; for a longer text `onError` decides. Absent:
+   * no maximum.
+   */
   readonly maxText?: number;
 }
 
@@ -153,7 +173,10 @@ export interface GuardrailInstance {
   readonly isSliced?: boolean;
   /** It calls a service. A text that splits a word is not worth a separate call. */
   readonly isRemote?: boolean;
-  /** The same in each generation for a guardrail with the same name, plugin and options. It reveals none of them. */
+  /**
+   * The same in each generation for a guardrail with the same name, plugin and options. It reveals
+   * none of them.
+   */
   readonly identity?: string;
 }
 

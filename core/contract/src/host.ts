@@ -30,11 +30,14 @@ export interface Clock {
 export interface Scope {
   /** Runs at the end of the generation, in the reverse order of registration. */
   defer(close: () => void | Promise<void>): void;
-  /** Aborted when the generation ends, before anything that was deferred: for listeners, and for what waits. */
+  /**
+   * Aborted when the generation ends, before anything that was deferred: for listeners, and for
+   * what waits.
+   */
   readonly signal: AbortSignal;
   /**
-   * Does something again and again, until the generation ends. What it throws is logged, and a time that comes while it is still
-   * at it is passed over. It does not keep the process alive.
+   * Does something again and again, until the generation ends. What it throws is logged, and a time
+   * that comes while it is still at it is passed over. It does not keep the process alive.
    */
   every(intervalMs: number, work: () => void | Promise<void>): void;
 }
@@ -47,13 +50,19 @@ export interface SharedValue {
 /** All that a plugin may touch. */
 export interface Host {
   readonly log: Log;
-  /** Metrics under the plugin's name: `refusals_total` of the plugin `limits` is `sluice_limits_refusals_total`. */
+  /**
+   * Metrics under the plugin's name: `refusals_total` of the plugin `limits` is
+   * `sluice_limits_refusals_total`.
+   */
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly scope: Scope;
   /** The generation the instance belongs to. */
   readonly generation: number;
-  /** A value that outlives generations: made once for a key, held until the last generation that asked has ended. */
+  /**
+   * A value that outlives generations: made once for a key, held until the last generation that
+   * asked has ended.
+   */
   shared<T extends SharedValue>(key: string, make: () => T): T;
   /** Models, targets and what a key may see. */
   readonly models: ModelCatalog;
@@ -72,8 +81,9 @@ export interface Host {
   /** Counts the tokens of texts. One for the process. */
   readonly tokens: TokenCounter;
   /**
-   * Windows, slots, budgets, cache and repeats, shared by every process of the gateway. Keys and reservations are the plugin's own:
-   * another one finds nothing under them. Tenants are kept apart by `tenantState` of the kit.
+   * Windows, slots, budgets, cache and repeats, shared by every process of the gateway. Keys and
+   * reservations are the plugin's own: another one finds nothing under them. Tenants are kept apart
+   * by `tenantState` of the kit.
    */
   readonly state: SharedState;
 }
@@ -87,7 +97,8 @@ export interface Host {
  *    stand-ins, its guardrails are those of the candidate and do not start again.
  * 2. `start`.
  * 3. Requests. The instance is called from several exchanges at the same time. The self-test of
- *    guardrails and the tests of pipelines are calls of this phase; they come before the first client.
+ *    guardrails and the tests of pipelines are calls of this phase; they come before the first
+ *    client.
  * 4. `stop`, then what was registered with `host.scope.defer` in `create`. `host.scope.signal` is
  *    aborted before.
  */
@@ -101,15 +112,16 @@ export interface Lifecycle {
    * - Before it returns: the generation before still serves. Take no port, lock or file that the
    *   same plugin of that generation may hold; share such a value with `host.shared`.
    * - Deadline: 10 seconds. Then `signal` is aborted, and the start counts as failed.
-   * - Error: the generation is refused with a finding at the entry's line, and the one before goes on
-   *   serving. What was created is closed as in phase 4; `stop` of this instance is called too.
+   * - Error: the generation is refused with a finding at the entry's line, and the one before goes
+   *   on serving. What was created is closed as in phase 4; `stop` of this instance is called too.
    */
   start?(signal: AbortSignal): Promise<void>;
   /**
    * Releases what `start` took.
    *
-   * - When: after the last exchange of the generation has ended. An exchange that outlives the drain
-   *   is aborted first. Also after a failed start, of this instance or of one that started later.
+   * - When: after the last exchange of the generation has ended. An exchange that outlives the
+   *   drain is aborted first. Also after a failed start, of this instance or of one that started
+   *   later.
    * - Order: the reverse of the starts, one instance at a time.
    * - Must hold: it works after a `start` that failed or has not settled, and a second call does
    *   nothing.

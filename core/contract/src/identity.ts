@@ -46,7 +46,10 @@ export interface Identity {
    * budget. Absent: none.
    */
   readonly allowedTags?: readonly string[];
-  /** Names of the guardrails that every request of the key or its team must pass. Absent: no additional ones. */
+  /**
+   * Names of the guardrails that every request of the key or its team must pass. Absent: no
+   * additional ones.
+   */
   readonly guardrails?: readonly string[];
   /**
    * Whether the key or its team reaches every native path of the providers. Applies only without a
@@ -62,14 +65,23 @@ export interface Identity {
 
 /** Finds the identity of a credential. */
 export interface Authority {
-  /** The identity of a presented key; `undefined` for unknown, revoked, blocked and expired keys alike. */
+  /**
+   * The identity of a presented key; `undefined` for unknown, revoked, blocked and expired keys
+   * alike.
+   */
   identify(presented: string): Identity | undefined | Promise<Identity | undefined>;
   /** The id of a key, also when the key is blocked or expired; `undefined` for other values. */
   keyIdOf(presented: string): Promise<string | undefined>;
   /** Whether an identity may use a model. */
   mayUse(identity: Identity, model: Model): boolean;
-  /** The first of these tags that only records of other keys and teams carry. The identity may not name it. */
-  foreignTag(identity: Identity, tags: readonly string[]): string | undefined | Promise<string | undefined>;
+  /**
+   * The first of these tags that only records of other keys and teams carry. The identity may not
+   * name it.
+   */
+  foreignTag(
+    identity: Identity,
+    tags: readonly string[],
+  ): string | undefined | Promise<string | undefined>;
   /** The models that a team's own list names; `undefined` without such a team. */
   teamModels(teamId: string): Promise<readonly string[] | undefined>;
   /** Names of headers, besides `authorization`, that carry a key, in the order of reading. */

@@ -1,4 +1,7 @@
-/** The ledger: one row for each attempt that was dispatched, and for each refusal after authentication. */
+/**
+ * The ledger: one row for each attempt that was dispatched, and for each refusal after
+ * authentication.
+ */
 
 export type RowStatus = "success" | "failure" | "partial";
 export type CostStatus = "priced" | "unpriced" | "free";
@@ -9,7 +12,10 @@ export type CostStatus = "priced" | "unpriced" | "free";
  */
 export interface SpendRow {
   readonly requestId: string;
-  /** 1 for the first attempt. 0 for a request that was refused before any attempt, or served without one. */
+  /**
+   * 1 for the first attempt. 0 for a request that was refused before any attempt, or served without
+   * one.
+   */
   readonly attempt: number;
   readonly callType: string;
   readonly keyId: string;
@@ -17,13 +23,18 @@ export interface SpendRow {
   readonly userId: string | null;
   readonly teamId: string | null;
   readonly endUser: string | null;
-  /** The id that the client asked for. For an attempt at a fallback, the id of the fallback model. */
+  /**
+   * The id that the client asked for. For an attempt at a fallback, the id of the fallback model.
+   */
   readonly model: string;
   /** `provider/model` of the target; null without a target. */
   readonly targetId: string | null;
   /** The configured entry the model came from. */
   readonly modelGroup: string | null;
-  /** The name under which the provider's models are priced: the plugin's, unless the provider has another one. */
+  /**
+   * The name under which the provider's models are priced: the plugin's, unless the provider has
+   * another one.
+   */
   readonly provider: string | null;
   readonly status: RowStatus;
   /** The error code of a failure or of a partial reply. */
@@ -101,7 +112,9 @@ export interface LedgerDay {
   readonly costNanoUsd: bigint;
   /** Requests that began on the day, whatever their number of attempts. */
   readonly requests: number;
-  /** Requests with an attempt whose cost is unknown: their tokens are counted, their cost is not. */
+  /**
+   * Requests with an attempt whose cost is unknown: their tokens are counted, their cost is not.
+   */
   readonly unpricedRequests: number;
   readonly promptTokens: number;
   readonly completionTokens: number;

@@ -3,13 +3,21 @@
  * the gateway, never from a client.
  */
 
-/** The description of a metric. Descriptions with the same name are one metric and must be equal. */
+/**
+ * The description of a metric. Descriptions with the same name are one metric and must be equal.
+ */
 export interface MetricDescription {
-  /** Lower-case words with underscores; a counter ends in `_total`, a measure in its unit: `_seconds`, `_bytes`. */
+  /**
+   * Lower-case words with underscores; a counter ends in `_total`, a measure in its unit:
+   * `_seconds`, `_bytes`.
+   */
   readonly name: string;
   /** One sentence for the operator. */
   readonly help: string;
-  /** Names of the labels. Their sets of values are small: no keys, prompts or ids that a client chooses. */
+  /**
+   * Names of the labels. Their sets of values are small: no keys, prompts or ids that a client
+   * chooses.
+   */
   readonly labels?: readonly string[];
 }
 
@@ -41,7 +49,10 @@ export interface Histogram {
  * counted under `other`.
  */
 export interface Labelled<T> {
-  /** The cell for these values, in the order of the label names. The same values return the same cell. */
+  /**
+   * The cell for these values, in the order of the label names. The same values return the same
+   * cell.
+   */
   with(...values: readonly string[]): T;
 }
 

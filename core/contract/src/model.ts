@@ -8,13 +8,25 @@ export type ModelMode = "chat" | "embedding" | "image";
 export type Operation = "chat" | "embeddings" | "images" | "passthrough" | "models" | "spend";
 
 /** The method that chooses one target among several. */
-export type BalanceStrategy = "weighted" | "priority" | "least_busy" | "lowest_latency" | "lowest_cost" | "sticky";
+export type BalanceStrategy =
+  | "weighted"
+  | "priority"
+  | "least_busy"
+  | "lowest_latency"
+  | "lowest_cost"
+  | "sticky";
 
 /**
  * The class of a failure that a fallback model may solve. The last three are parts of `general` for
  * a model without a list of its own for them.
  */
-export type FallbackClass = "general" | "context_window" | "content_policy" | "rate_limit" | "overloaded" | "timeout";
+export type FallbackClass =
+  | "general"
+  | "context_window"
+  | "content_policy"
+  | "rate_limit"
+  | "overloaded"
+  | "timeout";
 
 /** A model that a request may name. */
 export interface Model {
@@ -64,13 +76,19 @@ export interface ModelCatalog {
 export interface KnownModel {
   /** The upstream's name. */
   readonly name: string;
-  /** `undefined` for modes without an operation in the gateway: speech, transcription, realtime, moderation. */
+  /**
+   * `undefined` for modes without an operation in the gateway: speech, transcription, realtime,
+   * moderation.
+   */
   readonly mode: ModelMode | undefined;
   /** Tokens of prompt and completion together. */
   readonly contextWindow: number | undefined;
 }
 
-/** The built-in table of providers' models. The name of a provider is the result of `pricedAs` of the kit. */
+/**
+ * The built-in table of providers' models. The name of a provider is the result of `pricedAs` of
+ * the kit.
+ */
 export interface ModelDirectory {
   /** The models of a provider, by name; empty for a provider outside the table. */
   list(provider: string): readonly KnownModel[];

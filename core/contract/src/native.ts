@@ -18,24 +18,38 @@ export interface NativeEndpoint {
   /** Absent: POST. */
   readonly method?: HttpMethod;
   /**
-   * The path from the native root, without a leading slash: `v1/messages`, `v1beta/models/{model}:generateContent`. `{model}` is
-   * a part of one segment, decoded; any other `{name}` is one segment of letters, digits, `.`, `_`, `~` and `-`.
+   * The path from the native root, without a leading slash: `v1/messages`,
+   * `v1beta/models/{model}:generateContent`. `{model}` is a part of one segment, decoded; any other
+   * `{name}` is one segment of letters, digits, `.`, `_`, `~` and `-`.
    */
   readonly path: string;
-  /** The place of the model name. `provider`: `Provider.nativeModel` finds it. `none`: the request names no model. */
+  /**
+   * The place of the model name. `provider`: `Provider.nativeModel` finds it. `none`: the request
+   * names no model.
+   */
   readonly model: "body" | "path" | "provider" | "none";
   readonly usage: NativeUsage;
-  /** Whether the model of the path may hold encoded slashes, as the ARN of a Bedrock model does. Absent: false. */
+  /**
+   * Whether the model of the path may hold encoded slashes, as the ARN of a Bedrock model does.
+   * Absent: false.
+   */
   readonly hasSlashes?: boolean;
 }
 
 /** A provider's own API. */
 export interface NativeApi {
-  /** The path of the native root at the upstream's address, without slashes at its ends; empty for the address itself. */
+  /**
+   * The path of the native root at the upstream's address, without slashes at its ends; empty for
+   * the address itself.
+   */
   readonly root: string;
-  /** The inference endpoints. Absent: the provider declares none, and POST is served at every path. */
+  /**
+   * The inference endpoints. Absent: the provider declares none, and POST is served at every path.
+   */
   readonly endpoints?: readonly NativeEndpoint[];
-  /** Request headers of this API that are passed on, lower-case names, besides those of every API. */
+  /**
+   * Request headers of this API that are passed on, lower-case names, besides those of every API.
+   */
   readonly requestHeaders?: readonly string[];
   /** Reply headers of this API that the client gets, lower-case names. */
   readonly replyHeaders?: readonly string[];

@@ -1,4 +1,7 @@
-/** What every plugin is: a frozen definition, data first, with one function that makes the living thing. */
+/**
+ * What every plugin is: a frozen definition, data first, with one function that makes the living
+ * thing.
+ */
 
 import type { Guardrail, TextPart } from "./guardrail.ts";
 import type { Host, StateHost, StoreHost } from "./host.ts";
@@ -65,7 +68,10 @@ export interface GuardrailUse {
 
 /** Something of gateway.yaml that a use of a step names. */
 export interface NamedThing {
-  /** `model`: an entry of `models`, by its id as it stands there. `asked_model`: what a client might ask for, wildcards included. */
+  /**
+   * `model`: an entry of `models`, by its id as it stands there. `asked_model`: what a client might
+   * ask for, wildcards included.
+   */
   readonly kind: "provider" | "model" | "asked_model";
   readonly name: string;
 }
@@ -84,24 +90,35 @@ export interface StepOrder {
 export interface StepTraits<C = unknown> {
   /** Ends the pipeline: it never calls `next`, and it must be the last step. */
   readonly terminal?: boolean;
-  /** May call `next` again, one call at a time, each a fresh attempt: always, or with such options. */
+  /**
+   * May call `next` again, one call at a time, each a fresh attempt: always, or with such options.
+   */
   readonly reentrant?: boolean | ((config: C) => boolean);
-  /** May call `next` several times at once, each time with a branch of its own: see `branchOf` of the kit. */
+  /**
+   * May call `next` several times at once, each time with a branch of its own: see `branchOf` of
+   * the kit.
+   */
   readonly concurrent?: boolean;
   /** Works on headers alone: the body is not read before it. */
   readonly early?: boolean;
   /**
-   * The step itself makes its keys of shared state distinct; a key means the same in every step with this trait. Without it they
-   * are the step's own, whatever they are called.
+   * The step itself makes its keys of shared state distinct; a key means the same in every step
+   * with this trait. Without it they are the step's own, whatever they are called.
    */
   readonly sharesState?: boolean;
 }
 
 /** What the options of one use of a step refer to. */
 export interface StepReferences {
-  /** The guardrails that the use names, and how it treats streams. Present on every use of a step that runs guardrails. */
+  /**
+   * The guardrails that the use names, and how it treats streams. Present on every use of a step
+   * that runs guardrails.
+   */
   readonly guardrails?: GuardrailUse;
-  /** Providers and models that the use names. One that is not in gateway.yaml is a finding at the step's line. */
+  /**
+   * Providers and models that the use names. One that is not in gateway.yaml is a finding at the
+   * step's line.
+   */
   readonly names?: readonly NamedThing[];
   /** The largest entry that the use puts into the cache of the shared state, in bytes. */
   readonly largestEntry?: number;
@@ -130,9 +147,14 @@ export interface RequestSample {
 
 /** What a guardrail package exports. */
 export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail", C, Guardrail> {
-  /** What the guardrail must not allow, for the self-test at every load: a text, or a request as a whole for one that only admits. */
+  /**
+   * What the guardrail must not allow, for the self-test at every load: a text, or a request as a
+   * whole for one that only admits.
+   */
   readonly sample: (config: C) => string | RequestSample;
-  /** It asks a service that may be away. Then its self-test says so in the log, and refuses nothing. */
+  /**
+   * It asks a service that may be away. Then its self-test says so in the log, and refuses nothing.
+   */
   readonly isRemote?: boolean;
   /** The texts it judges when the configuration does not say: `scope`. Absent: all. */
   readonly scope?: readonly TextPart[];
@@ -142,7 +164,12 @@ export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail"
 export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store, StoreHost> {}
 
 /** What a package of shared state exports. */
-export interface StateDefinition<C = unknown> extends Definition<"state", C, StateDriver, StateHost> {
+export interface StateDefinition<C = unknown> extends Definition<
+  "state",
+  C,
+  StateDriver,
+  StateHost
+> {
   /** Whether the state is beyond a socket: then the engine decides by itself while it is away. */
   readonly isRemote: boolean;
   /** The largest entry that its cache keeps with these options, in bytes. Absent: any. */

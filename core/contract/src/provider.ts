@@ -1,4 +1,7 @@
-/** Providers: pure translations between the reference dialect and an upstream's. No socket, no clock, no environment. */
+/**
+ * Providers: pure translations between the reference dialect and an upstream's. No socket, no
+ * clock, no environment.
+ */
 
 import type { GatewayError } from "./error.ts";
 import type { StreamFraming, StreamTranslator } from "./frame.ts";
@@ -29,7 +32,9 @@ export interface TranslationNotice {
   readonly dropped?: readonly string[];
 }
 
-/** A call over HTTP. Header values may be secrets; the transport reveals them when it writes them. */
+/**
+ * A call over HTTP. Header values may be secrets; the transport reveals them when it writes them.
+ */
 export interface HttpCall extends TranslationNotice {
   readonly kind: "http";
   readonly method: HttpMethod;
@@ -70,22 +75,34 @@ export interface ErrorReply {
  */
 export type Feature = "tools" | "images" | "audio" | "documents" | "speech" | "schema";
 
-/** The differences between a model's parameters and the reference dialect. The gateway applies them before `encode`. */
+/**
+ * The differences between a model's parameters and the reference dialect. The gateway applies them
+ * before `encode`.
+ */
 export interface ModelTraits {
   /** Replaces the provider's `parameters`. */
   readonly parameters?: readonly string[];
-  /** The minimum and the maximum of a number. A value outside becomes the nearest bound, and is listed. */
+  /**
+   * The minimum and the maximum of a number. A value outside becomes the nearest bound, and is
+   * listed.
+   */
   readonly ranges?: Readonly<Record<string, readonly [least: number, greatest: number]>>;
   /**
    * The model has no JSON mode. An instruction and a check of the reply replace it, and
    * `response_format` is listed.
    */
   readonly hasNoJsonMode?: true;
-  /** The model takes `temperature` or `top_p`, and refuses both together. The one with the value 1 is left out. */
+  /**
+   * The model takes `temperature` or `top_p`, and refuses both together. The one with the value 1
+   * is left out.
+   */
   readonly takesOneSampling?: true;
   /** The model continues a final assistant message. */
   readonly prefills?: true;
-  /** The model may think for minutes before its first content. A silent stream gets the longer deadline. */
+  /**
+   * The model may think for minutes before its first content. A silent stream gets the longer
+   * deadline.
+   */
   readonly reasons?: true;
   /** The model refuses stop texts of white space. They are left out, and `stop` is listed. */
   readonly refusesBlankStops?: true;
@@ -115,11 +132,20 @@ export interface Capabilities {
    * tools: a list of models, a route, plugins. Refused unless the target names them in `forward`.
    */
   readonly steering?: readonly string[];
-  /** The differences of a model from the provider's other models and from the reference dialect. Absent: none. */
+  /**
+   * The differences of a model from the provider's other models and from the reference dialect.
+   * Absent: none.
+   */
   traits?(model: string): ModelTraits | undefined;
-  /** Whether a model has a feature. Absent, and `undefined`: unknown. A fallback without the feature is skipped. */
+  /**
+   * Whether a model has a feature. Absent, and `undefined`: unknown. A fallback without the feature
+   * is skipped.
+   */
   supports?(feature: Feature, model: string): boolean | undefined;
-  /** Maximum number of images in one call to a model. A request for more becomes several calls. Absent: no maximum. */
+  /**
+   * Maximum number of images in one call to a model. A request for more becomes several calls.
+   * Absent: no maximum.
+   */
   imagesPerCall?(model: string): number;
   /**
    * Maximum number of inputs in one embeddings call to a model. A request with more becomes several
@@ -128,7 +154,10 @@ export interface Capabilities {
   inputsPerCall?(model: string): number;
 }
 
-/** A native request, unchanged: the upstream's own path, headers from the gateway's allow-list, the client's bytes. */
+/**
+ * A native request, unchanged: the upstream's own path, headers from the gateway's allow-list, the
+ * client's bytes.
+ */
 export interface PassthroughRequest {
   readonly method: HttpCall["method"];
   /** The native path without a leading slash, percent-encoded as the client sent it. */
@@ -165,11 +194,15 @@ export interface Provider {
   /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */
   error(reply: ErrorReply): GatewayError;
   /**
-   * The upstream call of a native request: the address and the credential are the provider's, the rest the client's. Throws
-   * `permission_denied` for a path that the configured account does not include.
+   * The upstream call of a native request: the address and the credential are the provider's, the
+   * rest the client's. Throws `permission_denied` for a path that the configured account does not
+   * include.
    */
   passthrough?(request: PassthroughRequest): HttpCall;
-  /** The provider's own API. Absent: it declares no endpoints, and its native root is the upstream's address. */
+  /**
+   * The provider's own API. Absent: it declares no endpoints, and its native root is the upstream's
+   * address.
+   */
   readonly native?: NativeApi;
   /**
    * The model of a native request, by its price name, at endpoints of `native` whose model is
@@ -207,9 +240,15 @@ export interface ProviderInstance {
   readonly timeouts: ProviderTimeouts;
   /** Maximum number of connections kept to this provider. */
   readonly connections: number;
-  /** The part of its own API that keys without `passthrough` may call. Absent: the inference endpoints. */
+  /**
+   * The part of its own API that keys without `passthrough` may call. Absent: the inference
+   * endpoints.
+   */
   readonly endpoints?: OpenEndpoints;
-  /** Whether clients of native routes see the rate limits of the provider's account. Absent: they do not. */
+  /**
+   * Whether clients of native routes see the rate limits of the provider's account. Absent: they do
+   * not.
+   */
   readonly showsRateLimits?: boolean;
   /** Headers of every call, by lower-case names. Absent: none. */
   readonly callHeaders?: Readonly<Record<string, string>>;
@@ -229,7 +268,10 @@ export interface MediaFetchSettings {
    * are passed on unchanged.
    */
   readonly hosts: readonly string[];
-  /** Origins of the operator, `http://10.0.0.5:9000`: they may have private addresses, a port and no TLS. */
+  /**
+   * Origins of the operator, `http://10.0.0.5:9000`: they may have private addresses, a port and no
+   * TLS.
+   */
   readonly allowOrigins: readonly string[];
   readonly maxBytes: number;
   /** Deadline for one medium, with all redirects and the wait for a place. */
@@ -247,7 +289,10 @@ export interface ProviderTimeouts {
   readonly firstByteMs: number;
   /** The same for a stream. Absent: `firstByteMs`. */
   readonly streamFirstByteMs?: number;
-  /** From the request to the first content of a stream. Absent: the caller chooses it by the request. */
+  /**
+   * From the request to the first content of a stream. Absent: the caller chooses it by the
+   * request.
+   */
   readonly firstContentMs?: number;
   readonly idleMs: number;
   /** Maximum wait for a free connection, before the attempt begins. Absent: 10 s. */

@@ -1,8 +1,9 @@
 /** Secrets: values that are revealed only at the moment of use. */
 
 /**
- * A secret value that shows only its name. Every way of printing it gives `[secret:NAME]`; the value leaves through
- * {@link Secret.reveal} alone, which the transport calls when it writes a header.
+ * A secret value that shows only its name. Every way of printing it gives `[secret:NAME]`; the
+ * value leaves through {@link Secret.reveal} alone, which the transport calls when it writes a
+ * header.
  */
 export class Secret {
   readonly name: string;
@@ -18,7 +19,9 @@ export class Secret {
     return this.#value;
   }
 
-  /** A secret derived from this one, under the same name: `secret.map((key) => "Bearer " + key)`. */
+  /**
+   * A secret derived from this one, under the same name: `secret.map((key) => "Bearer " + key)`.
+   */
   map(derive: (value: string) => string): Secret {
     return new Secret(this.name, derive(this.#value));
   }

@@ -22,18 +22,26 @@ export interface WindowClaim {
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** On `take`: the expected amount. On `settle`: the actual amount; 0 returns all of it. An integer, as `limit` is. */
+  /**
+   * On `take`: the expected amount. On `settle`: the actual amount; 0 returns all of it. An
+   * integer, as `limit` is.
+   */
   readonly amount: number;
 }
 
-/** One of a limited number of concurrent slots. The slot is leased: without renewal it becomes free. */
+/**
+ * One of a limited number of concurrent slots. The slot is leased: without renewal it becomes free.
+ */
 export interface ConcurrentClaim {
   readonly kind: "concurrent";
   readonly key: string;
   readonly limit: number;
 }
 
-/** An amount of money in a period: spent + reserved + amount never exceeds the limit. Integers below 2^53. */
+/**
+ * An amount of money in a period: spent + reserved + amount never exceeds the limit. Integers below
+ * 2^53.
+ */
 export interface BudgetClaim {
   readonly kind: "budget";
   /**
@@ -54,7 +62,9 @@ export interface BudgetClaim {
 /** One condition of a reservation. */
 export type Claim = WindowClaim | ConcurrentClaim | BudgetClaim;
 
-/** The claims of an exchange: all are held, or none. No two claims of one kind have the same key. */
+/**
+ * The claims of an exchange: all are held, or none. No two claims of one kind have the same key.
+ */
 export interface Reservation {
   /** Unique for ever. */
   readonly id: string;
@@ -96,7 +106,10 @@ export interface Refused {
   readonly states: readonly ClaimState[];
 }
 
-/** Nothing is held: the spend under these budget keys is unknown. Read it from the ledger, call `seed`, take again. */
+/**
+ * Nothing is held: the spend under these budget keys is unknown. Read it from the ledger, call
+ * `seed`, take again.
+ */
 export interface Unseeded {
   readonly outcome: "unseeded";
   readonly keys: readonly string[];
@@ -104,7 +117,10 @@ export interface Unseeded {
 
 export type TakeResult = Granted | Refused | Unseeded;
 
-/** The stored values of a key, for operators. A member is `undefined` when the key has no value of that kind. */
+/**
+ * The stored values of a key, for operators. A member is `undefined` when the key has no value of
+ * that kind.
+ */
 export interface StateReading {
   readonly key: string;
   readonly windowUsed: number | undefined;
@@ -131,7 +147,10 @@ export interface StateCache {
 
 /** The state of a request that may be a repeat. */
 export type Begun =
-  /** The caller is the first, or already the owner: it does the work, then calls `complete` or `abandon`. */
+  /**
+   * The caller is the first, or already the owner: it does the work, then calls `complete` or
+   * `abandon`.
+   */
   | { readonly outcome: "new" }
   /** Another owner does the work. */
   | { readonly outcome: "running" }
@@ -193,9 +212,15 @@ export interface SharedState {
  * calls reject when its server is unreachable. No call waits longer than the driver's timeout.
  */
 export interface StateDriver extends SharedState {
-  /** Whether its server is unreachable and decisions are made locally. Absent: the driver has no server. */
+  /**
+   * Whether its server is unreachable and decisions are made locally. Absent: the driver has no
+   * server.
+   */
   readonly isAway?: boolean;
-  /** Rejects when its server is unreachable. It keeps trying to connect, and its calls work after that. */
+  /**
+   * Rejects when its server is unreachable. It keeps trying to connect, and its calls work after
+   * that.
+   */
   start(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }

@@ -3,12 +3,18 @@
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger.ts";
 
-/** A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the installation's pepper. */
+/**
+ * A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the
+ * installation's pepper.
+ */
 export interface KeyRecord {
   readonly id: string;
   /** Lower-case hexadecimal. */
   readonly digest: string;
-  /** The digest from before the last rotation, `null` without one. It is valid until `previousUntilMs`. */
+  /**
+   * The digest from before the last rotation, `null` without one. It is valid until
+   * `previousUntilMs`.
+   */
   readonly previousDigest: string | null;
   readonly previousUntilMs: number | null;
   /** The last four characters of the key, for the operator. */
@@ -74,14 +80,19 @@ export type KeyChanges = Partial<
 /** The members of a team that may change. */
 export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs">>;
 
-/** The reason why a key was not written: another key has its alias, id or digest, or its team does not exist. */
+/**
+ * The reason why a key was not written: another key has its alias, id or digest, or its team does
+ * not exist.
+ */
 export type KeyConflict = "taken" | "no-team";
 
 /** A new secret for a key. */
 export interface Rotation {
   readonly digest: string;
   readonly last4: string;
-  /** The end of the previous secret's validity, milliseconds since 1970; `null`: it is invalid now. */
+  /**
+   * The end of the previous secret's validity, milliseconds since 1970; `null`: it is invalid now.
+   */
   readonly previousUntilMs: number | null;
 }
 
@@ -105,7 +116,10 @@ export interface KeyPage {
  * write back, so it cannot undo a concurrent write.
  */
 export interface KeyStore {
-  /** The key with a digest, also by its previous one. The caller decides whether the previous digest is still valid. */
+  /**
+   * The key with a digest, also by its previous one. The caller decides whether the previous digest
+   * is still valid.
+   */
   findByDigest(digest: string): Promise<KeyRecord | undefined>;
   find(id: string): Promise<KeyRecord | undefined>;
   list(query: KeyQuery): Promise<KeyPage>;
@@ -113,7 +127,10 @@ export interface KeyStore {
   insert(key: KeyRecord): Promise<"added" | KeyConflict>;
   /** Changes members of a key. Returns the changed key, `undefined` without such a key. */
   update(id: string, changes: KeyChanges): Promise<KeyRecord | KeyConflict | undefined>;
-  /** Sets a new secret. The present secret becomes the previous one, and the previous one is dropped. */
+  /**
+   * Sets a new secret. The present secret becomes the previous one, and the previous one is
+   * dropped.
+   */
   rotate(id: string, rotation: Rotation): Promise<KeyRecord | undefined>;
   /** Deletes a key. Returns whether it existed. */
   delete(id: string): Promise<boolean>;
@@ -137,7 +154,9 @@ export interface TeamStore {
 
 /** The stored ledger. */
 export interface LedgerStore extends LedgerReader {
-  /** Inserts rows in one transaction. A row with an existing `(requestId, attempt)` stays unchanged. */
+  /**
+   * Inserts rows in one transaction. A row with an existing `(requestId, attempt)` stays unchanged.
+   */
   insert(rows: readonly SpendRow[]): Promise<void>;
 }
 
@@ -151,7 +170,10 @@ export interface StoreStart {
 export interface Store {
   start(signal: AbortSignal, options?: StoreStart): Promise<void>;
   stop(): Promise<void>;
-  /** The fault of the storage, as a sentence for the operator; `undefined` without one. Read once a second. */
+  /**
+   * The fault of the storage, as a sentence for the operator; `undefined` without one. Read once a
+   * second.
+   */
   fault?(): string | undefined;
   /**
    * Stores a fact about the store itself under a name, unless the name exists. Returns the stored

@@ -21,7 +21,9 @@ export interface Target {
   readonly weight?: number;
   /** Targets with a lower number come first, where priorities count. Absent: 0. */
   readonly priority?: number;
-  /** Maximum number of concurrent exchanges at the deployment in this process. Absent: no maximum. */
+  /**
+   * Maximum number of concurrent exchanges at the deployment in this process. Absent: no maximum.
+   */
   readonly maxParallel?: number;
   /** Maximum number of exchanges that wait for it. Absent: none. */
   readonly queue?: number;
@@ -31,7 +33,10 @@ export interface Target {
   readonly rpm?: number;
   /** Maximum tokens to the deployment in any minute. Absent: no maximum. */
   readonly tpm?: number;
-  /** Whether the request's metadata goes to the provider, without the members that steer the gateway. */
+  /**
+   * Whether the request's metadata goes to the provider, without the members that steer the
+   * gateway.
+   */
   readonly forwardMetadata?: boolean;
   /**
    * Members of the body that steer the upstream's own choice of models and tools and are forwarded

@@ -3,7 +3,10 @@
 /** A number of tokens, and whether it was counted. */
 export interface TokenCount {
   readonly tokens: number;
-  /** `false` for an estimate: a quarter of the bytes, or the total of a text with an uncountable part. */
+  /**
+   * `false` for an estimate: a quarter of the bytes, or the total of a text with an uncountable
+   * part.
+   */
   readonly exact: boolean;
 }
 

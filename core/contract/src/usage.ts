@@ -1,8 +1,8 @@
 /** Tokens and money. Unknown is `undefined`, never zero. */
 
 /**
- * Tokens of one attempt. `promptTokens` and `completionTokens` are totals; the others are parts of them
- * (prompt = uncached + cache read + cache write, completion ≥ reasoning).
+ * Tokens of one attempt. `promptTokens` and `completionTokens` are totals; the others are parts of
+ * them (prompt = uncached + cache read + cache write, completion ≥ reasoning).
  */
 export interface Usage {
   readonly promptTokens: number;
@@ -42,7 +42,10 @@ export interface BilledUsage {
   readonly completionTokens: number;
 }
 
-/** Tools that providers run and bill by the use: searches of the web, of stored files and of maps, and containers that run code. */
+/**
+ * Tools that providers run and bill by the use: searches of the web, of stored files and of maps,
+ * and containers that run code.
+ */
 export type HostedTool = "web_search" | "file_search" | "code_interpreter" | "maps";
 
 /** Numbers of uses. An absent tool was not used. */
@@ -85,7 +88,10 @@ export interface Rates {
 
 /** The price of one model. */
 export interface Price extends Rates {
-  /** Prices from a minimum prompt length. The highest tier that the prompt reaches prices the whole request. */
+  /**
+   * Prices from a minimum prompt length. The highest tier that the prompt reaches prices the whole
+   * request.
+   */
   readonly tiers?: readonly PriceTier[];
   /** Prices by service tier. */
   readonly serviceTiers?: Readonly<Record<string, ServiceTierPrice>>;

@@ -1,4 +1,7 @@
-/** The composition root: create, listen, shut down. One scope closes in reverse order what the start opened, also when the start fails. */
+/**
+ * The composition root: create, listen, shut down. One scope closes in reverse order what the start
+ * opened, also when the start fails.
+ */
 
 import { within } from "@sluice/kit";
 import { setTimeout as pause } from "node:timers/promises";
@@ -36,13 +39,22 @@ export interface RunningGateway {
   forgetKeys(): void;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
   adopt(outbox: string): Promise<void>;
-  /** Leaves new connections to other workers, serves those it has until they end, up to the drain timeout, then stops. */
+  /**
+   * Leaves new connections to other workers, serves those it has until they end, up to the drain
+   * timeout, then stops.
+   */
   retire(): Promise<void>;
-  /** Stops admitting, waits for what is under way up to the drain timeout, flushes the rows and closes everything. */
+  /**
+   * Stops admitting, waits for what is under way up to the drain timeout, flushes the rows and
+   * closes everything.
+   */
   stop(drainTimeoutMs?: number): Promise<void>;
 }
 
-/** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line; nothing stays open then. */
+/**
+ * Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with
+ * one line; nothing stays open then.
+ */
 export async function startProcess(options: StartOptions, start?: Start): Promise<RunningGateway> {
   const scope = new ClosingScope(options.log);
   try {
@@ -66,7 +78,11 @@ interface Listeners {
   readonly admin: Listener;
 }
 
-async function openListeners(parts: GatewayProcess, admission: Admission, scope: ClosingScope): Promise<Listeners> {
+async function openListeners(
+  parts: GatewayProcess,
+  admission: Admission,
+  scope: ClosingScope,
+): Promise<Listeners> {
   const { server } = parts.snapshot;
   const { log, worker, onListening } = parts.options;
   const tls = openTls(server.tls, log);
@@ -78,7 +94,8 @@ async function openListeners(parts: GatewayProcess, admission: Admission, scope:
   );
   scope.defer(() => atPublic.close());
   onListening?.();
-  // The supervisor answers for administration. It asks its workers at an address that only this machine reaches.
+  // The supervisor answers for administration. It asks its workers at an address that only this
+  // machine reaches.
   const { host, port } = worker === undefined ? server.admin : { host: "127.0.0.1", port: 0 };
   const adminTls = worker === undefined ? tls : undefined;
   const atAdmin = await listenOrExplain(
@@ -91,7 +108,8 @@ async function openListeners(parts: GatewayProcess, admission: Admission, scope:
 
 /** Moves the rows of outboxes that ended processes left, one outbox after the other. */
 async function adoptLeft({ snapshot, outboxFile, adopt }: GatewayProcess): Promise<void> {
-  for (const name of outboxNames(snapshot.server.dataDirectory)) if (name !== outboxFile) await adopt(name);
+  for (const name of outboxNames(snapshot.server.dataDirectory))
+    if (name !== outboxFile) await adopt(name);
 }
 
 interface Stopped {
@@ -101,7 +119,10 @@ interface Stopped {
   readonly scope: ClosingScope;
 }
 
-/** Ends a gateway: `drainTimeoutMs` for what is under way, after `delayMs` in which it serves and is not ready. */
+/**
+ * Ends a gateway: `drainTimeoutMs` for what is under way, after `delayMs` in which it serves and is
+ * not ready.
+ */
 type Shutdown = (drainTimeoutMs: number, delayMs: number) => Promise<void>;
 
 /** A shutdown that runs once; later calls return the first one's promise. */
@@ -122,7 +143,11 @@ function shutdownOf({ parts, listeners, admission, scope }: Stopped): Shutdown {
   return (drainTimeoutMs, delayMs) => (stopped ??= shutDown(drainTimeoutMs, delayMs));
 }
 
-function runningGateway(parts: GatewayProcess, listeners: Listeners, shutDown: Shutdown): RunningGateway {
+function runningGateway(
+  parts: GatewayProcess,
+  listeners: Listeners,
+  shutDown: Shutdown,
+): RunningGateway {
   const { snapshot, installation, manager, edits, keyRing, pluginFiles, clock, adopt } = parts;
   const { server } = snapshot;
   return {
@@ -133,7 +158,8 @@ function runningGateway(parts: GatewayProcess, listeners: Listeners, shutDown: S
     get waitingForRestart() {
       return pluginFiles.waiting;
     },
-    countVotes: (digest, end, reason) => manager.notify({ type: "votes-counted", digest, end, reason }),
+    countVotes: (digest, end, reason) =>
+      manager.notify({ type: "votes-counted", digest, end, reason }),
     rollBack: (notice) => manager.notify({ type: "noticed", notice }),
     follow: (generation, digest) => edits.follow(generation, digest),
     forgetKeys: () => keyRing.forget(),

@@ -28,7 +28,12 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
     ({ isUnknownPlugin }) => isUnknownPlugin !== true || pluginFindings.length === 0,
   );
   const all = withPackages([...pluginFindings, ...others], opened.path);
-  return { opened, definitions, snapshot: all.length === 0 ? resolved.snapshot : undefined, findings: all };
+  return {
+    opened,
+    definitions,
+    snapshot: all.length === 0 ? resolved.snapshot : undefined,
+    findings: all,
+  };
 }
 
 /** A start that failed because of the configuration. */
@@ -44,7 +49,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Builds a generation without a gateway and runs the tests of `files` (absent: of all files). Loads both listeners. Never rejects. */
+/**
+ * Builds a generation without a gateway and runs the tests of `files` (absent: of all files). Loads
+ * both listeners. Never rejects.
+ */
 export async function runTestsAlone(
   snapshot: Snapshot,
   definitions: Definitions,
@@ -54,7 +62,10 @@ export async function runTestsAlone(
   return alone.runTestsAlone(snapshot, definitions, files);
 }
 
-/** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
+/**
+ * A configuration whose own tests have run as well: without a snapshot when one fails, or when a
+ * plugin cannot be made.
+ */
 export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;
   if (snapshot === undefined) return checked;
@@ -64,8 +75,9 @@ export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> 
 }
 
 /**
- * A configuration whose plugins have been made as well: without a snapshot when one of them cannot be. Where there are guardrails
- * everything is started too, for what only the living ones can tell: their reach, and whether each denies its own sample.
+ * A configuration whose plugins have been made as well: without a snapshot when one of them cannot
+ * be. Where there are guardrails everything is started too, for what only the living ones can tell:
+ * their reach, and whether each denies its own sample.
  */
 export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;

@@ -21,7 +21,10 @@ import { teamRoutes } from "./http/admin/teams.ts";
 import { presentedBy } from "./http/intake/presented.ts";
 import { createPublicApp } from "./http/public.ts";
 
-/** Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are refused. */
+/**
+ * Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are
+ * refused.
+ */
 export interface Admission {
   phase: "serving" | "leaving" | "draining";
 }
@@ -42,17 +45,40 @@ export function createPublic(parts: GatewayProcess, admission: Admission) {
     recent,
     metrics: createRequestMetrics(metrics),
     live: (message) =>
-      admission.phase === "draining" ? undefined : manager.generationFor(() => presentedBy(message, authHeaders)),
-    isReady: () => admission.phase === "serving" && manager.live !== undefined && ledger.health().fault === undefined,
+      admission.phase === "draining"
+        ? undefined
+        : manager.generationFor(() => presentedBy(message, authHeaders)),
+    isReady: () =>
+      admission.phase === "serving" &&
+      manager.live !== undefined &&
+      ledger.health().fault === undefined,
   });
 }
 
 /** The app of administration. */
 export function createAdmin(parts: GatewayProcess, admission: Admission) {
-  const { log, clock, keyRing, ledger, shared, recent, metrics, manager, edits, state, pluginFiles } = parts;
+  const {
+    log,
+    clock,
+    keyRing,
+    ledger,
+    shared,
+    recent,
+    metrics,
+    manager,
+    edits,
+    state,
+    pluginFiles,
+  } = parts;
   const { server } = parts.snapshot;
   const live = () => manager.live?.snapshot;
-  addStateMetrics(metrics, { edits, shared, ledger, state, waitingForRestart: () => pluginFiles.waiting });
+  addStateMetrics(metrics, {
+    edits,
+    shared,
+    ledger,
+    state,
+    waitingForRestart: () => pluginFiles.waiting,
+  });
   const keyParts = keyPartsOf(parts);
   return createAdminApp(
     {
@@ -107,11 +133,22 @@ function editRoutes({
   const { keys, teams } = store;
   return configRoutes({
     edits,
-    configDiff: new ConfigDiff({ place: options, definitions, manager, history, requests: { ledger, keys, teams } }),
+    configDiff: new ConfigDiff({
+      place: options,
+      definitions,
+      manager,
+      history,
+      requests: { ledger, keys, teams },
+    }),
     log,
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     waitingForRestart: () => pluginFiles.waiting,
-    previousKey: () => previousKeyView(manager.live?.snapshot.server.admin.previousKey, keyRing.previousMasterUse, clock.now()),
+    previousKey: () =>
+      previousKeyView(
+        manager.live?.snapshot.server.admin.previousKey,
+        keyRing.previousMasterUse,
+        clock.now(),
+      ),
   });
 }

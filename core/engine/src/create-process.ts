@@ -1,4 +1,7 @@
-/** Makes what a process serves with, up to its first generation. Everything that must be closed is on the scope, in the order of its making. */
+/**
+ * Makes what a process serves with, up to its first generation. Everything that must be closed is
+ * on the scope, in the order of its making.
+ */
 
 import type { Clock } from "@sluice/contract";
 import { ConfigError } from "./check-config.ts";
@@ -32,8 +35,8 @@ import { addProcessMetrics } from "./telemetry/process-metrics.ts";
 export type GatewayProcess = Awaited<ReturnType<typeof createProcess>>;
 
 /**
- * Opens the data folder, the store, the ledger and the shared state, and applies the configuration. Throws a StartError, or a ConfigError
- * with findings; the caller closes the scope then.
+ * Opens the data folder, the store, the ledger and the shared state, and applies the configuration.
+ * Throws a StartError, or a ConfigError with findings; the caller closes the scope then.
  */
 export async function createProcess(options: StartOptions, start: Start, scope: ClosingScope) {
   const { log, clock = systemClock, worker } = options;
@@ -57,12 +60,23 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   scope.defer(addProcessMetrics(metrics));
   const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
   scope.defer(() => blockWatch.end());
-  const parts: ProcessParts = { log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state };
+  const parts: ProcessParts = {
+    log,
+    metrics,
+    clock,
+    definitions,
+    shared,
+    keyRing,
+    ledger,
+    tokens,
+    state,
+  };
   const generations = createManager(options, start, parts);
   scope.defer(() => generations.manager.close(0));
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
-  const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
+  const advice =
+    worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
   const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
   scope.defer(() => pluginFiles.close());
   const recent = new RecentRequests(snapshot.server.explainRequests, emptyRecord);
@@ -82,8 +96,16 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   };
 }
 
-/** What outlives the process: its data folder, the store, the ledger, and outboxes that ended processes left there. */
-async function openDurable(options: StartOptions, { definitions, snapshot }: Start, scope: ClosingScope, clock: Clock) {
+/**
+ * What outlives the process: its data folder, the store, the ledger, and outboxes that ended
+ * processes left there.
+ */
+async function openDurable(
+  options: StartOptions,
+  { definitions, snapshot }: Start,
+  scope: ClosingScope,
+  clock: Clock,
+) {
   const { log, worker } = options;
   const { dataDirectory: directory } = snapshot.server;
   const installation = installationOf(snapshot, options.environment);
@@ -102,10 +124,17 @@ async function openDurable(options: StartOptions, { definitions, snapshot }: Sta
     stopping.abort(new Error("the gateway stops"));
     await Promise.all(adoptions);
   });
-  /** Moves the rows of an outbox whose process has ended. Does nothing once the gateway stops. Never rejects. */
+  /**
+   * Moves the rows of an outbox whose process has ended. Does nothing once the gateway stops. Never
+   * rejects.
+   */
   const adopt = (name: string): Promise<void> => {
     if (stopping.signal.aborted) return Promise.resolve();
-    const moved = moveLeftOutbox(name, { directory, store: store.ledger, log, clock }, stopping.signal);
+    const moved = moveLeftOutbox(
+      name,
+      { directory, store: store.ledger, log, clock },
+      stopping.signal,
+    );
     adoptions.add(moved);
     return moved.finally(() => adoptions.delete(moved));
   };
@@ -116,7 +145,10 @@ function createManager({ log, worker }: StartOptions, start: Start, parts: Proce
   const { definitions, lastNumber } = start;
   const { server } = start.snapshot;
   const history = openHistory(server.dataDirectory, log);
-  const monitor = server.autoRollback === undefined ? undefined : new RolloutMonitor(server.autoRollback, parts.clock);
+  const monitor =
+    server.autoRollback === undefined
+      ? undefined
+      : new RolloutMonitor(server.autoRollback, parts.clock);
   const manager = new GenerationManager(parts, {
     lastNumber,
     ...(monitor !== undefined && { monitor }),
@@ -133,7 +165,10 @@ function createManager({ log, worker }: StartOptions, start: Start, parts: Proce
 
 type Generations = ReturnType<typeof createManager> & Pick<ProcessParts, "clock">;
 
-/** What a start applies: the files, or kept contents instead of them. These stay as long as the files do, where `onDisk` says what they were. */
+/**
+ * What a start applies: the files, or kept contents instead of them. These stay as long as the
+ * files do, where `onDisk` says what they were.
+ */
 function startSource(place: StartOptions, { opened, held, definitions }: Start): EditSource {
   if (held === undefined) return { opened, origin: "start" };
   const { texts, contentsOf: generation, onDisk } = held;
@@ -146,15 +181,25 @@ function startSource(place: StartOptions, { opened, held, definitions }: Start):
 }
 
 /** Applies the configuration of the start, and follows its files from then on. */
-async function applyFirst(options: StartOptions, start: Start, generations: Generations): Promise<ConfigEdits> {
+async function applyFirst(
+  options: StartOptions,
+  start: Start,
+  generations: Generations,
+): Promise<ConfigEdits> {
   const { opened, definitions, snapshot, held, isNewest } = start;
   const { log } = options;
   const { manager, history } = generations;
   const source = startSource(options, start);
   const how = { hasServed: held !== undefined, source, contents: contentsOf(source) };
   const first = await manager.apply(snapshot, how);
-  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
-  const edits = new ConfigEdits({ place: options, definitions, log, ...generations }, first, source, opened);
+  if (first.outcome !== "applied")
+    throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
+  const edits = new ConfigEdits(
+    { place: options, definitions, log, ...generations },
+    first,
+    source,
+    opened,
+  );
   // What was saved since the files were read, or while no worker lived. The log says how it went.
   const isNewer = !start.isStill();
   if (isNewer || edits.status.drift.length > 0) {

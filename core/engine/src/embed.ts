@@ -1,4 +1,7 @@
-/** A gateway inside of a program: it ends no process, follows no signal, reads no environment and writes nothing to the console. */
+/**
+ * A gateway inside of a program: it ends no process, follows no signal, reads no environment and
+ * writes nothing to the console.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,9 +24,15 @@ export interface ConfigObject {
 export interface EmbedOptions {
   /** The path of the gateway file, or the configuration as values. */
   readonly config: string | ConfigObject;
-  /** Relative paths of the configuration, its data folder too, begin here. Default: the working directory of the process. */
+  /**
+   * Relative paths of the configuration, its data folder too, begin here. Default: the working
+   * directory of the process.
+   */
   readonly cwd?: string;
-  /** Variables that the configuration refers to, and `SLUICE_*`. Default: none; a program that wants its own passes `process.env`. */
+  /**
+   * Variables that the configuration refers to, and `SLUICE_*`. Default: none; a program that wants
+   * its own passes `process.env`.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Default: none is written. `createLog("info")` writes JSON lines to standard error. */
   readonly log?: Log;
@@ -35,22 +44,27 @@ export interface EmbeddedGateway {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly masterKey: string;
-  /** Reads the configuration again and applies it. A path is also watched: a saved edit applies without this call. */
+  /**
+   * Reads the configuration again and applies it. A path is also watched: a saved edit applies
+   * without this call.
+   */
   reload(): Promise<ApplyResult>;
   /**
-   * Refuses new requests, waits for those under way up to `drainTimeoutMs` (default: `server.drain_timeout`), writes the rows and closes
-   * both listeners and every file. Later calls return the first one's promise.
+   * Refuses new requests, waits for those under way up to `drainTimeoutMs` (default:
+   * `server.drain_timeout`), writes the rows and closes both listeners and every file. Later calls
+   * return the first one's promise.
    */
   close(drainTimeoutMs?: number): Promise<void>;
 }
 
 /**
- * Starts a gateway in this process: one worker, whatever `server.workers` says. Resolves when both listeners accept connections.
- * Throws a ConfigError with findings, or a StartError with one line.
+ * Starts a gateway in this process: one worker, whatever `server.workers` says. Resolves when both
+ * listeners accept connections. Throws a ConfigError with findings, or a StartError with one line.
  */
 export async function startGateway(options: EmbedOptions): Promise<EmbeddedGateway> {
   const { config, cwd = process.cwd(), environment = {}, log = createLog("silent") } = options;
-  const files = typeof config === "string" ? { path: config, remove: () => undefined } : writeFiles(config);
+  const files =
+    typeof config === "string" ? { path: config, remove: () => undefined } : writeFiles(config);
   try {
     const place = { path: files.path, cwd, environment, log };
     const running = await startProcess(place, await prepareStart(place));
@@ -69,7 +83,10 @@ export async function startGateway(options: EmbedOptions): Promise<EmbeddedGatew
 }
 
 /** Writes a configuration to a folder that only this user can read: JSON is YAML. */
-function writeFiles({ gateway, pipelines }: ConfigObject): { readonly path: string; remove(): void } {
+function writeFiles({ gateway, pipelines }: ConfigObject): {
+  readonly path: string;
+  remove(): void;
+} {
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
   const path = join(folder, "gateway.yaml");
   mkdirSync(join(folder, "pipelines"));

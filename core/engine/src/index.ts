@@ -1,6 +1,14 @@
-/** @sluice/engine: a gateway in a program of one's own. The command `sluice` is the package @sluice/cli. */
+/**
+ * @sluice/engine: a gateway in a program of one's own. The command `sluice` is the package
+ * @sluice/cli.
+ */
 
-export { type ConfigObject, type EmbeddedGateway, type EmbedOptions, startGateway } from "./embed.ts";
+export {
+  type ConfigObject,
+  type EmbeddedGateway,
+  type EmbedOptions,
+  startGateway,
+} from "./embed.ts";
 export { checkConfig, ConfigError, withTests } from "./check-config.ts";
 export { formatFinding, type Finding } from "./config/finding.ts";
 export type { ApplyResult } from "./generation/rollout/apply.ts";

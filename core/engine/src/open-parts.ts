@@ -1,4 +1,7 @@
-/** What a start opens, each with a sentence for people when it cannot: secrets, store, shared state, ledger, listeners. */
+/**
+ * What a start opens, each with a sentence for people when it cannot: secrets, store, shared state,
+ * ledger, listeners.
+ */
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -26,7 +29,10 @@ import type { MetricRegistry } from "./telemetry/metrics.ts";
 const FLUSH_TIMEOUT_MS = 5_000;
 
 /** The installation of a start: its secrets, made when they are missing. Throws a StartError. */
-export function installationOf({ server }: Snapshot, environment: Readonly<Record<string, string | undefined>>): Installation {
+export function installationOf(
+  { server }: Snapshot,
+  environment: Readonly<Record<string, string | undefined>>,
+): Installation {
   return openInstallation({
     dataDirectory: server.dataDirectory,
     masterKey: environment.SLUICE_MASTER_KEY,
@@ -35,7 +41,12 @@ export function installationOf({ server }: Snapshot, environment: Readonly<Recor
 }
 
 /** The store of a start, the one that belongs to the data folder. Throws a StartError. */
-export async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log, pepper: Buffer): Promise<Store> {
+export async function openStore(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  log: Log,
+  pepper: Buffer,
+): Promise<Store> {
   const { use, options } = snapshot.store;
   const { dataDirectory } = snapshot.server;
   const definition = definitions.stores.get(use);
@@ -47,28 +58,48 @@ export async function openStore(snapshot: Snapshot, definitions: Definitions, lo
     await store.start(AbortSignal.timeout(60_000), { mustExist: mark !== undefined });
   } catch (error) {
     const advice = mark === undefined ? "" : ` ${howToGoOn(dataDirectory)}`;
-    throw new StartError(`The store ${use} did not start: ${errorMessage(error)}${advice}`, { cause: error });
+    throw new StartError(`The store ${use} did not start: ${errorMessage(error)}${advice}`, {
+      cause: error,
+    });
   }
   try {
     await compareStore(store, { dataDirectory, mark, pepper, log });
   } catch (error) {
     await store.stop();
-    throw error instanceof StartError ? error : new StartError(errorMessage(error), { cause: error });
+    throw error instanceof StartError
+      ? error
+      : new StartError(errorMessage(error), { cause: error });
   }
   return store;
 }
 
-/** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
+/**
+ * Time for the server of shared state to answer at the start; without it the gateway starts all the
+ * same.
+ */
 const STATE_START_TIMEOUT_MS = 5_000;
 
-/** The driver of shared state in memory, for the process that holds it for all; `undefined` where a server holds it. */
-export function hostState({ shared }: Snapshot, definitions: Definitions, log: Log): StateDriver | undefined {
+/**
+ * The driver of shared state in memory, for the process that holds it for all; `undefined` where a
+ * server holds it.
+ */
+export function hostState(
+  { shared }: Snapshot,
+  definitions: Definitions,
+  log: Log,
+): StateDriver | undefined {
   const definition = definitions.states.get(shared.use);
   if (definition === undefined || definition.isRemote) return undefined;
-  return definition.create(shared.options as never, { log: withFields(log, { plugin: shared.use }), clock: systemClock });
+  return definition.create(shared.options as never, {
+    log: withFields(log, { plugin: shared.use }),
+    clock: systemClock,
+  });
 }
 
-/** Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it. Throws a StartError. */
+/**
+ * Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it. Throws a
+ * StartError.
+ */
 export async function openState(
   snapshot: Snapshot,
   definitions: Definitions,
@@ -78,18 +109,24 @@ export async function openState(
 ): Promise<StateDriver> {
   const { use, options } = snapshot.shared;
   // Each worker decides alone while the others cannot be asked.
-  const instances = snapshot.shared.instances * (hosted === undefined ? 1 : snapshot.server.workers);
+  const instances =
+    snapshot.shared.instances * (hosted === undefined ? 1 : snapshot.server.workers);
   const definition = definitions.states.get(use);
   if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
   const own = withFields(log, { plugin: use });
   try {
     const isHosted = hosted !== undefined && !definition.isRemote;
     const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
-    const state = definition.isRemote || isHosted ? createResilientState({ driver, instances, clock, log: own }) : driver;
+    const state =
+      definition.isRemote || isHosted
+        ? createResilientState({ driver, instances, clock, log: own })
+        : driver;
     await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
     return state;
   } catch (error) {
-    throw new StartError(`The shared state ${use} did not start: ${errorMessage(error)}`, { cause: error });
+    throw new StartError(`The shared state ${use} did not start: ${errorMessage(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -128,12 +165,20 @@ export function openLedger(
   };
 }
 
-/** Looks whether a start may listen where it wants to, before it makes anything that would stay behind. Throws a StartError. */
+/**
+ * Looks whether a start may listen where it wants to, before it makes anything that would stay
+ * behind. Throws a StartError.
+ */
 export async function checkAddresses({ server }: Snapshot): Promise<void> {
   const { dataDirectory } = server;
   for (const { host, port } of [server, server.admin]) {
     // Port 0 asks the system for any free port.
-    if (port !== 0) await listenOrExplain(() => listenBriefly(host, port), `${host}:${port}`, userOf(dataDirectory, port));
+    if (port !== 0)
+      await listenOrExplain(
+        () => listenBriefly(host, port),
+        `${host}:${port}`,
+        userOf(dataDirectory, port),
+      );
   }
 }
 
@@ -145,7 +190,10 @@ async function listenBriefly(host: string, port: number): Promise<void> {
   await once(server, "close");
 }
 
-/** A supervised worker names the code of a block from here on, whatever `block_warning` says: its supervisor logs it before it ends the worker. */
+/**
+ * A supervised worker names the code of a block from here on, whatever `block_warning` says: its
+ * supervisor logs it before it ends the worker.
+ */
 const HUNG_NAMED_MS = 1_000;
 
 /** A watch for plugins that hold the event loop. */
@@ -156,13 +204,18 @@ export function openBlockWatch(
   log: Log,
   reportFd: number | undefined,
 ): BlockWatch {
-  const own = [import.meta.url, import.meta.resolve("@sluice/kit"), import.meta.resolve("@sluice/runtime")].map((url) => ({
+  const own = [
+    import.meta.url,
+    import.meta.resolve("@sluice/kit"),
+    import.meta.resolve("@sluice/runtime"),
+  ].map((url) => ({
     name: GATEWAY_CODE,
     url: packageUrl(url),
   }));
   const owners = [...pluginCode(plugins), ...own];
   const endedAfterMs = reportFd === undefined ? 0 : server.hungWorkerTimeoutMs;
-  const thresholdMs = server.blockWarningMs === 0 ? Math.min(HUNG_NAMED_MS, endedAfterMs / 4) : server.blockWarningMs;
+  const thresholdMs =
+    server.blockWarningMs === 0 ? Math.min(HUNG_NAMED_MS, endedAfterMs / 4) : server.blockWarningMs;
   return watchBlocks({ thresholdMs, owners, metrics, log, reportFd, endedAfterMs });
 }
 
@@ -173,19 +226,35 @@ export function openTls(settings: TlsSettings | undefined, log: Log): TlsFiles |
     return new TlsFiles(settings, log);
   } catch (error) {
     const { certificate, key } = settings;
-    throw new StartError(`server.tls: ${certificate} and ${key} cannot be used: ${errorMessage(error)}`, { cause: error });
+    throw new StartError(
+      `server.tls: ${certificate} and ${key} cannot be used: ${errorMessage(error)}`,
+      { cause: error },
+    );
   }
 }
 
-/** Who uses a port, as far as the data folder says it: a gateway that was started before, and lives. */
+/**
+ * Who uses a port, as far as the data folder says it: a gateway that was started before, and lives.
+ */
 function userOf(dataDirectory: string, port: number): string {
   const running = readRunning(dataDirectory);
-  const isIts = running !== undefined && [running.publicUrl, running.adminUrl].some((url) => new URL(url).port === String(port));
-  return isIts ? ` by the gateway on the data folder ${dataDirectory}, pid ${running.pid}: stop that one first` : "";
+  const isIts =
+    running !== undefined &&
+    [running.publicUrl, running.adminUrl].some((url) => new URL(url).port === String(port));
+  return isIts
+    ? ` by the gateway on the data folder ${dataDirectory}, pid ${running.pid}: stop that one first`
+    : "";
 }
 
-/** Opens a listener. Throws a StartError that says why not; `user` is who has the port where it is in use. */
-export async function listenOrExplain<T>(open: () => Promise<T>, address: string, user = ""): Promise<T> {
+/**
+ * Opens a listener. Throws a StartError that says why not; `user` is who has the port where it is
+ * in use.
+ */
+export async function listenOrExplain<T>(
+  open: () => Promise<T>,
+  address: string,
+  user = "",
+): Promise<T> {
   try {
     return await open();
   } catch (error) {

@@ -32,13 +32,22 @@ export interface StartOptions extends ConfigPlace {
   readonly clock?: Clock;
   /** Starts with the newest generation of the history when the files have findings. */
   readonly mayUseLastGood?: boolean;
-  /** Starts with the newest generation of the history, whatever the files say: what the other workers run. */
+  /**
+   * Starts with the newest generation of the history, whatever the files say: what the other
+   * workers run.
+   */
   readonly mustBeNewest?: boolean;
-  /** The digest of what the other workers run, where it is known: files that come to it need no history. */
+  /**
+   * The digest of what the other workers run, where it is known: files that come to it need no
+   * history.
+   */
   readonly othersRun?: string | undefined;
   /** Absent: the process is the whole gateway. */
   readonly worker?: WorkerPlace;
-  /** Called as soon as connections of clients are accepted: from then on a stop has to let requests finish. */
+  /**
+   * Called as soon as connections of clients are accepted: from then on a stop has to let requests
+   * finish.
+   */
   readonly onListening?: () => void;
 }
 
@@ -65,11 +74,20 @@ export interface Start {
   readonly snapshot: Snapshot;
   /** The contents that are started with, when they are not those of the files. */
   readonly held: StartedWith | undefined;
-  /** Whether it is what other workers run: an edit that was saved meanwhile applies as a save does, and not as what was asked for. */
+  /**
+   * Whether it is what other workers run: an edit that was saved meanwhile applies as a save does,
+   * and not as what was asked for.
+   */
   readonly isNewest: boolean;
-  /** That of the newest generation before, as it was when the files were read: another worker may make one meanwhile. */
+  /**
+   * That of the newest generation before, as it was when the files were read: another worker may
+   * make one meanwhile.
+   */
   readonly lastNumber: number;
-  /** Whether everything that was read is on disk as it was read: files, references and the folder of pipelines. */
+  /**
+   * Whether everything that was read is on disk as it was read: files, references and the folder of
+   * pipelines.
+   */
   readonly isStill: () => boolean;
 }
 
@@ -81,9 +99,12 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
   // Without the flag the manager tests them, once everything else is there.
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const isNewest = options.mustBeNewest === true;
-  const lastGood = inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
+  const lastGood =
+    inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
   const digest = inFiles.snapshot?.digest;
-  const isSame = digest !== undefined && (lastGood?.digest === digest || (isNewest && options.othersRun === digest));
+  const isSame =
+    digest !== undefined &&
+    (lastGood?.digest === digest || (isNewest && options.othersRun === digest));
   const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
   const { definitions, snapshot, findings } =
     held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
@@ -103,10 +124,19 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
   const lastNumber = isNumbered
     ? lastGood.contentsOf - 1
     : lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
-  // What was rolled back, and a canary that was returned, stays in the files. What was saved besides is an edit that applies.
+  // What was rolled back, and a canary that was returned, stays in the files. What was saved
+  // besides is an edit that applies.
   const stays = !isNewest || wasReturned(opened, digest, log);
   const onDisk = stays ? digestOnDisk(opened) : held?.onDisk;
   // An edit that was saved since the files were read must differ from what the start sets aside.
   const started = held && { ...held, onDisk: source.isStill() ? onDisk : NO_DIGEST };
-  return { opened, definitions, snapshot, held: started, isNewest, lastNumber, isStill: () => source.isStill() };
+  return {
+    opened,
+    definitions,
+    snapshot,
+    held: started,
+    isNewest,
+    lastNumber,
+    isStill: () => source.isStill(),
+  };
 }

@@ -12,7 +12,8 @@ export function checkReply(reply: unknown): asserts reply is Reply {
 }
 
 function faultOf(reply: unknown): string | undefined {
-  if (typeof reply !== "object" || reply === null) return `it is ${reply === null ? "null" : `a ${typeof reply}`}`;
+  if (typeof reply !== "object" || reply === null)
+    return `it is ${reply === null ? "null" : `a ${typeof reply}`}`;
   const { kind, status } = reply as Partial<Reply>;
   if (typeof status !== "number" || !Number.isInteger(status) || status < 200 || status > 599) {
     return "its `status` is not an integer from 200 to 599";
@@ -24,7 +25,9 @@ function faultOf(reply: unknown): string | undefined {
       return isDocument ? undefined : "its `document` is not a JSON document";
     }
     case "stream":
-      return isAsyncIterable((reply as { readonly frames?: unknown }).frames) ? undefined : "its `frames` cannot be iterated";
+      return isAsyncIterable((reply as { readonly frames?: unknown }).frames)
+        ? undefined
+        : "its `frames` cannot be iterated";
     case "bytes": {
       const { body, headers } = reply as { readonly body?: unknown; readonly headers?: unknown };
       if (!isAsyncIterable(body)) return "its `body` cannot be iterated";
@@ -40,5 +43,8 @@ function isObject(value: unknown): value is object {
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return isObject(value) && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function";
+  return (
+    isObject(value) &&
+    typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function"
+  );
 }

@@ -1,6 +1,12 @@
 /** The define functions: a package's description of itself. */
 
-import type { GuardrailDefinition, ProviderDefinition, StateDefinition, StepDefinition, StoreDefinition } from "@sluice/contract";
+import type {
+  GuardrailDefinition,
+  ProviderDefinition,
+  StateDefinition,
+  StepDefinition,
+  StoreDefinition,
+} from "@sluice/contract";
 import { API_VERSION } from "@sluice/contract";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
@@ -13,12 +19,16 @@ export function defineStep<C>(definition: Kinded<StepDefinition<C>>): StepDefini
 }
 
 /** Declares a provider. */
-export function defineProvider<C>(definition: Kinded<ProviderDefinition<C>>): ProviderDefinition<C> {
+export function defineProvider<C>(
+  definition: Kinded<ProviderDefinition<C>>,
+): ProviderDefinition<C> {
   return declare("provider", definition);
 }
 
 /** Declares a guardrail. */
-export function defineGuardrail<C>(definition: Kinded<GuardrailDefinition<C>>): GuardrailDefinition<C> {
+export function defineGuardrail<C>(
+  definition: Kinded<GuardrailDefinition<C>>,
+): GuardrailDefinition<C> {
   return declare("guardrail", definition);
 }
 
@@ -34,7 +44,9 @@ export function defineState<C>(definition: Kinded<StateDefinition<C>>): StateDef
 
 function declare<K extends string, D extends { readonly name: string }>(kind: K, definition: D) {
   if (!NAME.test(definition.name)) {
-    throw new TypeError(`The ${kind} name ${JSON.stringify(definition.name)} is not lower case with hyphens.`);
+    throw new TypeError(
+      `The ${kind} name ${JSON.stringify(definition.name)} is not lower case with hyphens.`,
+    );
   }
   return Object.freeze({ kind, apiVersion: API_VERSION as typeof API_VERSION, ...definition });
 }

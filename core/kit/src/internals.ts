@@ -29,7 +29,13 @@ export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.t
 export type { Place } from "./guard/words/find.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { parsedDocument, writtenDocument } from "./json/document.ts";
-export { type Member, type Members, type ShapeFault, type ShapeLimits, readMembers } from "./json/members.ts";
+export {
+  type Member,
+  type Members,
+  type ShapeFault,
+  type ShapeLimits,
+  readMembers,
+} from "./json/members.ts";
 export { prepareJson } from "./json/prepared.ts";
 export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
@@ -41,7 +47,13 @@ export { TOOL_PARAMETERS } from "./openai/parameters.ts";
 export { scrub } from "./openai/scrub.ts";
 export { chunkFrame, rawFrame } from "./openai/stream.ts";
 export { type ImageSize, imageSizeOf } from "./openai/tokens/image-size.ts";
-export { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "./passthrough/native-usage.ts";
+export {
+  BEDROCK_METRICS,
+  carriedReply,
+  joinUsage,
+  pieces,
+  usagePlace,
+} from "./passthrough/native-usage.ts";
 export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
 export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
 export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
@@ -52,7 +64,14 @@ export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
 export { createEventReader } from "./stream/events.ts";
 export { type FormedEvents, FormedEventReader } from "./stream/formed-events.ts";
-export { arrivedFrames, type BatchSource, BatchedFrames, FrameBatch, batchesOf, startingWith } from "./stream/frame-batch.ts";
+export {
+  arrivedFrames,
+  type BatchSource,
+  BatchedFrames,
+  FrameBatch,
+  batchesOf,
+  startingWith,
+} from "./stream/frame-batch.ts";
 export { FrameRun } from "./stream/frame-run.ts";
 export { StreamForm } from "./stream/stream-form.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";
@@ -63,6 +82,11 @@ export { ResponseBody } from "./transport/replies/body.ts";
 export { excerptOf } from "./transport/replies/excerpt.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
 export { nextTurn } from "./transport/turns.ts";
-export { type Dispatching, Upstream, type UpstreamOptions, upstreamKey } from "./transport/upstream.ts";
+export {
+  type Dispatching,
+  Upstream,
+  type UpstreamOptions,
+  upstreamKey,
+} from "./transport/upstream.ts";
 export { DURATION_PATTERN } from "./units/duration.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";

@@ -28,7 +28,9 @@ describe("a form", () => {
   });
 
   it("lets no name or type break out of its line", async () => {
-    const form = formBody({ 'a"\r\nx: y': { fileName: "f\r\n", mimeType: "text/plain\r\nx: y", bytes: Buffer.from("1") } });
+    const form = formBody({
+      'a"\r\nx: y': { fileName: "f\r\n", mimeType: "text/plain\r\nx: y", bytes: Buffer.from("1") },
+    });
     expect(Buffer.from(form.body).toString()).not.toContain("\r\nx: y");
     expect([...(await read(form)).keys()]).toHaveLength(1);
   });

@@ -1,4 +1,7 @@
-/** Form bodies (`multipart/form-data`, RFC 7578) for upstreams that take no JSON: built whole, from bounded parts. */
+/**
+ * Form bodies (`multipart/form-data`, RFC 7578) for upstreams that take no JSON: built whole, from
+ * bounded parts.
+ */
 
 import { createHash } from "node:crypto";
 
@@ -16,17 +19,26 @@ export interface FormBody {
   readonly body: Uint8Array;
 }
 
-/** A form may have this many bytes: what the gateway takes of a client at most, and some for the frame. */
+/**
+ * A form may have this many bytes: what the gateway takes of a client at most, and some for the
+ * frame.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The form of some fields, in their order; `undefined` is left out. The same fields give the same bytes: the boundary follows
- * from them, and occurs in none of them. Throws a RangeError beyond 64 MB.
+ * The form of some fields, in their order; `undefined` is left out. The same fields give the same
+ * bytes: the boundary follows from them, and occurs in none of them. Throws a RangeError beyond 64
+ * MB.
  */
-export function formBody(fields: Readonly<Record<string, string | FormFile | undefined>>): FormBody {
-  const parts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [partOf(name, value)]));
+export function formBody(
+  fields: Readonly<Record<string, string | FormFile | undefined>>,
+): FormBody {
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [partOf(name, value)],
+  );
   const size = parts.reduce((sum, { head, bytes }) => sum + head.length + bytes.length, 0);
-  if (size > MAX_BYTES) throw new RangeError(`A form has ${size} bytes; ${MAX_BYTES} are the most.`);
+  if (size > MAX_BYTES)
+    throw new RangeError(`A form has ${size} bytes; ${MAX_BYTES} are the most.`);
   const boundary = boundaryOf(parts.map(({ bytes }) => bytes));
   const chunks = parts.flatMap(({ head, bytes }) => [
     Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`),
@@ -45,16 +57,27 @@ function boundaryOf(parts: readonly Uint8Array[]): string {
     const hash = createHash("sha256").update(String(salt));
     for (const bytes of parts) hash.update(String(bytes.length)).update(bytes);
     const boundary = `form-${hash.digest("hex").slice(0, 32)}`;
-    if (parts.every((bytes) => !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(boundary)))
+    if (
+      parts.every(
+        (bytes) =>
+          !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(boundary),
+      )
+    )
       return boundary;
   }
 }
 
-function partOf(name: string, value: string | FormFile): { readonly head: string; readonly bytes: Uint8Array } {
+function partOf(
+  name: string,
+  value: string | FormFile,
+): { readonly head: string; readonly bytes: Uint8Array } {
   const field = `content-disposition: form-data; name="${quoted(name)}"`;
   if (typeof value === "string") return { head: field, bytes: Buffer.from(value, "utf8") };
   const { fileName, mimeType, bytes } = value;
-  return { head: `${field}; filename="${quoted(fileName)}"\r\ncontent-type: ${mimeType.replaceAll(/[\r\n]/g, "")}`, bytes };
+  return {
+    head: `${field}; filename="${quoted(fileName)}"\r\ncontent-type: ${mimeType.replaceAll(/[\r\n]/g, "")}`,
+    bytes,
+  };
 }
 
 /** Quotes and line ends as browsers write them (html.spec.whatwg.org, multipart form data). */

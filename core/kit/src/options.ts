@@ -31,7 +31,10 @@ export function addressOption(description: string): JsonSchema {
 }
 
 /** The option `embedding_formats` for an upstream that speaks the reference dialect. */
-export function embeddingFormatsOption(formats: readonly ("float" | "base64")[], example: string): JsonSchema {
+export function embeddingFormatsOption(
+  formats: readonly ("float" | "base64")[],
+  example: string,
+): JsonSchema {
   return {
     type: "array",
     minItems: 1,

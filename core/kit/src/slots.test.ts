@@ -31,7 +31,11 @@ describe("a slot", () => {
     SECOND.set(real, ["x"]);
     THIRD.set(real, "z");
     const shadow = { slots: shadowSlots(real.slots) };
-    expect([FIRST.get(shadow), SECOND.get(shadow), THIRD.get(shadow)]).toEqual(["y", ["x"], undefined]);
+    expect([FIRST.get(shadow), SECOND.get(shadow), THIRD.get(shadow)]).toEqual([
+      "y",
+      ["x"],
+      undefined,
+    ]);
     FIRST.set(shadow, "other");
     SECOND.get(shadow)?.push("more");
     expect([FIRST.get(real), SECOND.get(real), THIRD.get(real)]).toEqual(["y", ["x"], "z"]);

@@ -1,4 +1,7 @@
-/** Slots: typed values on an exchange, each owned by the step or the part of the engine that defines it. */
+/**
+ * Slots: typed values on an exchange, each owned by the step or the part of the engine that defines
+ * it.
+ */
 
 import type { Exchange, Slots } from "@sluice/contract";
 
@@ -16,14 +19,17 @@ export interface Slot<T> {
 
 /** Options of a slot. */
 export interface SlotOptions<T> {
-  /** The value that a step in shadow begins with, from the exchange's own. Absent: the same value. */
+  /**
+   * The value that a step in shadow begins with, from the exchange's own. Absent: the same value.
+   */
   readonly inShadow?: (value: T) => T | undefined;
 }
 
 const SHADOWS: (((value: unknown) => unknown) | undefined)[] = [];
 
 /**
- * Defines a slot. Call it once for each module, never for each exchange or instance: slots are numbered and not freed.
+ * Defines a slot. Call it once for each module, never for each exchange or instance: slots are
+ * numbered and not freed.
  *
  * @example
  * const REGION = defineSlot<string>("region");

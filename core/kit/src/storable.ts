@@ -6,8 +6,8 @@ import { defineSlot } from "./slots.ts";
 const WITHHELD = defineSlot<true>("withheld from caches");
 
 /**
- * Keeps the reply of an exchange out of every cache, for good. For a step that changes or blocks what it guards; what is kept is
- * decided when the exchange is over.
+ * Keeps the reply of an exchange out of every cache, for good. For a step that changes or blocks
+ * what it guards; what is kept is decided when the exchange is over.
  */
 export function withholdReply(exchange: Pick<Exchange, "slots">): void {
   WITHHELD.set(exchange, true);

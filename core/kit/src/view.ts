@@ -1,7 +1,8 @@
 /**
- * Views: an exchange over another one, for inner steps that run beside others. A view begins with the state of the exchange beneath
- * it. What a step sets stays in the view. A *branch* is a view whose result may be adopted: hedges, shared calls and steps with a
- * time limit use it. A view *apart* has slots and notes of its own and is never adopted: steps in shadow use it.
+ * Views: an exchange over another one, for inner steps that run beside others. A view begins with
+ * the state of the exchange beneath it. What a step sets stays in the view. A *branch* is a view
+ * whose result may be adopted: hedges, shared calls and steps with a time limit use it. A view
+ * *apart* has slots and notes of its own and is never adopted: steps in shadow use it.
  */
 
 import type {
@@ -23,7 +24,10 @@ import { checkReply } from "./check-reply.ts";
 
 /** One of several exchanges of a parent. Its changes stay its own until it is adopted. */
 export interface Branch extends Exchange {
-  /** The exchange that the branch belongs to. Its attempts are the parent's too; a branch lists its own. */
+  /**
+   * The exchange that the branch belongs to. Its attempts are the parent's too; a branch lists its
+   * own.
+   */
   readonly parent: Exchange;
   readonly attempts: readonly AttemptWriter[];
   /**
@@ -35,7 +39,10 @@ export interface Branch extends Exchange {
   list(attempt: AttemptWriter): void;
   /** Ends the running work of this branch. The parent and the other branches continue. */
   abort(reason: GatewayError): void;
-  /** Copies the branch's results to the parent: target, reply, headers, and the changes of inner steps. */
+  /**
+   * Copies the branch's results to the parent: target, reply, headers, and the changes of inner
+   * steps.
+   */
   adopt(): void;
 }
 
@@ -94,7 +101,11 @@ class ExchangeView implements Exchange {
   /** Made on first use: most views have no header of their own. */
   #headers: Map<string, string> | undefined;
 
-  constructor(beneath: Exchange, controller: AbortController | undefined, apart: Apart | undefined) {
+  constructor(
+    beneath: Exchange,
+    controller: AbortController | undefined,
+    apart: Apart | undefined,
+  ) {
     this.#beneath = beneath;
     this.parent = apart === undefined ? beneath : undefined;
     this.id = beneath.id;

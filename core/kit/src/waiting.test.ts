@@ -14,7 +14,9 @@ describe("a wait", () => {
     const reason = new Error("over");
     await expect(unlessAborted(Promise.resolve(1), AbortSignal.abort(reason))).rejects.toBe(reason);
     // No caller waits for this promise, so its rejection is not reported.
-    await expect(unlessAborted(Promise.reject(new Error("late")), AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(
+      unlessAborted(Promise.reject(new Error("late")), AbortSignal.abort(reason)),
+    ).rejects.toBe(reason);
     const controller = new AbortController();
     const waiting = unlessAborted(never, controller.signal);
     controller.abort(reason);
@@ -28,9 +30,11 @@ describe("a time limit", () => {
     try {
       const reason = new Error("over");
       const outer = new AbortController();
-      const [followed, timed, ended] = [outer.signal, new AbortController().signal, outer.signal].map(
-        (signal) => new TimeLimit(signal, 50, () => new Error("late")),
-      );
+      const [followed, timed, ended] = [
+        outer.signal,
+        new AbortController().signal,
+        outer.signal,
+      ].map((signal) => new TimeLimit(signal, 50, () => new Error("late")));
       ended?.end();
       outer.abort(reason);
       expect([followed?.signal.reason, ended?.signal.aborted]).toEqual([reason, false]);
@@ -49,7 +53,8 @@ describe("a time limit", () => {
 
 describe("a wait for an answer", () => {
   /** Blocks the event loop. */
-  const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  const block = (ms: number): void =>
+    void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
   it("ends after its time, once", async () => {
     const late = vi.fn<() => void>();
@@ -60,7 +65,9 @@ describe("a wait for an answer", () => {
   it("is not over while the event loop was blocked: an answer that came meanwhile is received", async () => {
     const late = vi.fn<() => void>();
     const { port1, port2 } = new MessageChannel();
-    const answered = new Promise((resolve) => port1.addEventListener("message", resolve, { once: true }));
+    const answered = new Promise((resolve) =>
+      port1.addEventListener("message", resolve, { once: true }),
+    );
     port1.start();
     const end = waitForAnswer(100, late);
     port2.postMessage("the answer");

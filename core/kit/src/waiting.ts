@@ -41,14 +41,18 @@ export class TimeLimit {
   }
 }
 
-/** A timer that is later than this was delayed by a blocked event loop or by a process that did not run. */
+/**
+ * A timer that is later than this was delayed by a blocked event loop or by a process that did not
+ * run.
+ */
 const BLOCKED_MS = 50;
 /** How often lost time is added. The wait of a process that is blocked again and again ends too. */
 const MAX_EXTENSIONS = 3;
 
 /**
- * Calls `late` when an answer has not come within `ms` milliseconds in which this process could receive it. Time that a blocked
- * event loop loses is added, and an answer that has arrived by then is received first. Returns the function that ends the wait.
+ * Calls `late` when an answer has not come within `ms` milliseconds in which this process could
+ * receive it. Time that a blocked event loop loses is added, and an answer that has arrived by then
+ * is received first. Returns the function that ends the wait.
  */
 export function waitForAnswer(ms: number, late: () => void): () => void {
   let extensions = 0;
@@ -76,10 +80,14 @@ export function waitForAnswer(ms: number, late: () => void): () => void {
 }
 
 /**
- * The result of `work`, or after `ms` milliseconds what `late` returns in its place. An error that `late` throws rejects the promise;
- * the later result is ignored.
+ * The result of `work`, or after `ms` milliseconds what `late` returns in its place. An error that
+ * `late` throws rejects the promise; the later result is ignored.
  */
-export async function within<T, Late>(ms: number, work: T | PromiseLike<T>, late: () => Late): Promise<T | Late> {
+export async function within<T, Late>(
+  ms: number,
+  work: T | PromiseLike<T>,
+  late: () => Late,
+): Promise<T | Late> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   try {

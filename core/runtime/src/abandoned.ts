@@ -11,6 +11,11 @@ export function isClientGone({ signal }: Pick<Exchange, "signal">): boolean {
 }
 
 /** Whether an attempt was cut only because the client left. */
-export function isAbandoned(exchange: Pick<Exchange, "signal">, { outcome, error }: Attempt): boolean {
-  return outcome !== "success" && (error === undefined || GONE.has(error.code)) && isClientGone(exchange);
+export function isAbandoned(
+  exchange: Pick<Exchange, "signal">,
+  { outcome, error }: Attempt,
+): boolean {
+  return (
+    outcome !== "success" && (error === undefined || GONE.has(error.code)) && isClientGone(exchange)
+  );
 }

@@ -4,7 +4,11 @@ import { isAmbiguous } from "./ambiguous.ts";
 import { fakeAttempt } from "@sluice/testing";
 
 const error = (code: ErrorCode): GatewayError => new GatewayError(code, "no");
-const lost: Partial<Attempt> = { isUnanswered: true, outcome: "failure", error: error("upstream_unreachable") };
+const lost: Partial<Attempt> = {
+  isUnanswered: true,
+  outcome: "failure",
+  error: error("upstream_unreachable"),
+};
 
 describe("a call that may have been carried out", () => {
   it.each<readonly [string, Partial<Attempt>, boolean]>([
@@ -24,10 +28,10 @@ describe("a call that may have been carried out", () => {
 
   it("is one that is still open when the deadline ends its exchange, and not when its client leaves", () => {
     const open = fakeAttempt({ isUnanswered: true });
-    expect([error("deadline_exceeded"), error("client_closed"), undefined].map((reason) => isAmbiguous(open, reason))).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(
+      [error("deadline_exceeded"), error("client_closed"), undefined].map((reason) =>
+        isAmbiguous(open, reason),
+      ),
+    ).toEqual([true, false, false]);
   });
 });

@@ -13,15 +13,16 @@
  *                ├─ cut() ──────► partial ──┼──► charge() ──► charged
  *                └─ fail() ─────► failure ──┘
  *
- * `interrupt()` notes the reason before the end: `succeed()` then leads to partial. `close()` is `cut()` after content, else
- * `fail()`. A local call is not sent, and a native one may end without content. Usage is reported, counted and doubted in every
- * state until the charge.
+ * `interrupt()` notes the reason before the end: `succeed()` then leads to partial. `close()` is
+ * `cut()` after content, else `fail()`. A local call is not sent, and a native one may end without
+ * content. Usage is reported, counted and doubted in every state until the charge.
  *
  * Invariants, explored by `attempt.test.ts`:
  *
  * 1. An attempt has one outcome. Only a success changes, once, to partial: its reply was withheld.
  * 2. The outcome and the time of the end are set together.
- * 3. A failure and a partial reply have an error. The first reason of an interruption stands in a partial reply.
+ * 3. A failure and a partial reply have an error. The first reason of an interruption stands in a
+ *    partial reply.
  * 4. The first content is recorded at most once, and not after the end.
  * 5. What says whether the call was billed (`isUnanswered`) does not change after the end.
  * 6. A cost is charged at most once, and only after the end.
@@ -44,7 +45,10 @@ import type {
   UsageSource,
 } from "@sluice/contract";
 
-/** The known facts at the start of an attempt. `number`: 0 for an attempt outside the exchange's list. */
+/**
+ * The known facts at the start of an attempt. `number`: 0 for an attempt outside the exchange's
+ * list.
+ */
 export interface AttemptStart {
   readonly number: number;
   readonly target: Target;
@@ -64,12 +68,31 @@ export function openAttempt(start: AttemptStart): AttemptWriter {
   return new AttemptState(start);
 }
 
-/** A running attempt outside any list, with the facts of another attempt's call: its reply is served once more. */
+/**
+ * A running attempt outside any list, with the facts of another attempt's call: its reply is served
+ * once more.
+ */
 export function copyAttempt(attempt: Attempt, startedAtMs: number): AttemptWriter {
-  const { target, model, provider, document, upstreamMs, upstreamStatus, upstreamRequestId, completionId } = attempt;
+  const {
+    target,
+    model,
+    provider,
+    document,
+    upstreamMs,
+    upstreamStatus,
+    upstreamRequestId,
+    completionId,
+  } = attempt;
   const { droppedEvents, suspectUsage } = attempt;
   const copy = new AttemptState({ number: 0, target, model, provider, startedAtMs, document });
-  return Object.assign(copy, { upstreamMs, upstreamStatus, upstreamRequestId, completionId, droppedEvents, suspectUsage });
+  return Object.assign(copy, {
+    upstreamMs,
+    upstreamStatus,
+    upstreamRequestId,
+    completionId,
+    droppedEvents,
+    suspectUsage,
+  });
 }
 
 /** The writer of an attempt. Throws `TypeError` for an object that `openAttempt` did not make. */
@@ -185,7 +208,12 @@ class AttemptState implements AttemptWriter {
   }
 
   close(reason: GatewayError, atMs: number): void {
-    end(this, this.firstContentAtMs === undefined ? "failure" : "partial", this.error ?? reason, atMs);
+    end(
+      this,
+      this.firstContentAtMs === undefined ? "failure" : "partial",
+      this.error ?? reason,
+      atMs,
+    );
   }
 
   withhold(reason: GatewayError): void {
@@ -218,7 +246,12 @@ class AttemptState implements AttemptWriter {
 }
 
 /** The one place where an attempt ends. */
-function end(attempt: AttemptState, outcome: AttemptOutcome, error: GatewayError | undefined, atMs: number): void {
+function end(
+  attempt: AttemptState,
+  outcome: AttemptOutcome,
+  error: GatewayError | undefined,
+  atMs: number,
+): void {
   if (attempt.outcome !== undefined) return;
   attempt.outcome = outcome;
   attempt.error = error;

@@ -30,5 +30,9 @@ const REFUSED_FAMILIES = ["content-", "proxy-", "x-amz-", "x-forwarded-", "x-slu
 
 /** Whether a header, by its lower-case name, may be added to an upstream call. */
 export function mayBeCallHeader(name: string): boolean {
-  return NAME.test(name) && !REFUSED.has(name) && !REFUSED_FAMILIES.some((family) => name.startsWith(family));
+  return (
+    NAME.test(name) &&
+    !REFUSED.has(name) &&
+    !REFUSED_FAMILIES.some((family) => name.startsWith(family))
+  );
 }

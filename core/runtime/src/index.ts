@@ -10,13 +10,25 @@ export { hasRepeatedMembers } from "./json/repeated.ts";
 export { isModelOf } from "./model-pattern.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { type CostPart, costBreakdown, costNanoUsd } from "./money/cost.ts";
-export { MAX_DOLLARS, configuredNanoUsd, dollarText, dollarsOf, nanoUsdOf } from "./money/dollars.ts";
+export {
+  MAX_DOLLARS,
+  configuredNanoUsd,
+  dollarText,
+  dollarsOf,
+  nanoUsdOf,
+} from "./money/dollars.ts";
 export { pricedAs } from "./money/priced-as.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
 export { neverConnected } from "./never-connected.ts";
 export { requestDigest } from "./request-digest.ts";
 export { requestIdIn } from "./request-id-in.ts";
-export { type ExchangeServices, SERVICES, beginAttempt, receiveBody, replyHold } from "./services.ts";
+export {
+  type ExchangeServices,
+  SERVICES,
+  beginAttempt,
+  receiveBody,
+  replyHold,
+} from "./services.ts";
 export {
   BILLING,
   type Billing,
@@ -30,7 +42,14 @@ export {
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";
-export { bytesFor, framesFor, replayBytes, ReplayBuffer, replayFrames, type ReplayReader } from "./stream/replay-buffer.ts";
+export {
+  bytesFor,
+  framesFor,
+  replayBytes,
+  ReplayBuffer,
+  replayFrames,
+  type ReplayReader,
+} from "./stream/replay-buffer.ts";
 export { type BudgetPeriod, budgetPeriod } from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";

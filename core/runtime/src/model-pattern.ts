@@ -5,5 +5,9 @@ export function isModelOf(pattern: string, model: string): boolean {
   const [before = "", ...rest] = pattern.split("*");
   const after = rest.at(-1);
   if (after === undefined) return pattern === model;
-  return model.length >= before.length + after.length && model.startsWith(before) && model.endsWith(after);
+  return (
+    model.length >= before.length + after.length &&
+    model.startsWith(before) &&
+    model.endsWith(after)
+  );
 }

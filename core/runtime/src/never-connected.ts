@@ -19,6 +19,12 @@ const NOT_OPENED = new Set([
 
 /** Whether an attempt failed because no connection to the upstream could be opened. */
 export function neverConnected({ cause }: GatewayError): boolean {
-  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
-  return NOT_OPENED.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_");
+  const code =
+    cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  return (
+    NOT_OPENED.has(code) ||
+    code.startsWith("CERT_") ||
+    code.startsWith("ERR_TLS_") ||
+    code.startsWith("ERR_SSL_")
+  );
 }

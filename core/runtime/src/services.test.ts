@@ -10,22 +10,38 @@ const [A, B] = [fakeTarget("a"), fakeTarget("b")];
 
 describe("a branch", () => {
   it("begins as its parent is, and keeps what it sets to itself until it is adopted", () => {
-    const parent = fakeExchange({ request: fakeRequest({ model: "m" }), target: A, headers: new Map([["x-old", "1"]]) });
+    const parent = fakeExchange({
+      request: fakeRequest({ model: "m" }),
+      target: A,
+      headers: new Map([["x-old", "1"]]),
+    });
     const branch = branchOf(parent);
     expect([branch.request, branch.target, branch.parent]).toEqual([parent.request, A, parent]);
     branch.target = B;
     branch.reply = jsonReply({ ok: true });
     branch.headers.delete("x-old");
     branch.headers.set("x-new", "2");
-    expect([parent.target, parent.reply, [...parent.headers]]).toEqual([A, undefined, [["x-old", "1"]]]);
+    expect([parent.target, parent.reply, [...parent.headers]]).toEqual([
+      A,
+      undefined,
+      [["x-old", "1"]],
+    ]);
     branch.adopt();
-    expect([parent.target, parent.reply, [...parent.headers]]).toEqual([B, branch.reply, [["x-new", "2"]]]);
+    expect([parent.target, parent.reply, [...parent.headers]]).toEqual([
+      B,
+      branch.reply,
+      [["x-new", "2"]],
+    ]);
   });
 
   it("lists its own attempts, numbered among all of the parent's", () => {
     const parent = fakeExchange();
     const [one, two] = [branchOf(parent), branchOf(parent)];
-    const attempts = [beginAttempt(one, A, "p"), beginAttempt(two, B, "p"), beginAttempt(one, A, "p")];
+    const attempts = [
+      beginAttempt(one, A, "p"),
+      beginAttempt(two, B, "p"),
+      beginAttempt(one, A, "p"),
+    ];
     expect(parent.attempts).toEqual(attempts);
     expect(one.attempts.map(({ number }) => number)).toEqual([1, 3]);
     expect(two.attempts.map(({ number }) => number)).toEqual([2]);
@@ -57,7 +73,11 @@ describe("a branch", () => {
     const [lost, won] = [branchOf(parent), branchOf(parent)];
     const reason = new GatewayError("hedge_lost", "lost");
     lost.abort(reason);
-    expect([lost.signal.reason, won.signal.aborted, parent.signal.aborted]).toEqual([reason, false, false]);
+    expect([lost.signal.reason, won.signal.aborted, parent.signal.aborted]).toEqual([
+      reason,
+      false,
+      false,
+    ]);
     leaving.abort(new GatewayError("client_closed", "left"));
     expect([lost.signal.reason, won.signal.reason]).toEqual([reason, leaving.signal.reason]);
     expect(branchOf(parent).signal.reason).toBe(leaving.signal.reason);
@@ -83,7 +103,11 @@ describe("a view apart", () => {
   };
 
   it("begins as the exchange beneath was at that moment, and changes nothing of it", () => {
-    const beneath = fakeExchange({ target: A, headers: new Map([["x-old", "1"]]), reply: jsonReply({ ok: true }) });
+    const beneath = fakeExchange({
+      target: A,
+      headers: new Map([["x-old", "1"]]),
+      reply: jsonReply({ ok: true }),
+    });
     const { view, notes } = apartFrom(beneath);
     beneath.headers.set("x-later", "2");
     expect([view.target, view.reply, [...view.headers]]).toEqual([A, undefined, [["x-old", "1"]]]);
@@ -91,7 +115,11 @@ describe("a view apart", () => {
     view.headers.set("x-new", "3");
     withholdReply(view);
     view.note("it", "says");
-    expect([beneath.target, [...beneath.headers.keys()], isStorable(beneath)]).toEqual([A, ["x-old", "x-later"], true]);
+    expect([beneath.target, [...beneath.headers.keys()], isStorable(beneath)]).toEqual([
+      A,
+      ["x-old", "x-later"],
+      true,
+    ]);
     expect([parentOf(view), notes]).toEqual([undefined, ["it says"]]);
   });
 
@@ -101,7 +129,11 @@ describe("a view apart", () => {
     const [{ view: one }, { view: other }] = [apartFrom(beneath), apartFrom(beneath)];
     const reason = new GatewayError("client_closed", "over");
     one.abort(reason);
-    expect([one.signal.reason, other.signal.aborted, leaving.signal.aborted]).toEqual([reason, false, false]);
+    expect([one.signal.reason, other.signal.aborted, leaving.signal.aborted]).toEqual([
+      reason,
+      false,
+      false,
+    ]);
     leaving.abort(new GatewayError("client_closed", "left"));
     expect(other.signal.reason).toBe(leaving.signal.reason);
     beginAttempt(beneath, A, "p");

@@ -1,22 +1,33 @@
 /** Slots that steps of one plugin set and the engine's accounting reads. */
 
-import type { Attempt, AttemptWriter, Cost, Exchange, GuardrailOutcome, JsonObject } from "@sluice/contract";
+import type {
+  Attempt,
+  AttemptWriter,
+  Cost,
+  Exchange,
+  GuardrailOutcome,
+  JsonObject,
+} from "@sluice/contract";
 import { defineSlot } from "@sluice/kit";
 
 /**
- * The parts that are counted of an attempt without a reported usage. `observed`: its prompt and the part of its reply that was read,
- * which may be empty. `longest_output`: its prompt and the longest possible reply.
+ * The parts that are counted of an attempt without a reported usage. `observed`: its prompt and the
+ * part of its reply that was read, which may be empty. `longest_output`: its prompt and the longest
+ * possible reply.
  */
 export type UsageEstimate = "observed" | "longest_output";
 
 /**
- * How the attempts of an exchange are billed. One object decides the price, the estimate and the note of a row, so that a billing
- * rule is written in one place. Its functions must not throw.
+ * How the attempts of an exchange are billed. One object decides the price, the estimate and the
+ * note of a row, so that a billing rule is written in one place. Its functions must not throw.
  */
 export interface Billing {
   /** The cost of an attempt, from the facts about it. */
   price(attempt: Attempt, exchange: Exchange): Cost;
-  /** The estimate for an attempt that did not answer and has no usage. `undefined`: nothing is estimated. */
+  /**
+   * The estimate for an attempt that did not answer and has no usage. `undefined`: nothing is
+   * estimated.
+   */
   estimate?(attempt: Attempt, exchange: Exchange): UsageEstimate | undefined;
   /** Members for the metadata of its row: the rule by which it was billed. `undefined`: none. */
   describe?(attempt: Attempt, exchange: Exchange): JsonObject | undefined;
@@ -31,18 +42,22 @@ export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undef
 }
 
 /**
- * The record of what was answered without an upstream call of this exchange's own, from a cache or from another request's call. A
- * step that does so sets it; it gets a row of its own, with number 0, which costs nothing and keeps the tokens.
+ * The record of what was answered without an upstream call of this exchange's own, from a cache or
+ * from another request's call. A step that does so sets it; it gets a row of its own, with number
+ * 0, which costs nothing and keeps the tokens.
  */
 export const SERVED = defineSlot<AttemptWriter>("served", { inShadow: () => undefined });
 
 /**
- * What ends the reply instead of the exchange's signal, where other requests read it too and it goes on after this client has left.
- * Without it a stream is cut soon after its exchange was aborted, and its attempt is `partial`.
+ * What ends the reply instead of the exchange's signal, where other requests read it too and it
+ * goes on after this client has left. Without it a stream is cut soon after its exchange was
+ * aborted, and its attempt is `partial`.
  */
 export const REPLY_SIGNAL = defineSlot<AbortSignal>("reply signal", { inShadow: () => undefined });
 
-const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", { inShadow: () => undefined });
+const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", {
+  inShadow: () => undefined,
+});
 const NO_OUTCOMES: readonly GuardrailOutcome[] = Object.freeze([]);
 
 /** Records what a guardrail did, ids only. */
@@ -52,7 +67,10 @@ export function recordGuardrail(exchange: Exchange, outcome: GuardrailOutcome): 
   else outcomes.push(outcome);
 }
 
-/** The results of guardrails so far. A reply may be cached when, at the end, no guardrail blocked, edited or failed. */
+/**
+ * The results of guardrails so far. A reply may be cached when, at the end, no guardrail blocked,
+ * edited or failed.
+ */
 export function guardrailOutcomes(exchange: Pick<Exchange, "slots">): readonly GuardrailOutcome[] {
   return OUTCOMES.get(exchange) ?? NO_OUTCOMES;
 }

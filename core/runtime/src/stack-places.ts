@@ -1,4 +1,7 @@
-/** The places in files where an error was thrown. A log may hold them even if the error's message quotes a request. */
+/**
+ * The places in files where an error was thrown. A log may hold them even if the error's message
+ * quotes a request.
+ */
 
 import { existsSync } from "node:fs";
 import { dirname, sep } from "node:path";

@@ -3,7 +3,10 @@
 import { crc32 } from "node:zlib";
 
 /** A frame of `application/vnd.amazon.eventstream` with headers that are texts. */
-export function eventFrame(headers: Readonly<Record<string, string>>, payload: string | Uint8Array): Buffer {
+export function eventFrame(
+  headers: Readonly<Record<string, string>>,
+  payload: string | Uint8Array,
+): Buffer {
   const head = Buffer.concat(Object.entries(headers).map(([name, value]) => header(name, value)));
   const body = Buffer.from(payload);
   const frame = Buffer.alloc(16 + head.length + body.length);

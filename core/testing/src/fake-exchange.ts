@@ -11,10 +11,19 @@ import type {
   Lifetime,
   Target,
 } from "@sluice/contract";
-import { BILLING, type Billing, type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
+import {
+  BILLING,
+  type Billing,
+  type ExchangeServices,
+  openAttempt,
+  SERVICES,
+} from "@sluice/runtime";
 import { writtenDocument } from "@sluice/kit/internals";
 
-/** Members of a fake exchange; those of its lifetime and of the engine's side may be given by themselves. */
+/**
+ * Members of a fake exchange; those of its lifetime and of the engine's side may be given by
+ * themselves.
+ */
 export interface FakeExchangeParts extends Partial<Exchange>, Partial<Lifetime> {
   /** Called when the body is asked for; it may set `request`. Default: nothing. */
   readonly receive?: (exchange: Exchange) => Promise<void>;
@@ -26,7 +35,16 @@ export interface FakeExchangeParts extends Partial<Exchange>, Partial<Lifetime> 
 
 /** An exchange whose members a test may set. */
 export function fakeExchange(parts: FakeExchangeParts = {}): Exchange {
-  const { startedAtMs, deadlineMs, onSettle, receive, openAttempt: open, hold, billing, ...members } = parts;
+  const {
+    startedAtMs,
+    deadlineMs,
+    onSettle,
+    receive,
+    openAttempt: open,
+    hold,
+    billing,
+    ...members
+  } = parts;
   const attempts: Attempt[] = [...(members.attempts ?? [])];
   const exchange: Exchange = {
     id: "01900000-0000-7000-8000-000000000001",
@@ -59,7 +77,13 @@ export function fakeExchange(parts: FakeExchangeParts = {}): Exchange {
     openAttempt(asking, target, provider, document, admission) {
       const attempt =
         open?.(asking, target, provider, document, admission) ??
-        fakeAttempt({ number: attempts.length + 1, target, model: asking.model, provider, admission });
+        fakeAttempt({
+          number: attempts.length + 1,
+          target,
+          model: asking.model,
+          provider,
+          admission,
+        });
       attempts.push(attempt);
       return attempt;
     },
@@ -68,7 +92,10 @@ export function fakeExchange(parts: FakeExchangeParts = {}): Exchange {
 }
 
 /** A client's request with these headers, lower-case names. */
-export function fakeClient(headers: Readonly<Record<string, string>> = {}, parts: Partial<ClientRequest> = {}): ClientRequest {
+export function fakeClient(
+  headers: Readonly<Record<string, string>> = {},
+  parts: Partial<ClientRequest> = {},
+): ClientRequest {
   return {
     method: "POST",
     path: "/v1/chat/completions",
@@ -118,6 +145,11 @@ export function fakeTarget(provider = "openai", model = "gpt-4o-mini"): Target {
 
 /** An attempt in the state that `parts` describe: without them, one that has just begun. */
 export function fakeAttempt(parts: Partial<Attempt> = {}): AttemptWriter {
-  const attempt = openAttempt({ number: 1, target: fakeTarget(), provider: "openai", startedAtMs: Date.UTC(2026, 0, 1) });
+  const attempt = openAttempt({
+    number: 1,
+    target: fakeTarget(),
+    provider: "openai",
+    startedAtMs: Date.UTC(2026, 0, 1),
+  });
   return Object.assign(attempt, parts);
 }

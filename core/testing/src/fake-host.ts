@@ -53,8 +53,18 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     prices: { find: () => undefined },
     directory: { list: () => [], find: () => undefined },
     // A token for each word: enough to distinguish counts.
-    tokens: { count: (text) => ({ tokens: [text].flat().join(" ").split(/\s+/).filter(Boolean).length, exact: true }) },
-    ledger: { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 },
+    tokens: {
+      count: (text) => ({
+        tokens: [text].flat().join(" ").split(/\s+/).filter(Boolean).length,
+        exact: true,
+      }),
+    },
+    ledger: {
+      rows: async () => [],
+      days: async () => [],
+      tags: async () => [],
+      spent: async () => 0,
+    },
     timeZone: "UTC",
     state: fakeState(clock),
     ...parts,
@@ -68,8 +78,9 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
 
 /** A log that appends to `lines`. */
 export function fakeLog(lines: LogLine[]): Log {
-  const write = (level: keyof Log) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
-    lines.push({ level, message, fields });
-  };
+  const write =
+    (level: keyof Log) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+      lines.push({ level, message, fields });
+    };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

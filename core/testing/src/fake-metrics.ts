@@ -4,7 +4,10 @@ import type { Metrics } from "@sluice/contract";
 
 /** Metrics that remember. */
 export interface FakeMetrics extends Metrics {
-  /** What the cell of a metric says: the sum of a counter, the last value of a gauge, how many values a histogram had. */
+  /**
+   * What the cell of a metric says: the sum of a counter, the last value of a gauge, how many
+   * values a histogram had.
+   */
   valueOf(name: string, ...labels: readonly string[]): number | undefined;
 }
 

@@ -16,9 +16,11 @@ export function fakeState(clock: Clock = fakeClock()): SharedState {
         const entry = kept.get(key);
         return entry !== undefined && entry.untilMs > clock.monotonic() ? entry.bytes : undefined;
       },
-      set: (key, bytes, ttlMs) => kept.set(key, { bytes, untilMs: clock.monotonic() + ttlMs }).has(key),
+      set: (key, bytes, ttlMs) =>
+        kept.set(key, { bytes, untilMs: clock.monotonic() + ttlMs }).has(key),
       delete: (key) => void kept.delete(key),
-      purge: (prefix) => [...kept.keys()].filter((key) => key.startsWith(prefix) && kept.delete(key)).length,
+      purge: (prefix) =>
+        [...kept.keys()].filter((key) => key.startsWith(prefix) && kept.delete(key)).length,
     },
   };
 }

@@ -1,4 +1,7 @@
-/** The faults of an upstream over plain TCP: the script of each, and the expected answer to the client. */
+/**
+ * The faults of an upstream over plain TCP: the script of each, and the expected answer to the
+ * client.
+ */
 
 import { gzipSync } from "node:zlib";
 import {
@@ -17,12 +20,17 @@ import {
 } from "./fault-upstream-stage.ts";
 
 /**
- * How a request must end: well, as an error reply, or, `late`, as one error event behind the first content. `retryAfter`
- * says whether that header must stand in the reply or must not.
+ * How a request must end: well, as an error reply, or, `late`, as one error event behind the first
+ * content. `retryAfter` says whether that header must stand in the reply or must not.
  */
 export type FaultOutcome =
   | "good"
-  | { readonly status: number; readonly type: string; readonly late?: true; readonly retryAfter?: boolean };
+  | {
+      readonly status: number;
+      readonly type: string;
+      readonly late?: true;
+      readonly retryAfter?: boolean;
+    };
 
 /** One mode. An outcome that is absent cannot happen to this kind of request. */
 export interface Fault {
@@ -42,17 +50,40 @@ const late = (outcome: Exclude<FaultOutcome, "good">): FaultOutcome => ({ ...out
 const CUT = late(UNREADABLE);
 const LATE_TIMEOUT = late(TIMEOUT);
 
-const both = (mode: string, outcome: FaultOutcome, play: Play): Fault => ({ mode, whole: outcome, stream: outcome, play });
-const split = (mode: string, whole: FaultOutcome, stream: FaultOutcome, play: Play): Fault => ({ mode, whole, stream, play });
-const streamed = (mode: string, stream: FaultOutcome, play: Play): Fault => ({ mode, stream, play });
-const refused = (mode: string, status: number, outcome: FaultOutcome, body: string, ...lines: string[]): Fault =>
-  both(mode, outcome, (stage) => stage.reply(status, body, ...lines));
+const both = (mode: string, outcome: FaultOutcome, play: Play): Fault => ({
+  mode,
+  whole: outcome,
+  stream: outcome,
+  play,
+});
+const split = (mode: string, whole: FaultOutcome, stream: FaultOutcome, play: Play): Fault => ({
+  mode,
+  whole,
+  stream,
+  play,
+});
+const streamed = (mode: string, stream: FaultOutcome, play: Play): Fault => ({
+  mode,
+  stream,
+  play,
+});
+const refused = (
+  mode: string,
+  status: number,
+  outcome: FaultOutcome,
+  body: string,
+  ...lines: string[]
+): Fault => both(mode, outcome, (stage) => stage.reply(status, body, ...lines));
 /** A good stream whose text is this one; good in one piece. */
 const spoken = (mode: string, stream: FaultOutcome, text: string): Fault =>
   split(mode, "good", stream, (stage) => (stage.isStream ? stage.good(text) : stage.good()));
 /** A 200 whose body is this one, whatever was asked for. */
-const said = (mode: string, outcome: FaultOutcome, body: string, type = "application/json"): Fault =>
-  both(mode, outcome, (stage) => stage.reply(200, body, `content-type: ${type}`));
+const said = (
+  mode: string,
+  outcome: FaultOutcome,
+  body: string,
+  type = "application/json",
+): Fault => both(mode, outcome, (stage) => stage.reply(200, body, `content-type: ${type}`));
 
 const LIMITED = { status: 429, type: "rate_limit_error" };
 const ODD = event('{"choices":[{"delta"');
@@ -60,7 +91,15 @@ const TEXT = WORDS.join("");
 const CONTENT = `${ROLE}${TEXT}`;
 const TINY = delta({ content: "x" });
 const TOOLS = [0, 1, 0, 1].map((index, at) =>
-  delta({ tool_calls: [{ index, ...(at < 2 ? { id: `call_${index}`, type: "function" } : {}), function: { arguments: "{}" } }] }),
+  delta({
+    tool_calls: [
+      {
+        index,
+        ...(at < 2 ? { id: `call_${index}`, type: "function" } : {}),
+        function: { arguments: "{}" },
+      },
+    ],
+  }),
 );
 
 export const FAULTS: readonly Fault[] = [
@@ -74,7 +113,9 @@ export const FAULTS: readonly Fault[] = [
     stage.head(103, "link: </a>; rel=preload");
     stage.good();
   }),
-  both("u12-101", UNREADABLE, (stage) => stage.head(101, "connection: upgrade", "upgrade: websocket")),
+  both("u12-101", UNREADABLE, (stage) =>
+    stage.head(101, "connection: upgrade", "upgrade: websocket"),
+  ),
   split("u13-hang", TIMEOUT, LATE_TIMEOUT, (stage) => stage.begin()),
   streamed("u14-hang-before-content", TIMEOUT, (stage) => {
     stage.openStream();
@@ -92,7 +133,8 @@ export const FAULTS: readonly Fault[] = [
   both("u16-bytes", "good", async (stage) => {
     stage.bill(WORDS.length);
     const body = stage.isStream ? GOOD_STREAM : goodBody();
-    if (stage.isStream) stage.head(200, "content-type: text/event-stream", `content-length: ${body.length}`);
+    if (stage.isStream)
+      stage.head(200, "content-type: text/event-stream", `content-length: ${body.length}`);
     else stage.head(200, "content-type: application/json", `content-length: ${body.length}`);
     for (const byte of body) {
       stage.write(byte);
@@ -109,7 +151,9 @@ export const FAULTS: readonly Fault[] = [
     stage.end();
   }),
   streamed("u17-no-usage", CUT, (stage) => stage.good(`${CONTENT}${STOP}`)),
-  streamed("u17-only-end-mark-missing", "good", (stage) => stage.good(`${CONTENT}${STOP}${USAGE_CHUNK}`)),
+  streamed("u17-only-end-mark-missing", "good", (stage) =>
+    stage.good(`${CONTENT}${STOP}${USAGE_CHUNK}`),
+  ),
   split("u18-reset", UNREADABLE, CUT, async (stage) => {
     stage.begin();
     await stage.pause(60);
@@ -128,10 +172,18 @@ export const FAULTS: readonly Fault[] = [
     stage.chunk(GOOD_STREAM);
   }),
   both("u21-error-first", UNREADABLE, (stage) => sayError(stage, event(errorBody("server_error")))),
-  both("u21-overloaded-first", OVERLOADED, (stage) => sayError(stage, `event: error\n${event(errorBody("overloaded_error"))}`)),
-  streamed("u21-error-later", CUT, (stage) => stage.good(`${CONTENT}event: error\n${event(errorBody("server_error"))}`)),
-  streamed("u21-named-error-later", CUT, (stage) => stage.good(`${CONTENT}event: error\n${event({ message: "no" })}`)),
-  streamed("u21-bare-error-later", CUT, (stage) => stage.good(`${CONTENT}${event({ error: "no" })}`)),
+  both("u21-overloaded-first", OVERLOADED, (stage) =>
+    sayError(stage, `event: error\n${event(errorBody("overloaded_error"))}`),
+  ),
+  streamed("u21-error-later", CUT, (stage) =>
+    stage.good(`${CONTENT}event: error\n${event(errorBody("server_error"))}`),
+  ),
+  streamed("u21-named-error-later", CUT, (stage) =>
+    stage.good(`${CONTENT}event: error\n${event({ message: "no" })}`),
+  ),
+  streamed("u21-bare-error-later", CUT, (stage) =>
+    stage.good(`${CONTENT}${event({ error: "no" })}`),
+  ),
   said("u22-error-object", UNREADABLE, errorBody("server_error")),
   said("u22-empty", UNREADABLE, ""),
   said("u22-null", UNREADABLE, "null"),
@@ -141,7 +193,11 @@ export const FAULTS: readonly Fault[] = [
   said("u23-trailing-comma", UNREADABLE, goodBody().replace(/}$/, ",}")),
   said("u23-nan", UNREADABLE, goodBody().replace(/"created":\d+/, '"created":NaN')),
   said("u23-bom", "good", `\uFEFF${goodBody()}`),
-  said("u24-no-choices", UNREADABLE, JSON.stringify({ id: "x", object: "chat.completion", usage: USAGE })),
+  said(
+    "u24-no-choices",
+    UNREADABLE,
+    JSON.stringify({ id: "x", object: "chat.completion", usage: USAGE }),
+  ),
   said("u24-null-choices", UNREADABLE, JSON.stringify({ id: "x", choices: null, usage: USAGE })),
   streamed("u24-no-chunks", UNREADABLE, (stage) => stage.good(`${event({ hello: 1 })}${DONE}`)),
   spoken("u25-cr", "good", GOOD_STREAM.replaceAll("\n", "\r")),
@@ -150,28 +206,54 @@ export const FAULTS: readonly Fault[] = [
     "good",
     `\uFEFF: hi\r\nretry: 9\r\n${GOOD_STREAM.replaceAll("\n", "\r\n: x\r\n").replaceAll("data: ", "id: 1\r\ndata:").replaceAll("\r\n: x\r\n\r\n", "\r\n\r\n").replaceAll(": x\r\n: x", ": x\r\n")}`,
   ),
-  spoken("u26-wide-characters", "good", `${ROLE}${delta({ content: "größe 😀" })}${STOP}${USAGE_CHUNK}${DONE}`),
+  spoken(
+    "u26-wide-characters",
+    "good",
+    `${ROLE}${delta({ content: "größe 😀" })}${STOP}${USAGE_CHUNK}${DONE}`,
+  ),
   streamed("u27-invalid-utf8", "good", (stage) => {
     const [before = "", after = ""] = GOOD_STREAM.split("quick");
     stage.openStream();
     stage.bill(WORDS.length);
-    stage.chunk(Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from(after)]));
+    stage.chunk(
+      Buffer.concat([Buffer.from(before), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from(after)]),
+    );
     stage.closeStream();
   }),
-  streamed("u28-long-line", UNREADABLE, (stage) => stage.good(`${ROLE}data: ${"x".repeat(9 * 1024 * 1024)}`)),
-  streamed("u28-long-line-later", CUT, (stage) => stage.good(`${CONTENT}data: ${"x".repeat(9 * 1024 * 1024)}`)),
-  streamed("u29-many-events", "good", (stage) => stage.good(`${TINY.repeat(20_000)}${STOP}${USAGE_CHUNK}${DONE}`)),
+  streamed("u28-long-line", UNREADABLE, (stage) =>
+    stage.good(`${ROLE}data: ${"x".repeat(9 * 1024 * 1024)}`),
+  ),
+  streamed("u28-long-line-later", CUT, (stage) =>
+    stage.good(`${CONTENT}data: ${"x".repeat(9 * 1024 * 1024)}`),
+  ),
+  streamed("u29-many-events", "good", (stage) =>
+    stage.good(`${TINY.repeat(20_000)}${STOP}${USAGE_CHUNK}${DONE}`),
+  ),
   spoken("u30-one-odd-event", "good", `${ROLE}${ODD}${TEXT}${STOP}${USAGE_CHUNK}${DONE}`),
   spoken("u30-four-odd-events", CUT, `${CONTENT}${ODD.repeat(4)}${STOP}${USAGE_CHUNK}${DONE}`),
   said("u31-json-for-a-stream", "good", goodBody()),
   said("u32-html", UNREADABLE, "<html>Sign in</html>", "text/html"),
-  both("u33-gzip", UNREADABLE, (stage) => stage.reply(200, gzipSync(goodBody()), "content-encoding: gzip")),
+  both("u33-gzip", UNREADABLE, (stage) =>
+    stage.reply(200, gzipSync(goodBody()), "content-encoding: gzip"),
+  ),
   both("u34-bomb", UNREADABLE, (stage) =>
     stage.reply(200, gzipSync(Buffer.alloc(8 * 1024 * 1024)), "content-encoding: gzip, gzip"),
   ),
   refused("u35-redirect", 302, UNREADABLE, "", "location: http://127.0.0.1:9/secret"),
-  refused("u36-429-seconds", 429, { ...LIMITED, retryAfter: true }, errorBody("rate_limit_error"), "retry-after: 2"),
-  refused("u37-429-malformed", 429, { ...LIMITED, retryAfter: false }, errorBody("rate_limit_error"), "retry-after: soon"),
+  refused(
+    "u36-429-seconds",
+    429,
+    { ...LIMITED, retryAfter: true },
+    errorBody("rate_limit_error"),
+    "retry-after: 2",
+  ),
+  refused(
+    "u37-429-malformed",
+    429,
+    { ...LIMITED, retryAfter: false },
+    errorBody("rate_limit_error"),
+    "retry-after: soon",
+  ),
   refused(
     "u37-429-date",
     429,
@@ -194,7 +276,12 @@ export const FAULTS: readonly Fault[] = [
   refused("u40-529", 529, OVERLOADED, errorBody("overloaded_error")),
   refused("u41-401", 401, UNREADABLE, errorBody("authentication_error")),
   refused("u41-403", 403, UNREADABLE, errorBody("permission_error")),
-  refused("u42-404", 404, { status: 404, type: "invalid_request_error" }, errorBody("not_found_error", "model_not_found")),
+  refused(
+    "u42-404",
+    404,
+    { status: 404, type: "invalid_request_error" },
+    errorBody("not_found_error", "model_not_found"),
+  ),
   both("u39-500-endless-body", UNREADABLE, (stage) => {
     stage.head(500, "content-type: text/plain", "transfer-encoding: chunked");
     return stage.repeat(5, () => stage.chunk("x".repeat(20_000)));
@@ -210,9 +297,15 @@ export const FAULTS: readonly Fault[] = [
     stage.head(200, "content-type: application/json", "transfer-encoding: chunked");
     return stage.repeat(1, () => stage.chunk(" ".repeat(2 * 1024 * 1024)));
   }),
-  both("u44-large-header", UNREADABLE, (stage) => stage.reply(200, goodBody(), `x-large: ${"x".repeat(20_000)}`)),
-  both("u44-many-headers", UNREADABLE, (stage) => stage.reply(200, goodBody(), ...Array<string>(300).fill("x: y"))),
-  both("u45-length-and-chunks", UNREADABLE, (stage) => stage.reply(200, goodBody(), "transfer-encoding: chunked")),
+  both("u44-large-header", UNREADABLE, (stage) =>
+    stage.reply(200, goodBody(), `x-large: ${"x".repeat(20_000)}`),
+  ),
+  both("u44-many-headers", UNREADABLE, (stage) =>
+    stage.reply(200, goodBody(), ...Array<string>(300).fill("x: y")),
+  ),
+  both("u45-length-and-chunks", UNREADABLE, (stage) =>
+    stage.reply(200, goodBody(), "transfer-encoding: chunked"),
+  ),
   both("u45-two-lengths", UNREADABLE, (stage) => stage.reply(200, goodBody(), "content-length: 3")),
   both("u45-negative-length", UNREADABLE, (stage) => stage.head(200, "content-length: -5")),
   both("u45-bad-chunk", UNREADABLE, (stage) => {
@@ -225,24 +318,34 @@ export const FAULTS: readonly Fault[] = [
   }),
   both("u46-poison", "good", (stage) => {
     stage.good();
-    stage.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\npoisoned");
+    stage.write(
+      "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\npoisoned",
+    );
   }),
   both("u47-http-1.0", "good", (stage) => {
     const type = stage.isStream ? "text/event-stream" : "application/json";
     stage.bill(WORDS.length);
-    stage.write(`HTTP/1.0 200 OK\r\ncontent-type: ${type}\r\n\r\n${stage.isStream ? GOOD_STREAM : goodBody()}`);
+    stage.write(
+      `HTTP/1.0 200 OK\r\ncontent-type: ${type}\r\n\r\n${stage.isStream ? GOOD_STREAM : goodBody()}`,
+    );
     stage.end();
   }),
   split("u48-short-length", UNREADABLE, CUT, (stage) => {
     stage.bill(WORDS.length);
     if (!stage.isStream)
-      return stage.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n${goodBody()}`);
+      return stage.write(
+        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n${goodBody()}`,
+      );
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";
     stage.write(`${head}\r\ncontent-length: ${CONTENT.length + 9}\r\n\r\n${GOOD_STREAM}`);
   }),
   both("u49-trailers", "good", (stage) => {
     stage.bill(WORDS.length);
-    stage.head(200, `content-type: ${stage.isStream ? "text/event-stream" : "application/json"}`, "transfer-encoding: chunked");
+    stage.head(
+      200,
+      `content-type: ${stage.isStream ? "text/event-stream" : "application/json"}`,
+      "transfer-encoding: chunked",
+    );
     stage.chunk(stage.isStream ? GOOD_STREAM : goodBody());
     stage.closeStream("x-trailer: 1\r\n");
   }),
@@ -251,12 +354,18 @@ export const FAULTS: readonly Fault[] = [
     stage.reply(413, errorBody("invalid_request_error"), "connection: close");
     stage.end();
   }),
-  streamed("u55-usage-twice", "good", (stage) => stage.good(`${CONTENT}${STOP}${USAGE_CHUNK}${USAGE_CHUNK}${DONE}`)),
+  streamed("u55-usage-twice", "good", (stage) =>
+    stage.good(`${CONTENT}${STOP}${USAGE_CHUNK}${USAGE_CHUNK}${DONE}`),
+  ),
   streamed("u55-no-usage", "good", (stage) => stage.good(`${CONTENT}${STOP}${DONE}`)),
   split("u56-other-model", "good", "good", (stage) =>
-    stage.isStream ? stage.good(GOOD_STREAM.replaceAll('"fault"', '"other"')) : stage.good(goodBody("hi", "other")),
+    stage.isStream
+      ? stage.good(GOOD_STREAM.replaceAll('"fault"', '"other"'))
+      : stage.good(goodBody("hi", "other")),
   ),
-  streamed("u57-tools", "good", (stage) => stage.good(`${ROLE}${TOOLS.join("")}${STOP}${USAGE_CHUNK}${DONE}`)),
+  streamed("u57-tools", "good", (stage) =>
+    stage.good(`${ROLE}${TOOLS.join("")}${STOP}${USAGE_CHUNK}${DONE}`),
+  ),
 ];
 
 /** An error inside a 200: the first event of a stream, or the whole body. */

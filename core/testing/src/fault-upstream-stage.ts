@@ -1,4 +1,6 @@
-/** What a fault is played with: one request on one raw connection, and the pieces of good answers. */
+/**
+ * What a fault is played with: one request on one raw connection, and the pieces of good answers.
+ */
 
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,7 +13,10 @@ export interface FaultRecord {
   /** The connection it came on, numbered from 1. */
   readonly connection: number;
   readonly receivedAtMs: number;
-  /** The `user` of the request's body: the mark by which a spend row finds its record. Empty without one. */
+  /**
+   * The `user` of the request's body: the mark by which a spend row finds its record. Empty without
+   * one.
+   */
   readonly user: string;
   /** Whether the connection had served another request before. */
   readonly isReused: boolean;
@@ -32,7 +37,11 @@ const ID = { id: "chatcmpl-fault", created: 1_700_000_000, model: "fault" };
 /** Completion tokens of a good answer. */
 export const GOOD_TOKENS = 4;
 /** The usage of a good answer. */
-export const USAGE = { prompt_tokens: 5, completion_tokens: GOOD_TOKENS, total_tokens: 5 + GOOD_TOKENS };
+export const USAGE = {
+  prompt_tokens: 5,
+  completion_tokens: GOOD_TOKENS,
+  total_tokens: 5 + GOOD_TOKENS,
+};
 const USAGE_MARK = `"total_tokens":${USAGE.total_tokens}`;
 /** The text of a good answer. */
 export const GOOD_TEXT = "The quick brown fox";
@@ -51,13 +60,24 @@ export function event(data: object | string): string {
 
 /** A chunk with this delta. */
 export function delta(content: object, finish: string | null = null): string {
-  return event({ ...ID, object: "chat.completion.chunk", choices: [{ index: 0, delta: content, finish_reason: finish }] });
+  return event({
+    ...ID,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: content, finish_reason: finish }],
+  });
 }
 
 export const ROLE = delta({ role: "assistant", content: "" });
-export const WORDS: readonly string[] = (GOOD_TEXT.match(/\s*\S+/g) ?? []).map((content) => delta({ content }));
+export const WORDS: readonly string[] = (GOOD_TEXT.match(/\s*\S+/g) ?? []).map((content) =>
+  delta({ content }),
+);
 export const STOP = delta({}, "stop");
-export const USAGE_CHUNK = event({ ...ID, object: "chat.completion.chunk", choices: [], usage: USAGE });
+export const USAGE_CHUNK = event({
+  ...ID,
+  object: "chat.completion.chunk",
+  choices: [],
+  usage: USAGE,
+});
 export const DONE = "data: [DONE]\n\n";
 /** A good answer as a stream. */
 export const GOOD_STREAM = `${ROLE}${WORDS.join("")}${STOP}${USAGE_CHUNK}${DONE}`;
@@ -67,7 +87,9 @@ export function errorBody(type: string, code: string | null = null): string {
   return JSON.stringify({ error: { message: "The upstream says no.", type, param: null, code } });
 }
 
-/** One request on its connection. Every write after the connection's end is lost, as it would be. */
+/**
+ * One request on its connection. Every write after the connection's end is lost, as it would be.
+ */
 export class Stage {
   readonly record: FaultRecord;
   readonly #socket: Socket;
@@ -92,7 +114,8 @@ export class Stage {
     this.#socket.write(bytes);
     this.record.answeredBytes += bytes.length;
     if (this.record.reportedUsage) return;
-    const text = this.#tail + (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1"));
+    const text =
+      this.#tail + (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1"));
     this.record.reportedUsage = text.includes(USAGE_MARK);
     this.#tail = text.slice(-USAGE_MARK.length);
   }
@@ -104,7 +127,9 @@ export class Stage {
 
   /** A framed answer. */
   reply(status: number, body: string | Uint8Array, ...lines: readonly string[]): void {
-    const type = lines.some((line) => line.startsWith("content-type")) ? [] : ["content-type: application/json"];
+    const type = lines.some((line) => line.startsWith("content-type"))
+      ? []
+      : ["content-type: application/json"];
     this.head(status, ...type, `content-length: ${Buffer.byteLength(body)}`, ...lines);
     this.write(body);
   }
@@ -135,7 +160,10 @@ export class Stage {
     this.closeStream();
   }
 
-  /** The beginning of a good answer: for a stream a role and two words, else a head that promises more than the half body. */
+  /**
+   * The beginning of a good answer: for a stream a role and two words, else a head that promises
+   * more than the half body.
+   */
   begin(): void {
     this.bill(2);
     if (!this.isStream) {

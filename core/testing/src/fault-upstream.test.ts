@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFaultUpstream, FAULTS, type FaultUpstream, GOOD_TEXT, GOOD_TOKENS } from "./fault-upstream.ts";
+import {
+  createFaultUpstream,
+  FAULTS,
+  type FaultUpstream,
+  GOOD_TEXT,
+  GOOD_TOKENS,
+} from "./fault-upstream.ts";
 
 let upstream: FaultUpstream;
 beforeAll(async () => {
@@ -8,12 +14,17 @@ beforeAll(async () => {
 afterAll(() => upstream.close());
 
 function ask(model: string, stream = false): Promise<Response> {
-  return fetch(`${upstream.baseUrl}/chat/completions`, { method: "POST", body: JSON.stringify({ model, stream }) });
+  return fetch(`${upstream.baseUrl}/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model, stream }),
+  });
 }
 
 describe("the fault upstream", () => {
   it("answers well where no fault is named, and bills it", async () => {
-    const { choices } = (await (await ask("good")).json()) as { choices: [{ message: { content: string } }] };
+    const { choices } = (await (await ask("good")).json()) as {
+      choices: [{ message: { content: string } }];
+    };
     expect(choices[0].message.content).toBe(GOOD_TEXT);
     expect(await (await ask("good", true)).text()).toMatch(/data: \[DONE\]\n\n$/);
     expect(upstream.requests).toMatchObject([
@@ -31,6 +42,8 @@ describe("the fault upstream", () => {
 
   it("names every mode once, each with an end", () => {
     expect(new Set(FAULTS.map(({ mode }) => mode)).size).toBe(FAULTS.length);
-    expect(FAULTS.filter(({ whole, stream }) => whole === undefined && stream === undefined)).toEqual([]);
+    expect(
+      FAULTS.filter(({ whole, stream }) => whole === undefined && stream === undefined),
+    ).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** An upstream on raw TCP that fails in every way of the catalogue, and remembers what it was asked and what it billed. */
+/**
+ * An upstream on raw TCP that fails in every way of the catalogue, and remembers what it was asked
+ * and what it billed.
+ */
 
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { FAULTS } from "./fault-upstream-modes.ts";
@@ -24,8 +27,8 @@ export interface FaultUpstream {
 export const GOOD_MODE = "good";
 
 /**
- * Starts a fault upstream on 127.0.0.1 and a free port. The `model` of a request's body names the mode: one of `FAULTS`;
- * any other is answered well.
+ * Starts a fault upstream on 127.0.0.1 and a free port. The `model` of a request's body names the
+ * mode: one of `FAULTS`; any other is answered well.
  */
 export async function createFaultUpstream(): Promise<FaultUpstream> {
   const plays = new Map(FAULTS.map((fault) => [fault.mode, fault.play]));
@@ -42,10 +45,12 @@ export async function createFaultUpstream(): Promise<FaultUpstream> {
     socket.on("error", () => undefined);
     socket.once("close", () => {
       sockets.delete(socket);
-      if (record !== undefined && record.closedHereAtMs === undefined) record.closedByPeerAtMs ??= Date.now();
+      if (record !== undefined && record.closedHereAtMs === undefined)
+        record.closedByPeerAtMs ??= Date.now();
     });
     socket.on("end", () => {
-      if (record !== undefined && record.closedHereAtMs === undefined) record.closedByPeerAtMs ??= Date.now();
+      if (record !== undefined && record.closedHereAtMs === undefined)
+        record.closedByPeerAtMs ??= Date.now();
     });
     socket.on("data", (bytes) => {
       received = Buffer.concat([received, bytes]);
@@ -90,8 +95,13 @@ export async function createFaultUpstream(): Promise<FaultUpstream> {
   };
 }
 
-/** Takes one whole request off the front. The mode of an early answer is in its first bytes: the rest is not waited for. */
-function takeRequest(bytes: Buffer): { facts: Pick<FaultRecord, "mode" | "stream" | "user">; rest: Buffer } | undefined {
+/**
+ * Takes one whole request off the front. The mode of an early answer is in its first bytes: the
+ * rest is not waited for.
+ */
+function takeRequest(
+  bytes: Buffer,
+): { facts: Pick<FaultRecord, "mode" | "stream" | "user">; rest: Buffer } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const head = bytes.toString("latin1", 0, headEnd);
@@ -101,5 +111,8 @@ function takeRequest(bytes: Buffer): { facts: Pick<FaultRecord, "mode" | "stream
   const mode = /"model": *"([^"]+)"/.exec(body)?.[1] ?? "";
   if (bytes.length < bodyEnd && !mode.startsWith("u51-")) return undefined;
   const user = /"user": *"([^"]+)"/.exec(body)?.[1] ?? "";
-  return { facts: { mode, user, stream: /"stream": *true/.test(body) }, rest: bytes.subarray(Math.min(bodyEnd, bytes.length)) };
+  return {
+    facts: { mode, user, stream: /"stream": *true/.test(body) },
+    rest: bytes.subarray(Math.min(bodyEnd, bytes.length)),
+  };
 }

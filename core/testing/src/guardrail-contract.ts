@@ -9,7 +9,13 @@ import type {
   TextContext,
 } from "@sluice/contract";
 import { applySpans, type BodyText } from "@sluice/kit/internals";
-import { GuardrailRunner, GuardrailSet, judgesSample, SetPolicy, TextWindow } from "@sluice/runtime/guard";
+import {
+  GuardrailRunner,
+  GuardrailSet,
+  judgesSample,
+  SetPolicy,
+  TextWindow,
+} from "@sluice/runtime/guard";
 import { fakeHost } from "./fake-host.ts";
 import { disguises, textsOf } from "./guardrail-disguises.ts";
 import { mutations } from "./guardrail-mutations.ts";
@@ -46,13 +52,21 @@ export interface MutationReport {
 /** Longest text whose every cut is tried. */
 const EVERY_CUT = 200;
 
-/** Defines the suite. A failure of the contract is a thrown Error that says which promise was broken. */
+/**
+ * Defines the suite. A failure of the contract is a thrown Error that says which promise was
+ * broken.
+ */
 export function guardrailContract<C>(
   definition: GuardrailDefinition<C>,
   options: GuardrailContractOptions<C>,
   { describe, it }: TestRunner,
 ): void {
-  const bench = (): Bench => new Bench(definition.create(options.config, fakeHost()), definition.name, options.part ?? "content");
+  const bench = (): Bench =>
+    new Bench(
+      definition.create(options.config, fakeHost()),
+      definition.name,
+      options.part ?? "content",
+    );
   describe(`the guardrail ${definition.name} keeps the contract`, () => {
     it("denies its own sample", async () => {
       const fault = await judgesSample(new GuardrailRunner(bench().instance, fakeHost()), () =>
@@ -61,17 +75,22 @@ export function guardrailContract<C>(
       demand(fault === undefined, `it ${fault?.what}`);
     });
     it("denies what it must, and lets pass what it may", async () => {
-      for (const text of options.denied) demand((await bench().whole(text)).isDenied, "a denied text passes", text);
-      for (const text of options.allowed) demand(!(await bench().whole(text)).isDenied, "an allowed text is denied", text);
+      for (const text of options.denied)
+        demand((await bench().whole(text)).isDenied, "a denied text passes", text);
+      for (const text of options.allowed)
+        demand(!(await bench().whole(text)).isDenied, "an allowed text is denied", text);
     });
     it("says the same however a text is cut, and nothing denied leaves early", async () => {
-      for (const text of [...options.denied, ...options.allowed].flatMap(inContext)) await checkCuts(bench(), text);
+      for (const text of [...options.denied, ...options.allowed].flatMap(inContext))
+        await checkCuts(bench(), text);
     });
     it("says the same of mixtures cut at random", async () => {
-      for (const [text, pieces] of mixtures([...options.denied, ...options.allowed])) await checkCuts(bench(), text, [pieces]);
+      for (const [text, pieces] of mixtures([...options.denied, ...options.allowed]))
+        await checkCuts(bench(), text, [pieces]);
     });
     it("answers with verdicts of the contract, and ends with its signal", async () => {
-      for (const text of [...options.denied, ...options.allowed, "", "\u{1F600}", "\ud83d"]) await bench().whole(text);
+      for (const text of [...options.denied, ...options.allowed, "", "\u{1F600}", "\ud83d"])
+        await bench().whole(text);
     });
     it("is fast on long and hostile texts", async () => {
       const limitMs = options.latencyMs ?? 50;
@@ -81,7 +100,9 @@ export function guardrailContract<C>(
         const startedMs = performance.now();
         await one.whole(text);
         const tookMs = performance.now() - startedMs;
-        options.report?.(`${definition.name}: ${name}, ${text.length} characters: ${tookMs.toFixed(1)} ms`);
+        options.report?.(
+          `${definition.name}: ${name}, ${text.length} characters: ${tookMs.toFixed(1)} ms`,
+        );
         // A machine may be busy; ten times the bound is no busy machine.
         demand(tookMs < limitMs * 10, `${name} took ${Math.round(tookMs)} ms of ${limitMs} ms`);
       }
@@ -92,13 +113,20 @@ export function guardrailContract<C>(
   });
 }
 
-/** Judges mutations of the denied texts. Not a test: no rate is right for every use, and versions are compared by it. */
+/**
+ * Judges mutations of the denied texts. Not a test: no rate is right for every use, and versions
+ * are compared by it.
+ */
 export async function mutationReport<C>(
   definition: GuardrailDefinition<C>,
   options: GuardrailContractOptions<C>,
 ): Promise<MutationReport> {
   const byKind: Record<string, { tried: number; bypassed: number }> = {};
-  const one = new Bench(definition.create(options.config, fakeHost()), definition.name, options.part ?? "content");
+  const one = new Bench(
+    definition.create(options.config, fakeHost()),
+    definition.name,
+    options.part ?? "content",
+  );
   let tried = 0;
   let bypassed = 0;
   const count = (kind: string, isDenied: boolean): void => {
@@ -122,9 +150,15 @@ export async function mutationReport<C>(
 
 /** A report in lines. */
 export function describeReport({ guardrail, tried, bypassed, byKind }: MutationReport): string {
-  const rate = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.round((100 * part) / whole)} %`;
-  const kinds = Object.entries(byKind).map(([kind, count]) => `  ${kind}: ${count.bypassed} of ${count.tried}`);
-  return [`${guardrail}: ${bypassed} of ${tried} mutations pass (${rate(bypassed, tried)})`, ...kinds].join("\n");
+  const rate = (part: number, whole: number): string =>
+    `${whole === 0 ? 0 : Math.round((100 * part) / whole)} %`;
+  const kinds = Object.entries(byKind).map(
+    ([kind, count]) => `  ${kind}: ${count.bypassed} of ${count.tried}`,
+  );
+  return [
+    `${guardrail}: ${bypassed} of ${tried} mutations pass (${rate(bypassed, tried)})`,
+    ...kinds,
+  ].join("\n");
 }
 
 /** What became of a text. */
@@ -150,7 +184,13 @@ class Bench {
       isolation: "inline",
     };
     this.instance = { name, use: name, guardrail, settings };
-    const known = { exchange: "contract", operation: "chat", model: "m", direction: "output", place: "contract" } as const;
+    const known = {
+      exchange: "contract",
+      operation: "chat",
+      model: "m",
+      direction: "output",
+      place: "contract",
+    } as const;
     this.#context = { ...known, part, isPartial: false, offset: 0 };
   }
 
@@ -170,14 +210,25 @@ class Bench {
 
   /** Where the first offence of a text stands, if the guardrail says so. */
   async offence(text: string): Promise<number | undefined> {
-    const verdict = await this.instance.guardrail.check(text, AbortSignal.timeout(60_000), this.#context);
+    const verdict = await this.instance.guardrail.check(
+      text,
+      AbortSignal.timeout(60_000),
+      this.#context,
+    );
     return verdict.kind === "block" ? verdict.start : undefined;
   }
 
   async #run(pieces: readonly string[], reach: number, part: TextContext["part"]): Promise<Judged> {
-    const session = new GuardrailRunner(this.instance, fakeHost()).begin(AbortSignal.timeout(60_000));
+    const session = new GuardrailRunner(this.instance, fakeHost()).begin(
+      AbortSignal.timeout(60_000),
+    );
     const set = new GuardrailSet([session], new SetPolicy(() => undefined));
-    const window = new TextWindow({ set, reach, maxHeld: Number.MAX_SAFE_INTEGER, context: { ...this.#context, part } });
+    const window = new TextWindow({
+      set,
+      reach,
+      maxHeld: Number.MAX_SAFE_INTEGER,
+      context: { ...this.#context, part },
+    });
     const spans: EditSpan[] = [];
     const whole = pieces.join("");
     try {
@@ -191,9 +242,19 @@ class Bench {
     } catch (error) {
       if ((error as { readonly code?: string }).code !== "guardrail_violation") throw error;
       const { released } = window;
-      return { isDenied: true, isBlocked: true, text: applySpans(whole.slice(0, released), spans), released };
+      return {
+        isDenied: true,
+        isBlocked: true,
+        text: applySpans(whole.slice(0, released), spans),
+        released,
+      };
     }
-    return { isDenied: spans.length > 0, isBlocked: false, text: applySpans(whole, spans), released: whole.length };
+    return {
+      isDenied: spans.length > 0,
+      isBlocked: false,
+      text: applySpans(whole, spans),
+      released: whole.length,
+    };
   }
 }
 
@@ -203,7 +264,11 @@ async function checkCuts(bench: Bench, text: string, cuts = cutsOf(text)): Promi
   for (const pieces of cuts) {
     // oxlint-disable-next-line no-await-in-loop -- one failure is enough.
     const cut = await bench.pieces(pieces);
-    demand(cut.isBlocked === whole.isBlocked, "cutting the text changes whether it is blocked", text);
+    demand(
+      cut.isBlocked === whole.isBlocked,
+      "cutting the text changes whether it is blocked",
+      text,
+    );
     if (whole.isBlocked) {
       // What has left ends where the text did not: a word may end there that went on.
       if (offence !== undefined && cut.released <= offence) continue;
@@ -218,15 +283,22 @@ async function checkCuts(bench: Bench, text: string, cuts = cutsOf(text)): Promi
 
 /** Every cut in two, and pieces of one, two and seven characters. */
 function cutsOf(text: string): string[][] {
-  const pieces = (size: number): string[] => text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [""];
-  const twos = Array.from({ length: Math.min(EVERY_CUT, text.length) }, (_none, at) => [text.slice(0, at), text.slice(at)]);
+  const pieces = (size: number): string[] =>
+    text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [""];
+  const twos = Array.from({ length: Math.min(EVERY_CUT, text.length) }, (_none, at) => [
+    text.slice(0, at),
+    text.slice(at),
+  ]);
   return [pieces(1), pieces(2), pieces(7), ...twos];
 }
 
 /** How many mixtures are tried. */
 const MIXTURES = 150;
 
-/** Texts of whole and torn texts, fillers and invisible characters, each cut at random; the same at every run. */
+/**
+ * Texts of whole and torn texts, fillers and invisible characters, each cut at random; the same at
+ * every run.
+ */
 function mixtures(texts: readonly string[]): [text: string, pieces: string[]][] {
   let seed = 1;
   const below = (bound: number): number => {
@@ -234,7 +306,17 @@ function mixtures(texts: readonly string[]): [text: string, pieces: string[]][] 
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((seed / 2 ** 32) * bound);
   };
-  const parts = [...texts, " ", "\n", "1 2 ", "a", "@", "\u200b", "\u200b".repeat(12), "The quick brown fox. ".repeat(12)];
+  const parts = [
+    ...texts,
+    " ",
+    "\n",
+    "1 2 ",
+    "a",
+    "@",
+    "\u200b",
+    "\u200b".repeat(12),
+    "The quick brown fox. ".repeat(12),
+  ];
   const torn = (): string => {
     const part = parts[below(parts.length)] ?? "";
     return below(3) === 0 ? part.slice(below(part.length), below(part.length) + 1) : part;
@@ -270,5 +352,8 @@ function hostileTexts(denied: readonly string[]): [string, string][] {
 }
 
 function demand(isKept: boolean, promise: string, text?: string): asserts isKept {
-  if (!isKept) throw new Error(`${promise}${text === undefined ? "" : `: ${JSON.stringify(text.slice(0, 120))}`}`);
+  if (!isKept)
+    throw new Error(
+      `${promise}${text === undefined ? "" : `: ${JSON.stringify(text.slice(0, 120))}`}`,
+    );
 }

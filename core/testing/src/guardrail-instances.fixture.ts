@@ -1,6 +1,12 @@
 /** Guardrails and streams for the tests of this folder. */
 
-import type { Frame, Guardrail, GuardrailInstance, GuardrailOutcome, GuardrailSettings } from "@sluice/contract";
+import type {
+  Frame,
+  Guardrail,
+  GuardrailInstance,
+  GuardrailOutcome,
+  GuardrailSettings,
+} from "@sluice/contract";
 import { chunkFrame, rawFrame } from "@sluice/kit/internals";
 import { fakeClock } from "./fake-clock.ts";
 import { fakeLog, type LogLine } from "./fake-host.ts";
@@ -11,7 +17,12 @@ import { chatStream } from "@sluice/runtime/guard";
 import type { GuardedStreamOptions } from "@sluice/runtime/guard";
 
 /** What every text's context says. */
-export const CONTEXT = { exchange: "e1", operation: "chat", model: "m", direction: "output" } as const;
+export const CONTEXT = {
+  exchange: "e1",
+  operation: "chat",
+  model: "m",
+  direction: "output",
+} as const;
 
 /** A set and what it reported. */
 export interface TestGuardrailSet {
@@ -21,8 +32,18 @@ export interface TestGuardrailSet {
 }
 
 /** A guardrail's instance by its name. */
-export function instanceOf(name: string, guardrail: Guardrail, settings: Partial<GuardrailSettings> = {}): GuardrailInstance {
-  const common = { defaultOn: false, mode: "enforce", onError: "fail", budgetMs: 1_000, isolation: "inline" } as const;
+export function instanceOf(
+  name: string,
+  guardrail: Guardrail,
+  settings: Partial<GuardrailSettings> = {},
+): GuardrailInstance {
+  const common = {
+    defaultOn: false,
+    mode: "enforce",
+    onError: "fail",
+    budgetMs: 1_000,
+    isolation: "inline",
+  } as const;
   return { name, use: "test", guardrail, settings: { ...common, ...settings } };
 }
 
@@ -35,7 +56,11 @@ export function guardrailSetOf(
   const lines: LogLine[] = [];
   const parts = { clock: fakeClock(), log: fakeLog(lines) };
   const runners = instances.map((instance) => new GuardrailRunner(instance, parts).begin(signal));
-  return { set: new GuardrailSet(runners, new SetPolicy((outcome) => outcomes.push(outcome))), outcomes, lines };
+  return {
+    set: new GuardrailSet(runners, new SetPolicy((outcome) => outcomes.push(outcome))),
+    outcomes,
+    lines,
+  };
 }
 
 /** Replaces what a pattern matches. */
@@ -56,13 +81,21 @@ export function blocking(pattern: RegExp, reach: number): Guardrail {
     check(text) {
       const match = pattern.exec(text);
       if (match === null) return { kind: "allow" };
-      return { kind: "block", reason: "pattern", start: match.index, end: match.index + match[0].length };
+      return {
+        kind: "block",
+        reason: "pattern",
+        start: match.index,
+        end: match.index + match[0].length,
+      };
     },
   };
 }
 
 /** Options of a guarded chat stream. */
-export function streamOf(set: GuardrailSet, parts: Partial<GuardedStreamOptions> = {}): GuardedStreamOptions {
+export function streamOf(
+  set: GuardrailSet,
+  parts: Partial<GuardedStreamOptions> = {},
+): GuardedStreamOptions {
   return {
     dialect: chatStream,
     set,

@@ -1,4 +1,7 @@
-/** Runs one step as the engine does: what it does at its entry first, and the rest where there is any. */
+/**
+ * Runs one step as the engine does: what it does at its entry first, and the rest where there is
+ * any.
+ */
 
 import type { Next, Step, StepContext } from "@sluice/contract";
 

@@ -1,7 +1,12 @@
 /** Local servers for the transport's tests, and calls to them. */
 
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from "node:net";
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type Server,
+  type Socket,
+} from "node:net";
 import type { HttpCall } from "@sluice/contract";
 import { onTestFinished } from "vitest";
 import { type SendOptions, Upstream, type UpstreamOptions } from "@sluice/kit/internals";
@@ -54,7 +59,10 @@ export function get(server: LocalServer, path = "/"): HttpCall {
 }
 
 /** Timeouts that only a fault reaches; tests shorten the one they mean. */
-export function within(timeouts: Partial<SendOptions["timeouts"]> = {}, signal?: SendOptions["signal"]): SendOptions {
+export function within(
+  timeouts: Partial<SendOptions["timeouts"]> = {},
+  signal?: SendOptions["signal"],
+): SendOptions {
   return {
     signal: signal ?? new AbortController().signal,
     timeouts: { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
@@ -64,5 +72,7 @@ export function within(timeouts: Partial<SendOptions["timeouts"]> = {}, signal?:
 /** Resolves with true when a connection has ended. */
 export function closed(socket: Socket | undefined): Promise<boolean> {
   if (socket === undefined) return Promise.reject(new Error("There was no connection."));
-  return socket.closed ? Promise.resolve(true) : new Promise((resolve) => socket.once("close", () => resolve(true)));
+  return socket.closed
+    ? Promise.resolve(true)
+    : new Promise((resolve) => socket.once("close", () => resolve(true)));
 }

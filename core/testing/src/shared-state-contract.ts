@@ -1,6 +1,13 @@
 /** The contract of shared state: what every driver passes. */
 
-import type { BudgetClaim, Claim, ConcurrentClaim, SharedState, TakeResult, WindowClaim } from "@sluice/contract";
+import type {
+  BudgetClaim,
+  Claim,
+  ConcurrentClaim,
+  SharedState,
+  TakeResult,
+  WindowClaim,
+} from "@sluice/contract";
 
 /** The functions of the test runner. */
 export interface Runner {
@@ -39,7 +46,11 @@ export const window = (key: string, limit: number, amount = 1, windowMs = 6_000)
   windowMs,
   amount,
 });
-export const slot = (key: string, limit: number): ConcurrentClaim => ({ kind: "concurrent", key, limit });
+export const slot = (key: string, limit: number): ConcurrentClaim => ({
+  kind: "concurrent",
+  key,
+  limit,
+});
 export const budget = (key: string, limitNanoUsd: number, amountNanoUsd: number): BudgetClaim => ({
   kind: "budget",
   key,
@@ -53,10 +64,20 @@ let ids = 0;
 /** An id that no other test and no other run has. */
 export const freshId = (): string => `r${process.pid}-${Date.now()}-${(ids += 1)}`;
 
-/** Runs the suite against a driver. `make` is called once, before the tests; every test has keys of its own. */
-export function sharedStateContract({ describe, it, expect }: Runner, name: string, make: () => Promise<StateUnderTest>): void {
+/**
+ * Runs the suite against a driver. `make` is called once, before the tests; every test has keys of
+ * its own.
+ */
+export function sharedStateContract(
+  { describe, it, expect }: Runner,
+  name: string,
+  make: () => Promise<StateUnderTest>,
+): void {
   const made = lazily(make);
-  const take = async (state: SharedState, ...claims: Claim[]): Promise<TakeResult & { readonly id: string }> => {
+  const take = async (
+    state: SharedState,
+    ...claims: Claim[]
+  ): Promise<TakeResult & { readonly id: string }> => {
     const id = freshId();
     return { id, ...(await state.take({ id, claims }, LEASE_MS)) };
   };
@@ -68,23 +89,42 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       const claims = [window("all:window", 10), slot("all:slot", 1), budget("all:budget", 100, 40)];
       const first = await take(state, ...claims);
       expect(first).toMatchObject({ outcome: "granted" });
-      expect(first.outcome === "granted" && first.states.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+      expect(
+        first.outcome === "granted" &&
+          first.states.map(({ limit, remaining }) => [limit, remaining]),
+      ).toEqual([
         [10, 9],
         [1, 0],
         [100, 60],
       ]);
       const second = await take(state, ...claims);
-      expect(second).toMatchObject({ outcome: "refused", failedIndex: 1, neverFits: false, retryAfterMs: undefined });
+      expect(second).toMatchObject({
+        outcome: "refused",
+        failedIndex: 1,
+        neverFits: false,
+        retryAfterMs: undefined,
+      });
       const [reading] = await state.read(["all:window"]);
       expect(reading?.windowUsed).toBe(1);
-      expect((await state.read(["all:budget"]))[0]).toMatchObject({ spentNanoUsd: 0, reservedNanoUsd: 40 });
+      expect((await state.read(["all:budget"]))[0]).toMatchObject({
+        spentNanoUsd: 0,
+        reservedNanoUsd: 40,
+      });
     });
 
     it("says that what exceeds the whole limit never fits", async () => {
       const { state } = await made();
       await state.seed("never:budget", 0);
-      for (const claim of [window("never:window", 5, 6), budget("never:budget", 5, 6), slot("never:slot", 0)]) {
-        expect(await take(state, claim)).toMatchObject({ outcome: "refused", neverFits: true, retryAfterMs: undefined });
+      for (const claim of [
+        window("never:window", 5, 6),
+        budget("never:budget", 5, 6),
+        slot("never:slot", 0),
+      ]) {
+        expect(await take(state, claim)).toMatchObject({
+          outcome: "refused",
+          neverFits: true,
+          retryAfterMs: undefined,
+        });
       }
     });
 
@@ -110,7 +150,10 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       const [lessNow, moreNow] = await state.read(["less", "more"]);
       expect(lessNow?.windowUsed).toBe(100);
       expect(moreNow?.windowUsed).toBe(1_500);
-      expect(await take(state, window("more", 1_000))).toMatchObject({ outcome: "refused", states: [{ remaining: 0 }] });
+      expect(await take(state, window("more", 1_000))).toMatchObject({
+        outcome: "refused",
+        states: [{ remaining: 0 }],
+      });
     });
 
     it("books a settlement once", async () => {
@@ -118,7 +161,10 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       await state.seed("once", 5);
       const { id } = await take(state, budget("once", 1_000, 100), slot("once:slot", 3));
       const actual = [budget("once", 1_000, 30), slot("once:slot", 3)];
-      await Promise.all([state.settle({ id, claims: actual }), state.settle({ id, claims: actual })]);
+      await Promise.all([
+        state.settle({ id, claims: actual }),
+        state.settle({ id, claims: actual }),
+      ]);
       await state.settle({ id, claims: actual });
       const [money, slots] = await state.read(["once", "once:slot"]);
       expect(money).toMatchObject({ spentNanoUsd: 35, reservedNanoUsd: 0 });
@@ -132,7 +178,9 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       const id = freshId();
       expect((await state.take({ id, claims }, 100)).outcome).toBe("granted");
       const renewed = freshId();
-      expect((await state.take({ id: renewed, claims: [slot("lease:other", 1)] }, 100)).outcome).toBe("granted");
+      expect(
+        (await state.take({ id: renewed, claims: [slot("lease:other", 1)] }, 100)).outcome,
+      ).toBe("granted");
       await state.renew([{ id: renewed, claims: [slot("lease:other", 1)] }], LEASE_MS);
       expect((await take(state, ...claims)).outcome).toBe("refused");
       await wait(120);
@@ -141,27 +189,42 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       expect((await state.read(["lease"]))[0]).toMatchObject({ reservedNanoUsd: 0 });
       await state.settle({ id, claims: [slot("lease:slot", 1), budget("lease", 100, 70)] });
       await state.settle({ id, claims: [slot("lease:slot", 1), budget("lease", 100, 70)] });
-      expect((await state.read(["lease"]))[0]).toMatchObject({ spentNanoUsd: 70, reservedNanoUsd: 0 });
+      expect((await state.read(["lease"]))[0]).toMatchObject({
+        spentNanoUsd: 70,
+        reservedNanoUsd: 0,
+      });
     });
 
     it("asks for what was spent, once, and counts what is settled meanwhile", async () => {
       const { state } = await made();
       const claim = budget("seed", 100, 60);
-      expect(await take(state, window("seed:window", 5), claim)).toMatchObject({ outcome: "unseeded", keys: ["seed"] });
+      expect(await take(state, window("seed:window", 5), claim)).toMatchObject({
+        outcome: "unseeded",
+        keys: ["seed"],
+      });
       expect((await state.read(["seed:window"]))[0]?.windowUsed ?? 0).toBe(0);
       await state.seed("seed", 30);
       await state.seed("seed", 9_999);
       expect((await take(state, claim)).outcome).toBe("granted");
-      expect(await take(state, claim)).toMatchObject({ outcome: "refused", states: [{ limit: 100, remaining: 10 }] });
+      expect(await take(state, claim)).toMatchObject({
+        outcome: "refused",
+        states: [{ limit: 100, remaining: 10 }],
+      });
       await state.reset("seed");
       expect((await take(state, claim)).outcome).toBe("unseeded");
-      expect((await state.read(["seed"]))[0]).toMatchObject({ spentNanoUsd: undefined, reservedNanoUsd: 60 });
+      expect((await state.read(["seed"]))[0]).toMatchObject({
+        spentNanoUsd: undefined,
+        reservedNanoUsd: 60,
+      });
     });
 
     it("puts back a reservation that was lost when it is renewed", async () => {
       const { state } = await made();
       await state.seed("lost", 0);
-      await state.renew([{ id: freshId(), claims: [budget("lost", 100, 80), slot("lost:slot", 1)] }], LEASE_MS);
+      await state.renew(
+        [{ id: freshId(), claims: [budget("lost", 100, 80), slot("lost:slot", 1)] }],
+        LEASE_MS,
+      );
       expect((await take(state, budget("lost", 100, 30))).outcome).toBe("refused");
       expect((await take(state, slot("lost:slot", 1))).outcome).toBe("refused");
     });
@@ -181,12 +244,19 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       const { state, second } = await made();
       await state.seed("ten", 0);
       const all = await Promise.all(
-        Array.from({ length: 1_000 }, (_, at) => take(at % 2 === 0 ? state : second, budget("ten", 1_000, 100))),
+        Array.from({ length: 1_000 }, (_, at) =>
+          take(at % 2 === 0 ? state : second, budget("ten", 1_000, 100)),
+        ),
       );
       const granted = all.filter(({ outcome }) => outcome === "granted");
       expect(granted).toHaveLength(10);
-      await Promise.all(granted.map(({ id }) => second.settle({ id, claims: [budget("ten", 1_000, 100)] })));
-      expect((await state.read(["ten"]))[0]).toMatchObject({ spentNanoUsd: 1_000, reservedNanoUsd: 0 });
+      await Promise.all(
+        granted.map(({ id }) => second.settle({ id, claims: [budget("ten", 1_000, 100)] })),
+      );
+      expect((await state.read(["ten"]))[0]).toMatchObject({
+        spentNanoUsd: 1_000,
+        reservedNanoUsd: 0,
+      });
     });
 
     it("keeps bytes for a while, by namespace", async () => {
@@ -201,7 +271,8 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       expect(await cache.get("cache:a")).toBeUndefined();
       await wait(100);
       expect(await cache.get("cache:[b]*")).toBeUndefined();
-      for (const key of ["cache:[x]1", "cache:[x]2", "cache:x3"]) await cache.set(key, bytes, 60_000);
+      for (const key of ["cache:[x]1", "cache:[x]2", "cache:x3"])
+        await cache.set(key, bytes, 60_000);
       expect(await cache.purge("cache:[x]")).toBe(2);
       expect(await cache.get("cache:[x]1")).toBeUndefined();
       await cache.delete("cache:x3");
@@ -213,14 +284,22 @@ export function sharedStateContract({ describe, it, expect }: Runner, name: stri
       const key = `repeat:${freshId()}`;
       // A lease is what is left to a deadline: no whole number.
       expect(await state.records.begin(key, "body", "one", 60_000.25)).toEqual({ outcome: "new" });
-      expect(await second.records.begin(key, "body", "two", 60_000)).toEqual({ outcome: "running" });
-      expect(await second.records.begin(key, "other", "two", 60_000)).toEqual({ outcome: "conflict" });
+      expect(await second.records.begin(key, "body", "two", 60_000)).toEqual({
+        outcome: "running",
+      });
+      expect(await second.records.begin(key, "other", "two", 60_000)).toEqual({
+        outcome: "conflict",
+      });
       expect(await second.records.complete(key, "two", Buffer.from("stolen"), 60_000)).toBe(false);
       await second.records.abandon(key, "two");
-      expect(await state.records.complete(key, "one", Buffer.from([0, 255, 13, 10]), 60_000)).toBe(true);
+      expect(await state.records.complete(key, "one", Buffer.from([0, 255, 13, 10]), 60_000)).toBe(
+        true,
+      );
       const done = await second.records.begin(key, "body", "two", 60_000);
       expect(done.outcome === "done" && [...done.bytes]).toEqual([0, 255, 13, 10]);
-      expect(await second.records.begin(key, "other", "two", 60_000)).toEqual({ outcome: "conflict" });
+      expect(await second.records.begin(key, "other", "two", 60_000)).toEqual({
+        outcome: "conflict",
+      });
       const left = `repeat:${freshId()}`;
       await state.records.begin(left, "body", "one", 60_000);
       await state.records.abandon(left, "one");

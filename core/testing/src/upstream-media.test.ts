@@ -7,7 +7,11 @@ beforeEach(() => upstream.reset());
 afterAll(() => upstream.close());
 
 async function post(path: string, body: object): Promise<unknown> {
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
   return (await fetch(`${upstream.baseUrl}${path}`, init)).json();
 }
 
@@ -25,7 +29,11 @@ describe("embeddings of the test upstream", () => {
     });
     expect(vectorOf("a b", 3)).toHaveLength(3);
     expect(vectorOf("a b", 3)).not.toEqual(vectorOf("c", 3));
-    expect(upstream.requests[0]?.usage).toEqual({ prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 });
+    expect(upstream.requests[0]?.usage).toEqual({
+      prompt_tokens: 3,
+      completion_tokens: 0,
+      total_tokens: 3,
+    });
   });
 
   it("take tokens, and are written as the request or the script says", async () => {
@@ -42,16 +50,26 @@ describe("embeddings of the test upstream", () => {
 describe("images of the test upstream", () => {
   it("are URLs, or base64 when it is asked for, and no tokens", async () => {
     const asked = { model: "dall-e-2", prompt: "A gate.", n: 2 };
-    const urls = [0, 1].map((index) => ({ url: `https://images.invalid/1/${index}.png`, revised_prompt: "A gate." }));
-    expect(await post("/images/generations", asked)).toEqual({ created: 1_700_000_001, data: urls });
-    expect(await post("/images/generations", { ...asked, response_format: "b64_json", n: 1 })).toEqual({
+    const urls = [0, 1].map((index) => ({
+      url: `https://images.invalid/1/${index}.png`,
+      revised_prompt: "A gate.",
+    }));
+    expect(await post("/images/generations", asked)).toEqual({
+      created: 1_700_000_001,
+      data: urls,
+    });
+    expect(
+      await post("/images/generations", { ...asked, response_format: "b64_json", n: 1 }),
+    ).toEqual({
       created: 1_700_000_002,
       data: [{ b64_json: PIXEL }],
     });
   });
 
   it("of a gpt-image model are base64 with tokens", async () => {
-    expect(await post("/images/generations", { model: "gpt-image-1", prompt: "A gate." })).toMatchObject({
+    expect(
+      await post("/images/generations", { model: "gpt-image-1", prompt: "A gate." }),
+    ).toMatchObject({
       data: [{ b64_json: PIXEL }],
       usage: { input_tokens: 2, output_tokens: 10, total_tokens: 12 },
     });

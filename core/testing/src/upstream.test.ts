@@ -2,7 +2,14 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Agent, request as send } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createUpstream, DEFAULT_TEXT, GARBAGE, wireFixture, type Upstream, type UpstreamAction } from "./upstream.ts";
+import {
+  createUpstream,
+  DEFAULT_TEXT,
+  GARBAGE,
+  wireFixture,
+  type Upstream,
+  type UpstreamAction,
+} from "./upstream.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../test/fixtures/openai/", import.meta.url));
 const DROPPED = /ECONNRESET|other side closed|terminated|aborted/;
@@ -34,7 +41,11 @@ const call = (fields: Record<string, unknown> = {}, signal?: AbortSignal) =>
 interface Chunk {
   readonly id: string;
   readonly choices: readonly {
-    readonly delta: { readonly role?: string; readonly content?: string | null; readonly tool_calls?: readonly ToolDelta[] };
+    readonly delta: {
+      readonly role?: string;
+      readonly content?: string | null;
+      readonly tool_calls?: readonly ToolDelta[];
+    };
     readonly finish_reason: string | null;
   }[];
   readonly usage?: { readonly completion_tokens: number } | null;
@@ -50,7 +61,12 @@ const readStream = async (fields: Record<string, unknown> = {}) => {
   const response = await call({ stream: true, ...fields });
   const data = (await response.body.text()).split("\n\n").filter(Boolean);
   const isDone = data.at(-1) === "data: [DONE]";
-  return { isDone, chunks: data.slice(0, isDone ? -1 : undefined).map((line) => JSON.parse(line.slice(6)) as Chunk) };
+  return {
+    isDone,
+    chunks: data
+      .slice(0, isDone ? -1 : undefined)
+      .map((line) => JSON.parse(line.slice(6)) as Chunk),
+  };
 };
 
 describe("good replies", () => {
@@ -64,7 +80,13 @@ describe("good replies", () => {
       usage: { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 },
     });
     const [record] = upstream.requests;
-    expect(record).toMatchObject({ number: 1, method: "POST", path: "/v1/chat/completions", finished: true, status: 200 });
+    expect(record).toMatchObject({
+      number: 1,
+      method: "POST",
+      path: "/v1/chat/completions",
+      finished: true,
+      status: 200,
+    });
     expect(record?.parsed?.["model"]).toBe("gpt-4o-mini");
     expect(record?.usage?.total_tokens).toBe(12);
     expect(record?.closedByPeerAtMs).toBeUndefined();
@@ -73,8 +95,14 @@ describe("good replies", () => {
   it("streams word by word: role, words, finish reason, end mark, and usage only when asked", async () => {
     const plain = await readStream();
     expect(plain.isDone).toBe(true);
-    expect(plain.chunks[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "", refusal: null });
-    expect(plain.chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(DEFAULT_TEXT);
+    expect(plain.chunks[0]?.choices[0]?.delta).toEqual({
+      role: "assistant",
+      content: "",
+      refusal: null,
+    });
+    expect(plain.chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(
+      DEFAULT_TEXT,
+    );
     expect(plain.chunks.at(-1)?.choices[0]?.finish_reason).toBe("stop");
     expect(plain.chunks.every((chunk) => !("usage" in chunk))).toBe(true);
     const asked = await readStream({ stream_options: { include_usage: true } });
@@ -99,14 +127,20 @@ describe("good replies", () => {
     upstream.script({ kind: "reply", toolCalls });
     expect(await (await call()).body.json()).toMatchObject({
       choices: [
-        { finish_reason: "tool_calls", message: { content: null, tool_calls: toolCalls.map((call) => ({ function: call })) } },
+        {
+          finish_reason: "tool_calls",
+          message: { content: null, tool_calls: toolCalls.map((call) => ({ function: call })) },
+        },
       ],
     });
     const { chunks } = await readStream();
     const deltas = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
     for (const [index, expected] of toolCalls.entries()) {
       const own = deltas.filter((delta) => delta.index === index);
-      expect(own[0]).toMatchObject({ id: `call_2_${index}`, function: { name: expected.name, arguments: "" } });
+      expect(own[0]).toMatchObject({
+        id: `call_2_${index}`,
+        function: { name: expected.name, arguments: "" },
+      });
       expect(own.map((delta) => delta.function.arguments).join("")).toBe(expected.arguments);
       expect(own.length).toBeGreaterThan(2);
     }
@@ -171,7 +205,13 @@ describe("failures", () => {
     upstream.script(action);
     await expect(call().then(({ body }) => body.text())).rejects.toThrow(DROPPED);
     await expect(call({ stream: true }).then(({ body }) => body.text())).rejects.toThrow(DROPPED);
-    expect(upstream.requests.map(({ finished, settled, closedByPeerAtMs }) => [finished, settled, closedByPeerAtMs])).toEqual([
+    expect(
+      upstream.requests.map(({ finished, settled, closedByPeerAtMs }) => [
+        finished,
+        settled,
+        closedByPeerAtMs,
+      ]),
+    ).toEqual([
       [false, true, undefined],
       [false, true, undefined],
     ]);
@@ -217,17 +257,28 @@ describe("failures", () => {
 describe("the server", () => {
   const named = (pattern: RegExp) => readdirSync(FIXTURES).filter((name) => pattern.test(name));
 
-  it.each(named(/^(chat|stream|error)/))("serves the wire fixture %s byte for byte", async (name) => {
-    const action = wireFixture(`${FIXTURES}${name}`);
-    upstream.script(action);
-    const response = await call();
-    expect([response.statusCode, await response.body.text()]).toEqual([action.status, action.body]);
-  });
+  it.each(named(/^(chat|stream|error)/))(
+    "serves the wire fixture %s byte for byte",
+    async (name) => {
+      const action = wireFixture(`${FIXTURES}${name}`);
+      upstream.script(action);
+      const response = await call();
+      expect([response.statusCode, await response.body.text()]).toEqual([
+        action.status,
+        action.body,
+      ]);
+    },
+  );
 
-  it.each(named(/^(chat|stream-usage|stream-tools)/))("bills the usage of the wire fixture %s", (name) => {
-    const usage = wireFixture(`${FIXTURES}${name}`).usage;
-    expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
-  });
+  it.each(named(/^(chat|stream-usage|stream-tools)/))(
+    "bills the usage of the wire fixture %s",
+    (name) => {
+      const usage = wireFixture(`${FIXTURES}${name}`).usage;
+      expect(usage?.total_tokens).toBe(
+        (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0),
+      );
+    },
+  );
 
   it("answers unknown paths with 404, counts connections, forgets on reset and closes twice", async () => {
     const response = await send(`${upstream.url}/v1/nothing`, { dispatcher: agent });

@@ -1,11 +1,20 @@
-/** A real HTTP server that speaks the OpenAI formats of chat, embeddings and images as a script says, and remembers the truth. */
+/**
+ * A real HTTP server that speaks the OpenAI formats of chat, embeddings and images as a script
+ * says, and remembers the truth.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { errorObject } from "./upstream/bodies.ts";
 import { play } from "./upstream/play.ts";
-import { openRecord, recordBody, Watchers, type OpenRecord, type UpstreamRequest } from "./upstream/record.ts";
+import {
+  openRecord,
+  recordBody,
+  Watchers,
+  type OpenRecord,
+  type UpstreamRequest,
+} from "./upstream/record.ts";
 import { ScriptBook, type UpstreamAction, type UpstreamScript } from "./upstream/script.ts";
 
 export type { UpstreamRequest } from "./upstream/record.ts";
@@ -28,20 +37,29 @@ export interface Upstream {
   readonly connections: { readonly open: number; readonly opened: number };
   /** Sets what every request gets that no name matches. */
   script(script: UpstreamScript): void;
-  /** Sets what requests get whose `model` or `user` is `name`: each script once, the last one from then on. */
+  /**
+   * Sets what requests get whose `model` or `user` is `name`: each script once, the last one from
+   * then on.
+   */
   script(name: string, ...scripts: readonly UpstreamScript[]): void;
   /**
-   * Resolves with the first request that the test accepts, now or later. Rejects after `timeoutMs` (default 5000). It is
-   * asked again whenever a record has changed.
+   * Resolves with the first request that the test accepts, now or later. Rejects after `timeoutMs`
+   * (default 5000). It is asked again whenever a record has changed.
    */
-  waitFor(accept: (request: UpstreamRequest) => boolean, timeoutMs?: number): Promise<UpstreamRequest>;
+  waitFor(
+    accept: (request: UpstreamRequest) => boolean,
+    timeoutMs?: number,
+  ): Promise<UpstreamRequest>;
   /** Forgets scripts and requests; numbers begin at 1 again. Connections stay. */
   reset(): void;
   /** Drops every connection and stops listening. A second call has no effect. */
   close(): Promise<void>;
 }
 
-/** Starts an upstream on 127.0.0.1 and a free port. Replies depend on script and request number alone, never on the clock. */
+/**
+ * Starts an upstream on 127.0.0.1 and a free port. Replies depend on script and request number
+ * alone, never on the clock.
+ */
 export async function createUpstream(): Promise<Upstream> {
   const book = new ScriptBook();
   const watchers = new Watchers();
@@ -86,7 +104,11 @@ export async function createUpstream(): Promise<Upstream> {
       else book.write(undefined, [first]);
     },
     waitFor(accept, timeoutMs = WAIT_MS) {
-      return watchers.wait(`a request that fulfils ${accept.toString()}`, () => requests.find(accept), timeoutMs);
+      return watchers.wait(
+        `a request that fulfils ${accept.toString()}`,
+        () => requests.find(accept),
+        timeoutMs,
+      );
     },
     reset() {
       book.clear();
@@ -126,7 +148,8 @@ async function answer(
     watchers.changed();
     await play({ record, response, signal: gone.signal }, route(record) ?? book.read(record));
   } catch (error) {
-    // The peer went away, and the record says so. Anything else is a fault of the test's own script: say it aloud.
+    // The peer went away, and the record says so. Anything else is a fault of the test's own
+    // script: say it aloud.
     if (gone.signal.aborted || !request.complete) return;
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end(`The script of the test upstream failed: ${String(error)}`);
@@ -135,10 +158,18 @@ async function answer(
 
 const SCRIPTED = new Set(["/v1/chat/completions", "/v1/embeddings", "/v1/images/generations"]);
 
-/** The answer to everything that no script answers: undefined for chat, embeddings and images requests. */
+/**
+ * The answer to everything that no script answers: undefined for chat, embeddings and images
+ * requests.
+ */
 function route({ method, path }: UpstreamRequest): UpstreamAction | undefined {
   const [pathname] = path.split("?");
   if (SCRIPTED.has(pathname ?? "") && method === "POST") return undefined;
-  if (pathname === "/v1/models" && method === "GET") return { kind: "bytes", body: '{"object":"list","data":[]}' };
-  return { kind: "bytes", status: 404, body: JSON.stringify(errorObject({ status: 404, message: `Unknown URL ${path}` })) };
+  if (pathname === "/v1/models" && method === "GET")
+    return { kind: "bytes", body: '{"object":"list","data":[]}' };
+  return {
+    kind: "bytes",
+    status: 404,
+    body: JSON.stringify(errorObject({ status: 404, message: `Unknown URL ${path}` })),
+  };
 }

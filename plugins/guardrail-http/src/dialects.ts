@@ -1,4 +1,6 @@
-/** The two protocols: our own (docs/guardrail-http.md), and the generic guardrail API of LiteLLM. */
+/**
+ * The two protocols: our own (docs/guardrail-http.md), and the generic guardrail API of LiteLLM.
+ */
 
 import type { EditSpan, TextContext, Verdict } from "@sluice/contract";
 import { difference, lengthIn, placesOf, type Unit } from "./offsets.ts";
@@ -13,7 +15,10 @@ export interface Question {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A protocol: a question as JSON, an answer as a verdict. `read` throws a NoVerdictError on what is none. */
+/**
+ * A protocol: a question as JSON, an answer as a verdict. `read` throws a NoVerdictError on what is
+ * none.
+ */
 export interface Dialect {
   readonly write: (question: Question) => object;
   readonly read: (answer: unknown, question: Question) => Verdict;
@@ -33,7 +38,8 @@ const ALLOW: Verdict = Object.freeze({ kind: "allow" });
 export const sluice: Dialect = {
   write({ text, context, session, unit, params }) {
     const { exchange, operation, model, direction, part, place } = context;
-    const fresh = session === undefined ? 0 : lengthIn(text.slice(text.length - session.fresh), unit);
+    const fresh =
+      session === undefined ? 0 : lengthIn(text.slice(text.length - session.fresh), unit);
     return {
       protocol: "sluice-guardrail/1",
       exchange,
@@ -57,12 +63,18 @@ export const sluice: Dialect = {
       case "block": {
         const [from, to] = [place(start), place(end)];
         const known = typeof reason === "string" && REASON.test(reason) ? reason : "blocked";
-        return { kind: "block", reason: known, ...(from === undefined || to === undefined ? {} : { start: from, end: to }) };
+        return {
+          kind: "block",
+          reason: known,
+          ...(from === undefined || to === undefined ? {} : { start: from, end: to }),
+        };
       }
       case "edit":
-        if (Array.isArray(spans)) return { kind: "edit", spans: spans.map((span) => spanOf(span, place)) };
+        if (Array.isArray(spans))
+          return { kind: "edit", spans: spans.map((span) => spanOf(span, place)) };
         // The new part of a growing text would depend on the place of the cut.
-        if (typeof text === "string" && question.session === undefined) return replaced(question.text, text);
+        if (typeof text === "string" && question.session === undefined)
+          return replaced(question.text, text);
         throw new NoVerdictError();
       default:
         throw new NoVerdictError();
@@ -70,7 +82,10 @@ export const sluice: Dialect = {
   },
 };
 
-/** https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api: one text in `texts`, the action in capitals. */
+/**
+ * https://docs.litellm.ai/docs/adding_provider/generic_guardrail_api: one text in `texts`, the
+ * action in capitals.
+ */
 export const litellm: Dialect = {
   write: ({ text, context, params }) => ({
     texts: [text],
@@ -107,7 +122,8 @@ function replaced(from: string, to: string): Verdict {
 function spanOf(value: unknown, place: (at: unknown) => number | undefined): EditSpan {
   const { start, end, replacement, restore } = recordOf(value);
   const [from, to] = [place(start), place(end)];
-  if (from === undefined || to === undefined || typeof replacement !== "string") throw new NoVerdictError();
+  if (from === undefined || to === undefined || typeof replacement !== "string")
+    throw new NoVerdictError();
   return { start: from, end: to, replacement, ...(restore === true ? { restore } : {}) };
 }
 

@@ -22,7 +22,11 @@ let answer: ((call: Call) => object) | undefined;
 function judge({ body: { text } }: Call): object {
   const start = text.indexOf("forbidden");
   if (start >= 0) return { action: "block", reason: "word", start, end: start + 9 };
-  const spans = [...text.matchAll(/maskme/g)].map(({ index }) => ({ start: index, end: index + 6, replacement: "***" }));
+  const spans = [...text.matchAll(/maskme/g)].map(({ index }) => ({
+    start: index,
+    end: index + 6,
+    replacement: "***",
+  }));
   return spans.length === 0 ? { action: "allow" } : { action: "edit", spans };
 }
 
@@ -30,9 +34,16 @@ const server: Server = createServer((request, response) => {
   let raw = "";
   request.setEncoding("utf8").on("data", (chunk: string) => (raw += chunk));
   request.on("end", () => {
-    const call = { url: request.url, headers: request.headers, raw, body: JSON.parse(raw) as Call["body"] };
+    const call = {
+      url: request.url,
+      headers: request.headers,
+      raw,
+      body: JSON.parse(raw) as Call["body"],
+    };
     calls.push(call);
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify((answer ?? judge)(call)));
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify((answer ?? judge)(call)));
   });
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -62,13 +73,22 @@ const context: TextContext = {
   isPartial: false,
   offset: 0,
 };
-const ask = async (config: object, text: string, more: Partial<TextContext> = {}): Promise<Verdict> =>
-  http.create({ ...DEFAULTS, ...config }, fakeHost()).check(text, AbortSignal.timeout(5_000), { ...context, ...more });
+const ask = async (
+  config: object,
+  text: string,
+  more: Partial<TextContext> = {},
+): Promise<Verdict> =>
+  http
+    .create({ ...DEFAULTS, ...config }, fakeHost())
+    .check(text, AbortSignal.timeout(5_000), { ...context, ...more });
 
 describe("the protocol", () => {
   it("says what is judged, and reads what was decided", async () => {
     expect(await ask({ params: { policy: "strict" } }, "fine")).toEqual({ kind: "allow" });
-    expect(calls[0]).toMatchObject({ url: "/judge?team=a", headers: { "content-type": "application/json" } });
+    expect(calls[0]).toMatchObject({
+      url: "/judge?team=a",
+      headers: { "content-type": "application/json" },
+    });
     expect(calls[0]!.body).toEqual({
       protocol: "sluice-guardrail/1",
       exchange: "x1",
@@ -82,12 +102,23 @@ describe("the protocol", () => {
       session: null,
       params: { policy: "strict" },
     });
-    expect(await ask({}, "a forbidden b")).toEqual({ kind: "block", reason: "word", start: 2, end: 11 });
-    expect(await ask({}, "a maskme b")).toEqual({ kind: "edit", spans: [{ start: 2, end: 8, replacement: "***" }] });
+    expect(await ask({}, "a forbidden b")).toEqual({
+      kind: "block",
+      reason: "word",
+      start: 2,
+      end: 11,
+    });
+    expect(await ask({}, "a maskme b")).toEqual({
+      kind: "edit",
+      spans: [{ start: 2, end: 8, replacement: "***" }],
+    });
   });
 
   it("counts as the service does", async () => {
-    answer = () => ({ action: "edit", spans: [{ start: 2, end: 3, replacement: "EMAIL", restore: true }] });
+    answer = () => ({
+      action: "edit",
+      spans: [{ start: 2, end: 3, replacement: "EMAIL", restore: true }],
+    });
     expect(await ask({ offsets: "codepoints" }, "\u{1f600}a\u{1f601}b")).toEqual({
       kind: "edit",
       spans: [{ start: 3, end: 5, replacement: "EMAIL", restore: true }],
@@ -96,8 +127,13 @@ describe("the protocol", () => {
 
   it("takes a whole new text for a text that has come whole", async () => {
     answer = () => ({ action: "edit", text: "call [PHONE] now" });
-    expect(await ask({}, "call 555-1234 now")).toEqual({ kind: "edit", spans: [{ start: 5, end: 13, replacement: "[PHONE]" }] });
-    await expect(ask({ reach: 10 }, "call 555-1234 now", { isPartial: true })).rejects.toMatchObject({ name: "NoVerdict" });
+    expect(await ask({}, "call 555-1234 now")).toEqual({
+      kind: "edit",
+      spans: [{ start: 5, end: 13, replacement: "[PHONE]" }],
+    });
+    await expect(
+      ask({ reach: 10 }, "call 555-1234 now", { isPartial: true }),
+    ).rejects.toMatchObject({ name: "NoVerdict" });
   });
 
   it.each([
@@ -122,7 +158,8 @@ describe("the protocol", () => {
     await ask({ api_key: new Secret("KEY", "k1"), secret }, "fine");
     const { headers, raw } = calls[0]!;
     expect(headers.authorization).toBe("Bearer k1");
-    const [, seconds, digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["x-sluice-signature"])) ?? [];
+    const [, seconds, digest] =
+      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["x-sluice-signature"])) ?? [];
     expect(digest).toBe(createHmac("sha256", "s3cret").update(`${seconds}.${raw}`).digest("hex"));
   });
 });
@@ -136,9 +173,16 @@ describe("a text that still comes", () => {
       ["lo world", 3, false],
     ];
     for (const [text, offset, isPartial] of pieces) {
-      await guardrail.check(text, AbortSignal.timeout(5_000), { ...context, direction: "output", offset, isPartial });
+      await guardrail.check(text, AbortSignal.timeout(5_000), {
+        ...context,
+        direction: "output",
+        offset,
+        isPartial,
+      });
     }
-    const sessions = calls.map(({ body }) => body["session"] as { id: string; event: string; fresh: number });
+    const sessions = calls.map(
+      ({ body }) => body["session"] as { id: string; event: string; fresh: number },
+    );
     expect(sessions.map(({ event, fresh }) => [event, fresh])).toEqual([
       ["open", 7],
       ["chunk", 2],
@@ -172,7 +216,10 @@ describe("the generic guardrail API of LiteLLM", () => {
   it("is spoken as it is documented", async () => {
     answer = () => ({ action: "NONE" });
     expect(await ask(config, "fine", { direction: "output" })).toEqual({ kind: "allow" });
-    expect(calls[0]).toMatchObject({ url: "/base/beta/litellm_basic_guardrail_api", headers: { "x-api-key": "k1" } });
+    expect(calls[0]).toMatchObject({
+      url: "/base/beta/litellm_basic_guardrail_api",
+      headers: { "x-api-key": "k1" },
+    });
     expect(calls[0]!.body).toEqual({
       texts: ["fine"],
       input_type: "response",
@@ -199,13 +246,14 @@ describe("the generic guardrail API of LiteLLM", () => {
     expect(await ask(config, "fine")).toEqual(verdict);
   });
 
-  it.each([{ action: "GUARDRAIL_INTERVENED" }, { action: "GUARDRAIL_INTERVENED", texts: ["a", "b"] }, { action: "allow" }])(
-    "is no verdict: %j",
-    async (body) => {
-      answer = () => body;
-      await expect(ask(config, "fine")).rejects.toMatchObject({ name: "NoVerdict" });
-    },
-  );
+  it.each([
+    { action: "GUARDRAIL_INTERVENED" },
+    { action: "GUARDRAIL_INTERVENED", texts: ["a", "b"] },
+    { action: "allow" },
+  ])("is no verdict: %j", async (body) => {
+    answer = () => body;
+    await expect(ask(config, "fine")).rejects.toMatchObject({ name: "NoVerdict" });
+  });
 
   it("judges whole texts only", () => {
     expect(http.check?.({ ...DEFAULTS, dialect: "litellm", reach: 3 })).toHaveLength(1);
@@ -233,7 +281,12 @@ describe("the difference of two texts", () => {
 
 guardrailContract(
   http,
-  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
-  { config: { ...DEFAULTS, reach: 9 }, denied: ["a forbidden word", "maskme"], allowed: [], report: console.info },
+  {
+    config: { ...DEFAULTS, reach: 9 },
+    denied: ["a forbidden word", "maskme"],
+    allowed: [],
+    // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
+    report: console.info,
+  },
   { describe, it },
 );

@@ -48,7 +48,8 @@ export default defineGuardrail<HttpConfig>({
       api_key: {
         type: "string",
         "x-secret": true,
-        description: "Sent as `authorization: Bearer …`, in the dialect litellm as `x-api-key`. A reference: `${env:GUARD_KEY}`.",
+        description:
+          "Sent as `authorization: Bearer …`, in the dialect litellm as `x-api-key`. A reference: `${env:GUARD_KEY}`.",
       },
       secret: {
         type: "string",
@@ -82,8 +83,16 @@ export default defineGuardrail<HttpConfig>({
         default: 32,
         description: "Calls at the same time at most. Each key has a part of them.",
       },
-      params: { type: "object", default: {}, description: "Sent with every call, as it is. Example: `{ policy: strict }`." },
-      sample: { type: "string", minLength: 1, description: "A text that the service must deny: it is asked at every load." },
+      params: {
+        type: "object",
+        default: {},
+        description: "Sent with every call, as it is. Example: `{ policy: strict }`.",
+      },
+      sample: {
+        type: "string",
+        minLength: 1,
+        description: "A text that the service must deny: it is asked at every load.",
+      },
     },
   },
   check: httpFaults,
@@ -112,7 +121,10 @@ export default defineGuardrail<HttpConfig>({
         const question = { text, context, session, unit, params };
         const body = JSON.stringify(dialect.write(question));
         const headers = signatureOf(body, secret, host.clock.now());
-        return dialect.read(await service.post(body, signal, { headers, caller: context.caller }), question);
+        return dialect.read(
+          await service.post(body, signal, { headers, caller: context.caller }),
+          question,
+        );
       },
     };
   },
@@ -122,7 +134,11 @@ export default defineGuardrail<HttpConfig>({
  * HMAC-SHA-256 over the time and the body: only the gateway can make a call, and a call cannot be
  * repeated much later.
  */
-function signatureOf(body: string, secret: Secret | undefined, nowMs: number): Readonly<Record<string, string>> {
+function signatureOf(
+  body: string,
+  secret: Secret | undefined,
+  nowMs: number,
+): Readonly<Record<string, string>> {
   if (secret === undefined) return {};
   const seconds = Math.floor(nowMs / 1_000);
   const digest = createHmac("sha256", secret.reveal()).update(`${seconds}.${body}`).digest("hex");
@@ -136,5 +152,11 @@ function urlOf({ url, dialect }: HttpConfig): string {
 
 function httpFaults({ dialect, reach }: HttpConfig): ConfigFault[] {
   if (dialect !== "litellm" || reach === undefined) return [];
-  return [{ path: ["reach"], message: "The dialect litellm judges whole texts only", fix: "remove `reach`" }];
+  return [
+    {
+      path: ["reach"],
+      message: "The dialect litellm judges whole texts only",
+      fix: "remove `reach`",
+    },
+  ];
 }

@@ -14,7 +14,10 @@ export function lengthIn(text: string, unit: Unit): number {
   return count;
 }
 
-/** Turns ascending or descending places that a service gave into places of UTF-16. `undefined` for what is no place of the text. */
+/**
+ * Turns ascending or descending places that a service gave into places of UTF-16. `undefined` for
+ * what is no place of the text.
+ */
 export function placesOf(text: string, unit: Unit): (place: unknown) => number | undefined {
   if (unit === "utf16") return (place) => (isPlace(place, text.length) ? place : undefined);
   const starts: number[] = [];

@@ -11,7 +11,10 @@ export interface SessionEvent {
   readonly fresh: number;
 }
 
-/** Texts at the same time at most. The one that was opened first is forgotten first, and opened anew when more of it comes. */
+/**
+ * Texts at the same time at most. The one that was opened first is forgotten first, and opened anew
+ * when more of it comes.
+ */
 const MAX_SESSIONS = 10_000;
 
 interface Session {
@@ -28,7 +31,10 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** The event for a text; `undefined` for a whole one. A session ends with its text, or with the exchange. */
+  /**
+   * The event for a text; `undefined` for a whole one. A session ends with its text, or with the
+   * exchange.
+   */
   eventOf(
     text: string,
     { exchange, direction, place, offset, isPartial }: TextContext,
@@ -53,7 +59,11 @@ export class Sessions {
     }
     const session = { id: randomUUID(), seen: length };
     this.#open.set(key, session);
-    signal.addEventListener("abort", () => void (this.#open.get(key) === session && this.#open.delete(key)), { once: true });
+    signal.addEventListener(
+      "abort",
+      () => void (this.#open.get(key) === session && this.#open.delete(key)),
+      { once: true },
+    );
     return { id: session.id, event: "open", fresh: text.length };
   }
 }

@@ -27,7 +27,9 @@ export function decodedTexts(text: string): string[] {
 
 /** Every letter moved on by thirteen. */
 export function rot13(text: string): string {
-  return text.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97));
+  return text.replace(/[a-z]/g, (letter) =>
+    String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97),
+  );
 }
 
 /** Whether nearly everything is letters, blanks and signs: what is decoded by mistake is not. */
@@ -38,8 +40,12 @@ function isText(decoded: string): boolean {
 }
 
 function unescape(payload: string): string {
-  const bytes = payload.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
-  return bytes.replace(/\\u([0-9a-f]{4})|\\x([0-9a-f]{2})/gi, (_whole, four: string | undefined, two: string | undefined) =>
-    String.fromCharCode(Number.parseInt(four ?? two ?? "20", 16)),
+  const bytes = payload.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"),
+  );
+  return bytes.replace(
+    /\\u([0-9a-f]{4})|\\x([0-9a-f]{2})/gi,
+    (_whole, four: string | undefined, two: string | undefined) =>
+      String.fromCharCode(Number.parseInt(four ?? two ?? "20", 16)),
   );
 }

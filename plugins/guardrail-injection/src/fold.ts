@@ -36,11 +36,23 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
 };
 const LOOKALIKE = new RegExp(`[${Object.keys(LOOKALIKES).join("")}]`, "gu");
 /** Digits and signs in place of letters, between letters. */
-const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", $: "s" };
+const LEET: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+};
 /** A word spelled letter by letter. */
 const SPELLED = /(?<![\p{L}\d])(?:[\p{L}\d][ .\-_*|/]){5,200}[\p{L}\d](?![\p{L}\d])/gu;
 
-/** A text in one form: without what is hidden, composed, in lower case, one blank for any white space. */
+/**
+ * A text in one form: without what is hidden, composed, in lower case, one blank for any white
+ * space.
+ */
 export function folded(text: string): string {
   return withoutHidden(text.normalize("NFKC")).toLowerCase().replace(/\s+/g, " ");
 }
@@ -53,7 +65,10 @@ export function latin(text: string): string {
     .replace(/[\u0300-\u036f]/g, "");
 }
 
-/** The words that are spelled letter by letter or with digits, written as words; `undefined` when there are none. */
+/**
+ * The words that are spelled letter by letter or with digits, written as words; `undefined` when
+ * there are none.
+ */
 export function respelled(text: string): string | undefined {
   const joined = text.replace(SPELLED, (word) =>
     // Between words stands a blank where there are other signs between letters.

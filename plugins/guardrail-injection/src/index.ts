@@ -32,11 +32,17 @@ export default defineGuardrail<InjectionConfig>({
         type: "object",
         additionalProperties: false,
         default: {},
-        description: "Points of single rules, where the usual ones do not fit; 0 switches a rule off. Example: `{ role: 0 }`.",
+        description:
+          "Points of single rules, where the usual ones do not fit; 0 switches a rule off. Example: `{ role: 0 }`.",
         properties: Object.fromEntries(
           names.map((name): [string, JsonSchema] => [
             name,
-            { type: "number", minimum: 0, maximum: 100, description: `${RULES[name]} Default: \`${DEFAULT_SCORES[name]}\`.` },
+            {
+              type: "number",
+              minimum: 0,
+              maximum: 100,
+              description: `${RULES[name]} Default: \`${DEFAULT_SCORES[name]}\`.`,
+            },
           ]),
         ),
       },

@@ -1,8 +1,14 @@
-/** Phrases of attempts to talk a model out of its instructions, as patterns over folded text: lower case, one blank between words. */
+/**
+ * Phrases of attempts to talk a model out of its instructions, as patterns over folded text: lower
+ * case, one blank between words.
+ */
 
 import type { RuleName } from "./rules.ts";
 
-/** A pattern and the rule it belongs to. Every gap has a bound, so that a long text costs no more than its length. */
+/**
+ * A pattern and the rule it belongs to. Every gap has a bound, so that a long text costs no more
+ * than its length.
+ */
 export interface Phrase {
   readonly rule: RuleName;
   readonly pattern: RegExp;
@@ -10,7 +16,11 @@ export interface Phrase {
   readonly isOwnAlphabet?: boolean;
 }
 
-const override = (pattern: RegExp, isOwnAlphabet = false): Phrase => ({ rule: "override", pattern, isOwnAlphabet });
+const override = (pattern: RegExp, isOwnAlphabet = false): Phrase => ({
+  rule: "override",
+  pattern,
+  isOwnAlphabet,
+});
 
 export const PHRASES: readonly Phrase[] = [
   override(
@@ -32,8 +42,12 @@ export const PHRASES: readonly Phrase[] = [
   override(
     /\b(?:ignore[rz]?|oublie[rz]?|ne (?:tiens|tenez) pas compte de) (?:.{0,40}? )?(?:instructions?|consignes?|regles|directives?)\b/,
   ),
-  override(/\b(?:ignora\w{0,2}|olvid\w{1,3}|omite|descarta) (?:.{0,40}? )?(?:instrucciones|reglas|indicaciones|ordenes)\b/),
-  override(/\b(?:ignora\w{0,2}|dimentica\w{0,2}|trascura) (?:.{0,40}? )?(?:istruzioni|regole|direttive|indicazioni)\b/),
+  override(
+    /\b(?:ignora\w{0,2}|olvid\w{1,3}|omite|descarta) (?:.{0,40}? )?(?:instrucciones|reglas|indicaciones|ordenes)\b/,
+  ),
+  override(
+    /\b(?:ignora\w{0,2}|dimentica\w{0,2}|trascura) (?:.{0,40}? )?(?:istruzioni|regole|direttive|indicazioni)\b/,
+  ),
   override(
     /\b(?:ignor[ea]\w{0,2}|esque[cs]a\w{0,2}|desconsider[ea]\w{0,2}) (?:.{0,40}? )?(?:instrucoes|regras|diretrizes|orientacoes)\b/,
   ),
@@ -41,15 +55,29 @@ export const PHRASES: readonly Phrase[] = [
   override(
     /\b(?:z?ignoruj\w{0,2}|zapomnij\w{0,2}|pomin\w{0,2}) (?:.{0,40}? )?(?:instrukcj\w{1,2}|polece\w{1,3}|zasad\w{0,2}|wytyczn\w{1,2})\b/,
   ),
-  override(/\b(?:ignorera|glom|bortse fran) (?:.{0,40}? )?(?:instruktion\w{0,4}|regler\w{0,2}|anvisning\w{0,4})\b/),
+  override(
+    /\b(?:ignorera|glom|bortse fran) (?:.{0,40}? )?(?:instruktion\w{0,4}|regler\w{0,2}|anvisning\w{0,4})\b/,
+  ),
   override(
     /\b(?:onceki|tum|yukaridaki) .{0,20}?(?:talimat|komut|kural)\w{0,8} (?:.{0,12}? )?(?:yok say|unut|gormezden|dikkate alma)/,
   ),
-  override(/(?:игнорируй|проигнорируй|забудь|отбрось|нарушь).{0,40}?(?:инструкци|указани|правил|команд)/, true),
+  override(
+    /(?:игнорируй|проигнорируй|забудь|отбрось|нарушь).{0,40}?(?:инструкци|указани|правил|команд)/,
+    true,
+  ),
   override(/(?:ігноруй|проігноруй|забудь).{0,40}?(?:інструкці|вказівк|правил)/, true),
-  override(/(?:忽略|无视|無視|忘记|忘掉|不要理会|不要遵守).{0,16}?(?:指令|指示|说明|規則|规则|提示|命令|要求)/, true),
-  override(/(?:以前|前|これまで|上記|上|すべて|全て).{0,10}?(?:指示|命令|ルール|プロンプト|設定).{0,8}?(?:無視|忘れ|破棄)/, true),
-  override(/(?:이전|위의?|앞의|모든|지금까지).{0,10}?(?:지시|명령|규칙|프롬프트|지침).{0,8}?(?:무시|잊|따르지)/, true),
+  override(
+    /(?:忽略|无视|無視|忘记|忘掉|不要理会|不要遵守).{0,16}?(?:指令|指示|说明|規則|规则|提示|命令|要求)/,
+    true,
+  ),
+  override(
+    /(?:以前|前|これまで|上記|上|すべて|全て).{0,10}?(?:指示|命令|ルール|プロンプト|設定).{0,8}?(?:無視|忘れ|破棄)/,
+    true,
+  ),
+  override(
+    /(?:이전|위의?|앞의|모든|지금까지).{0,10}?(?:지시|명령|규칙|프롬프트|지침).{0,8}?(?:무시|잊|따르지)/,
+    true,
+  ),
   override(/(?:تجاهل|انس|تخطى).{0,24}?(?:التعليمات|الأوامر|القواعد|تعليمات)/, true),
   override(/(?:निर्देश|नियम|आदेश).{0,24}?(?:अनदेखा|भूल|नज़रअंदाज़|नजरअंदाज)/, true),
   {
@@ -59,7 +87,8 @@ export const PHRASES: readonly Phrase[] = [
   },
   {
     rule: "extraction",
-    pattern: /\b(?:zeige?|nenne?|gib|wiederhole) (?:.{0,30}? )?(?:system-?prompt|systemanweisung\w{0,2}|deine anweisungen)\b/,
+    pattern:
+      /\b(?:zeige?|nenne?|gib|wiederhole) (?:.{0,30}? )?(?:system-?prompt|systemanweisung\w{0,2}|deine anweisungen)\b/,
   },
   {
     rule: "extraction",
@@ -83,7 +112,8 @@ export const PHRASES: readonly Phrase[] = [
   },
   {
     rule: "role",
-    pattern: /\b(?:stay in character|never refuse|you (?:cannot|can not|must not|may not|will not) (?:refuse|decline))\b/,
+    pattern:
+      /\b(?:stay in character|never refuse|you (?:cannot|can not|must not|may not|will not) (?:refuse|decline))\b/,
   },
   {
     rule: "turn",

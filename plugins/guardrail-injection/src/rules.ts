@@ -1,9 +1,21 @@
 /** The rules and what each of them counts. */
 
 /** The rules that a text is searched for. */
-export type RuleName = "tags" | "bidi" | "invisible" | "markup" | "override" | "extraction" | "role" | "turn" | "encoded";
+export type RuleName =
+  | "tags"
+  | "bidi"
+  | "invisible"
+  | "markup"
+  | "override"
+  | "extraction"
+  | "role"
+  | "turn"
+  | "encoded";
 
-/** Points by rule. Five are enough by default: one clear sign, or two that a decent text may have one of. */
+/**
+ * Points by rule. Five are enough by default: one clear sign, or two that a decent text may have
+ * one of.
+ */
 export const DEFAULT_SCORES: Readonly<Record<RuleName, number>> = {
   tags: 5,
   bidi: 3,

@@ -5,14 +5,29 @@ import type { LimitsConfig } from "./config.ts";
 import limits from "./index.ts";
 
 const signal = new AbortController().signal;
-const context = { exchange: "x", operation: "chat", model: "m", place: "p", isPartial: false, offset: 0 } as const;
+const context = {
+  exchange: "x",
+  operation: "chat",
+  model: "m",
+  place: "p",
+  isPartial: false,
+  offset: 0,
+} as const;
 
 function make(config: Partial<LimitsConfig>) {
   const guardrail = limits.create({ unknown_language: "pass", ...config }, fakeHost());
   const check = (text: string, more: Partial<TextContext> = {}): Verdict =>
-    guardrail.check(text, signal, { ...context, direction: "input", part: "user", ...more }) as Verdict;
+    guardrail.check(text, signal, {
+      ...context,
+      direction: "input",
+      part: "user",
+      ...more,
+    }) as Verdict;
   const admit = (body: JsonObject, model = "m"): Verdict =>
-    guardrail.admit?.({ exchange: "x", operation: "chat", model, stream: false, body }, signal) as Verdict;
+    guardrail.admit?.(
+      { exchange: "x", operation: "chat", model, stream: false, body },
+      signal,
+    ) as Verdict;
   return { guardrail, check, admit };
 }
 
@@ -26,15 +41,26 @@ describe("lengths", () => {
   it("bound messages and replies, each by its own", () => {
     const { check } = make(config);
     expect(check("x".repeat(10)).kind).toBe("allow");
-    expect(check("x".repeat(11))).toEqual({ kind: "block", reason: "limits/message_length", start: 10, end: 11 });
+    expect(check("x".repeat(11))).toEqual({
+      kind: "block",
+      reason: "limits/message_length",
+      start: 10,
+      end: 11,
+    });
     expect(check("x".repeat(20), { direction: "output", part: "content" }).kind).toBe("allow");
-    expect(check("x".repeat(5), { direction: "output", part: "content", offset: 16 })).toMatchObject({ start: 4, end: 5 });
+    expect(
+      check("x".repeat(5), { direction: "output", part: "content", offset: 16 }),
+    ).toMatchObject({ start: 4, end: 5 });
   });
 
   it("bound the prompt as a whole, and count a text once", () => {
     const { admit } = make(config);
     const text = (content: string): object => ({ type: "text", text: content });
-    expect(admit({ messages: [{ role: "user", content: [text("12345678"), text("12345678")] }] } as never).kind).toBe("allow");
+    expect(
+      admit({
+        messages: [{ role: "user", content: [text("12345678"), text("12345678")] }],
+      } as never).kind,
+    ).toBe("allow");
     expect(admit({ messages: [{ role: "user", content: "x".repeat(17) }] })).toEqual({
       kind: "block",
       reason: "limits/prompt_length",
@@ -43,7 +69,10 @@ describe("lengths", () => {
 });
 
 describe("names", () => {
-  const { admit, check } = make({ tools: { allow: ["read_*", "search"], deny: ["read_secret"] }, models: { deny: ["gpt-4*"] } });
+  const { admit, check } = make({
+    tools: { allow: ["read_*", "search"], deny: ["read_secret"] },
+    models: { deny: ["gpt-4*"] },
+  });
 
   it.each([
     [
@@ -73,7 +102,10 @@ describe("names", () => {
   });
 
   it("of tools that a reply calls", () => {
-    expect(check("write", { direction: "output", part: "names" })).toEqual({ kind: "block", reason: "limits/tool" });
+    expect(check("write", { direction: "output", part: "names" })).toEqual({
+      kind: "block",
+      reason: "limits/tool",
+    });
     expect(check("search", { direction: "output", part: "names" }).kind).toBe("allow");
   });
 });
@@ -82,11 +114,17 @@ describe("languages", () => {
   it("that are not allowed are refused in written texts; unknown languages follow the option", () => {
     const { check, guardrail } = make({ languages: ["en"] });
     expect(guardrail.reach).toBe(Infinity);
-    expect(check("Das ist der Text, den ich dir heute mit der Post geschickt habe.").kind).toBe("block");
+    expect(check("Das ist der Text, den ich dir heute mit der Post geschickt habe.").kind).toBe(
+      "block",
+    );
     expect(check("This is the text that I have sent to you.").kind).toBe("allow");
-    expect(check("Das ist der Text, den ich dir heute geschickt habe.", { part: "tool" }).kind).toBe("allow");
+    expect(
+      check("Das ist der Text, den ich dir heute geschickt habe.", { part: "tool" }).kind,
+    ).toBe("allow");
     expect(check("12345").kind).toBe("allow");
-    expect(make({ languages: ["en"], unknown_language: "block" }).check("12345").kind).toBe("block");
+    expect(make({ languages: ["en"], unknown_language: "block" }).check("12345").kind).toBe(
+      "block",
+    );
   });
 });
 
@@ -95,12 +133,20 @@ it("options that limit nothing are a fault", () => {
   expect(limits.check?.({ unknown_language: "pass", models: { allow: ["x"] } })).toEqual([]);
 });
 
-const CONFIGS: Partial<LimitsConfig>[] = [{ reply: { max_characters: 30 } }, { languages: ["en"], unknown_language: "block" }];
+const CONFIGS: Partial<LimitsConfig>[] = [
+  { reply: { max_characters: 30 } },
+  { languages: ["en"], unknown_language: "block" },
+];
 const long = "This sentence of a reply is longer than thirty characters.";
 guardrailContract(
   limits,
-  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
-  { config: { unknown_language: "pass", ...CONFIGS[0] }, denied: [long], allowed: [], report: console.info },
+  {
+    config: { unknown_language: "pass", ...CONFIGS[0] },
+    denied: [long],
+    allowed: [],
+    // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
+    report: console.info,
+  },
   { describe, it },
 );
 guardrailContract(

@@ -2,14 +2,34 @@
 
 import { defineGuardrail, isObject } from "@sluice/kit";
 import { bodyTexts } from "@sluice/kit/guard";
-import type { JsonObject, JsonValue, RequestFacts, RequestSample, TextContext, TextPart, Verdict } from "@sluice/contract";
-import { type LengthConfig, type LimitsConfig, limitsFaults, limitsSchema, type NamesConfig } from "./config.ts";
+import type {
+  JsonObject,
+  JsonValue,
+  RequestFacts,
+  RequestSample,
+  TextContext,
+  TextPart,
+  Verdict,
+} from "@sluice/contract";
+import {
+  type LengthConfig,
+  type LimitsConfig,
+  limitsFaults,
+  limitsSchema,
+  type NamesConfig,
+} from "./config.ts";
 import { languageOf } from "./language.ts";
 import { SAMPLES } from "./samples.ts";
 
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
 /** Texts that people write, not programs. */
-const IN_LANGUAGE: ReadonlySet<TextPart> = new Set<TextPart>(["user", "assistant", "prompt", "embedding", "content"]);
+const IN_LANGUAGE: ReadonlySet<TextPart> = new Set<TextPart>([
+  "user",
+  "assistant",
+  "prompt",
+  "embedding",
+  "content",
+]);
 
 export default defineGuardrail<LimitsConfig>({
   name: "limits",
@@ -21,19 +41,28 @@ export default defineGuardrail<LimitsConfig>({
   create(config) {
     const { languages, reply, tools, models, prompt } = config;
     return {
-      // A length is known at every character; a language, and a number of tokens, when the text has ended.
+      // A length is known at every character; a language, and a number of tokens, when the text has
+      // ended.
       reach: languages !== undefined || reply?.max_tokens !== undefined ? Infinity : 0,
       check(text, _signal, context) {
         const { direction, part } = context;
-        const tooLong = lengthVerdict(text, direction === "input" ? config.message : reply, context);
+        const tooLong = lengthVerdict(
+          text,
+          direction === "input" ? config.message : reply,
+          context,
+        );
         if (tooLong !== undefined) return tooLong;
-        if (direction === "output" && part === "names" && !isAllowed(text, tools)) return block("limits/tool");
+        if (direction === "output" && part === "names" && !isAllowed(text, tools))
+          return block("limits/tool");
         return IN_LANGUAGE.has(part) && !speaks(text, config) ? block("limits/language") : ALLOW;
       },
       admit(request) {
         if (!isAllowed(request.model, models)) return block("limits/model");
-        if (tools !== undefined && toolNames(request.body).some((name) => !isAllowed(name, tools))) return block("limits/tool");
-        return prompt !== undefined && isOver(promptLength(request), prompt) ? block("limits/prompt_length") : ALLOW;
+        if (tools !== undefined && toolNames(request.body).some((name) => !isAllowed(name, tools)))
+          return block("limits/tool");
+        return prompt !== undefined && isOver(promptLength(request), prompt)
+          ? block("limits/prompt_length")
+          : ALLOW;
       },
     };
   },
@@ -48,7 +77,10 @@ interface Length {
   readonly tokens: number;
 }
 
-function isOver({ characters, tokens }: Length, { max_characters = Infinity, max_tokens = Infinity }: LengthConfig): boolean {
+function isOver(
+  { characters, tokens }: Length,
+  { max_characters = Infinity, max_tokens = Infinity }: LengthConfig,
+): boolean {
   return characters > max_characters || tokens > max_tokens;
 }
 
@@ -57,7 +89,11 @@ function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-function lengthVerdict(text: string, limits: LengthConfig | undefined, context: TextContext): Verdict | undefined {
+function lengthVerdict(
+  text: string,
+  limits: LengthConfig | undefined,
+  context: TextContext,
+): Verdict | undefined {
   if (limits === undefined) return undefined;
   const reason = context.direction === "input" ? "limits/message_length" : "limits/reply_length";
   const { max_characters: most = Infinity, max_tokens: tokens } = limits;
@@ -76,20 +112,28 @@ function speaks(text: string, { languages, unknown_language: unknown }: LimitsCo
 
 function isAllowed(name: string, names: NamesConfig | undefined): boolean {
   if (names === undefined) return true;
-  const fits = (pattern: string): boolean => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
+  const fits = (pattern: string): boolean =>
+    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
   return names.deny?.some(fits) !== true && (names.allow?.some(fits) ?? true);
 }
 
-/** The names of a request's tools, in every dialect. One that has no name goes by its type, and one without that by none. */
+/**
+ * The names of a request's tools, in every dialect. One that has no name goes by its type, and one
+ * without that by none.
+ */
 function toolNames({ tools, functions }: JsonObject): string[] {
-  return [tools, functions].flatMap((list) => (Array.isArray(list) ? (list as JsonValue[]).flatMap(namesOf) : []));
+  return [tools, functions].flatMap((list) =>
+    Array.isArray(list) ? (list as JsonValue[]).flatMap(namesOf) : [],
+  );
 }
 
 function namesOf(tool: JsonValue): string[] {
   if (!isObject(tool)) return [""];
   const declarations = tool.functionDeclarations ?? tool.function_declarations;
   if (Array.isArray(declarations)) return (declarations as JsonValue[]).flatMap(namesOf);
-  const name = [tool, tool.function, tool.custom].map((one) => (isObject(one) ? one.name : undefined)).find(isText);
+  const name = [tool, tool.function, tool.custom]
+    .map((one) => (isObject(one) ? one.name : undefined))
+    .find(isText);
   return [name ?? (isText(tool.type) ? tool.type : (Object.keys(tool)[0] ?? ""))];
 }
 
@@ -101,7 +145,8 @@ function promptLength({ body, operation }: RequestFacts): Length {
   let characters = 0;
   let tokens = 0;
   for (const { text, parts, isFixed, isBare } of bodyTexts(body, operation).texts) {
-    // Texts that were joined to be read as one, and lists of names, stand there already; identifiers are no part of the prompt.
+    // Texts that were joined to be read as one, and lists of names, stand there already;
+    // identifiers are no part of the prompt.
     if (parts !== undefined || isFixed === true || isBare === true) continue;
     characters += text.length;
     tokens += tokensOf(text);
@@ -114,8 +159,11 @@ function sampleOf(config: LimitsConfig): string | RequestSample {
   const { message, prompt, reply, languages, tools, models } = config;
   const length = message ?? prompt ?? reply;
   if (length !== undefined)
-    return "x".repeat(Math.min(length.max_characters ?? Infinity, (length.max_tokens ?? Infinity) * 4) + 1);
-  if (tools !== undefined) return { body: { tools: [{ type: "function", function: { name: refusedName(tools) } }] } };
+    return "x".repeat(
+      Math.min(length.max_characters ?? Infinity, (length.max_tokens ?? Infinity) * 4) + 1,
+    );
+  if (tools !== undefined)
+    return { body: { tools: [{ type: "function", function: { name: refusedName(tools) } }] } };
   if (models !== undefined) return { model: refusedName(models) };
   return SAMPLES.find(([code]) => languages?.includes(code) === false)?.[1] ?? "12345 67890";
 }

@@ -53,8 +53,14 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     "Bu iki fonksiyon ve o program için en iyi yol ne?",
     "Ben pazartesi gününden beri bir cevap bekliyorum ama yok.",
   ],
-  ru: ["Помоги мне, пожалуйста, написать письмо хозяину квартиры об отоплении.", "Чем эти две функции отличаются друг от друга?"],
-  uk: ["Допоможи мені, будь ласка, написати листа власникові квартири.", "Чим ці дві функції відрізняються одна від одної?"],
+  ru: [
+    "Помоги мне, пожалуйста, написать письмо хозяину квартиры об отоплении.",
+    "Чем эти две функции отличаются друг от друга?",
+  ],
+  uk: [
+    "Допоможи мені, будь ласка, написати листа власникові квартири.",
+    "Чим ці дві функції відрізняються одна від одної?",
+  ],
   el: ["Μπορείς να με βοηθήσεις να γράψω ένα γράμμα στον ιδιοκτήτη;"],
   ar: ["هل يمكنك مساعدتي في كتابة رسالة إلى صاحب المنزل؟"],
   he: ["האם אתה יכול לעזור לי לכתוב מכתב לבעל הבית בבקשה?"],
@@ -78,7 +84,9 @@ describe("the language of a text", () => {
     const judged = Object.entries(SENTENCES).flatMap(([code, texts]) =>
       texts.map((text) => ({ code, text, detected: languageOf(text) })),
     );
-    const wrong = judged.filter(({ code, detected }) => detected !== undefined && detected !== code);
+    const wrong = judged.filter(
+      ({ code, detected }) => detected !== undefined && detected !== code,
+    );
     const missed = judged.filter(({ detected }) => detected === undefined);
     // oxlint-disable-next-line no-console -- the accuracy that the README states.
     console.info(

@@ -1,8 +1,14 @@
-/** The language of a text, cheaply: by its letters, and by its common words where several languages share them. */
+/**
+ * The language of a text, cheaply: by its letters, and by its common words where several languages
+ * share them.
+ */
 
 import { STOP_WORDS } from "./stop-words.ts";
 
-/** Characters that are looked at. The rest of a long text is in the same language, or is not looked for. */
+/**
+ * Characters that are looked at. The rest of a long text is in the same language, or is not looked
+ * for.
+ */
 const MAX_LOOKED_AT = 4_000;
 /** Fewer letters are too few for a decision. Ideographs carry more information. */
 const MIN_LETTERS = 20;
@@ -41,16 +47,22 @@ export const LANGUAGES: readonly string[] = [
 
 const WORDS = new Map(Object.entries(STOP_WORDS).map(([code, words]) => [code, new Set(words)]));
 
-/** The language that most of a text is in; `undefined` for one that is short, mixed, or no language at all: code, numbers. */
+/**
+ * The language that most of a text is in; `undefined` for one that is short, mixed, or no language
+ * at all: code, numbers.
+ */
 export function languageOf(text: string): string | undefined {
   const looked = text.slice(0, MAX_LOOKED_AT);
-  const counts = new Map(SCRIPTS.map(([script, pattern]) => [script, looked.match(pattern)?.length ?? 0]));
+  const counts = new Map(
+    SCRIPTS.map(([script, pattern]) => [script, looked.match(pattern)?.length ?? 0]),
+  );
   const of = (script: string): number => counts.get(script) ?? 0;
   const ideographs = of("kana") + of("han");
   const others = [...counts].filter(([script]) => script !== "kana" && script !== "han");
   const [script, letters] = others.reduce((best, one) => (one[1] > best[1] ? one : best));
   // An ideograph is about as much as three letters.
-  if (ideographs >= MIN_IDEOGRAPHS && ideographs * 3 > letters) return of("kana") * 10 > ideographs ? "ja" : "zh";
+  if (ideographs >= MIN_IDEOGRAPHS && ideographs * 3 > letters)
+    return of("kana") * 10 > ideographs ? "ja" : "zh";
   if (letters < (script === "ko" ? MIN_IDEOGRAPHS : MIN_LETTERS)) return undefined;
   if (script === "cyrillic") return cyrillicOf(looked);
   return script === "latin" ? latinOf(looked) : script;

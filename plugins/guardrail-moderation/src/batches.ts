@@ -30,7 +30,12 @@ export class Batches {
   }
 
   /** The reason to block a text, `undefined` for none. */
-  ask(exchange: string, text: string, signal: AbortSignal, caller?: GuardrailCaller): Promise<string | undefined> {
+  ask(
+    exchange: string,
+    text: string,
+    signal: AbortSignal,
+    caller?: GuardrailCaller,
+  ): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const batch = this.#open.get(exchange);
       if (batch !== undefined) {
@@ -47,7 +52,11 @@ export class Batches {
     });
   }
 
-  async #send(batch: readonly Waiting[], signal: AbortSignal, caller: GuardrailCaller | undefined): Promise<void> {
+  async #send(
+    batch: readonly Waiting[],
+    signal: AbortSignal,
+    caller: GuardrailCaller | undefined,
+  ): Promise<void> {
     try {
       const reasons = await this.#ask(
         batch.map(({ text }) => text),

@@ -14,20 +14,35 @@ interface Call {
 
 let calls: Call[] = [];
 let answer:
-  | ((call: Call) => { readonly status?: number; readonly headers?: Record<string, string>; readonly body: string })
+  | ((call: Call) => {
+      readonly status?: number;
+      readonly headers?: Record<string, string>;
+      readonly body: string;
+    })
   | undefined;
 
-/** Flags texts with the word "kill". The shape is that of POST /v1/moderations of the OpenAI API reference. */
+/**
+ * Flags texts with the word "kill". The shape is that of POST /v1/moderations of the OpenAI API
+ * reference.
+ */
 const server: Server = createServer((request, response) => {
   let text = "";
   request.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   request.on("end", () => {
-    const call = { url: request.url, headers: request.headers, body: JSON.parse(text) as Call["body"] };
+    const call = {
+      url: request.url,
+      headers: request.headers,
+      body: JSON.parse(text) as Call["body"],
+    };
     calls.push(call);
     const results = call.body.input.map((input) => {
       const flagged = input.includes("kill");
       const categories = { violence: flagged, "harassment/threatening": flagged, sexual: false };
-      const scores = { violence: flagged ? 0.9 : 0.1, "harassment/threatening": flagged ? 0.8 : 0, sexual: 0.3 };
+      const scores = {
+        violence: flagged ? 0.9 : 0.1,
+        "harassment/threatening": flagged ? 0.8 : 0,
+        sexual: 0.3,
+      };
       return { flagged, categories, category_scores: scores };
     });
     const {
@@ -66,14 +81,18 @@ const context: TextContext = {
   isPartial: false,
   offset: 0,
 };
-const make = (more: object = {}): Guardrail => moderation.create({ ...DEFAULTS, ...more }, fakeHost());
+const make = (more: object = {}): Guardrail =>
+  moderation.create({ ...DEFAULTS, ...more }, fakeHost());
 const check = async (guardrail: Guardrail, text: string, exchange = "x1"): Promise<Verdict> =>
   guardrail.check(text, AbortSignal.timeout(5_000), { ...context, exchange });
 
 describe("a moderation endpoint", () => {
   it("is asked with the operator's key alone, and its categories are the reason", async () => {
     const guardrail = make({ api_key: new Secret("KEY", "sk-mod") });
-    expect(await check(guardrail, "I will kill you")).toEqual({ kind: "block", reason: "moderation/violence" });
+    expect(await check(guardrail, "I will kill you")).toEqual({
+      kind: "block",
+      reason: "moderation/violence",
+    });
     expect(await check(guardrail, "hello")).toEqual({ kind: "allow" });
     expect(calls[0]).toMatchObject({
       url: "/v1/moderations",
@@ -85,9 +104,16 @@ describe("a moderation endpoint", () => {
   it("is asked once about the texts of one exchange, and apart from those of another", async () => {
     const guardrail = make({ batch: 3 });
     const texts = ["a", "b", "kill", "c"];
-    const verdicts = await Promise.all([...texts.map((text) => check(guardrail, text)), check(guardrail, "d", "x2")]);
+    const verdicts = await Promise.all([
+      ...texts.map((text) => check(guardrail, text)),
+      check(guardrail, "d", "x2"),
+    ]);
     expect(verdicts.map(({ kind }) => kind)).toEqual(["allow", "allow", "block", "allow", "allow"]);
-    expect(calls.map(({ body }) => body.input).toSorted()).toEqual([["a", "b", "kill"], ["c"], ["d"]]);
+    expect(calls.map(({ body }) => body.input).toSorted()).toEqual([
+      ["a", "b", "kill"],
+      ["c"],
+      ["d"],
+    ]);
   });
 
   it("is not asked again about a text, within the bound of the memory", async () => {
@@ -98,15 +124,23 @@ describe("a moderation endpoint", () => {
   });
 
   it("judges a long text in pieces that overlap", async () => {
-    expect((await check(make({ piece: 1_000 }), `${"a ".repeat(498)}kill${" b".repeat(600)}`)).kind).toBe("block");
+    expect(
+      (await check(make({ piece: 1_000 }), `${"a ".repeat(498)}kill${" b".repeat(600)}`)).kind,
+    ).toBe("block");
     expect(calls[0]!.body.input.map((text) => text.length)).toEqual([1000, 1000, 600]);
     expect(calls[0]!.body.input.filter((text) => text.includes("kill"))).toHaveLength(2);
   });
 
   it("is overruled by categories and thresholds", async () => {
     expect((await check(make({ categories: ["sexual"] }), "kill")).kind).toBe("allow");
-    expect(await check(make({ thresholds: { sexual: 0.3 } }), "hello")).toEqual({ kind: "block", reason: "moderation/sexual" });
-    expect((await check(make({ thresholds: { violence: 0.95 }, categories: ["violence"] }), "kill")).kind).toBe("allow");
+    expect(await check(make({ thresholds: { sexual: 0.3 } }), "hello")).toEqual({
+      kind: "block",
+      reason: "moderation/sexual",
+    });
+    expect(
+      (await check(make({ thresholds: { violence: 0.95 }, categories: ["violence"] }), "kill"))
+        .kind,
+    ).toBe("allow");
   });
 
   it.each([
@@ -129,9 +163,15 @@ describe("a moderation endpoint", () => {
     const slow = createServer(() => gate.resolve());
     await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
     const base_url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/v1`;
-    await expect(check(make({ base_url, timeout: "60ms" }), "hello")).rejects.toMatchObject({ code: "upstream_timeout" });
+    await expect(check(make({ base_url, timeout: "60ms" }), "hello")).rejects.toMatchObject({
+      code: "upstream_timeout",
+    });
     const controller = new AbortController();
-    const judged = make({ base_url }).check("hello", controller.signal, context) as Promise<Verdict>;
+    const judged = make({ base_url }).check(
+      "hello",
+      controller.signal,
+      context,
+    ) as Promise<Verdict>;
     await gate.promise;
     controller.abort(new Error("over"));
     await expect(judged).rejects.toThrow("over");
@@ -141,9 +181,11 @@ describe("a moderation endpoint", () => {
 });
 
 it("a score that is missing where it is to be weighed is no verdict", () => {
-  expect(() => readResults({ results: [{ categories: { violence: false } }] }, 1, { thresholds: { violence: 0.5 } })).toThrow(
-    TypeError,
-  );
+  expect(() =>
+    readResults({ results: [{ categories: { violence: false } }] }, 1, {
+      thresholds: { violence: 0.5 },
+    }),
+  ).toThrow(TypeError);
 });
 
 guardrailContract(

@@ -1,4 +1,7 @@
-/** @sluice/guardrail-moderation: asks a moderation endpoint in the shape of OpenAI's about every text. */
+/**
+ * @sluice/guardrail-moderation: asks a moderation endpoint in the shape of OpenAI's about every
+ * text.
+ */
 
 import { defineGuardrail, parseDuration } from "@sluice/kit";
 import { createJsonService } from "@sluice/kit/transport";
@@ -42,8 +45,17 @@ export default defineGuardrail<ModerationConfig>({
         description:
           "Where the API lives; `/moderations` is added. Nothing of a request changes it. Example: `http://moderation:8080/v1`.",
       },
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:OPENAI_API_KEY}`." },
-      model: { type: "string", minLength: 1, default: "omni-moderation-latest", description: "The model that judges." },
+      api_key: {
+        type: "string",
+        "x-secret": true,
+        description: "The API key, as a reference: `${env:OPENAI_API_KEY}`.",
+      },
+      model: {
+        type: "string",
+        minLength: 1,
+        default: "omni-moderation-latest",
+        description: "The model that judges.",
+      },
       categories: {
         type: "array",
         minItems: 1,
@@ -54,17 +66,29 @@ export default defineGuardrail<ModerationConfig>({
         type: "object",
         default: {},
         propertyNames: { pattern: CATEGORY },
-        additionalProperties: { type: "number", minimum: 0, maximum: 1, description: "The least score that counts." },
+        additionalProperties: {
+          type: "number",
+          minimum: 0,
+          maximum: 1,
+          description: "The least score that counts.",
+        },
         description:
           "Scores from which a category counts, in place of the service's own judgement. Example: `{ violence: 0.8 }`.",
       },
-      batch: { type: "integer", minimum: 1, maximum: 256, default: 32, description: "Texts of one request in one call at most." },
+      batch: {
+        type: "integer",
+        minimum: 1,
+        maximum: 256,
+        default: 32,
+        description: "Texts of one request in one call at most.",
+      },
       piece: {
         type: "integer",
         minimum: 1_000,
         maximum: 1_000_000,
         default: 30_000,
-        description: "Characters of a text that are judged together; a longer text is judged in pieces that overlap.",
+        description:
+          "Characters of a text that are judged together; a longer text is judged in pieces that overlap.",
       },
       remember: {
         type: "integer",
@@ -83,7 +107,8 @@ export default defineGuardrail<ModerationConfig>({
       sample: {
         type: "string",
         minLength: 1,
-        default: "I am going to kill you and everyone in your family, and I will enjoy every second of it.",
+        default:
+          "I am going to kill you and everyone in your family, and I will enjoy every second of it.",
         description: "A text that the service must flag: it is asked at every load.",
       },
     },
@@ -101,7 +126,9 @@ export default defineGuardrail<ModerationConfig>({
     const policy = { thresholds, ...(categories === undefined ? {} : { categories }) };
     const memory = new VerdictMemory(config.remember);
     const batches = new Batches(async (texts, signal, caller) => {
-      const answer = await service.post(JSON.stringify({ model, input: texts }), signal, { caller });
+      const answer = await service.post(JSON.stringify({ model, input: texts }), signal, {
+        caller,
+      });
       return readResults(answer, texts.length, policy);
     }, config.batch);
     return {
@@ -112,7 +139,9 @@ export default defineGuardrail<ModerationConfig>({
         const hash = VerdictMemory.keyOf(text);
         const known = memory.find(hash);
         if (known !== undefined) return verdictOf(known.reason);
-        const asked = Promise.all(piecesOf(text, piece).map((one) => batches.ask(exchange, one, signal, caller)));
+        const asked = Promise.all(
+          piecesOf(text, piece).map((one) => batches.ask(exchange, one, signal, caller)),
+        );
         return asked.then((reasons) => {
           const reason = reasons.find((one) => one !== undefined);
           memory.keep(hash, reason);
@@ -130,6 +159,7 @@ function verdictOf(reason: string | undefined): Verdict {
 function piecesOf(text: string, length: number): string[] {
   if (text.length <= length) return [text];
   const pieces: string[] = [];
-  for (let at = 0; at < text.length - OVERLAP; at += length - OVERLAP) pieces.push(text.slice(at, at + length));
+  for (let at = 0; at < text.length - OVERLAP; at += length - OVERLAP)
+    pieces.push(text.slice(at, at + length));
   return pieces;
 }

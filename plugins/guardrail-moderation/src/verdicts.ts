@@ -15,17 +15,30 @@ export interface Policy {
 const CATEGORY = /^[\w.:/-]{1,48}$/;
 
 /**
- * The reasons of the results, one for each text, `undefined` where nothing counts. Throws a TypeError on what is no list of so
- * many results of the shape `{ flagged, categories, category_scores }`.
+ * The reasons of the results, one for each text, `undefined` where nothing counts. Throws a
+ * TypeError on what is no list of so many results of the shape `{ flagged, categories,
+ * category_scores }`.
  */
-export function readResults(answer: unknown, count: number, policy: Policy): (string | undefined)[] {
-  const results = isObject(answer as JsonValue) ? (answer as { readonly results?: unknown }).results : undefined;
-  if (!Array.isArray(results) || results.length !== count) throw new TypeError("no list of results");
+export function readResults(
+  answer: unknown,
+  count: number,
+  policy: Policy,
+): (string | undefined)[] {
+  const results = isObject(answer as JsonValue)
+    ? (answer as { readonly results?: unknown }).results
+    : undefined;
+  if (!Array.isArray(results) || results.length !== count)
+    throw new TypeError("no list of results");
   return (results as unknown[]).map((result) => blockReason(result, policy));
 }
 
-function blockReason(result: unknown, { categories: wanted, thresholds }: Policy): string | undefined {
-  const { categories, category_scores: scores } = (result ?? {}) as Readonly<Record<string, unknown>>;
+function blockReason(
+  result: unknown,
+  { categories: wanted, thresholds }: Policy,
+): string | undefined {
+  const { categories, category_scores: scores } = (result ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   if (!isRecord(categories)) throw new TypeError("a result without categories");
   const known = isRecord(scores) ? scores : {};
   const names = wanted ?? [...new Set([...Object.keys(categories), ...Object.keys(thresholds)])];

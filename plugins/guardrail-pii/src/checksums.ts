@@ -34,7 +34,9 @@ export function remainder(digits: string, by: number): number {
 
 /** Mod 97-10 of ISO/IEC 7064, letters counting from A = 10. */
 export function isMod97(text: string): boolean {
-  const digits = text.toUpperCase().replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+  const digits = text
+    .toUpperCase()
+    .replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
   return remainder(digits, 97) === 1;
 }
 

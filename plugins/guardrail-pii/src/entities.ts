@@ -27,14 +27,29 @@ export const ENTITIES = {
   es_dni: { word: "ES_DNI", rules: [ids.ES_DNI], sample: "12345678Z", isDefault: true },
   de_tax_id: { word: "DE_TAX_ID", rules: [ids.DE_TAX_ID], sample: "86095742719", isDefault: true },
   fr_nir: { word: "FR_NIR", rules: [ids.FR_NIR], sample: "2 55 08 14 168 025 38", isDefault: true },
-  it_codice_fiscale: { word: "IT_CF", rules: [ids.IT_CODICE_FISCALE], sample: "RSSMRA85T10A562S", isDefault: true },
+  it_codice_fiscale: {
+    word: "IT_CF",
+    rules: [ids.IT_CODICE_FISCALE],
+    sample: "RSSMRA85T10A562S",
+    isDefault: true,
+  },
   uk_nino: { word: "UK_NINO", rules: [ids.UK_NINO], sample: "AB 12 34 56 C", isDefault: true },
   nl_bsn: { word: "NL_BSN", rules: [ids.NL_BSN], sample: "111222333", isDefault: false },
   pl_pesel: { word: "PL_PESEL", rules: [ids.PL_PESEL], sample: "44051401359", isDefault: true },
   ch_ahv: { word: "CH_AHV", rules: [ids.CH_AHV], sample: "756.9217.0769.85", isDefault: true },
-  se_personnummer: { word: "SE_PNR", rules: [ids.SE_PERSONNUMMER], sample: "811228-9874", isDefault: true },
+  se_personnummer: {
+    word: "SE_PNR",
+    rules: [ids.SE_PERSONNUMMER],
+    sample: "811228-9874",
+    isDefault: true,
+  },
   br_cpf: { word: "BR_CPF", rules: [ids.BR_CPF], sample: "529.982.247-25", isDefault: true },
-  be_national: { word: "BE_NN", rules: [ids.BE_NATIONAL], sample: "85.07.30-033.28", isDefault: true },
+  be_national: {
+    word: "BE_NN",
+    rules: [ids.BE_NATIONAL],
+    sample: "85.07.30-033.28",
+    isDefault: true,
+  },
 } as const satisfies Readonly<Record<string, Entity>>;
 
 /** The name of a kind. */

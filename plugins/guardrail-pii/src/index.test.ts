@@ -36,8 +36,15 @@ describe("masking, hashing and blocking together", () => {
     actions: { card: "block", iban: "block", email: "hash" },
     hash_secret: new Secret("HASH", "k".repeat(16)),
   } as const;
-  const denied = ["card 4111-1111-1111-1111 for ada@example.com", "DE89370400440532013000, 10.0.0.1"];
-  guardrailContract(pii, { config, denied, allowed: ["4111 1111 1111 1112", "1 2 3 4 5 6 7 8 9 0 1 2 3"] }, { describe, it });
+  const denied = [
+    "card 4111-1111-1111-1111 for ada@example.com",
+    "DE89370400440532013000, 10.0.0.1",
+  ];
+  guardrailContract(
+    pii,
+    { config, denied, allowed: ["4111 1111 1111 1112", "1 2 3 4 5 6 7 8 9 0 1 2 3"] },
+    { describe, it },
+  );
 });
 
 const context: TextContext = {
@@ -51,7 +58,11 @@ const context: TextContext = {
   offset: 0,
 };
 
-function check(config: Parameters<typeof pii.create>[0], text: string, about: Partial<TextContext> = {}): Verdict {
+function check(
+  config: Parameters<typeof pii.create>[0],
+  text: string,
+  about: Partial<TextContext> = {},
+): Verdict {
   const guardrail = pii.create(config, fakeHost());
   return guardrail.check(text, new AbortController().signal, { ...context, ...about }) as Verdict;
 }
@@ -62,7 +73,8 @@ function edited(config: Parameters<typeof pii.create>[0], text: string): string 
 }
 
 describe("hostile texts", () => {
-  const long = (text: string): string => text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
+  const long = (text: string): string =>
+    text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
   it.each([
     ["cards in steps of one digit", long("4 ")],
     ["blanks between digits", long("1 2 3 4 5 6 7 8 9 0 ")],
@@ -83,7 +95,9 @@ describe("hostile texts", () => {
     const startedMs = performance.now();
     const verdict = guardrail.check(text, signal, context) as Verdict;
     // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
-    console.info(`pii: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
+    console.info(
+      `pii: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`,
+    );
     expect(["allow", "edit"]).toContain(verdict.kind);
   });
 });
@@ -147,7 +161,11 @@ describe("each kind", () => {
 
 describe("actions", () => {
   it("hashes with the key: the same for the same number, and another one with another key", () => {
-    const config = (key: string) => ({ ...plain, action: "hash" as const, hash_secret: new Secret("HASH", key) });
+    const config = (key: string) => ({
+      ...plain,
+      action: "hash" as const,
+      hash_secret: new Secret("HASH", key),
+    });
     const one = edited(config("k".repeat(16)), "4111 1111 1111 1111");
     expect(one).toMatch(/^\[CARD:[0-9a-f]{16}\]$/);
     expect(edited(config("k".repeat(16)), "4111-1111-1111-1111")).toBe(one);
@@ -180,7 +198,8 @@ describe("actions", () => {
   it("leaves the arguments of a call what they are: JSON", () => {
     const text = JSON.stringify({ to: "x\nada@example.com\t4111111111111111", who: "by\nBjörn" });
     const verdict = check(everything, text, { part: "arguments" });
-    const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
+    const left =
+      verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
     expect(JSON.parse(left)).toEqual({ to: "x\n[EMAIL]\t[CARD]", who: "by\n[NAME]" });
   });
 

@@ -2,7 +2,14 @@
 
 import { createHmac, randomBytes } from "node:crypto";
 import { defineGuardrail } from "@sluice/kit";
-import { findPlaces, foldText, reachOf, type TextRule, type Treatment, verdictOf } from "@sluice/kit/guard";
+import {
+  findPlaces,
+  foldText,
+  reachOf,
+  type TextRule,
+  type Treatment,
+  verdictOf,
+} from "@sluice/kit/guard";
 import type { Secret, TextContext } from "@sluice/contract";
 import { ENTITIES, ENTITY_NAMES, type EntityName } from "./entities.ts";
 import { nameRule, namesOf } from "./names.ts";
@@ -47,13 +54,20 @@ export default defineGuardrail<PiiConfig>({
         type: "array",
         uniqueItems: true,
         items: { type: "string", enum: ENTITY_NAMES, description: "One kind." },
-        description: "The kinds of personal data to look for. Without it: all but `nl_bsn`. Example: `[email, phone, card]`.",
+        description:
+          "The kinds of personal data to look for. Without it: all but `nl_bsn`. Example: `[email, phone, card]`.",
       },
       names: {
         type: "array",
-        items: { type: "string", minLength: 1, maxLength: 1_000_000, description: "A name, or one for each line." },
+        items: {
+          type: "string",
+          minLength: 1,
+          maxLength: 1_000_000,
+          description: "A name, or one for each line.",
+        },
         default: [],
-        description: 'Names of people to look for, whole words. Example: `[Ada Lovelace, "${file:names.txt}"]`.',
+        description:
+          'Names of people to look for, whole words. Example: `[Ada Lovelace, "${file:names.txt}"]`.',
       },
       action: {
         ...ACTION,
@@ -66,7 +80,10 @@ export default defineGuardrail<PiiConfig>({
         type: "object",
         additionalProperties: false,
         properties: Object.fromEntries(
-          [...ENTITY_NAMES, "name"].map((name) => [name, { ...ACTION, description: `The action for \`${name}\`.` }]),
+          [...ENTITY_NAMES, "name"].map((name) => [
+            name,
+            { ...ACTION, description: `The action for \`${name}\`.` },
+          ]),
         ),
         default: {},
         description: "Actions for single kinds. Example: `{ card: block, ip: hash }`.",
@@ -82,7 +99,13 @@ export default defineGuardrail<PiiConfig>({
   },
   check: ({ entities, names }) =>
     entities?.length === 0 && namesOf(names).length === 0
-      ? [{ path: ["entities"], message: "The guardrail has nothing to look for.", fix: "Name a kind, or leave `entities` out." }]
+      ? [
+          {
+            path: ["entities"],
+            message: "The guardrail has nothing to look for.",
+            fix: "Name a kind, or leave `entities` out.",
+          },
+        ]
       : [],
   sample: ({ entities = defaults(), names }) => {
     const [first] = entities;
@@ -96,7 +119,9 @@ export default defineGuardrail<PiiConfig>({
       check(text, _signal, context) {
         const folded = foldText(text, { lowerCase: false, isJson: context.part === "arguments" });
         // Most texts have no digit, and then few kinds can be in them.
-        const possible = DIGIT.test(folded.text) ? looking : looking.filter(({ needsDigit }) => !needsDigit);
+        const possible = DIGIT.test(folded.text)
+          ? looking
+          : looking.filter(({ needsDigit }) => !needsDigit);
         const places = possible.flatMap((one) => {
           const treatment = treatmentOf(one, context, hash);
           return findPlaces(folded, { rule: one.rule, treatment, context });
@@ -115,22 +140,44 @@ function lookingFor({ entities = defaults(), names, action, actions }: PiiConfig
   const looking = entities.flatMap((name): Looking[] => {
     const { word, rules } = ENTITIES[name];
     const needsDigit = !WITHOUT_DIGITS.has(name);
-    return rules.map((rule) => ({ rule, reason: name, word, action: actions[name] ?? action, needsDigit }));
+    return rules.map((rule) => ({
+      rule,
+      reason: name,
+      word,
+      action: actions[name] ?? action,
+      needsDigit,
+    }));
   });
   const list = namesOf(names);
   if (list.length > 0)
-    looking.push({ rule: nameRule(list), reason: "name", word: "NAME", action: actions.name ?? action, needsDigit: false });
+    looking.push({
+      rule: nameRule(list),
+      reason: "name",
+      word: "NAME",
+      action: actions.name ?? action,
+      needsDigit: false,
+    });
   return looking;
 }
 
-function treatmentOf({ action, reason, word }: Looking, { direction }: TextContext, hash: (text: string) => string): Treatment {
+function treatmentOf(
+  { action, reason, word }: Looking,
+  { direction }: TextContext,
+  hash: (text: string) => string,
+): Treatment {
   switch (action) {
     case "block":
       return { kind: "block", reason };
     case "hash":
-      return { kind: "edit", replace: (match) => ({ replacement: `[${word}:${hash(`${word} ${spelling(reason, match)}`)}]` }) };
+      return {
+        kind: "edit",
+        replace: (match) => ({
+          replacement: `[${word}:${hash(`${word} ${spelling(reason, match)}`)}]`,
+        }),
+      };
     case "restore":
-      if (direction === "input") return { kind: "edit", replace: () => ({ replacement: word, restore: true }) };
+      if (direction === "input")
+        return { kind: "edit", replace: () => ({ replacement: word, restore: true }) };
       return { kind: "edit", replace: () => ({ replacement: `[${word}]` }) };
     case "mask":
       return { kind: "edit", replace: () => ({ replacement: `[${word}]` }) };
@@ -139,7 +186,10 @@ function treatmentOf({ action, reason, word }: Looking, { direction }: TextConte
   }
 }
 
-/** One spelling of what is the same, so that it has the same hash: numbers go by their digits and letters alone. */
+/**
+ * One spelling of what is the same, so that it has the same hash: numbers go by their digits and
+ * letters alone.
+ */
 function spelling(reason: string, match: string): string {
   const small = match.toLowerCase();
   return AS_WRITTEN.has(reason) ? small : small.replace(/[^a-z0-9]/g, "");

@@ -18,7 +18,8 @@ export function nameRule(names: readonly string[]): TextRule {
     maxLength: finder.maxLength,
     find(folded, found) {
       finder.find(folded.toLowerCase().replace(BLANK, " "), (start, end) => {
-        if (!WORD.test(folded.charAt(start - 1)) && !WORD.test(folded.charAt(end))) found(start, end);
+        if (!WORD.test(folded.charAt(start - 1)) && !WORD.test(folded.charAt(end)))
+          found(start, end);
       });
     },
   };

@@ -3,7 +3,10 @@
 import { patternRule, type TextRule } from "@sluice/kit/guard";
 import { digitsOf, isLuhn, isMod97 } from "./checksums.ts";
 
-/** Ranges of the first four digits that the schemes use, and how many digits their numbers have, the longest first. */
+/**
+ * Ranges of the first four digits that the schemes use, and how many digits their numbers have, the
+ * longest first.
+ */
 const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly number[]])[] = [
   [2221, 2720, [16]],
   [3000, 3059, [14]],
@@ -23,18 +26,23 @@ const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly n
 ];
 
 /**
- * Payment cards: digits of a known scheme, of its length, with Luhn's check digit; one blank, dot, slash, line break or hyphen may
- * stand between two of them. Digits that go on behind the number, after a blank, are not part of it.
+ * Payment cards: digits of a known scheme, of its length, with Luhn's check digit; one blank, dot,
+ * slash, line break or hyphen may stand between two of them. Digits that go on behind the number,
+ * after a blank, are not part of it.
  */
-export const CARD: TextRule = patternRule(/(?<!\d)[2-6](?:[ \n./-]?\d){12,18}(?!\d)/g, 37, (match) => {
-  const digits = digitsOf(match);
-  for (const length of lengthsOf(digits)) {
-    if (digits.length < length || !isLuhn(digits, length)) continue;
-    const end = endOfDigit(match, length);
-    if (!isDigit(match, end)) return end;
-  }
-  return 0;
-});
+export const CARD: TextRule = patternRule(
+  /(?<!\d)[2-6](?:[ \n./-]?\d){12,18}(?!\d)/g,
+  37,
+  (match) => {
+    const digits = digitsOf(match);
+    for (const length of lengthsOf(digits)) {
+      if (digits.length < length || !isLuhn(digits, length)) continue;
+      const end = endOfDigit(match, length);
+      if (!isDigit(match, end)) return end;
+    }
+    return 0;
+  },
+);
 
 function lengthsOf([a = 0, b = 0, c = 0, d = 0]: readonly number[]): readonly number[] {
   const begin = a * 1_000 + b * 100 + c * 10 + d;
@@ -80,15 +88,22 @@ const LENGTH_OF = new Map(
   ),
 );
 
-/** International bank account numbers (ISO 13616): the length of their country, and the check digits of mod 97. */
-export const IBAN: TextRule = patternRule(/(?<![a-z0-9])[a-z]{2}[ -]?\d[ -]?\d(?:[ -]?[a-z0-9]){11,29}/gi, 65, (match) => {
-  const length = LENGTH_OF.get(match.slice(0, 2).toUpperCase());
-  if (length === undefined) return 0;
-  let end = 0;
-  let account = "";
-  for (; end < match.length && account.length < length; end++) {
-    if (/[a-z0-9]/i.test(match.charAt(end))) account += match.charAt(end);
-  }
-  if (account.length < length || /^[a-z0-9]/i.test(match.slice(end))) return 0;
-  return isMod97(account.slice(4) + account.slice(0, 4)) ? end : 0;
-});
+/**
+ * International bank account numbers (ISO 13616): the length of their country, and the check digits
+ * of mod 97.
+ */
+export const IBAN: TextRule = patternRule(
+  /(?<![a-z0-9])[a-z]{2}[ -]?\d[ -]?\d(?:[ -]?[a-z0-9]){11,29}/gi,
+  65,
+  (match) => {
+    const length = LENGTH_OF.get(match.slice(0, 2).toUpperCase());
+    if (length === undefined) return 0;
+    let end = 0;
+    let account = "";
+    for (; end < match.length && account.length < length; end++) {
+      if (/[a-z0-9]/i.test(match.charAt(end))) account += match.charAt(end);
+    }
+    if (account.length < length || /^[a-z0-9]/i.test(match.slice(end))) return 0;
+    return isMod97(account.slice(4) + account.slice(0, 4)) ? end : 0;
+  },
+);

@@ -15,7 +15,11 @@ const ANSWER = {
 };
 const EVERY: readonly Repair[] = ["fences", "surrounding_text", "trailing_commas"];
 
-function judge(text: string, repair: readonly Repair[] = [], more: Partial<TextContext> = {}): Verdict {
+function judge(
+  text: string,
+  repair: readonly Repair[] = [],
+  more: Partial<TextContext> = {},
+): Verdict {
   const guardrail = schema.create({ schema: ANSWER, repair }, fakeHost());
   const context = {
     exchange: "x",
@@ -51,7 +55,9 @@ describe("a reply", () => {
   it("is all that is judged: no request, no arguments, no link", () => {
     expect(judge("hello", [], { direction: "input", part: "user" }).kind).toBe("allow");
     expect(judge("hello", [], { part: "arguments" }).kind).toBe("allow");
-    expect(judge("A page", [], { place: "choices.0.message.annotations.0.url_citation.title" }).kind).toBe("allow");
+    expect(
+      judge("A page", [], { place: "choices.0.message.annotations.0.url_citation.title" }).kind,
+    ).toBe("allow");
     expect(judge("hello", [], { place: "0/content" }).kind).toBe("block");
   });
 
@@ -86,8 +92,12 @@ describe("repairs", () => {
 
 it("a schema that is at fault is a finding", () => {
   expect(schema.check?.({ schema: { type: "objekt" }, repair: [] })?.[0]?.path).toEqual(["schema"]);
-  expect(schema.check?.({ schema: { type: "string", pattern: "(?<!a)b" }, repair: [] })?.[0]?.message).toContain("at fault");
-  expect(schema.check?.({ schema: { $ref: "https://elsewhere.example/schema" }, repair: [] })).toHaveLength(1);
+  expect(
+    schema.check?.({ schema: { type: "string", pattern: "(?<!a)b" }, repair: [] })?.[0]?.message,
+  ).toContain("at fault");
+  expect(
+    schema.check?.({ schema: { $ref: "https://elsewhere.example/schema" }, repair: [] }),
+  ).toHaveLength(1);
   expect(schema.check?.({ schema: ANSWER, repair: [] })).toEqual([]);
 });
 

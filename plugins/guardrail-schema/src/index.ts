@@ -29,7 +29,11 @@ export default defineGuardrail<SchemaConfig>({
         type: "array",
         uniqueItems: true,
         default: [],
-        items: { type: "string", enum: ["fences", "surrounding_text", "trailing_commas"], description: "One repair." },
+        items: {
+          type: "string",
+          enum: ["fences", "surrounding_text", "trailing_commas"],
+          description: "One repair.",
+        },
         description:
           "fences: a Markdown fence around the reply goes; surrounding_text: what stands before and after the first object or list goes; trailing_commas: commas before a closing bracket go. Example: `[fences]`.",
       },
@@ -45,7 +49,11 @@ export default defineGuardrail<SchemaConfig>({
   sample: () => '{"a reply": that is no JSON',
   create({ schema, repair, ask_again: asksAgain = false }) {
     const validate = compileSchema(schema);
-    const block = (reason: string): Verdict => ({ kind: "block", reason, ...(asksAgain ? { askAgain: true } : {}) });
+    const block = (reason: string): Verdict => ({
+      kind: "block",
+      reason,
+      ...(asksAgain ? { askAgain: true } : {}),
+    });
     return {
       // A part of a document does not determine the rest.
       reach: Infinity,
@@ -57,10 +65,15 @@ export default defineGuardrail<SchemaConfig>({
   },
 });
 
-/** The text of an answer. The other texts of a reply (a link's title, a transcript) are not the requested JSON. */
+/**
+ * The text of an answer. The other texts of a reply (a link's title, a transcript) are not the
+ * requested JSON.
+ */
 function isReply({ direction, part, place }: TextContext): boolean {
   if (direction !== "output" || part !== "content") return false;
-  return !/(?:^|[./])(?:annotations|audio|citations|transcript|logprobs|title|url)(?:[./]|$)/.test(place);
+  return !/(?:^|[./])(?:annotations|audio|citations|transcript|logprobs|title|url)(?:[./]|$)/.test(
+    place,
+  );
 }
 
 interface Judgement {
@@ -81,7 +94,11 @@ function judge(text: string, { validate, repair, block }: Judgement): Verdict {
   if (json === undefined || value === undefined) return block("schema/no_json");
   const keyword = validate(value.value);
   if (keyword !== undefined) return block(`schema/${keyword}`);
-  return { kind: "edit", spans: [{ start: 0, end: text.length, replacement: json }], reason: "schema/repaired" };
+  return {
+    kind: "edit",
+    spans: [{ start: 0, end: text.length, replacement: json }],
+    reason: "schema/repaired",
+  };
 }
 
 /** The value, in a box: `null` is a value too. */
@@ -100,7 +117,11 @@ function schemaFaults(schema: object): ConfigFault[] {
   } catch (error) {
     const said = error instanceof Error ? error.message : "unknown";
     return [
-      { path: ["schema"], message: `The schema is at fault: ${said}`, fix: "correct it: JSON Schema 2020-12, patterns of RE2" },
+      {
+        path: ["schema"],
+        message: `The schema is at fault: ${said}`,
+        fix: "correct it: JSON Schema 2020-12, patterns of RE2",
+      },
     ];
   }
 }

@@ -1,4 +1,7 @@
-/** Small repairs of a text that is nearly JSON: each of them named, none of them a guess about what was meant. */
+/**
+ * Small repairs of a text that is nearly JSON: each of them named, none of them a guess about what
+ * was meant.
+ */
 
 /** The permitted repairs. */
 export type Repair = "fences" | "surrounding_text" | "trailing_commas";
@@ -26,7 +29,11 @@ export function repaired(text: string, repairs: readonly Repair[]): string | und
 }
 
 /** The first object or list from `start` on, to the bracket that closes it. */
-function scan(text: string, start: number, mayDrop: boolean): { readonly text: string; readonly end: number } | undefined {
+function scan(
+  text: string,
+  start: number,
+  mayDrop: boolean,
+): { readonly text: string; readonly end: number } | undefined {
   let result = "";
   let from = start;
   let depth = 0;

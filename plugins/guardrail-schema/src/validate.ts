@@ -1,4 +1,7 @@
-/** The operator's schema, compiled. Its patterns run on an engine whose time grows with the text alone. */
+/**
+ * The operator's schema, compiled. Its patterns run on an engine whose time grows with the text
+ * alone.
+ */
 
 import { createRequire } from "node:module";
 import type { ValidateFunction } from "ajv/dist/2020.js";
@@ -7,19 +10,40 @@ import { RE2JS } from "re2js";
 /** Which keyword a value failed; `undefined` for one that fits. */
 export type Validate = (value: unknown) => string | undefined;
 
-/** A pattern in ajv's interface. ajv identifies patterns by their text, so equal texts share one. */
+/**
+ * A pattern in ajv's interface. ajv identifies patterns by their text, so equal texts share one.
+ */
 const linear = Object.assign(
-  (pattern: string): { readonly test: (text: string) => boolean; readonly toString: () => string } => {
+  (
+    pattern: string,
+  ): { readonly test: (text: string) => boolean; readonly toString: () => string } => {
     const compiled = RE2JS.compile(pattern);
     return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
   },
   { code: "linear" },
 );
 
-/** Formats whose patterns ajv-formats runs natively are bounded by it; `regex` would compile what a model wrote. */
-const FORMATS = ["date", "time", "date-time", "duration", "uri", "email", "hostname", "ipv4", "ipv6", "uuid"] as const;
+/**
+ * Formats whose patterns ajv-formats runs natively are bounded by it; `regex` would compile what a
+ * model wrote.
+ */
+const FORMATS = [
+  "date",
+  "time",
+  "date-time",
+  "duration",
+  "uri",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+] as const;
 
-/** Compiles a schema. Throws an Error for one that is at fault, or whose patterns look ahead or back. */
+/**
+ * Compiles a schema. Throws an Error for one that is at fault, or whose patterns look ahead or
+ * back.
+ */
 export function compileSchema(schema: object): Validate {
   // Loaded with the first schema: a gateway without this guardrail needs no compiler.
   const require = createRequire(import.meta.url);

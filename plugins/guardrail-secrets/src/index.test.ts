@@ -5,7 +5,13 @@ import type { TextContext, Verdict } from "@sluice/contract";
 import secrets from "./index.ts";
 import { RULE_NAMES, RULES } from "./rules.ts";
 
-const masking = { rules: RULE_NAMES, except: [], action: "mask", long_secrets: "mask", replacement: "[SECRET]" } as const;
+const masking = {
+  rules: RULE_NAMES,
+  except: [],
+  action: "mask",
+  long_secrets: "mask",
+  replacement: "[SECRET]",
+} as const;
 const blocking = { ...masking, action: "block", long_secrets: "block" } as const;
 
 const sampleOf = (name: keyof typeof RULES): string => RULES[name].sample.join("");
@@ -25,7 +31,11 @@ const texts = {
 guardrailContract(secrets, { config: masking, ...texts }, { describe, it });
 
 describe("blocking", () => {
-  guardrailContract(secrets, { config: blocking, denied: texts.denied, allowed: texts.allowed }, { describe, it });
+  guardrailContract(
+    secrets,
+    { config: blocking, denied: texts.denied, allowed: texts.allowed },
+    { describe, it },
+  );
 });
 
 const context: TextContext = {
@@ -40,11 +50,14 @@ const context: TextContext = {
 };
 
 function check(config: Parameters<typeof secrets.create>[0], text: string): Verdict {
-  return secrets.create(config, fakeHost()).check(text, new AbortController().signal, context) as Verdict;
+  return secrets
+    .create(config, fakeHost())
+    .check(text, new AbortController().signal, context) as Verdict;
 }
 
 describe("hostile texts", () => {
-  const long = (text: string): string => text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
+  const long = (text: string): string =>
+    text.repeat(Math.ceil(100_000 / text.length)).slice(0, 100_000);
   const begin = "-----BEGIN PRIVATE KEY-----";
   it.each([
     ["beginnings of keys", long(begin)],
@@ -64,7 +77,9 @@ describe("hostile texts", () => {
     const startedMs = performance.now();
     const verdict = guardrail.check(text, signal, context) as Verdict;
     // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
-    console.info(`secrets: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
+    console.info(
+      `secrets: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`,
+    );
     expect(["allow", "edit"]).toContain(verdict.kind);
   });
 });
@@ -73,7 +88,8 @@ describe("each rule", () => {
   it.each(RULE_NAMES)("%s finds its sample, whole", (name) => {
     const text = `a ${sampleOf(name)} z`;
     const verdict = check({ ...masking, rules: [name] }, text);
-    const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
+    const left =
+      verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
     const host = name === "basic_auth" ? "db.example.com" : "";
     // Of an assignment the name stays.
     expect(left.replace('client_secret = "', "")).toBe(`a [SECRET]${host} z`);
@@ -82,14 +98,23 @@ describe("each rule", () => {
       reason: name,
       start: name === "assignment" ? 19 : 2,
     });
-    expect(check({ ...blocking, except: [name], rules: [name, "aws"] }, name === "aws" ? "x" : "nothing").kind).toBe("allow");
+    expect(
+      check({ ...blocking, except: [name], rules: [name, "aws"] }, name === "aws" ? "x" : "nothing")
+        .kind,
+    ).toBe("allow");
   });
 
   it("leaves the arguments of a call what they are: JSON", () => {
-    const text = JSON.stringify({ password: `aB3dE6gH9jK2mN5pQ8s`, note: `a\n${sampleOf("aws")}\n${sampleOf("private_key")}` });
+    const text = JSON.stringify({
+      password: `aB3dE6gH9jK2mN5pQ8s`,
+      note: `a\n${sampleOf("aws")}\n${sampleOf("private_key")}`,
+    });
     const about = { ...context, part: "arguments" } as const;
-    const verdict = secrets.create(masking, fakeHost()).check(text, new AbortController().signal, about) as Verdict;
-    const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
+    const verdict = secrets
+      .create(masking, fakeHost())
+      .check(text, new AbortController().signal, about) as Verdict;
+    const left =
+      verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
     expect(JSON.parse(left)).toEqual({ password: "[SECRET]", note: "a\n[SECRET]\n[SECRET]" });
   });
 
@@ -98,7 +123,9 @@ describe("each rule", () => {
     const key = `-----BEGIN RSA PRIVATE KEY-----\n${body}-----END RSA PRIVATE KEY-----`;
     const mask = (text: string): string => {
       const verdict = check(masking, text);
-      return verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : text;
+      return verdict.kind === "edit"
+        ? applySpans(text, orderSpans(verdict.spans, text.length))
+        : text;
     };
     expect(mask(`a ${key} z`)).toBe("a [SECRET] z");
     expect(mask(`a ${key.slice(0, -40)}`)).toBe("a [SECRET]");
@@ -106,7 +133,9 @@ describe("each rule", () => {
 
   it("holds back little unless long secrets are masked", () => {
     expect(secrets.create(blocking, fakeHost()).reach).toBeLessThan(300);
-    expect(secrets.create({ ...masking, long_secrets: "block" }, fakeHost()).reach).toBeLessThan(300);
+    expect(secrets.create({ ...masking, long_secrets: "block" }, fakeHost()).reach).toBeLessThan(
+      300,
+    );
     expect(secrets.create(masking, fakeHost()).reach).toBeGreaterThan(7_000);
   });
 

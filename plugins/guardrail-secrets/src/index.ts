@@ -1,7 +1,14 @@
 /** @sluice/guardrail-secrets: finds keys, tokens and passwords, and masks or blocks them. */
 
 import { defineGuardrail } from "@sluice/kit";
-import { findPlaces, foldText, reachOf, type TextRule, type Treatment, verdictOf } from "@sluice/kit/guard";
+import {
+  findPlaces,
+  foldText,
+  reachOf,
+  type TextRule,
+  type Treatment,
+  verdictOf,
+} from "@sluice/kit/guard";
 import { RULE_NAMES, type RuleName, RULES, type SecretRule } from "./rules.ts";
 
 type Action = "mask" | "block";
@@ -33,7 +40,8 @@ export default defineGuardrail<SecretsConfig>({
         uniqueItems: true,
         items: NAME,
         default: RULE_NAMES,
-        description: "The kinds of credentials to look for. Default: all. Example: `[aws, github, private_key]`.",
+        description:
+          "The kinds of credentials to look for. Default: all. Example: `[aws, github, private_key]`.",
       },
       except: {
         type: "array",
@@ -45,7 +53,8 @@ export default defineGuardrail<SecretsConfig>({
       action: {
         ...ACTION,
         default: "block",
-        description: "The action for a match: `mask` replaces it with `replacement`, `block` refuses the request.",
+        description:
+          "The action for a match: `mask` replaces it with `replacement`, `block` refuses the request.",
       },
       long_secrets: {
         ...ACTION,
@@ -65,21 +74,35 @@ export default defineGuardrail<SecretsConfig>({
   },
   check: (config) =>
     namesOf(config).length === 0
-      ? [{ path: ["except"], message: "No rule is left to look for.", fix: "Take a name out of `except`." }]
+      ? [
+          {
+            path: ["except"],
+            message: "No rule is left to look for.",
+            fix: "Take a name out of `except`.",
+          },
+        ]
       : [],
   sample: (config) => `x ${RULES[namesOf(config)[0] ?? "aws"].sample.join("")} y`,
   create(config) {
     const edit: Treatment = { kind: "edit", replace: () => ({ replacement: config.replacement }) };
-    const looking = namesOf(config).map((name): { readonly rule: TextRule; readonly treatment: Treatment } => {
-      const { rule, whole }: SecretRule = RULES[name];
-      const action = whole === undefined ? config.action : config.long_secrets;
-      return action === "block" ? { rule, treatment: { kind: "block", reason: name } } : { rule: whole ?? rule, treatment: edit };
-    });
+    const looking = namesOf(config).map(
+      (name): { readonly rule: TextRule; readonly treatment: Treatment } => {
+        const { rule, whole }: SecretRule = RULES[name];
+        const action = whole === undefined ? config.action : config.long_secrets;
+        return action === "block"
+          ? { rule, treatment: { kind: "block", reason: name } }
+          : { rule: whole ?? rule, treatment: edit };
+      },
+    );
     return {
       reach: reachOf(looking.map(({ rule }) => rule)),
       check(text, _signal, context) {
         const folded = foldText(text, { lowerCase: false, isJson: context.part === "arguments" });
-        return verdictOf(looking.flatMap(({ rule, treatment }) => findPlaces(folded, { rule, treatment, context })));
+        return verdictOf(
+          looking.flatMap(({ rule, treatment }) =>
+            findPlaces(folded, { rule, treatment, context }),
+          ),
+        );
       },
     };
   },

@@ -23,7 +23,13 @@ const config = {
   ],
 };
 const texts = {
-  denied: ["a forbidden fruit", "Wile E. Coyote", "superacmes", "in project-alpha and project-project-beta", "xxy or xxxxx"],
+  denied: [
+    "a forbidden fruit",
+    "Wile E. Coyote",
+    "superacmes",
+    "in project-alpha and project-project-beta",
+    "xxy or xxxxx",
+  ],
   allowed: ["unforbidden", "Wile Coyote", "project-ab", "xxxxxxy", "ac me"],
   // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   report: console.info,
@@ -34,7 +40,11 @@ guardrailContract(words, { config, ...texts }, { describe, it });
 describe("blocking and masking together", () => {
   const [first, ...others] = config.lists;
   const lists = [{ ...first!, action: "block" as const }, ...others];
-  guardrailContract(words, { config: { lists }, denied: texts.denied, allowed: texts.allowed }, { describe, it });
+  guardrailContract(
+    words,
+    { config: { lists }, denied: texts.denied, allowed: texts.allowed },
+    { describe, it },
+  );
 });
 
 const context: TextContext = {
@@ -49,7 +59,9 @@ const context: TextContext = {
 };
 
 function check(lists: readonly ListConfig[], text: string): Verdict {
-  return words.create({ lists }, fakeHost()).check(text, new AbortController().signal, context) as Verdict;
+  return words
+    .create({ lists }, fakeHost())
+    .check(text, new AbortController().signal, context) as Verdict;
 }
 
 function edited(more: Partial<ListConfig>, text: string): string {
@@ -75,7 +87,9 @@ describe("words", () => {
   });
 
   it("come from files too, one on each line", () => {
-    expect(edited({ words: ["# remarks\nalpha\n\n beta \n"] }, "alpha beta # remarks")).toBe("[X] [X] # remarks");
+    expect(edited({ words: ["# remarks\nalpha\n\n beta \n"] }, "alpha beta # remarks")).toBe(
+      "[X] [X] # remarks",
+    );
   });
 
   it("are found inside of each other, the one that begins first and is longest", () => {
@@ -94,26 +108,36 @@ describe("words", () => {
     const startedMs = performance.now();
     expect(guardrail.check(text, new AbortController().signal, context)).toEqual({ kind: "allow" });
     // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
-    console.info(`words: 10,000 words, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
+    console.info(
+      `words: 10,000 words, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`,
+    );
   });
 });
 
 describe("patterns", () => {
   const hostile = ["(a+)+$", "(a|aa)+b", "(a|a)*b", "(?:a?){20}a{20}b", "a{1,64}b", "(.*)*x"];
-  const inputs = [`${"a".repeat(27)}!`, "a".repeat(100_000), "ab".repeat(50_000), "b ".repeat(50_000)];
+  const inputs = [
+    `${"a".repeat(27)}!`,
+    "a".repeat(100_000),
+    "ab".repeat(50_000),
+    "b ".repeat(50_000),
+  ];
   it.each(hostile)("that would hang a backtracking engine are linear: %s", (pattern) => {
     const guardrail = words.create({ lists: [list({ patterns: [pattern] })] }, fakeHost());
     for (const input of inputs) {
       const startedMs = performance.now();
       const verdict = guardrail.check(input, new AbortController().signal, context) as Verdict;
       // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
-      console.info(`words: ${pattern}, ${input.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
+      console.info(
+        `words: ${pattern}, ${input.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`,
+      );
       expect(["allow", "edit"]).toContain(verdict.kind);
     }
   });
 
   it("judge streams in windows only when their matches are bounded", () => {
-    const reach = (pattern: string): number => words.create({ lists: [list({ patterns: [pattern] })] }, fakeHost()).reach;
+    const reach = (pattern: string): number =>
+      words.create({ lists: [list({ patterns: [pattern] })] }, fakeHost()).reach;
     expect(reach("a{1,64}b")).toBe(65 + 52);
     expect(reach("a+b")).toBe(Infinity);
   });

@@ -1,7 +1,17 @@
-/** @sluice/guardrail-words: words and patterns that must not pass, whatever their letters are disguised as. */
+/**
+ * @sluice/guardrail-words: words and patterns that must not pass, whatever their letters are
+ * disguised as.
+ */
 
 import { defineGuardrail } from "@sluice/kit";
-import { findPlaces, foldText, reachOf, type TextRule, type Treatment, verdictOf } from "@sluice/kit/guard";
+import {
+  findPlaces,
+  foldText,
+  reachOf,
+  type TextRule,
+  type Treatment,
+  verdictOf,
+} from "@sluice/kit/guard";
 import type { ConfigFault } from "@sluice/contract";
 import { type ListConfig, listRules, patternFault, wordsOf } from "./lists.ts";
 
@@ -16,7 +26,8 @@ const PLAIN = String.raw`^[^"\\\x00-\x1f]*$`;
 export default defineGuardrail<WordsConfig>({
   name: "words",
   stability: "beta",
-  summary: "Lists of words and patterns, found through zero-width, look-alike, full-width, case and diacritics tricks.",
+  summary:
+    "Lists of words and patterns, found through zero-width, look-alike, full-width, case and diacritics tricks.",
   config: {
     type: "object",
     required: ["lists"],
@@ -25,7 +36,8 @@ export default defineGuardrail<WordsConfig>({
         type: "array",
         minItems: 1,
         maxItems: 100,
-        description: "The lists. Each has a name, words or patterns or both, and an action of its own.",
+        description:
+          "The lists. Each has a name, words or patterns or both, and an action of its own.",
         items: {
           type: "object",
           required: ["name"],
@@ -70,7 +82,8 @@ export default defineGuardrail<WordsConfig>({
               type: "string",
               enum: ["block", "mask"],
               default: "block",
-              description: "Whether the request is refused, or `replacement` stands where the word was.",
+              description:
+                "Whether the request is refused, or `replacement` stands where the word was.",
             },
             replacement: {
               type: "string",
@@ -92,20 +105,27 @@ export default defineGuardrail<WordsConfig>({
     },
   },
   check: faultsOf,
-  sample: ({ sample, lists }) => sample ?? `x ${lists.flatMap(({ words }) => wordsOf(words))[0] ?? ""} y`,
+  sample: ({ sample, lists }) =>
+    sample ?? `x ${lists.flatMap(({ words }) => wordsOf(words))[0] ?? ""} y`,
   create({ lists }) {
     const looking = lists.flatMap((list) => {
       const treatment: Treatment =
         list.action === "block"
           ? { kind: "block", reason: list.name }
           : { kind: "edit", replace: () => ({ replacement: list.replacement }) };
-      return listRules(list).map((rule): { readonly rule: TextRule; readonly treatment: Treatment } => ({ rule, treatment }));
+      return listRules(list).map(
+        (rule): { readonly rule: TextRule; readonly treatment: Treatment } => ({ rule, treatment }),
+      );
     });
     return {
       reach: reachOf(looking.map(({ rule }) => rule)),
       check(text, _signal, context) {
         const folded = foldText(text, { isJson: context.part === "arguments" });
-        return verdictOf(looking.flatMap(({ rule, treatment }) => findPlaces(folded, { rule, treatment, context })));
+        return verdictOf(
+          looking.flatMap(({ rule, treatment }) =>
+            findPlaces(folded, { rule, treatment, context }),
+          ),
+        );
       },
     };
   },
@@ -117,9 +137,17 @@ function faultsOf({ lists, sample }: WordsConfig): ConfigFault[] {
   const faults = lists.flatMap(({ words, patterns }, at): ConfigFault[] => {
     const list = wordsOf(words);
     if (list.length === 0 && patterns.length === 0) {
-      return [{ path: ["lists", at], message: "The list is empty.", fix: "Give it words or patterns, or take it out." }];
+      return [
+        {
+          path: ["lists", at],
+          message: "The list is empty.",
+          fix: "Give it words or patterns, or take it out.",
+        },
+      ];
     }
-    const long = list.filter((word) => word.length > MAX_WORD || foldText(word).text.trim() === "").length;
+    const long = list.filter(
+      (word) => word.length > MAX_WORD || foldText(word).text.trim() === "",
+    ).length;
     const wrongWords: ConfigFault[] =
       long === 0
         ? []
@@ -144,7 +172,12 @@ function faultsOf({ lists, sample }: WordsConfig): ConfigFault[] {
     });
     return [...wrongWords, ...wrongPatterns];
   });
-  if (faults.length > 0 || sample !== undefined || lists.some(({ words }) => wordsOf(words).length > 0)) return faults;
+  if (
+    faults.length > 0 ||
+    sample !== undefined ||
+    lists.some(({ words }) => wordsOf(words).length > 0)
+  )
+    return faults;
   return [
     {
       path: ["lists"],

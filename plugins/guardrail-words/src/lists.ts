@@ -1,4 +1,7 @@
-/** Lists as the configuration has them, made into rules: words in one pass, each pattern by a matcher whose time is linear. */
+/**
+ * Lists as the configuration has them, made into rules: words in one pass, each pattern by a
+ * matcher whose time is linear.
+ */
 
 import { foldText, type TextRule, WordFinder } from "@sluice/kit/guard";
 import { RE2JS } from "re2js";
@@ -26,7 +29,9 @@ const LETTER = /[\p{L}\p{N}_]/u;
 const BLANK = /[^\S ]/g;
 const FLAGS = RE2JS.CASE_INSENSITIVE;
 
-/** The words of a list: one for each line of each entry; a line that begins with `#` is a remark. */
+/**
+ * The words of a list: one for each line of each entry; a line that begins with `#` is a remark.
+ */
 export function wordsOf(entries: readonly string[]): string[] {
   const lines = entries.flatMap((entry) => entry.split("\n")).map((line) => line.trim());
   return [...new Set(lines.filter((line) => line !== "" && !line.startsWith("#")))];
@@ -37,7 +42,9 @@ export function patternFault(pattern: string): string | undefined {
   try {
     const compiled = RE2JS.compile(pattern, FLAGS);
     if (compiled.test("")) return "it matches an empty text";
-    return compiled.programSize() > MAX_PROGRAM ? "it is too large once its repetitions are written out" : undefined;
+    return compiled.programSize() > MAX_PROGRAM
+      ? "it is too large once its repetitions are written out"
+      : undefined;
   } catch (error) {
     return error instanceof Error ? error.message : "it cannot be read";
   }
@@ -63,7 +70,10 @@ function wordRule(words: readonly string[], isWhole: boolean): TextRule {
   };
 }
 
-/** Whether a word begins or ends here: letters on one side alone. A word that begins with a sign needs no edge there. */
+/**
+ * Whether a word begins or ends here: letters on one side alone. A word that begins with a sign
+ * needs no edge there.
+ */
 function isEdge(text: string, at: number): boolean {
   return !LETTER.test(text.charAt(at - 1)) || !LETTER.test(text.charAt(at));
 }
@@ -91,7 +101,11 @@ function patternRuleOf(pattern: string): TextRule {
  * Consecutive matches. A pattern without a bound is never checked in a window, where an earlier
  * match could shift later ones.
  */
-function findAll(compiled: RE2JS, folded: string, found: (start: number, end: number) => void): void {
+function findAll(
+  compiled: RE2JS,
+  folded: string,
+  found: (start: number, end: number) => void,
+): void {
   const matcher = compiled.matcher(folded);
   for (let from = 0; from <= folded.length && matcher.find(from);) {
     if (matcher.end() > matcher.start()) found(matcher.start(), matcher.end());
@@ -99,7 +113,10 @@ function findAll(compiled: RE2JS, folded: string, found: (start: number, end: nu
   }
 }
 
-/** Matches from every place, block by block, so that only blocks that have one are searched for where. */
+/**
+ * Matches from every place, block by block, so that only blocks that have one are searched for
+ * where.
+ */
 function findBounded(
   compiled: RE2JS,
   { folded, maxLength }: { readonly folded: string; readonly maxLength: number },
@@ -118,7 +135,8 @@ function findBounded(
       if (origin + start >= block + BLOCK) break;
       if (end > start) found(origin + start, origin + end);
       searched += maxLength;
-      // A text made of matches is searched inside of them too, as long as that is affordable; then from the end of each.
+      // A text made of matches is searched inside of them too, as long as that is affordable; then
+      // from the end of each.
       from = searched < MAX_SEARCHED ? start + 1 : Math.max(end, start + 1);
       if (from > text.length) break;
     }

@@ -1,4 +1,7 @@
-/** How long a match of a pattern can be: without a bound on that, no window over a stream can be exact. */
+/**
+ * How long a match of a pattern can be: without a bound on that, no window over a stream can be
+ * exact.
+ */
 
 /** Classes of one ASCII character. */
 const SHORT = new Set("dws".split(""));
@@ -8,8 +11,8 @@ const EDGES = new Set("bBAzZ".split(""));
 const WIDE = 2;
 
 /**
- * The longest match of a pattern in RE2's syntax, in UTF-16 code units. `Infinity` where it has no bound, and where this reader
- * does not understand it.
+ * The longest match of a pattern in RE2's syntax, in UTF-16 code units. `Infinity` where it has no
+ * bound, and where this reader does not understand it.
  */
 export function longestMatch(pattern: string): number {
   const reader = { pattern, at: 0 };
@@ -82,7 +85,8 @@ function repetition(reader: Reader): number {
 }
 
 function group(reader: Reader): number {
-  const [begin] = /^\?(?:P?<[A-Za-z]\w*>|[imsU-]*:)/.exec(reader.pattern.slice(reader.at, reader.at + 64)) ?? [];
+  const [begin] =
+    /^\?(?:P?<[A-Za-z]\w*>|[imsU-]*:)/.exec(reader.pattern.slice(reader.at, reader.at + 64)) ?? [];
   if (begin === undefined && reader.pattern.charAt(reader.at) === "?") {
     const [flags] = /^\?[imsU-]+\)/.exec(reader.pattern.slice(reader.at, reader.at + 16)) ?? [];
     reader.at += flags?.length ?? 0;
@@ -96,7 +100,8 @@ function group(reader: Reader): number {
 }
 
 function bracket(reader: Reader): number {
-  const [rest] = /^\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]/su.exec(reader.pattern.slice(reader.at)) ?? [];
+  const [rest] =
+    /^\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]/su.exec(reader.pattern.slice(reader.at)) ?? [];
   if (rest === undefined) return Infinity;
   reader.at += rest.length;
   return WIDE;
@@ -107,8 +112,10 @@ function escape(reader: Reader): number {
   if (EDGES.has(kind)) return 0;
   if (SHORT.has(kind)) return 1;
   const rest = reader.pattern.slice(reader.at);
-  if (kind === "p" || kind === "P") return skip(reader, /^(?:\{[^}]{1,40}\}|[A-Z])/.exec(rest)?.[0], WIDE);
-  if (kind === "x") return skip(reader, /^(?:\{[0-9A-Fa-f]{1,6}\}|[0-9A-Fa-f]{2})/.exec(rest)?.[0], WIDE);
+  if (kind === "p" || kind === "P")
+    return skip(reader, /^(?:\{[^}]{1,40}\}|[A-Z])/.exec(rest)?.[0], WIDE);
+  if (kind === "x")
+    return skip(reader, /^(?:\{[0-9A-Fa-f]{1,6}\}|[0-9A-Fa-f]{2})/.exec(rest)?.[0], WIDE);
   // \Q…\E and what else there may be: no guess.
   if (/[A-Z0-9]/.test(kind) && !/[DWS]/.test(kind)) return Infinity;
   return WIDE;

@@ -1,6 +1,14 @@
 /** Parts of a conversation as Anthropic's content blocks. */
 
-import { type Chat, type ContentPart, Members, type Part, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
+import {
+  type Chat,
+  type ContentPart,
+  Members,
+  type Part,
+  type Refuse,
+  ToolNames,
+  type Turn,
+} from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
@@ -8,7 +16,11 @@ const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp
 const CALL_ID: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 
 /** A turn as a message. */
-export function messageOf({ role, parts }: Turn, names: ToolNames.NameMap, refuse: Refuse): JsonObject {
+export function messageOf(
+  { role, parts }: Turn,
+  names: ToolNames.NameMap,
+  refuse: Refuse,
+): JsonObject {
   return { role, content: parts.flatMap((part) => blocksOf(part, names, refuse)) };
 }
 
@@ -34,7 +46,9 @@ function blocksOf(part: Part, names: ToolNames.NameMap, refuse: Refuse): JsonObj
         {
           type: "tool_result",
           tool_use_id: ToolNames.mapId(part.id, CALL_ID),
-          ...(part.parts.length === 0 ? {} : { content: part.parts.flatMap((each) => contentBlocks(each, refuse)) }),
+          ...(part.parts.length === 0
+            ? {}
+            : { content: part.parts.flatMap((each) => contentBlocks(each, refuse)) }),
           ...(part.isError ? { is_error: true } : {}),
           ...marker(part),
         },
@@ -49,20 +63,29 @@ function contentBlocks(part: ContentPart, refuse: Refuse): JsonObject[] {
     case "text":
       return [textBlock(part)];
     case "image":
-      return [{ type: "image", source: imageSource(part.source, part.path, refuse), ...marker(part) }];
+      return [
+        { type: "image", source: imageSource(part.source, part.path, refuse), ...marker(part) },
+      ];
     case "document":
       return [
         {
           type: "document",
           source: documentSource(part.source, part.path, refuse),
-          ...Members.present({ title: part.name, context: part.context, citations: part.citations }),
+          ...Members.present({
+            title: part.name,
+            context: part.context,
+            citations: part.citations,
+          }),
           ...marker(part),
         },
       ];
     case "thinking":
       if (part.redacted !== undefined) return [{ type: "redacted_thinking", data: part.redacted }];
-      // Only what the API signed is taken back; a thought without a signature belongs to another provider.
-      return part.signature === undefined ? [] : [{ type: "thinking", thinking: part.text, signature: part.signature }];
+      // Only what the API signed is taken back; a thought without a signature belongs to another
+      // provider.
+      return part.signature === undefined
+        ? []
+        : [{ type: "thinking", thinking: part.text, signature: part.signature }];
     case "audio":
     case "video":
       return refuse(part.path, part.kind);
@@ -78,7 +101,8 @@ function imageSource(source: Chat.MediaSource, path: string, refuse: Refuse): Js
     case "file":
       return { type: "file", file_id: source.id };
     case "data":
-      if (!IMAGE_TYPES.has(source.mimeType)) return refuse(path, `an image of type ${source.mimeType}`);
+      if (!IMAGE_TYPES.has(source.mimeType))
+        return refuse(path, `an image of type ${source.mimeType}`);
       return { type: "base64", media_type: source.mimeType, data: source.data };
     case "text":
       return refuse(path, "an image made of text");
@@ -96,9 +120,14 @@ function documentSource(source: Chat.MediaSource, path: string, refuse: Refuse):
     case "text":
       return { type: "text", media_type: "text/plain", data: source.text };
     case "data":
-      if (source.mimeType === "application/pdf") return { type: "base64", media_type: source.mimeType, data: source.data };
+      if (source.mimeType === "application/pdf")
+        return { type: "base64", media_type: source.mimeType, data: source.data };
       if (source.mimeType === "text/plain") {
-        return { type: "text", media_type: "text/plain", data: Buffer.from(source.data, "base64").toString("utf8") };
+        return {
+          type: "text",
+          media_type: "text/plain",
+          data: Buffer.from(source.data, "base64").toString("utf8"),
+        };
       }
       return refuse(path, `a document of type ${source.mimeType}`);
     default:

@@ -1,4 +1,7 @@
-/** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
+/**
+ * @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for
+ * native requests.
+ */
 
 import { defineProvider, Option } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
@@ -25,7 +28,8 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
 export default defineProvider<AnthropicConfig>({
   name: "anthropic",
   stability: "beta",
-  summary: "Claude by Anthropic's own API: chat, tools, images, documents, thinking; and every native path.",
+  summary:
+    "Claude by Anthropic's own API: chat, tools, images, documents, thinking; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -35,7 +39,8 @@ export default defineProvider<AnthropicConfig>({
       version: {
         type: "string",
         default: "2023-06-01",
-        description: "Sent as `anthropic-version` when the client sends none. Example: `2023-06-01`.",
+        description:
+          "Sent as `anthropic-version` when the client sends none. Example: `2023-06-01`.",
       },
       beta: {
         type: "string",
@@ -51,7 +56,10 @@ export default defineProvider<AnthropicConfig>({
     },
   },
   create(config, host) {
-    const headers: Record<string, string | Secret> = { "content-type": "application/json", "anthropic-version": config.version };
+    const headers: Record<string, string | Secret> = {
+      "content-type": "application/json",
+      "anthropic-version": config.version,
+    };
     if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
     headers["x-api-key"] = config.api_key;
     return {
@@ -74,9 +82,15 @@ export default defineProvider<AnthropicConfig>({
       error: readError,
       passthrough({ headers: native, ...request }) {
         const versioned = { "anthropic-version": config.version, ...native };
-        return Native.call({ ...request, headers: versioned }, config.base_url, { "x-api-key": config.api_key });
+        return Native.call({ ...request, headers: versioned }, config.base_url, {
+          "x-api-key": config.api_key,
+        });
       },
-      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["request-id"] },
+      native: {
+        root: Native.root(config.base_url),
+        endpoints: ENDPOINTS,
+        replyHeaders: ["request-id"],
+      },
     };
   },
 });

@@ -1,4 +1,7 @@
-/** Anthropic's messages for packages that reach Claude another way: the same requests and replies, another address. */
+/**
+ * Anthropic's messages for packages that reach Claude another way: the same requests and replies,
+ * another address.
+ */
 
 export { supports, traits } from "./models.ts";
 export { messagesBody, PARAMETERS, toolNames } from "./request.ts";

@@ -15,15 +15,20 @@ const MAX_OUTPUT: readonly (readonly [RegExp, number])[] = [
 /** Of every family since: 64,000 or more. */
 const MAX_OUTPUT_SINCE = 64_000;
 
-/** Families that think within a budget of tokens; later ones decide by themselves and take an effort. */
+/**
+ * Families that think within a budget of tokens; later ones decide by themselves and take an
+ * effort.
+ */
 const BUDGETED = /claude-(?:3-7|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8}|-latest|@\d{8})?$)/;
 /** Families that cannot think. */
 const THOUGHTLESS = /claude-(?:2|3-(?:haiku|opus|sonnet|5)|instant)/;
 /** Families that read text alone. */
 const SIGHTLESS = /claude-(?:2|instant)/;
 /**
- * Families before structured output: `output_config.format` came with Opus, Sonnet and Haiku 4.5; Opus 4.1 had it in a beta
- * alone (platform.claude.com/docs/en/build-with-claude/structured-outputs, "Structured outputs are generally available …").
+ * Families before structured output: `output_config.format` came with Opus, Sonnet and Haiku 4.5;
+ * Opus 4.1 had it in a beta alone
+ * (platform.claude.com/docs/en/build-with-claude/structured-outputs, "Structured outputs are
+ * generally available …").
  */
 const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8})?$)/;
 

@@ -55,21 +55,37 @@ const FAILURES = Members.table<FailureClass>({
 });
 
 /** The reply to a messages request. */
-export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
+export function decodeMessage(
+  body: Uint8Array,
+  request: ProviderRequest,
+  names: ToolNames.NameMap,
+): DecodedReply {
   const message = readJsonBody(body);
   if (message.type === "error" && isObject(message.error)) throw embeddedError(message.error);
   if (!Array.isArray(message.content)) throw invalidReply("has no content");
   const blocks = Members.objectsOf(message.content);
   const texts = (type: string, member: string): string =>
-    blocks.flatMap((block) => (block.type === type && typeof block[member] === "string" ? [block[member]] : [])).join("");
+    blocks
+      .flatMap((block) =>
+        block.type === type && typeof block[member] === "string" ? [block[member]] : [],
+      )
+      .join("");
   const citations = blocks.flatMap((block) => Members.objectsOf(block.citations));
   return chatReply(request, {
     text: texts("text", "text"),
     reasoning: texts("thinking", "thinking"),
-    thinkingBlocks: blocks.filter(({ type }) => type === "thinking" || type === "redacted_thinking"),
+    thinkingBlocks: blocks.filter(
+      ({ type }) => type === "thinking" || type === "redacted_thinking",
+    ),
     calls: blocks.flatMap((block) =>
       block.type === "tool_use" && typeof block.id === "string" && typeof block.name === "string"
-        ? [{ id: block.id, name: names.toClient(block.name), arguments: JSON.stringify(block.input ?? {}) }]
+        ? [
+            {
+              id: block.id,
+              name: names.toClient(block.name),
+              arguments: JSON.stringify(block.input ?? {}),
+            },
+          ]
         : [],
     ),
     nativeFinish: Members.textIn(message.stop_reason),
@@ -93,8 +109,8 @@ function stopSequence(value: JsonValue | undefined): JsonObject {
 }
 
 /**
- * The usage of a message. The API counts cached tokens beside the input, and thoughts within the output
- * (`OutputTokensDetails` of the SDK).
+ * The usage of a message. The API counts cached tokens beside the input, and thoughts within the
+ * output (`OutputTokensDetails` of the SDK).
  */
 function readUsage(usage: JsonObject): Usage | undefined {
   const input = tokenCount(usage.input_tokens);
@@ -102,7 +118,10 @@ function readUsage(usage: JsonObject): Usage | undefined {
   const writes = readCacheWrites(usage);
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return usageOf({
-    promptTokens: input === undefined ? undefined : input + (cachedTokens ?? 0) + (writes.cacheWriteTokens ?? 0),
+    promptTokens:
+      input === undefined
+        ? undefined
+        : input + (cachedTokens ?? 0) + (writes.cacheWriteTokens ?? 0),
     completionTokens: tokenCount(usage.output_tokens),
     cachedTokens,
     ...writes,
@@ -113,14 +132,20 @@ function readUsage(usage: JsonObject): Usage | undefined {
 }
 
 /** A translator of one stream of events. `names` is called once, when a tool call begins. */
-export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
+export function translateStream(
+  request: ProviderRequest,
+  names: () => ToolNames.NameMap,
+): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     const blocks: Blocks = new Map();
     // The last word on each count wins; the end of a stream repeats some of them as null.
     let usage: JsonObject = {};
     const merge = (later: JsonValue | undefined): void => {
       if (!isObject(later)) return;
-      usage = { ...usage, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+      usage = {
+        ...usage,
+        ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)),
+      };
     };
     return ({ data }) => {
       const event = readJsonEvent(data);
@@ -141,7 +166,8 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
         case "message_delta": {
           merge(event.usage);
           const said = isObject(event.delta) ? event.delta : {};
-          if (typeof said.stop_reason === "string") writer.finish(said.stop_reason, FINISH, stopSequence(said.stop_sequence));
+          if (typeof said.stop_reason === "string")
+            writer.finish(said.stop_reason, FINISH, stopSequence(said.stop_sequence));
           break;
         }
         case "message_stop":
@@ -160,14 +186,23 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
 /** The first event of each block, by its index. */
 type Blocks = Map<JsonValue | undefined, JsonObject>;
 
-function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: () => ToolNames.NameMap): void {
+function start(
+  event: JsonObject,
+  blocks: Blocks,
+  writer: ChunkWriter,
+  names: () => ToolNames.NameMap,
+): void {
   const value = isObject(event.content_block) ? event.content_block : {};
   const key = String(event.index);
   blocks.set(event.index, value);
-  if (value.type === "tool_use") writer.callStart(key, { id: String(value.id), name: names().toClient(String(value.name)) });
+  if (value.type === "tool_use")
+    writer.callStart(key, { id: String(value.id), name: names().toClient(String(value.name)) });
   else if (value.type === "text") writer.text(Members.textIn(value.text) ?? "");
   else if (value.type === "thinking") {
-    writer.thought(key, { text: Members.textIn(value.thinking) ?? "", signature: Members.textIn(value.signature) ?? "" });
+    writer.thought(key, {
+      text: Members.textIn(value.thinking) ?? "",
+      signature: Members.textIn(value.signature) ?? "",
+    });
   }
 }
 
@@ -216,7 +251,8 @@ function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "messag
   const said = Members.textIn(message);
   if (type === "invalid_request_error" || type === "request_too_large") {
     // The operator's account, not the client's request.
-    if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
+    if (said !== undefined && /credit balance is too low/i.test(said))
+      return { message: said, failure: "auth" };
     return { message: said, failure: Failures.refusalOf(said) ?? "bad_request" };
   }
   return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };

@@ -1,4 +1,7 @@
-/** Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the types of its SDK 1.11.0). */
+/**
+ * Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the
+ * types of its SDK 1.11.0).
+ */
 
 import {
   BASIC_PARAMETERS,
@@ -17,10 +20,23 @@ import { maxOutputTokens, thinkingOf } from "./models.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of the reference dialect that the API has a way to say. */
-export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier", "user"];
+export const PARAMETERS: readonly string[] = [
+  ...BASIC_PARAMETERS,
+  "reasoning_effort",
+  "thinking",
+  "service_tier",
+  "user",
+];
 
 /** Members of the API's own that a client may send beside them. */
-const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
+const NATIVE = [
+  "top_k",
+  "cache_control",
+  "container",
+  "context_management",
+  "inference_geo",
+  "speed",
+];
 const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 const EFFORTS = Members.table<string>({
   minimal: "low",
@@ -53,9 +69,13 @@ export interface MessagesCall {
 }
 
 /** The body to send. `maxTokens` is for clients that set none. */
-export function messagesBody(request: ProviderRequest, maxTokens: number | undefined): MessagesCall {
+export function messagesBody(
+  request: ProviderRequest,
+  maxTokens: number | undefined,
+): MessagesCall {
   const chat = readRequest(request);
-  if (chat.turns.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (chat.turns.length === 0)
+    throw invalidField("messages", "a conversation with at least one message that is not empty");
   const { model } = request.target;
   const names = toolNames(request);
   const limit = chat.maxTokens ?? maxTokens ?? maxOutputTokens(model);
@@ -64,7 +84,9 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
     max_tokens: limit,
     ...(chat.system.length === 0 ? {} : { system: chat.system.map(textBlock) }),
     // A turn of unsigned thoughts alone has nothing that the API takes.
-    messages: chat.turns.map((turn) => messageOf(turn, names, chat.refuse)).filter(({ content }) => (content as []).length > 0),
+    messages: chat.turns
+      .map((turn) => messageOf(turn, names, chat.refuse))
+      .filter(({ content }) => (content as []).length > 0),
     ...tools(chat, names),
     ...sampling(chat),
     ...thought(chat, model, limit),
@@ -72,7 +94,8 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
     ...chat.native,
   };
   const format = outputFormat(chat);
-  if (format !== undefined) body.output_config = { ...(body.output_config as JsonObject | undefined), format };
+  if (format !== undefined)
+    body.output_config = { ...(body.output_config as JsonObject | undefined), format };
   const isThinking = (body.thinking as JsonObject | undefined)?.type === "enabled";
   if (isThinking && chat.temperature !== undefined && chat.temperature !== 1) {
     chat.refuse("temperature", "a temperature other than 1 beside thinking");
@@ -83,9 +106,13 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
 
 function sampling(chat: Chat.Request): JsonObject {
   const { temperature, topP, stop, body, refuse } = chat;
-  if (temperature !== undefined && (temperature < 0 || temperature > 1)) refuse("temperature", "a temperature outside of 0 to 1");
+  if (temperature !== undefined && (temperature < 0 || temperature > 1))
+    refuse("temperature", "a temperature outside of 0 to 1");
   const stops = stop.length === 0 ? undefined : stop;
-  return { ...Members.present({ temperature, top_p: topP, stop_sequences: stops }), ...serviceTier(body.service_tier, chat) };
+  return {
+    ...Members.present({ temperature, top_p: topP, stop_sequences: stops }),
+    ...serviceTier(body.service_tier, chat),
+  };
 }
 
 function serviceTier(tier: JsonValue | undefined, { refuse }: Chat.Request): JsonObject {
@@ -98,11 +125,16 @@ function serviceTier(tier: JsonValue | undefined, { refuse }: Chat.Request): Jso
 function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
   if (offered.length === 0) return {};
-  const list = offered.map((tool) => (tool.kind === "native" ? tool.value : toolOf(tool, names, chat.refuse)));
+  const list = offered.map((tool) =>
+    tool.kind === "native" ? tool.value : toolOf(tool, names, chat.refuse),
+  );
   const serial = chat.parallel === false ? { disable_parallel_tool_use: true } : {};
   switch (choice?.mode) {
     case undefined:
-      return { tools: list, ...(chat.parallel === false ? { tool_choice: { type: "auto", ...serial } } : {}) };
+      return {
+        tools: list,
+        ...(chat.parallel === false ? { tool_choice: { type: "auto", ...serial } } : {}),
+      };
     case "none":
       return { tools: list, tool_choice: { type: "none" } };
     case "auto":
@@ -110,21 +142,33 @@ function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
     case "required":
       return { tools: list, tool_choice: { type: "any", ...serial } };
     case "named":
-      return { tools: list, tool_choice: { type: "tool", name: names.toUpstream(choice.name), ...serial } };
+      return {
+        tools: list,
+        tool_choice: { type: "tool", name: names.toUpstream(choice.name), ...serial },
+      };
     default:
       return choice satisfies never;
   }
 }
 
-function toolOf(tool: Chat.ToolDefinition, names: ToolNames.NameMap, refuse: Chat.Request["refuse"]): JsonObject {
+function toolOf(
+  tool: Chat.ToolDefinition,
+  names: ToolNames.NameMap,
+  refuse: Chat.Request["refuse"],
+): JsonObject {
   const { name, description, schema, strict, schemaPath } = tool;
-  if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
-  return { ...Members.present({ name: names.toUpstream(name), description, input_schema: schema, strict }), ...marker(tool) };
+  if (schema.type !== "object")
+    refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
+  return {
+    ...Members.present({ name: names.toUpstream(name), description, input_schema: schema, strict }),
+    ...marker(tool),
+  };
 }
 
 /**
- * Thinking. The API's own form is sent unchanged; an effort is sent in the form that the model takes. It is left out where the API
- * would refuse it: beside a forced choice of tools, and in a turn whose signed thoughts the client lost.
+ * Thinking. The API's own form is sent unchanged; an effort is sent in the form that the model
+ * takes. It is left out where the API would refuse it: beside a forced choice of tools, and in a
+ * turn whose signed thoughts the client lost.
  */
 function thought(chat: Chat.Request, model: string, maxTokens: number): JsonObject {
   const { thinking, reasoningEffort: effort, refuse } = chat;
@@ -145,10 +189,20 @@ function thought(chat: Chat.Request, model: string, maxTokens: number): JsonObje
     case "adaptive":
       return {
         ...(isWithheld ? {} : { thinking: { type: "adaptive" } }),
-        output_config: { effort: EFFORTS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`) },
+        output_config: {
+          effort:
+            EFFORTS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`),
+        },
       };
     case "budget":
-      return isWithheld ? {} : { thinking: { type: "enabled", budget_tokens: Reasoning.budget(effort, refuse, maxTokens) } };
+      return isWithheld
+        ? {}
+        : {
+            thinking: {
+              type: "enabled",
+              budget_tokens: Reasoning.budget(effort, refuse, maxTokens),
+            },
+          };
   }
 }
 
@@ -161,5 +215,8 @@ function isForced(chat: Chat.Request): boolean {
 function outputFormat({ responseFormat: format, refuse }: Chat.Request): JsonObject | undefined {
   if (format === undefined) return undefined;
   if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
-  return { type: "json_schema", schema: Schema.lower(format.schema, OUTPUT_SCHEMA, format.schemaPath, refuse) };
+  return {
+    type: "json_schema",
+    schema: Schema.lower(format.schema, OUTPUT_SCHEMA, format.schemaPath, refuse),
+  };
 }

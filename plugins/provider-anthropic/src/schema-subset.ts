@@ -1,4 +1,7 @@
-/** The subset of JSON Schema for Anthropic's structured output (its SDK 1.11.0, `transformJSONSchema`). */
+/**
+ * The subset of JSON Schema for Anthropic's structured output (its SDK 1.11.0,
+ * `transformJSONSchema`).
+ */
 
 import type { Schema } from "@sluice/kit/dialect";
 
@@ -19,7 +22,18 @@ export const OUTPUT_SCHEMA: Schema.Subset = {
     "minItems",
     "format",
   ]),
-  formats: new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+  formats: new Set([
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "uri",
+    "ipv4",
+    "ipv6",
+    "uuid",
+  ]),
   maxMinItems: 1,
   oneOf: "anyOf",
   objects: "closed",

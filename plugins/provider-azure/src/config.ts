@@ -42,18 +42,24 @@ export const azureConfigSchema: JsonSchema = {
         "Sent as `api-version`. Default: `2024-10-21` with `api: deployments`, none with `api: v1`. Example: `2025-01-01-preview`.",
     },
     api_key: Option.secret("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
-    token: Option.secret("An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`."),
+    token: Option.secret(
+      "An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`.",
+    ),
     tenant_id: {
       type: "string",
       pattern: "^[0-9A-Za-z.-]+$",
-      description: "The Entra tenant that the application belongs to. Example: `contoso.onmicrosoft.com`.",
+      description:
+        "The Entra tenant that the application belongs to. Example: `contoso.onmicrosoft.com`.",
     },
     client_id: {
       type: "string",
       minLength: 1,
-      description: "The application's id, or that of a user-assigned identity. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`.",
+      description:
+        "The application's id, or that of a user-assigned identity. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`.",
     },
-    client_secret: Option.secret("The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`."),
+    client_secret: Option.secret(
+      "The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`.",
+    ),
     federated_token_file: {
       type: "string",
       minLength: 1,
@@ -70,18 +76,21 @@ export const azureConfigSchema: JsonSchema = {
       type: "string",
       pattern: "^https?://[^/?#]+$",
       default: "http://169.254.169.254",
-      description: "The metadata service that has the machine's tokens. Example: `http://169.254.169.254`.",
+      description:
+        "The metadata service that has the machine's tokens. Example: `http://169.254.169.254`.",
     },
     authority: {
       type: "string",
       pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
       default: "https://login.microsoftonline.com",
-      description: "Where Entra hands out tokens; another one in a national cloud. Example: `https://login.microsoftonline.us`.",
+      description:
+        "Where Entra hands out tokens; another one in a national cloud. Example: `https://login.microsoftonline.us`.",
     },
     scope: {
       type: "string",
       default: "https://cognitiveservices.azure.com/.default",
-      description: "The scope of the token. Example: `https://cognitiveservices.azure.us/.default`.",
+      description:
+        "The scope of the token. Example: `https://cognitiveservices.azure.us/.default`.",
     },
   },
 };
@@ -100,12 +109,15 @@ const WAYS = {
  * managed identity.
  */
 export function checkCredential(config: AzureConfig): readonly ConfigFault[] {
-  const named = Object.values(WAYS).filter((parts) => config[parts.at(-1) ?? "api_key"] !== undefined);
+  const named = Object.values(WAYS).filter(
+    (parts) => config[parts.at(-1) ?? "api_key"] !== undefined,
+  );
   const [way, another] = named;
   const isApplication = config.tenant_id !== undefined || config.client_id !== undefined;
   const fix =
     "set one of api_key, token, client_secret or federated_token_file with tenant_id and client_id, and credentials: managed_identity";
-  if (another !== undefined) return [{ path: [], message: "the provider has more than one credential", fix }];
+  if (another !== undefined)
+    return [{ path: [], message: "the provider has more than one credential", fix }];
   if (way === undefined) {
     const message = isApplication
       ? "an Entra application needs client_secret or federated_token_file as well"
@@ -115,10 +127,18 @@ export function checkCredential(config: AzureConfig): readonly ConfigFault[] {
   const missing = way.filter((part) => config[part] === undefined);
   if (missing.length > 0) {
     return [
-      { path: [], message: `an Entra application needs ${missing.join(" and ")} as well`, fix: `add ${missing.join(" and ")}` },
+      {
+        path: [],
+        message: `an Entra application needs ${missing.join(" and ")} as well`,
+        fix: `add ${missing.join(" and ")}`,
+      },
     ];
   }
   const parts: readonly string[] = config.credentials === undefined ? way : [...way, "client_id"];
-  const odd = (["tenant_id", "client_id"] as const).find((part) => config[part] !== undefined && !parts.includes(part));
-  return odd === undefined ? [] : [{ path: [odd], message: `${odd} is no part of the credential`, fix: `remove ${odd}` }];
+  const odd = (["tenant_id", "client_id"] as const).find(
+    (part) => config[part] !== undefined && !parts.includes(part),
+  );
+  return odd === undefined
+    ? []
+    : [{ path: [odd], message: `${odd} is no part of the credential`, fix: `remove ${odd}` }];
 }

@@ -1,29 +1,48 @@
 /** @sluice/provider-azure: Azure OpenAI as a provider, by deployment paths or by its v1 API. */
 
 import { defineProvider } from "@sluice/kit";
-import { Compatible, createOperations, ImageCalls, OPENAI_HISTORY, reasoningTraits } from "@sluice/kit/openai";
+import {
+  Compatible,
+  createOperations,
+  ImageCalls,
+  OPENAI_HISTORY,
+  reasoningTraits,
+} from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { openIdentity } from "./identity.ts";
 import { translateStream } from "./stream.ts";
 
-/** The newest of the dated versions that is no preview (learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle). */
+/**
+ * The newest of the dated versions that is no preview
+ * (learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle).
+ */
 const DATED_VERSION = "2024-10-21";
 
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
-const ERROR_WORDS: Compatible.ErrorWords = { content_filter_error: "server", NoCapacity: "overloaded" };
+const ERROR_WORDS: Compatible.ErrorWords = {
+  content_filter_error: "server",
+  NoCapacity: "overloaded",
+};
 
-/** Below a deployment the path names the model (learn.microsoft.com/azure/ai-services/openai/reference); the `v1` API has it in the body. */
+/**
+ * Below a deployment the path names the model
+ * (learn.microsoft.com/azure/ai-services/openai/reference); the `v1` API has it in the body.
+ */
 const ENDPOINTS: readonly NativeEndpoint[] = [
-  ...Native.openaiEndpoints(["openai/deployments/{model}/"]).map((endpoint): NativeEndpoint => ({ ...endpoint, model: "path" })),
+  ...Native.openaiEndpoints(["openai/deployments/{model}/"]).map((endpoint): NativeEndpoint => ({
+    ...endpoint,
+    model: "path",
+  })),
   ...Native.openaiEndpoints(["openai/v1/", "openai/"]),
 ];
 
 export default defineProvider<AzureConfig>({
   name: "azure",
   stability: "beta",
-  summary: "Azure OpenAI: chat, embeddings and images of a resource's deployments, by key or Entra identity.",
+  summary:
+    "Azure OpenAI: chat, embeddings and images of a resource's deployments, by key or Entra identity.",
   config: azureConfigSchema,
   check: checkCredential,
   create(config, host) {
@@ -37,7 +56,8 @@ export default defineProvider<AzureConfig>({
     const headers = { "content-type": "application/json", ...account };
     const { of, names } = createOperations({}, undefined, OPENAI_HISTORY);
     const url = (path: string, deployment: string): string => {
-      const base = api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
+      const base =
+        api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
     };
     return {
@@ -50,7 +70,13 @@ export default defineProvider<AzureConfig>({
       },
       encode(request) {
         const { path, encode } = of(request);
-        return { kind: "http", method: "POST", url: url(path, request.target.model), headers, body: encode(request).bytes };
+        return {
+          kind: "http",
+          method: "POST",
+          url: url(path, request.target.model),
+          headers,
+          body: encode(request).bytes,
+        };
       },
       decode: (body, request) => of(request).decode(body, request),
       stream: translateStream,
@@ -60,7 +86,11 @@ export default defineProvider<AzureConfig>({
         const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
         const isAdded = isDated && !/(?:^|&)api-version=/i.test(asked);
         const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
-        return Native.call({ ...request, query: [asked, added].filter((part) => part !== "").join("&") }, endpoint, account);
+        return Native.call(
+          { ...request, query: [asked, added].filter((part) => part !== "").join("&") },
+          endpoint,
+          account,
+        );
       },
       native: { root: Native.root(endpoint), endpoints: ENDPOINTS },
       ...(tokens === undefined

@@ -1,10 +1,24 @@
-/** Parts of a conversation as Converse's content blocks (`ContentBlock` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
+/**
+ * Parts of a conversation as Converse's content blocks (`ContentBlock` of
+ * @aws-sdk/client-bedrock-runtime 3.1162.0).
+ */
 
-import { type Chat, type ContentPart, type Part, type Refuse, ToolNames } from "@sluice/kit/dialect";
+import {
+  type Chat,
+  type ContentPart,
+  type Part,
+  type Refuse,
+  ToolNames,
+} from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 import { cachePoints } from "./models.ts";
 
-const IMAGE_FORMATS: Formats = { "image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
+const IMAGE_FORMATS: Formats = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
 const VIDEO_FORMATS: Formats = {
   "video/x-matroska": "mkv",
   "video/quicktime": "mov",
@@ -28,7 +42,10 @@ const DOCUMENT_FORMATS: Formats = {
 };
 /** Ids of calls (the service model: `[a-zA-Z0-9_.:-]+`, 1 to 64). */
 const CALL_ID: ToolNames.NameRule = { character: /[a-zA-Z0-9_.:-]/, maxLength: 64 };
-/** Names of documents have 200 characters at most, letters, digits, single spaces, hyphens, parentheses and brackets. */
+/**
+ * Names of documents have 200 characters at most, letters, digits, single spaces, hyphens,
+ * parentheses and brackets.
+ */
 const NAME_CHARACTERS = 200;
 
 type Formats = Readonly<Record<string, string>>;
@@ -40,7 +57,11 @@ export interface BlockWriter {
   system(): JsonObject[];
 }
 
-export function createBlockWriter(chat: Chat.Request, model: string, names: ToolNames.NameMap): BlockWriter {
+export function createBlockWriter(
+  chat: Chat.Request,
+  model: string,
+  names: ToolNames.NameMap,
+): BlockWriter {
   const { refuse } = chat;
   const points = cachePoints(model);
   const documents = new Set<string>();
@@ -48,13 +69,21 @@ export function createBlockWriter(chat: Chat.Request, model: string, names: Tool
     switch (part.kind) {
       case "call":
         return [
-          { toolUse: { toolUseId: ToolNames.mapId(part.id, CALL_ID), name: names.toUpstream(part.name), input: part.input } },
+          {
+            toolUse: {
+              toolUseId: ToolNames.mapId(part.id, CALL_ID),
+              name: names.toUpstream(part.name),
+              input: part.input,
+            },
+          },
         ];
       case "result": {
         const content = part.parts.flatMap((each) => contentBlocks(each, documents, refuse));
         // The default status is left out: not every model supports the member.
         const status = part.isError ? { status: "error" } : {};
-        return [{ toolResult: { toolUseId: ToolNames.mapId(part.id, CALL_ID), content, ...status } }];
+        return [
+          { toolResult: { toolUseId: ToolNames.mapId(part.id, CALL_ID), content, ...status } },
+        ];
       }
       default:
         return contentBlocks(part, documents, refuse);
@@ -81,10 +110,20 @@ export function createBlockWriter(chat: Chat.Request, model: string, names: Tool
 }
 
 /** The point after a part, up to which the prompt is cached. */
-export function cachePoint({ cacheControl }: { readonly cacheControl?: JsonObject }, withTtl: boolean): JsonObject[] {
+export function cachePoint(
+  { cacheControl }: { readonly cacheControl?: JsonObject },
+  withTtl: boolean,
+): JsonObject[] {
   if (cacheControl === undefined) return [];
   const { ttl } = cacheControl;
-  return [{ cachePoint: { type: "default", ...(withTtl && (ttl === "5m" || ttl === "1h") ? { ttl } : {}) } }];
+  return [
+    {
+      cachePoint: {
+        type: "default",
+        ...(withTtl && (ttl === "5m" || ttl === "1h") ? { ttl } : {}),
+      },
+    },
+  ];
 }
 
 /** The API requires a text beside a document (`Message.content` of the SDK). */
@@ -107,22 +146,37 @@ function contentBlocks(part: ContentPart, documents: Set<string>, refuse: Refuse
     case "document":
       return [{ document: documentBlock(part, documents, refuse) }];
     case "thinking":
-      if (part.redacted !== undefined) return [{ reasoningContent: { redactedContent: part.redacted } }];
-      // Only what the model signed is taken back; a thought without a signature belongs to another provider.
+      if (part.redacted !== undefined)
+        return [{ reasoningContent: { redactedContent: part.redacted } }];
+      // Only what the model signed is taken back; a thought without a signature belongs to another
+      // provider.
       if (part.signature === undefined) return [];
-      return [{ reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } }];
+      return [
+        { reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } },
+      ];
     default:
       return part satisfies never;
   }
 }
 
-function media(source: Chat.MediaSource, formats: Formats, what: string, path: string, refuse: Refuse): JsonObject {
+function media(
+  source: Chat.MediaSource,
+  formats: Formats,
+  what: string,
+  path: string,
+  refuse: Refuse,
+): JsonObject {
   const data = bytesOf(source, what, path, refuse);
-  const format = formats[data.mimeType] ?? refuse(path, `${article(what)} of type ${data.mimeType}`);
+  const format =
+    formats[data.mimeType] ?? refuse(path, `${article(what)} of type ${data.mimeType}`);
   return { format, source: { bytes: data.data } };
 }
 
-function documentBlock(part: Chat.DocumentPart, documents: Set<string>, refuse: Refuse): JsonObject {
+function documentBlock(
+  part: Chat.DocumentPart,
+  documents: Set<string>,
+  refuse: Refuse,
+): JsonObject {
   const { source, path, context, citations } = part;
   const rest = {
     name: ownName(part.name ?? "document", documents),
@@ -130,7 +184,11 @@ function documentBlock(part: Chat.DocumentPart, documents: Set<string>, refuse: 
     ...(citations === undefined ? {} : { citations }),
   };
   if (source.kind === "text") {
-    return { format: "txt", source: { bytes: Buffer.from(source.text).toString("base64") }, ...rest };
+    return {
+      format: "txt",
+      source: { bytes: Buffer.from(source.text).toString("base64") },
+      ...rest,
+    };
   }
   return { ...media(source, DOCUMENT_FORMATS, "document", path, refuse), ...rest };
 }
@@ -144,7 +202,8 @@ function ownName(name: string, taken: Set<string>): string {
     .slice(0, NAME_CHARACTERS);
   const base = plain === "" ? "document" : plain;
   let own = base;
-  for (let number = 2; taken.has(own); number++) own = `${base.slice(0, NAME_CHARACTERS - 8)} (${number})`;
+  for (let number = 2; taken.has(own); number++)
+    own = `${base.slice(0, NAME_CHARACTERS - 8)} (${number})`;
   taken.add(own);
   return own;
 }
@@ -159,7 +218,10 @@ function bytesOf(
     case "data":
       return source;
     case "url":
-      return refuse(path, `${article(what)} by URL (send a data: URL, or have the operator set fetch_media)`);
+      return refuse(
+        path,
+        `${article(what)} by URL (send a data: URL, or have the operator set fetch_media)`,
+      );
     case "file":
       return refuse(path, `${article(what)} by the id of a file`);
     case "text":

@@ -70,7 +70,10 @@ describe("the options", () => {
 
   it.each([
     [{}, "the provider has no credential"],
-    [{ api_key: secret, credentials: "chain" as const }, "`api_key` and `credentials` are two credentials"],
+    [
+      { api_key: secret, credentials: "chain" as const },
+      "`api_key` and `credentials` are two credentials",
+    ],
     [{ access_key_id: secret }, "`access_key_id` needs `secret_access_key`"],
     [{ secret_access_key: secret }, "`secret_access_key` needs `access_key_id`"],
     [{ api_key: secret, session_token: secret }, "`session_token` needs `access_key_id`"],

@@ -1,4 +1,7 @@
-/** Where credentials come from: the configuration, or AWS's own chain of profiles, containers and instances. */
+/**
+ * Where credentials come from: the configuration, or AWS's own chain of profiles, containers and
+ * instances.
+ */
 
 import { within } from "@sluice/kit";
 import { GatewayError, type Clock, type Secret } from "@sluice/contract";
@@ -29,17 +32,27 @@ export function fixedCredentials(
 }
 
 const CHAIN_PACKAGE = "@aws-sdk/credential-providers";
-/** Credentials are renewed this long before they end; while that fails, the old ones serve to their end. */
+/**
+ * Credentials are renewed this long before they end; while that fails, the old ones serve to their
+ * end.
+ */
 const RENEW_BEFORE_MS = 5 * 60_000;
-/** The maximum wait for the credential chain. A slower chain counts as failed, so that another target can be tried. */
+/**
+ * The maximum wait for the credential chain. A slower chain counts as failed, so that another
+ * target can be tried.
+ */
 const MAX_WAIT_MS = 15_000;
 
 /** Loads the package of the chain. */
-export type ChainLoader = (profile: string | undefined, region: string) => Promise<CredentialSource>;
+export type ChainLoader = (
+  profile: string | undefined,
+  region: string,
+) => Promise<CredentialSource>;
 
 /**
- * The chain of AWS: environment, profile, SSO, web identity, container, instance. Its package is loaded by the first call, and
- * called once for all waiting callers. Throws `upstream_auth_failed` when it has no credentials.
+ * The chain of AWS: environment, profile, SSO, web identity, container, instance. Its package is
+ * loaded by the first call, and called once for all waiting callers. Throws `upstream_auth_failed`
+ * when it has no credentials.
  */
 export function chainCredentials(
   profile: string | undefined,
@@ -50,7 +63,8 @@ export function chainCredentials(
   let chain: Promise<CredentialSource> | undefined;
   let held: Credentials | undefined;
   let flight: Promise<Credentials> | undefined;
-  const lastsMs = (): number => (held?.expiration === undefined ? Infinity : held.expiration.getTime() - clock.now());
+  const lastsMs = (): number =>
+    held?.expiration === undefined ? Infinity : held.expiration.getTime() - clock.now();
   const renew = async (): Promise<Credentials> => {
     chain ??= load(profile, region).catch((error: unknown) => {
       chain = undefined;
@@ -71,7 +85,10 @@ export function chainCredentials(
 }
 
 function tooLate(): never {
-  throw new GatewayError("upstream_auth_failed", `The credential chain returned no credential within ${MAX_WAIT_MS} ms.`);
+  throw new GatewayError(
+    "upstream_auth_failed",
+    `The credential chain returned no credential within ${MAX_WAIT_MS} ms.`,
+  );
 }
 
 interface ChainPackage {
@@ -92,5 +109,8 @@ async function loadChain(profile: string | undefined, region: string): Promise<C
       { cause },
     );
   }
-  return loaded.fromNodeProviderChain({ ...(profile === undefined ? {} : { profile }), clientConfig: { region } });
+  return loaded.fromNodeProviderChain({
+    ...(profile === undefined ? {} : { profile }),
+    clientConfig: { region },
+  });
 }

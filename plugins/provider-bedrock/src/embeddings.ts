@@ -1,13 +1,28 @@
 /**
- * Embeddings by InvokeModel: Titan (one text a call), Cohere (96), Nova (one). Sources: docs.aws.amazon.com/bedrock/latest/userguide/
- * model-parameters-titan-embed-text.html, …-titan-embed-mm.html, model-parameters-embed-v3.html, …-embed-v4.html;
+ * Embeddings by InvokeModel: Titan (one text a call), Cohere (96), Nova (one). Sources:
+ * docs.aws.amazon.com/bedrock/latest/userguide/ model-parameters-titan-embed-text.html,
+ * …-titan-embed-mm.html, model-parameters-embed-v3.html, …-embed-v4.html;
  * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html.
  */
 
 import { isObject } from "@sluice/kit";
-import { Embeddings, Fields, Members, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
+import {
+  Embeddings,
+  Fields,
+  Members,
+  readJsonBody,
+  tokenCount,
+  usageOf,
+} from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
-import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
+import type {
+  DecodedReply,
+  ErrorReply,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  Usage,
+} from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's embeddings. */
@@ -22,7 +37,10 @@ interface EmbeddingFamily {
   vectors(reply: JsonObject): readonly (JsonValue | undefined)[];
 }
 
-const titan = (dimensions: (count: JsonValue) => JsonObject, native: readonly string[]): EmbeddingFamily => ({
+const titan = (
+  dimensions: (count: JsonValue) => JsonObject,
+  native: readonly string[],
+): EmbeddingFamily => ({
   inputsPerCall: 1,
   native,
   body: ([text], asked) => ({
@@ -41,7 +59,9 @@ const cohere = (dimensions: boolean): EmbeddingFamily => ({
     // The model requires the purpose of the vectors. The reference API has no field for it.
     input_type: "search_document",
     embedding_types: ["float"],
-    ...(asked.get("dimensions") === undefined ? {} : { output_dimension: sized(asked, dimensions) }),
+    ...(asked.get("dimensions") === undefined
+      ? {}
+      : { output_dimension: sized(asked, dimensions) }),
     ...asked.pick(["input_type", "truncate"]),
   }),
   vectors: ({ embeddings }) => {
@@ -58,7 +78,9 @@ const nova: EmbeddingFamily = {
     singleEmbeddingParams: {
       embeddingPurpose: "GENERIC_INDEX",
       ...asked.pick(["embeddingPurpose"]),
-      ...(asked.get("dimensions") === undefined ? {} : { embeddingDimension: asked.get("dimensions") ?? null }),
+      ...(asked.get("dimensions") === undefined
+        ? {}
+        : { embeddingDimension: asked.get("dimensions") ?? null }),
       text: { truncationMode: "NONE", value: text ?? "" },
     },
   }),
@@ -68,10 +90,16 @@ const nova: EmbeddingFamily = {
 const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
   [
     /^amazon\.titan-embed-text-v1/,
-    { ...titan(() => ({}), []), body: ([text], asked) => (sized(asked, false), { inputText: text ?? "" }) },
+    {
+      ...titan(() => ({}), []),
+      body: ([text], asked) => (sized(asked, false), { inputText: text ?? "" }),
+    },
   ],
   [/^amazon\.titan-embed-text/, titan((dimensions) => ({ dimensions }), ["normalize"])],
-  [/^amazon\.titan-embed-image/, titan((count) => ({ embeddingConfig: { outputEmbeddingLength: count } }), [])],
+  [
+    /^amazon\.titan-embed-image/,
+    titan((count) => ({ embeddingConfig: { outputEmbeddingLength: count } }), []),
+  ],
   [/^amazon\.nova-.*embeddings/, nova],
   [/^cohere\.embed-(?:english|multilingual)-v3/, cohere(false)],
   [/^cohere\.embed-/, cohere(true)],
@@ -79,7 +107,9 @@ const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
 
 function sized(asked: Fields.RequestFields, isTaken: boolean): JsonValue {
   const dimensions = asked.get("dimensions");
-  return dimensions === undefined || isTaken ? (dimensions ?? null) : asked.refuse("dimensions", "a number of dimensions");
+  return dimensions === undefined || isTaken
+    ? (dimensions ?? null)
+    : asked.refuse("dimensions", "a number of dimensions");
 }
 
 function familyOf(model: string): EmbeddingFamily | undefined {
@@ -92,7 +122,10 @@ export function inputsPerCall(model: string): number {
   return familyOf(model)?.inputsPerCall ?? Infinity;
 }
 
-/** The model's own body. Throws `unsupported_parameter` for a model that embeds nothing, and for what it cannot take. */
+/**
+ * The model's own body. Throws `unsupported_parameter` for a model that embeds nothing, and for
+ * what it cannot take.
+ */
 export function embeddingsBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
   const asked = Fields.read(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
@@ -101,7 +134,11 @@ export function embeddingsBody(request: ProviderRequest): JsonObject {
 }
 
 /** The reply in the reference dialect. The tokens are in the body, or in a header. */
-export function decodeEmbedding(body: Uint8Array, request: ProviderRequest, headers: ErrorReply["headers"] = {}): DecodedReply {
+export function decodeEmbedding(
+  body: Uint8Array,
+  request: ProviderRequest,
+  headers: ErrorReply["headers"] = {},
+): DecodedReply {
   const reply = readJsonBody(body);
   const vectors = familyOf(request.target.model)?.vectors(reply);
   return Embeddings.reply(request, vectors, usageIn(reply) ?? Native.readHeaderUsage(headers));

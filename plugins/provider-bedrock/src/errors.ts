@@ -1,12 +1,15 @@
-/** Bedrock's errors: the exception's name decides, whether it comes as a reply or within a stream. */
+/**
+ * Bedrock's errors: the exception's name decides, whether it comes as a reply or within a stream.
+ */
 
 import { type FailureClass, Failures, Members, upstreamError } from "@sluice/kit/dialect";
 import { readRetryAfterMs } from "@sluice/kit/transport";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 
 /**
- * Classes of exceptions (`errors.d.ts` of @aws-sdk/client-bedrock-runtime 3.1162.0; the last ones are common to all services:
- * docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html). Streams write the names with a small first letter.
+ * Classes of exceptions (`errors.d.ts` of @aws-sdk/client-bedrock-runtime 3.1162.0; the last ones
+ * are common to all services: docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html).
+ * Streams write the names with a small first letter.
  */
 const FAILURES = Members.table<FailureClass>({
   throttlingexception: "rate_limit",
@@ -41,20 +44,37 @@ export function exceptionOf(name: string, data: string): GatewayError {
   return failure(name, Failures.bodyOf(data) ?? {}, undefined, undefined);
 }
 
-function failure(name: string, body: JsonObject, status: number | undefined, retryAfterMs: number | undefined): GatewayError {
+function failure(
+  name: string,
+  body: JsonObject,
+  status: number | undefined,
+  retryAfterMs: number | undefined,
+): GatewayError {
   const said = body.message ?? body.Message;
   const message = typeof said === "string" ? said : undefined;
   const kind = name.toLowerCase();
   const words = { ...Failures.wordsOf(body), type: name === "" ? undefined : name };
   switch (kind) {
     case "accessdeniedexception":
-      if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), words, failure: "auth" });
+      if (message === undefined || !ONE_MODEL.test(message))
+        return upstreamError({ ...given(status), words, failure: "auth" });
       return upstreamError({ ...given(status), words, failure: "model" });
     case "validationexception":
     case "resourcenotfoundexception":
-      return upstreamError({ ...given(status), words, message, failure: Failures.refusalOf(message) ?? "bad_request" });
+      return upstreamError({
+        ...given(status),
+        words,
+        message,
+        failure: Failures.refusalOf(message) ?? "bad_request",
+      });
     default:
-      return upstreamError({ ...given(status), words, message, failure: FAILURES[kind], retryAfterMs });
+      return upstreamError({
+        ...given(status),
+        words,
+        message,
+        failure: FAILURES[kind],
+        retryAfterMs,
+      });
   }
 }
 
@@ -62,9 +82,13 @@ function given(status: number | undefined): { readonly status?: number } {
   return status === undefined ? {} : { status };
 }
 
-/** `ThrottlingException:http://internal.amazon.com/…` in a header, `com.amazon.coral.service#ThrottlingException` in a body. */
+/**
+ * `ThrottlingException:http://internal.amazon.com/…` in a header,
+ * `com.amazon.coral.service#ThrottlingException` in a body.
+ */
 function nameOf({ headers }: ErrorReply, body: JsonObject): string {
   const header = headers["x-amzn-errortype"];
-  const name = typeof header === "string" ? header : typeof body.__type === "string" ? body.__type : "";
+  const name =
+    typeof header === "string" ? header : typeof body.__type === "string" ? body.__type : "";
   return (name.split(":")[0] ?? "").replace(/^.*#/, "");
 }

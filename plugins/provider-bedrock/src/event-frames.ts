@@ -6,7 +6,12 @@
  */
 
 import { crc32 } from "node:zlib";
-import { type EventReader, GatewayError, type StreamFraming, type UpstreamEvent } from "@sluice/contract";
+import {
+  type EventReader,
+  GatewayError,
+  type StreamFraming,
+  type UpstreamEvent,
+} from "@sluice/contract";
 
 /** Total length, length of the headers, CRC of both. */
 const PRELUDE_BYTES = 12;
@@ -21,7 +26,16 @@ const MAX_HEADER_BYTES = 128 * 1024;
  * Bytes of a header's value by its type; a missing one is variable. Types: true, false, byte,
  * short, integer, long; timestamp, UUID.
  */
-const VALUE_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
+const VALUE_BYTES: Readonly<Record<number, number>> = {
+  0: 0,
+  1: 0,
+  2: 1,
+  3: 2,
+  4: 4,
+  5: 8,
+  8: 8,
+  9: 16,
+};
 const BYTES = 6;
 const STRING = 7;
 
@@ -62,7 +76,8 @@ export function createFrameReader(onEvent: (event: UpstreamEvent) => void): Even
       }
     },
     end() {
-      if (filled > 0) throw new GatewayError("stream_truncated", "The upstream's stream ended within a frame.");
+      if (filled > 0)
+        throw new GatewayError("stream_truncated", "The upstream's stream ended within a frame.");
     },
   };
 }
@@ -89,7 +104,10 @@ function frameBytes(prelude: Buffer): number {
   const total = prelude.readUInt32BE(0);
   const headers = prelude.readUInt32BE(4);
   if (total > MAX_FRAME_BYTES || headers > MAX_HEADER_BYTES) {
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is larger than the gateway accepts.");
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "An event of the upstream's stream is larger than the gateway accepts.",
+    );
   }
   if (total < MIN_FRAME_BYTES + headers) throw damaged();
   return total;
@@ -138,11 +156,18 @@ function readHeaders(bytes: Buffer): ReadonlyMap<string, string> {
     const sizeAt = skip(2);
     const size = bytes.readUInt16BE(sizeAt);
     const valueAt = skip(size);
-    if (type === STRING) headers.set(bytes.toString("utf8", nameAt, nameAt + nameBytes), bytes.toString("utf8", valueAt, at));
+    if (type === STRING)
+      headers.set(
+        bytes.toString("utf8", nameAt, nameAt + nameBytes),
+        bytes.toString("utf8", valueAt, at),
+      );
   }
   return headers;
 }
 
 function damaged(): GatewayError {
-  return new GatewayError("upstream_invalid_response", "A frame of the upstream's stream is damaged.");
+  return new GatewayError(
+    "upstream_invalid_response",
+    "A frame of the upstream's stream is damaged.",
+  );
 }

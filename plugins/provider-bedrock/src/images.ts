@@ -1,16 +1,31 @@
 /**
  * Images by InvokeModel: Nova Canvas and Titan (several a call), Stability (one). Sources:
- * docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html, docs.aws.amazon.com/bedrock/latest/userguide/
- * model-parameters-titan-image.html, model-parameters-diffusion-stable-ultra-text-image-request-response.html.
+ * docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html,
+ * docs.aws.amazon.com/bedrock/latest/userguide/ model-parameters-titan-image.html,
+ * model-parameters-diffusion-stable-ultra-text-image-request-response.html.
  */
 
 import { isObject } from "@sluice/kit";
-import { Fields, Images, invalidField, invalidReply, Members, readJsonBody, upstreamError } from "@sluice/kit/dialect";
+import {
+  Fields,
+  Images,
+  invalidField,
+  invalidReply,
+  Members,
+  readJsonBody,
+  upstreamError,
+} from "@sluice/kit/dialect";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's images. */
-export const IMAGE_PARAMETERS = ["n", "size", "quality", "response_format", "output_format"] as const;
+export const IMAGE_PARAMETERS = [
+  "n",
+  "size",
+  "quality",
+  "response_format",
+  "output_format",
+] as const;
 
 interface ImageFamily {
   readonly imagesPerCall: number;
@@ -31,10 +46,15 @@ const amazon: ImageFamily = {
   imagesPerCall: 5,
   native: ["textToImageParams", "imageGenerationConfig"],
   body(prompt, asked) {
-    if ((asked.get("output_format") ?? "png") !== "png") asked.refuse("output_format", "another format than png");
+    if ((asked.get("output_format") ?? "png") !== "png")
+      asked.refuse("output_format", "another format than png");
     const size = Images.readSize(asked.get("size"));
     const config = {
-      ...Members.present({ numberOfImages: asked.get("n"), width: size?.width, height: size?.height }),
+      ...Members.present({
+        numberOfImages: asked.get("n"),
+        width: size?.width,
+        height: size?.height,
+      }),
       ...quality(asked),
       ...object(asked, "imageGenerationConfig"),
     };
@@ -60,7 +80,10 @@ const stability: ImageFamily = {
     const size = Images.readSize(asked.get("size"));
     return {
       prompt,
-      ...Members.present({ aspect_ratio: size && Images.aspectRatioOf(size, RATIOS, asked.refuse), output_format: format }),
+      ...Members.present({
+        aspect_ratio: size && Images.aspectRatioOf(size, RATIOS, asked.refuse),
+        output_format: format,
+      }),
       ...asked.pick(STABILITY_NATIVE),
     };
   },
@@ -81,14 +104,18 @@ export function imagesPerCall(model: string): number {
   return familyOf(model)?.imagesPerCall ?? Infinity;
 }
 
-/** The model's own body. Throws `unsupported_parameter` for a model that makes no images, and for what it cannot take. */
+/**
+ * The model's own body. Throws `unsupported_parameter` for a model that makes no images, and for
+ * what it cannot take.
+ */
 export function imagesBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
   const asked = Fields.read(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
   if (family === undefined) return asked.refuse("model", "images");
   const { prompt } = asked.body;
   if (typeof prompt !== "string" || prompt === "") throw invalidField("prompt", "a text");
-  if (asked.get("response_format") === "url") asked.refuse("response_format", "images by URL (it answers with b64_json)");
+  if (asked.get("response_format") === "url")
+    asked.refuse("response_format", "images by URL (it answers with b64_json)");
   return family.body(prompt, asked);
 }
 
@@ -96,7 +123,9 @@ function quality(asked: Fields.RequestFields): JsonObject {
   const wanted = asked.get("quality") ?? "auto";
   if (wanted === "auto") return {};
   const known = typeof wanted === "string" ? QUALITIES[wanted] : undefined;
-  return { quality: known ?? asked.refuse("quality", `the quality ${String(wanted).slice(0, 16)}`) };
+  return {
+    quality: known ?? asked.refuse("quality", `the quality ${String(wanted).slice(0, 16)}`),
+  };
 }
 
 function object(asked: Fields.RequestFields, name: string): JsonObject {
@@ -106,15 +135,17 @@ function object(asked: Fields.RequestFields, name: string): JsonObject {
 }
 
 /**
- * The reply in the reference dialect, and images by the piece. Throws `content_policy_violation` when the model's filters let
- * none through.
+ * The reply in the reference dialect, and images by the piece. Throws `content_policy_violation`
+ * when the model's filters let none through.
  */
 export function decodeImage(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
   const images = strings(reply.images);
   // A reply of Stability has a reason for each image; null means that the image is present.
-  const reason = strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
-  if (images.length === 0) throw reason === undefined ? invalidReply("has no images") : refusal(reason);
+  const reason =
+    strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
+  if (images.length === 0)
+    throw reason === undefined ? invalidReply("has no images") : refusal(reason);
   const { size, quality: wanted } = request.document.value;
   return Images.reply(
     request,

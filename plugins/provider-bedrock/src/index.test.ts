@@ -12,16 +12,27 @@ describe("Bedrock", () => {
   it("reads tokens of embeddings from a header where the body has none", () => {
     const request = requestOf(
       { model: "m", input: ["a"] },
-      { provider: "bedrock", model: "cohere.embed-english-v3", operation: "embeddings", stream: false },
+      {
+        provider: "bedrock",
+        model: "cohere.embed-english-v3",
+        operation: "embeddings",
+        stream: false,
+      },
     );
-    const made = provider.decode(Buffer.from('{"embeddings":[[1]]}'), request, { "x-amzn-bedrock-input-token-count": "4" });
+    const made = provider.decode(Buffer.from('{"embeddings":[[1]]}'), request, {
+      "x-amzn-bedrock-input-token-count": "4",
+    });
     expect(made.usage).toMatchObject({ promptTokens: 4, completionTokens: 0 });
     expect(made.document.value).toMatchObject({ usage: { prompt_tokens: 4, total_tokens: 4 } });
   });
 
   it("hands metadata on where the target takes it, texts alone", () => {
     const request = requestOf(
-      { model: "m", messages: [{ role: "user", content: "Hi." }], metadata: { team: "a", size: 4 } },
+      {
+        model: "m",
+        messages: [{ role: "user", content: "Hi." }],
+        metadata: { team: "a", size: 4 },
+      },
       { provider: "bedrock", model: "amazon.nova-pro-v1:0", operation: "chat", stream: false },
     );
     const bodyOf = (forwardMetadata: boolean): unknown => {
@@ -40,14 +51,20 @@ describe("Bedrock", () => {
       headers: { "content-type": "application/json", authorization: "Bearer theirs" },
       body: undefined,
     });
-    expect(call?.url).toBe("https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse");
+    expect(call?.url).toBe(
+      "https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse",
+    );
     const authorization = call?.headers.authorization;
     expect(authorization instanceof Secret ? authorization.reveal() : undefined).toBe("Bearer k");
     expect(provider.authorize).toBeUndefined();
   });
 
   it("signs when it has keys", () => {
-    const signed = makeProvider(bedrock, { region: "eu-west-1", access_key_id: "a", secret_access_key: "b" });
+    const signed = makeProvider(bedrock, {
+      region: "eu-west-1",
+      access_key_id: "a",
+      secret_access_key: "b",
+    });
     expect(signed.authorize).toBeDefined();
   });
 

@@ -1,11 +1,25 @@
-/** @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it is for native requests. */
+/**
+ * @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it
+ * is for native requests.
+ */
 
 import { defineProvider } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { HttpCall, JsonObject, NativeEndpoint, ProviderRequest, Secret } from "@sluice/contract";
+import type {
+  HttpCall,
+  JsonObject,
+  NativeEndpoint,
+  ProviderRequest,
+  Secret,
+} from "@sluice/contract";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
-import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
+import {
+  decodeEmbedding,
+  EMBEDDING_PARAMETERS,
+  embeddingsBody,
+  inputsPerCall,
+} from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { eventFraming } from "./event-frames.ts";
 import { decodeImage, IMAGE_PARAMETERS, imagesBody, imagesPerCall } from "./images.ts";
@@ -22,7 +36,12 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
   { path: "model/{model}/converse", model: "path", usage: "text", hasSlashes: true },
   { path: "model/{model}/converse-stream", model: "path", usage: "text", hasSlashes: true },
   { path: "model/{model}/invoke", model: "path", usage: "text", hasSlashes: true },
-  { path: "model/{model}/invoke-with-response-stream", model: "path", usage: "text", hasSlashes: true },
+  {
+    path: "model/{model}/invoke-with-response-stream",
+    model: "path",
+    usage: "text",
+    hasSlashes: true,
+  },
   { path: "model/{model}/count-tokens", model: "path", usage: "free", hasSlashes: true },
 ];
 
@@ -37,13 +56,15 @@ const REQUEST_HEADERS = [
 export default defineProvider<BedrockConfig>({
   name: "bedrock",
   stability: "beta",
-  summary: "The models of Amazon Bedrock: chat by Converse, embeddings and images by InvokeModel; and every native path.",
+  summary:
+    "The models of Amazon Bedrock: chat by Converse, embeddings and images by InvokeModel; and every native path.",
   config: configSchema,
   check: checkCredentials,
   create(config, host) {
     const { region, api_key: key } = config;
     const baseUrl = config.base_url ?? `https://bedrock-runtime.${region}.amazonaws.com`;
-    const bearer: Record<string, Secret> = key === undefined ? {} : { authorization: key.map((value) => `Bearer ${value}`) };
+    const bearer: Record<string, Secret> =
+      key === undefined ? {} : { authorization: key.map((value) => `Bearer ${value}`) };
     const call = ({ target }: ProviderRequest, action: string, body: JsonObject): HttpCall => ({
       kind: "http",
       method: "POST",
@@ -51,7 +72,10 @@ export default defineProvider<BedrockConfig>({
       headers: { "content-type": "application/json", ...bearer },
       body: JSON.stringify(body),
     });
-    const source = key === undefined ? sourceOf(config, () => chainCredentials(config.profile, region, host.clock)) : undefined;
+    const source =
+      key === undefined
+        ? sourceOf(config, () => chainCredentials(config.profile, region, host.clock))
+        : undefined;
     return {
       capabilities: {
         operations: ["chat", "embeddings", "images", "passthrough"],
@@ -72,7 +96,10 @@ export default defineProvider<BedrockConfig>({
           default: {
             const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
             const { body, dropped } = converseBody(request, known);
-            return { ...call(request, request.stream ? "converse-stream" : "converse", body), dropped };
+            return {
+              ...call(request, request.stream ? "converse-stream" : "converse", body),
+              dropped,
+            };
           }
         }
       },

@@ -15,16 +15,25 @@ describe("the usage of a native reply", () => {
         JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "ab" }),
       );
     const native = Buffer.concat([
-      inner({ type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } } }),
+      inner({
+        type: "message_start",
+        message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } },
+      }),
       inner({ type: "message_delta", usage: { output_tokens: 9 } }),
-      inner({ type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 10, outputTokenCount: 9 } }),
+      inner({
+        type: "message_stop",
+        "amazon-bedrock-invocationMetrics": { inputTokenCount: 10, outputTokenCount: 9 },
+      }),
     ]);
     const meter = createUsageMeter({ contentType, framing });
     meter.push(native);
     expect(meter.end()).toMatchObject({ promptTokens: 15, completionTokens: 9, cachedTokens: 5 });
     const converse = createUsageMeter({ contentType, framing });
     converse.push(
-      eventFrame({ ":event-type": "metadata", ":message-type": "event" }, '{"usage":{"inputTokens":3,"outputTokens":4}}'),
+      eventFrame(
+        { ":event-type": "metadata", ":message-type": "event" },
+        '{"usage":{"inputTokens":3,"outputTokens":4}}',
+      ),
     );
     expect(converse.end()).toMatchObject({ promptTokens: 3, completionTokens: 4 });
     const damaged = createUsageMeter({ contentType, framing });

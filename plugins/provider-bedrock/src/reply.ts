@@ -13,11 +13,21 @@ import {
   type ToolNames,
 } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
-import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
+import type {
+  DecodedReply,
+  EventForm,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  StreamTranslator,
+} from "@sluice/contract";
 import { exceptionOf } from "./errors.ts";
 import { EXCEPTION_PREFIX } from "./event-frames.ts";
 
-/** `StopReason` of @aws-sdk/client-bedrock-runtime 3.1162.0; `malformed_…` mean a stop with a word of their own. */
+/**
+ * `StopReason` of @aws-sdk/client-bedrock-runtime 3.1162.0; `malformed_…` mean a stop with a word
+ * of their own.
+ */
 const FINISH: FinishTable = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -31,33 +41,55 @@ const FINISH: FinishTable = {
 };
 
 /** A whole reply. Throws `upstream_invalid_response` for one without a message. */
-export function decodeConverse(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
+export function decodeConverse(
+  body: Uint8Array,
+  request: ProviderRequest,
+  names: ToolNames.NameMap,
+): DecodedReply {
   const reply = readJsonBody(body);
   const message = isObject(reply.output) ? reply.output.message : undefined;
   if (!isObject(message) || !Array.isArray(message.content)) throw invalidReply("has no message");
   const blocks = Members.objectsOf(message.content);
-  const citations = blocks.flatMap(({ citationsContent: cited }) => (isObject(cited) ? Members.objectsOf(cited.citations) : []));
-  const others = blocks.filter((block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)));
+  const citations = blocks.flatMap(({ citationsContent: cited }) =>
+    isObject(cited) ? Members.objectsOf(cited.citations) : [],
+  );
+  const others = blocks.filter(
+    (block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)),
+  );
   return chatReply(request, {
     text: blocks.map(textOf).join(""),
     reasoning: blocks.map(({ reasoningContent: thought }) => thoughtText(thought)).join(""),
-    thinkingBlocks: blocks.flatMap(({ reasoningContent: thought }) => (isObject(thought) ? thinkingBlock(thought) : [])),
+    thinkingBlocks: blocks.flatMap(({ reasoningContent: thought }) =>
+      isObject(thought) ? thinkingBlock(thought) : [],
+    ),
     calls: blocks.flatMap(({ toolUse: call }) =>
       isObject(call) && typeof call.toolUseId === "string" && typeof call.name === "string"
-        ? [{ id: call.toolUseId, name: names.toClient(call.name), arguments: JSON.stringify(call.input ?? {}) }]
+        ? [
+            {
+              id: call.toolUseId,
+              name: names.toClient(call.name),
+              arguments: JSON.stringify(call.input ?? {}),
+            },
+          ]
         : [],
     ),
     nativeFinish: typeof reply.stopReason === "string" ? reply.stopReason : undefined,
     finishTable: FINISH,
     usage: Native.readUsage(reply),
-    message: { ...(citations.length === 0 ? {} : { citations }), ...(others.length === 0 ? {} : { provider_blocks: others }) },
+    message: {
+      ...(citations.length === 0 ? {} : { citations }),
+      ...(others.length === 0 ? {} : { provider_blocks: others }),
+    },
     choice: nativeMembers(reply),
   });
 }
 
 const KNOWN_BLOCKS = new Set(["text", "toolUse", "reasoningContent", "citationsContent"]);
 
-/** Additional reply members that the client requested: fields of the model's own, a guardrail's trace. */
+/**
+ * Additional reply members that the client requested: fields of the model's own, a guardrail's
+ * trace.
+ */
 function nativeMembers({ additionalModelResponseFields: fields, trace }: JsonObject): JsonObject {
   return {
     ...(isObject(fields) ? { additionalModelResponseFields: fields } : {}),
@@ -82,11 +114,20 @@ function thoughtText(thought: JsonValue | undefined): string {
 function thinkingBlock({ reasoningText: said, redactedContent: data }: JsonObject): JsonObject[] {
   if (typeof data === "string") return [{ type: "redacted_thinking", data }];
   if (!isObject(said) || typeof said.signature !== "string" || said.signature === "") return [];
-  return [{ type: "thinking", thinking: typeof said.text === "string" ? said.text : "", signature: said.signature }];
+  return [
+    {
+      type: "thinking",
+      thinking: typeof said.text === "string" ? said.text : "",
+      signature: said.signature,
+    },
+  ];
 }
 
 /** A translator of one stream. `names` is called once, when a tool call begins. */
-export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
+export function translateStream(
+  request: ProviderRequest,
+  names: () => ToolNames.NameMap,
+): StreamTranslator {
   // A guardrail's trace comes with the usage: the finish that carries it waits for them.
   const isTraced = request.document.value.guardrailConfig !== undefined;
   return createStreamTranslator(request, (writer) => {
@@ -98,7 +139,8 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
       writer.finish(native, FINISH, nativeMembers({ ...stop, ...metadata }));
     };
     return ({ event, data }) => {
-      if (event?.startsWith(EXCEPTION_PREFIX) === true) throw exceptionOf(event.slice(EXCEPTION_PREFIX.length), data);
+      if (event?.startsWith(EXCEPTION_PREFIX) === true)
+        throw exceptionOf(event.slice(EXCEPTION_PREFIX.length), data);
       switch (event) {
         case "contentBlockDelta":
           delta(readJsonEvent(data), blocks, writer);
@@ -162,16 +204,24 @@ function start(
     return;
   }
   const { toolUseId, name } = begun.toolUse;
-  if (typeof toolUseId !== "string" || typeof name !== "string") throw invalidReply("has a call without an id or a name");
+  if (typeof toolUseId !== "string" || typeof name !== "string")
+    throw invalidReply("has a call without an id or a name");
   block.isCall = true;
   writer.callStart(String(index), { id: toolUseId, name: names().toClient(name) });
 }
 
-/** An event with a piece of a text, or of a call's input, has nothing else. `p` pads events to hide the lengths of texts. */
+/**
+ * An event with a piece of a text, or of a call's input, has nothing else. `p` pads events to hide
+ * the lengths of texts.
+ */
 const TEXT_FORM: EventForm = { texts: [["delta", "text"]], others: [["p"]] };
 const INPUT_FORM: EventForm = { texts: [["delta", "toolUse", "input"]], others: [["p"]] };
 
-function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+function delta(
+  event: JsonObject,
+  blocks: Map<JsonValue | undefined, Block>,
+  writer: ChunkWriter,
+): void {
   const { delta: piece, contentBlockIndex: index } = event;
   if (!isObject(piece)) return;
   if (typeof piece.text === "string") {
@@ -180,11 +230,16 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
   }
   const block = blockOf(index, blocks);
   if (isObject(piece.toolUse)) {
-    if (typeof piece.toolUse.input === "string") writer.callArguments(String(index), piece.toolUse.input, INPUT_FORM);
+    if (typeof piece.toolUse.input === "string")
+      writer.callArguments(String(index), piece.toolUse.input, INPUT_FORM);
   } else if (isObject(piece.reasoningContent)) {
     const { text, signature, redactedContent } = piece.reasoningContent;
-    writer.thought(String(index), { text: Members.textIn(text) ?? "", signature: Members.textIn(signature) ?? "" });
-    if (typeof redactedContent === "string") block.redacted.push(Buffer.from(writer.keep(redactedContent), "base64"));
+    writer.thought(String(index), {
+      text: Members.textIn(text) ?? "",
+      signature: Members.textIn(signature) ?? "",
+    });
+    if (typeof redactedContent === "string")
+      block.redacted.push(Buffer.from(writer.keep(redactedContent), "base64"));
   } else if (isObject(piece.citation)) {
     writer.delta({ citations: [piece.citation] });
   } else {
@@ -192,7 +247,9 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
   }
 }
 
-/** A piece, joined with the facts of the block's start: `{image: {format}}` and `{image: {source}}`. */
+/**
+ * A piece, joined with the facts of the block's start: `{image: {format}}` and `{image: {source}}`.
+ */
 function joined(begun: JsonObject, piece: JsonObject): JsonObject {
   const entries = Object.entries(piece).map(([kind, value]): [string, JsonValue | undefined] => {
     const before = begun[kind];
@@ -201,13 +258,20 @@ function joined(begun: JsonObject, piece: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function end(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+function end(
+  event: JsonObject,
+  blocks: Map<JsonValue | undefined, Block>,
+  writer: ChunkWriter,
+): void {
   const index = event.contentBlockIndex;
   const block = blocks.get(index);
   if (block === undefined) return;
   if (block.isCall) writer.callEnd(String(index));
   if (block.redacted.length > 0) {
-    writer.thinkingBlock({ type: "redacted_thinking", data: Buffer.concat(block.redacted).toString("base64") });
+    writer.thinkingBlock({
+      type: "redacted_thinking",
+      data: Buffer.concat(block.redacted).toString("base64"),
+    });
   }
   writer.thoughtEnd(String(index));
 }

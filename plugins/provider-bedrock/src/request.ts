@@ -1,4 +1,7 @@
-/** Chat requests as Converse requests (`ConverseRequest` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
+/**
+ * Chat requests as Converse requests (`ConverseRequest` of @aws-sdk/client-bedrock-runtime
+ * 3.1162.0).
+ */
 
 import {
   BASIC_PARAMETERS,
@@ -48,21 +51,34 @@ export interface ConverseCall {
 }
 
 /** The body to send. `maxTokens` is what the model can write, where that is known. */
-export function converseBody(request: ProviderRequest, maxTokens: number | undefined): ConverseCall {
-  const chat = readChatRequest(request, { parameters: CHAT_PARAMETERS, native: NATIVE, needsTurn: true });
+export function converseBody(
+  request: ProviderRequest,
+  maxTokens: number | undefined,
+): ConverseCall {
+  const chat = readChatRequest(request, {
+    parameters: CHAT_PARAMETERS,
+    native: NATIVE,
+    needsTurn: true,
+  });
   const { model } = request.target;
   const names = toolNames(request);
   const blocks = createBlockWriter(chat, model, names);
   const messages = blocks.messages();
-  if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (messages.length === 0)
+    throw invalidField("messages", "a conversation with at least one message that is not empty");
   if (messages[0]?.role === "assistant") {
-    chat.refuse(chat.turns[0]?.parts[0]?.path ?? "messages[0]", "a conversation that the assistant begins");
+    chat.refuse(
+      chat.turns[0]?.parts[0]?.path ?? "messages[0]",
+      "a conversation that the assistant begins",
+    );
   }
   const system = blocks.system();
   const thought = thoughtOf(chat, model, maxTokens);
   const fields = {
     ...thought.fields,
-    ...(isObject(chat.native.additionalModelRequestFields) ? chat.native.additionalModelRequestFields : {}),
+    ...(isObject(chat.native.additionalModelRequestFields)
+      ? chat.native.additionalModelRequestFields
+      : {}),
   };
   const inference = inferenceConfig(chat, thought.maxTokens);
   const output = { ...outputFormat(chat), ...thought.output };
@@ -85,8 +101,16 @@ function filled(name: string, value: JsonObject | readonly JsonValue[]): JsonObj
   return Object.keys(value).length === 0 ? {} : { [name]: value };
 }
 
-function inferenceConfig({ temperature, topP, stop }: Chat.Request, maxTokens: number | undefined): JsonObject {
-  return Members.present({ maxTokens, temperature, topP, stopSequences: stop.length === 0 ? undefined : stop });
+function inferenceConfig(
+  { temperature, topP, stop }: Chat.Request,
+  maxTokens: number | undefined,
+): JsonObject {
+  return Members.present({
+    maxTokens,
+    temperature,
+    topP,
+    stopSequences: stop.length === 0 ? undefined : stop,
+  });
 }
 
 function serviceTier({ body, refuse }: Chat.Request): JsonObject {
@@ -99,14 +123,16 @@ function serviceTier({ body, refuse }: Chat.Request): JsonObject {
 /** Metadata that a target may have becomes the keys that invocation logs are filtered by: texts. */
 function metadata({ target, document }: ProviderRequest, { native }: Chat.Request): JsonObject {
   const { metadata: notes } = document.value;
-  if (target.forwardMetadata !== true || native.requestMetadata !== undefined || !isObject(notes)) return {};
+  if (target.forwardMetadata !== true || native.requestMetadata !== undefined || !isObject(notes))
+    return {};
   const texts = Object.entries(notes).filter(([, value]) => typeof value === "string");
   return texts.length === 0 ? {} : { requestMetadata: Object.fromEntries(texts) };
 }
 
 /**
- * Tools and their choice. The API has no word for `none`: tools are withheld then, unless the conversation holds calls, which
- * the API takes with tools alone. For the same reason a history of calls without tools brings tools of its own.
+ * Tools and their choice. The API has no word for `none`: tools are withheld then, unless the
+ * conversation holds calls, which the API takes with tools alone. For the same reason a history of
+ * calls without tools brings tools of its own.
  */
 function toolConfig(chat: Chat.Request, names: ToolNames.NameMap, model: string): JsonObject {
   const { tools: kept, choice } = offeredTools(chat);
@@ -121,14 +147,18 @@ function toolConfig(chat: Chat.Request, names: ToolNames.NameMap, model: string)
     ...(points.tools ? cachePoint(tool, points.ttl) : []),
   ]);
   if (chat.tools.length === 0) {
-    for (const name of called) if (!known.has(name)) tools.push({ toolSpec: pastTool(names.toUpstream(name)) });
+    for (const name of called)
+      if (!known.has(name)) tools.push({ toolSpec: pastTool(names.toUpstream(name)) });
   }
   if (tools.length === 0) return {};
   const toolChoice = choiceOf(choice, names);
   return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } };
 }
 
-function choiceOf(choice: Chat.OfferedTools["choice"], names: ToolNames.NameMap): JsonObject | undefined {
+function choiceOf(
+  choice: Chat.OfferedTools["choice"],
+  names: ToolNames.NameMap,
+): JsonObject | undefined {
   switch (choice?.mode) {
     case "required":
       return { any: {} };
@@ -150,7 +180,11 @@ function calledNames({ turns }: Chat.Request): Set<string> {
 }
 
 function pastTool(name: string): JsonObject {
-  return { name, description: "Not offered any more.", inputSchema: { json: { type: "object", properties: {} } } };
+  return {
+    name,
+    description: "Not offered any more.",
+    inputSchema: { json: { type: "object", properties: {} } },
+  };
 }
 
 function toolSpec(
@@ -160,7 +194,8 @@ function toolSpec(
   refuse: Chat.Request["refuse"],
 ): JsonObject {
   const { name, description, schema, schemaPath } = tool;
-  if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
+  if (schema.type !== "object")
+    refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
   // A model without strict schemas refuses the field. The tool works without it.
   const isStrict = tool.strict === true && supports("schema", model) === true;
   const json = isNova(model)
@@ -181,6 +216,10 @@ function outputFormat({ responseFormat: format, refuse }: Chat.Request): JsonObj
   if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
   const { name, description, schema, schemaPath } = format;
   const lowered = Schema.lower(schema, STRICT_SCHEMA, schemaPath, refuse);
-  const jsonSchema = { schema: JSON.stringify(lowered), name, ...(description === undefined ? {} : { description }) };
+  const jsonSchema = {
+    schema: JSON.stringify(lowered),
+    name,
+    ...(description === undefined ? {} : { description }),
+  };
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }

@@ -23,7 +23,18 @@ export const STRICT_SCHEMA: Schema.Subset = {
     "minItems",
     "format",
   ]),
-  formats: new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+  formats: new Set([
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "uri",
+    "ipv4",
+    "ipv6",
+    "uuid",
+  ]),
   maxMinItems: 1,
   references: "inline",
   oneOf: "anyOf",
@@ -31,17 +42,31 @@ export const STRICT_SCHEMA: Schema.Subset = {
 };
 
 /** Keywords without effect on the arguments, or with the default effect. */
-const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "description", "additionalProperties"]);
+const TELLING = new Set([
+  "$schema",
+  "$id",
+  "$defs",
+  "definitions",
+  "title",
+  "description",
+  "additionalProperties",
+]);
 
 /**
  * A tool's schema for Nova: its top level has type, properties and required alone
- * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html; …/prompting-tool-troubleshooting.html names `$schema`,
- * `description`, `title` and `additionalProperties` as what makes it ignore a tool). References are inlined, constraints of the whole refused.
+ * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html;
+ * …/prompting-tool-troubleshooting.html names `$schema`, `description`, `title` and
+ * `additionalProperties` as what makes it ignore a tool). References are inlined, constraints of
+ * the whole refused.
  */
 export function novaSchema(schema: JsonObject, path: string, refuse: Refuse): JsonObject {
   const inlined = Schema.lower(schema, { references: "inline" }, path, refuse);
   const { type, properties = {}, required, ...rest } = inlined;
   const odd = Object.keys(rest).find((keyword) => !TELLING.has(keyword));
-  if (odd !== undefined) return refuse(`${path}.${odd}`, `the keyword ${odd.slice(0, 64)} at the top of a tool's schema`);
+  if (odd !== undefined)
+    return refuse(
+      `${path}.${odd}`,
+      `the keyword ${odd.slice(0, 64)} at the top of a tool's schema`,
+    );
   return { type: type ?? "object", properties, ...(required === undefined ? {} : { required }) };
 }

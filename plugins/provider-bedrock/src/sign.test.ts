@@ -4,7 +4,12 @@ import { type HttpCall, Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import { fixedCredentials } from "./credentials.ts";
 import { createSigner } from "./sign.ts";
-import { type ArrivedRequest, EXAMPLE_SECRET, isSignedWith, SDK_REQUEST } from "./signature-check.fixture.ts";
+import {
+  type ArrivedRequest,
+  EXAMPLE_SECRET,
+  isSignedWith,
+  SDK_REQUEST,
+} from "./signature-check.fixture.ts";
 
 const source = fixedCredentials(
   new Secret("id", "AKIDEXAMPLE"),
@@ -23,8 +28,16 @@ const call = (url: string, body: HttpCall["body"] = "{}"): HttpCall => ({
 
 function arrived({ method, url, headers, body }: HttpCall): ArrivedRequest {
   const { host, pathname, search } = new URL(url);
-  const shown = Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]);
-  return { method, url: `${pathname}${search}`, headers: { host, ...Object.fromEntries(shown) }, body: body ?? "" };
+  const shown = Object.entries(headers).map(([name, value]) => [
+    name,
+    value instanceof Secret ? value.reveal() : value,
+  ]);
+  return {
+    method,
+    url: `${pathname}${search}`,
+    headers: { host, ...Object.fromEntries(shown) },
+    body: body ?? "",
+  };
 }
 
 describe("a signature", () => {
@@ -36,7 +49,10 @@ describe("a signature", () => {
 
   it.each([
     ["an id with a colon", `${HOST}/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse`],
-    ["an ARN", `${HOST}/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.x/converse-stream`],
+    [
+      "an ARN",
+      `${HOST}/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.x/converse-stream`,
+    ],
     ["a colon as it is", `${HOST}/model/amazon.titan-embed-text-v2:0/invoke`],
     ["a query", `${HOST}/model/x/invoke?b=2&a=1%20x`],
     ["a port and a path of its own", "http://127.0.0.1:9/proxy/model/x%3A0/converse"],
@@ -49,7 +65,12 @@ describe("a signature", () => {
     ["bytes", new TextEncoder().encode("Grüße")],
     ["nothing", undefined],
   ])("is made over %s", async (_what, body) => {
-    expect(isSignedWith(EXAMPLE_SECRET, arrived(await sign({ ...call(`${HOST}/model/x/invoke`), body })))).toBe(true);
+    expect(
+      isSignedWith(
+        EXAMPLE_SECRET,
+        arrived(await sign({ ...call(`${HOST}/model/x/invoke`), body })),
+      ),
+    ).toBe(true);
   });
 
   it("covers no header that a proxy may change, and shows no secret", async () => {

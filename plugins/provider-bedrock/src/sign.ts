@@ -8,8 +8,15 @@ import type { CredentialSource } from "./credentials.ts";
 /** The name that signatures are made for; the API's endpoints are called otherwise. */
 const SERVICE = "bedrock";
 
-/** Signs calls with the present result of `credentials`. Headers that a proxy may change are not signed. */
-export function createSigner(region: string, credentials: CredentialSource, clock: Clock): (call: HttpCall) => Promise<HttpCall> {
+/**
+ * Signs calls with the present result of `credentials`. Headers that a proxy may change are not
+ * signed.
+ */
+export function createSigner(
+  region: string,
+  credentials: CredentialSource,
+  clock: Clock,
+): (call: HttpCall) => Promise<HttpCall> {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (call) => {
     const url = new URL(call.url);
@@ -72,5 +79,7 @@ class Sha256 {
 
 function bytesOf(data: Source): Uint8Array {
   if (typeof data === "string") return Buffer.from(data, "utf8");
-  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 }

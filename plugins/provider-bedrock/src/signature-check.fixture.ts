@@ -1,4 +1,7 @@
-/** The other side of a signature: what AWS does with a request that arrives (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html). */
+/**
+ * The other side of a signature: what AWS does with a request that arrives
+ * (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html).
+ */
 
 import { createHash, createHmac } from "node:crypto";
 
@@ -12,15 +15,21 @@ export interface ArrivedRequest {
 }
 
 /** Whether the request is signed with the secret, by its own word on who, when and what. */
-export function isSignedWith(secret: string, { method, url, headers, body }: ArrivedRequest): boolean {
+export function isSignedWith(
+  secret: string,
+  { method, url, headers, body }: ArrivedRequest,
+): boolean {
   const [, scope, names, signature] =
     /^AWS4-HMAC-SHA256 Credential=[^/]+\/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
       String(headers.authorization),
     ) ?? [];
   const payload = createHash("sha256").update(body).digest("hex");
-  if (scope === undefined || names === undefined || headers["x-amz-content-sha256"] !== payload) return false;
+  if (scope === undefined || names === undefined || headers["x-amz-content-sha256"] !== payload)
+    return false;
   const [path = "", query = ""] = url.split("?");
-  const lines = names.split(";").map((name) => `${name}:${String(headers[name]).trim().replaceAll(/\s+/g, " ")}\n`);
+  const lines = names
+    .split(";")
+    .map((name) => `${name}:${String(headers[name]).trim().replaceAll(/\s+/g, " ")}\n`);
   const canonical = [
     method,
     path.split("/").map(encoded).join("/"),
@@ -37,13 +46,19 @@ export function isSignedWith(secret: string, { method, url, headers, body }: Arr
 }
 
 function encoded(segment: string): string {
-  return encodeURIComponent(segment).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(segment).replaceAll(
+    /[!'()*]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** The secret of {@link SDK_REQUEST}: the example of AWS's documentation. */
 export const EXAMPLE_SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
-/** The SDK's own request for one ConverseCommand: @aws-sdk/client-bedrock-runtime 3.1162.0, its transport replaced. */
+/**
+ * The SDK's own request for one ConverseCommand: @aws-sdk/client-bedrock-runtime 3.1162.0, its
+ * transport replaced.
+ */
 export const SDK_REQUEST: ArrivedRequest = {
   method: "POST",
   url: "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",

@@ -26,18 +26,25 @@ const WORDS = Members.table<string>({
 const BUDGETED_REPLY = 32_000;
 
 /** `maxTokens` is what the model can write, where that is known. */
-export function thoughtOf(chat: Chat.Request, model: string, maxTokens: number | undefined): Thought {
+export function thoughtOf(
+  chat: Chat.Request,
+  model: string,
+  maxTokens: number | undefined,
+): Thought {
   const { thinking, reasoningEffort: effort, temperature, refuse } = chat;
   const plain: Thought = { fields: {}, output: {}, maxTokens: chat.maxTokens };
   const way = thinkingOf(model);
   if (thinking !== undefined) {
     if (way === "none" || way === "nova" || way === "effort") {
-      return thinking.type === "disabled" && way !== "effort" ? plain : refuse("thinking", "a budget for thoughts");
+      return thinking.type === "disabled" && way !== "effort"
+        ? plain
+        : refuse("thinking", "a budget for thoughts");
     }
     // Without a limit the API has one of its own, which a budget may not reach.
     const limit = chat.maxTokens ?? (way === "budget" ? (maxTokens ?? BUDGETED_REPLY) : undefined);
     const output: JsonObject = effort === undefined ? {} : { effort };
-    if (thinking.type === "disabled" || !isWithheld(chat, way)) return { fields: { thinking }, output, maxTokens: limit };
+    if (thinking.type === "disabled" || !isWithheld(chat, way))
+      return { fields: { thinking }, output, maxTokens: limit };
     chat.dropped.push("thinking");
     return { ...plain, output };
   }
@@ -54,7 +61,10 @@ export function thoughtOf(chat: Chat.Request, model: string, maxTokens: number |
     case "effort":
       return { ...plain, fields: { reasoning_effort: word } };
     case "nova":
-      return { ...plain, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: word } } };
+      return {
+        ...plain,
+        fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: word } },
+      };
     case "adaptive": {
       const isLeftOut = isWithheld(chat, way);
       if (isLeftOut) chat.dropped.push("reasoning_effort");
@@ -69,17 +79,25 @@ export function thoughtOf(chat: Chat.Request, model: string, maxTokens: number |
         chat.dropped.push("reasoning_effort");
         return plain;
       }
-      if (temperature !== undefined && temperature !== 1) refuse("temperature", "a temperature other than 1 beside thinking");
+      if (temperature !== undefined && temperature !== 1)
+        refuse("temperature", "a temperature other than 1 beside thinking");
       const limit = chat.maxTokens ?? maxTokens ?? BUDGETED_REPLY;
       const budget = Reasoning.budget(effort, refuse, limit);
-      return { fields: { thinking: { type: "enabled", budget_tokens: budget } }, output: {}, maxTokens: limit };
+      return {
+        fields: { thinking: { type: "enabled", budget_tokens: budget } },
+        output: {},
+        maxTokens: limit,
+      };
     }
     default:
       return way satisfies never;
   }
 }
 
-/** Claude refuses thoughts beside a forced choice of tools, and in a turn whose signed thoughts the client lost. */
+/**
+ * Claude refuses thoughts beside a forced choice of tools, and in a turn whose signed thoughts the
+ * client lost.
+ */
 function isWithheld(chat: Chat.Request, way: Thinking): boolean {
   if (way !== "budget" && way !== "adaptive") return false;
   const { tools, choice } = offeredTools(chat);

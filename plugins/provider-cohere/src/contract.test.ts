@@ -31,14 +31,20 @@ const UNSUPPORTED = [
   "uniqueItems",
 ];
 
-/** What the API refuses: unknown fields and members, instructions that are not first, schemas beyond its subset. */
+/**
+ * What the API refuses: unknown fields and members, instructions that are not first, schemas beyond
+ * its subset.
+ */
 function checkBody(body: JsonObject): void {
-  for (const name of Object.keys(body)) if (!FIELDS.has(name)) throw new Error(`The API refuses the field ${name}.`);
+  for (const name of Object.keys(body))
+    if (!FIELDS.has(name)) throw new Error(`The API refuses the field ${name}.`);
   for (const [index, message] of Members.objectsOf(body.messages).entries()) {
     const known = MEMBERS[String(message.role)] ?? [];
     const odd = Object.keys(message).find((name) => !known.includes(name));
-    if (odd !== undefined) throw new Error(`The API refuses ${odd} of a message of ${String(message.role)}.`);
-    if (message.role === "system" && index > 0) throw new Error("The API refuses instructions that are not first.");
+    if (odd !== undefined)
+      throw new Error(`The API refuses ${odd} of a message of ${String(message.role)}.`);
+    if (message.role === "system" && index > 0)
+      throw new Error("The API refuses instructions that are not first.");
     if (Members.objectsOf(message.tool_calls).some((call) => "index" in call))
       throw new Error("The API refuses the index of a call.");
   }

@@ -1,4 +1,7 @@
-/** Cohere's errors (docs.cohere.com/reference/errors): `{id, message}`; the status decides about the class. */
+/**
+ * Cohere's errors (docs.cohere.com/reference/errors): `{id, message}`; the status decides about the
+ * class.
+ */
 
 import { Failures, readFailure, type UpstreamFailure } from "@sluice/kit/dialect";
 import type { ErrorReply, GatewayError } from "@sluice/contract";

@@ -1,4 +1,7 @@
-/** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
+/**
+ * @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for
+ * native requests.
+ */
 
 import { defineProvider, Option } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
@@ -15,7 +18,9 @@ interface CohereConfig {
   readonly client_name?: string;
 }
 
-/** The endpoints that run a model (docs.cohere.com/reference), and Cohere's own copies of OpenAI's. */
+/**
+ * The endpoints that run a model (docs.cohere.com/reference), and Cohere's own copies of OpenAI's.
+ */
 const ENDPOINTS: readonly NativeEndpoint[] = [
   ...["v1/", "v2/"].flatMap((version): NativeEndpoint[] => [
     { path: `${version}chat`, model: "body", usage: "text" },
@@ -26,13 +31,16 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
   { path: "v1/classify", model: "body", usage: "reported" },
   { path: "v1/tokenize", model: "body", usage: "free" },
   { path: "v1/detokenize", model: "body", usage: "free" },
-  ...Native.openaiEndpoints(["compatibility/v1/"]).filter(({ path }) => /(?:chat\/completions|embeddings)$/.test(path)),
+  ...Native.openaiEndpoints(["compatibility/v1/"]).filter(({ path }) =>
+    /(?:chat\/completions|embeddings)$/.test(path),
+  ),
 ];
 
 export default defineProvider<CohereConfig>({
   name: "cohere",
   stability: "beta",
-  summary: "Cohere's own API: chat, tools, documents with citations, images, thinking, embeddings; and every native path.",
+  summary:
+    "Cohere's own API: chat, tools, documents with citations, images, thinking, embeddings; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -65,10 +73,18 @@ export default defineProvider<CohereConfig>({
         const body = isChat ? chatBody(request) : embedBody(request);
         const accept = request.stream ? { accept: "text/event-stream" } : {};
         const url = `${config.base_url}/v2/${isChat ? "chat" : "embed"}`;
-        return { kind: "http", method: "POST", url, headers: { ...headers, ...accept }, body: JSON.stringify(body) };
+        return {
+          kind: "http",
+          method: "POST",
+          url,
+          headers: { ...headers, ...accept },
+          body: JSON.stringify(body),
+        };
       },
       decode: (body, request) =>
-        request.operation === "chat" ? decodeChat(body, request, toolNames(request)) : decodeEmbed(body, request),
+        request.operation === "chat"
+          ? decodeChat(body, request, toolNames(request))
+          : decodeEmbed(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => Native.call(request, config.base_url, account),

@@ -1,15 +1,30 @@
-/** Turns of a conversation as Cohere's messages, and the documents that stand beside them (its SDK 5.20, `ChatMessageV2`). */
+/**
+ * Turns of a conversation as Cohere's messages, and the documents that stand beside them (its SDK
+ * 5.20, `ChatMessageV2`).
+ */
 
-import { type Chat, type ContentPart, Members, Reference, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
+import {
+  type Chat,
+  type ContentPart,
+  Members,
+  Reference,
+  type Refuse,
+  ToolNames,
+  type Turn,
+} from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 
-/** Ids are the model's own words; what is odd or long is replaced alike in the call and its result. */
+/**
+ * Ids are the model's own words; what is odd or long is replaced alike in the call and its result.
+ */
 const CALL_ID: ToolNames.NameRule = { character: /[\x21-\x7e]/, maxLength: 128 };
 
 /** The common settings of one request's messages. */
 export interface MessageTerms {
   readonly names: ToolNames.NameMap;
-  /** Whether the model takes its thoughts back as such; others have a plan for their calls alone. */
+  /**
+   * Whether the model takes its thoughts back as such; others have a plan for their calls alone.
+   */
   readonly isThinking: boolean;
   readonly refuse: Refuse;
 }
@@ -20,23 +35,38 @@ export interface CohereMessages {
   readonly documents: readonly JsonObject[];
 }
 
-/** The messages of a conversation, its instructions in the one system message that may come first. */
-export function messagesOf(system: readonly Chat.TextPart[], turns: readonly Turn[], terms: MessageTerms): CohereMessages {
+/**
+ * The messages of a conversation, its instructions in the one system message that may come first.
+ */
+export function messagesOf(
+  system: readonly Chat.TextPart[],
+  turns: readonly Turn[],
+  terms: MessageTerms,
+): CohereMessages {
   const documents: JsonObject[] = [];
   const messages = turns.flatMap((turn) =>
     turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms),
   );
-  if (system.length > 0) messages.unshift({ role: "system", content: Reference.textOrBlocks(system.map(textBlock)) });
+  if (system.length > 0)
+    messages.unshift({ role: "system", content: Reference.textOrBlocks(system.map(textBlock)) });
   return { messages, documents };
 }
 
-function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: JsonObject[]): JsonObject[] {
+function userMessages(
+  { parts }: Turn,
+  { refuse }: MessageTerms,
+  documents: JsonObject[],
+): JsonObject[] {
   const messages: JsonObject[] = [];
   const blocks: JsonObject[] = [];
   for (const part of parts) {
     switch (part.kind) {
       case "result":
-        messages.push({ role: "tool", tool_call_id: ToolNames.mapId(part.id, CALL_ID), content: resultContent(part, refuse) });
+        messages.push({
+          role: "tool",
+          tool_call_id: ToolNames.mapId(part.id, CALL_ID),
+          content: resultContent(part, refuse),
+        });
         break;
       case "text":
         blocks.push(textBlock(part));
@@ -63,10 +93,15 @@ function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: Json
   const [first] = parts;
   if (blocks.length === 0 && messages.length === 0 && first !== undefined)
     refuse(first.path, "documents without a text beside them");
-  return blocks.length === 0 ? messages : [...messages, { role: "user", content: Reference.textOrBlocks(blocks) }];
+  return blocks.length === 0
+    ? messages
+    : [...messages, { role: "user", content: Reference.textOrBlocks(blocks) }];
 }
 
-function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: MessageTerms): JsonObject[] {
+function assistantMessage(
+  { parts }: Turn,
+  { names, isThinking, refuse }: MessageTerms,
+): JsonObject[] {
   const calls: Chat.CallPart[] = [];
   const blocks: JsonObject[] = [];
   let thought = "";
@@ -81,7 +116,9 @@ function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: Messag
     role: "assistant",
     ...(blocks.length === 0 ? {} : { content: Reference.textOrBlocks(blocks) }),
     ...(calls.length === 0 || thought === "" || isThinking ? {} : { tool_plan: thought }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => Reference.functionCall(call, names, CALL_ID)) }),
+    ...(calls.length === 0
+      ? {}
+      : { tool_calls: calls.map((call) => Reference.functionCall(call, names, CALL_ID)) }),
   };
   // A turn of thoughts alone has nothing that the model takes.
   return blocks.length === 0 && calls.length === 0 ? [] : [message];
@@ -107,7 +144,10 @@ function imageBlock({ source, path, detail }: Chat.ImagePart, refuse: Refuse): J
     case "url":
       return { type: "image_url", image_url: { url: source.url, ...detailMember } };
     case "data":
-      return { type: "image_url", image_url: { url: Reference.dataUrlOf(source), ...detailMember } };
+      return {
+        type: "image_url",
+        image_url: { url: Reference.dataUrlOf(source), ...detailMember },
+      };
     case "file":
     case "text":
       return refuse(path, `an image by a ${source.kind}`);
@@ -117,7 +157,10 @@ function imageBlock({ source, path, detail }: Chat.ImagePart, refuse: Refuse): J
 }
 
 /** Documents are texts with a title: the model cites them. */
-function documentOf({ source, path, name, context }: Chat.DocumentPart, refuse: Refuse): JsonObject {
+function documentOf(
+  { source, path, name, context }: Chat.DocumentPart,
+  refuse: Refuse,
+): JsonObject {
   const text = Reference.mediaText(source) ?? refuse(path, "a document that is no text");
   return { data: Members.present({ title: name, text, context }) };
 }

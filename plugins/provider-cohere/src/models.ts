@@ -1,4 +1,6 @@
-/** Facts about Cohere's models by their names (docs.cohere.com/docs/models). Data and a function. */
+/**
+ * Facts about Cohere's models by their names (docs.cohere.com/docs/models). Data and a function.
+ */
 
 import type { Feature } from "@sluice/contract";
 

@@ -1,4 +1,7 @@
-/** Cohere's v2 chat as chat completions: whole, and as streams of events (its SDK 5.20, `V2ChatResponse`, `V2ChatStreamResponse`). */
+/**
+ * Cohere's v2 chat as chat completions: whole, and as streams of events (its SDK 5.20,
+ * `V2ChatResponse`, `V2ChatStreamResponse`).
+ */
 
 import { isObject } from "@sluice/kit";
 import {
@@ -15,7 +18,14 @@ import {
   upstreamError,
   usageOf,
 } from "@sluice/kit/dialect";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/contract";
+import type {
+  DecodedReply,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  StreamTranslator,
+  Usage,
+} from "@sluice/contract";
 
 const FINISH: FinishTable = {
   COMPLETE: "stop",
@@ -27,7 +37,11 @@ const FINISH: FinishTable = {
 };
 
 /** The reply to a chat request. */
-export function decodeChat(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
+export function decodeChat(
+  body: Uint8Array,
+  request: ProviderRequest,
+  names: ToolNames.NameMap,
+): DecodedReply {
   const reply = readJsonBody(body);
   const { message } = reply;
   if (!isObject(message)) throw invalidReply("has no message");
@@ -37,12 +51,20 @@ export function decodeChat(body: Uint8Array, request: ProviderRequest, names: To
   const citations = Members.objectsOf(message.citations);
   const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
   return chatReply(request, {
-    text: blocks.map((block) => (block.type === "text" ? (Members.textIn(block.text) ?? "") : "")).join(""),
+    text: blocks
+      .map((block) => (block.type === "text" ? (Members.textIn(block.text) ?? "") : ""))
+      .join(""),
     // The plan of calls is a thought: the model's text before it acts.
-    reasoning: (Members.textIn(message.tool_plan) ?? "") + blocks.map((block) => Members.textIn(block.thinking) ?? "").join(""),
+    reasoning:
+      (Members.textIn(message.tool_plan) ?? "") +
+      blocks.map((block) => Members.textIn(block.thinking) ?? "").join(""),
     calls: Members.objectsOf(message.tool_calls).map(({ id, function: called }) => {
       const { name, arguments: given } = isObject(called) ? called : {};
-      return { id: String(id), name: names.toClient(String(name)), arguments: Members.textIn(given) ?? "" };
+      return {
+        id: String(id),
+        name: names.toClient(String(name)),
+        arguments: Members.textIn(given) ?? "",
+      };
     }),
     nativeFinish,
     finishTable: FINISH,
@@ -75,8 +97,14 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
   return usageOf({
     promptTokens,
     completionTokens,
-    cachedTokens: cached !== undefined && promptTokens !== undefined && cached <= promptTokens ? cached : undefined,
-    billed: billed.promptTokens === promptTokens && billed.completionTokens === completionTokens ? undefined : billed,
+    cachedTokens:
+      cached !== undefined && promptTokens !== undefined && cached <= promptTokens
+        ? cached
+        : undefined,
+    billed:
+      billed.promptTokens === promptTokens && billed.completionTokens === completionTokens
+        ? undefined
+        : billed,
   });
 }
 
@@ -84,11 +112,17 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
 function checkFinish(native: string | undefined, said: string | undefined): void {
   if (native === "TIMEOUT") throw upstreamError({ failure: "timeout", message: said });
   if (native === "ERROR")
-    throw upstreamError({ failure: "server", message: said ?? "The upstream's model failed while it answered." });
+    throw upstreamError({
+      failure: "server",
+      message: said ?? "The upstream's model failed while it answered.",
+    });
 }
 
 /** A translator of one stream of events. `names` is called once, when a tool call begins. */
-export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
+export function translateStream(
+  request: ProviderRequest,
+  names: () => ToolNames.NameMap,
+): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     let map: ToolNames.NameMap | undefined;
     return ({ data }) => {
@@ -115,7 +149,9 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
         }
         case "tool-call-delta": {
           const call = isObject(message.tool_calls) ? message.tool_calls : {};
-          const given = isObject(call.function) ? Members.textIn(call.function.arguments) : undefined;
+          const given = isObject(call.function)
+            ? Members.textIn(call.function.arguments)
+            : undefined;
           writer.callArguments(key, given ?? "");
           break;
         }
@@ -132,8 +168,10 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
           end(delta, writer);
           break;
         default:
-          // `content-end`, `citation-end`, `debug`, and what the API may add; an error has no type of its own.
-          if (event.type === undefined) throw upstreamError({ failure: "server", message: Members.textIn(event.message) });
+          // `content-end`, `citation-end`, `debug`, and what the API may add; an error has no type
+          // of its own.
+          if (event.type === undefined)
+            throw upstreamError({ failure: "server", message: Members.textIn(event.message) });
       }
     };
   });

@@ -16,7 +16,9 @@ import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
-/** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
+/**
+ * Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings.
+ */
 export const PARAMETERS: readonly string[] = [
   ...BASIC_PARAMETERS.filter((name) => name !== "parallel_tool_calls"),
   "seed",
@@ -29,11 +31,26 @@ export const PARAMETERS: readonly string[] = [
 ];
 
 /** Members of the API's own that a client may send beside them. */
-const NATIVE = ["documents", "citation_options", "safety_mode", "strict_tools", "k", "p", "priority", "raw_prompting"];
+const NATIVE = [
+  "documents",
+  "citation_options",
+  "safety_mode",
+  "strict_tools",
+  "k",
+  "p",
+  "priority",
+  "raw_prompting",
+];
 /** docs.cohere.com/docs/tool-use-overview: names are those of functions. */
-const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, first: /[a-zA-Z_]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = {
+  character: /[a-zA-Z0-9_-]/,
+  first: /[a-zA-Z_]/,
+  maxLength: 64,
+};
 const MAX_STOPS = 5;
-/** `p` lies within 0.01 and 0.99, and 0.75 is meant where it is absent: so 1 is sent as the nearest. */
+/**
+ * `p` lies within 0.01 and 0.99, and 0.75 is meant where it is absent: so 1 is sent as the nearest.
+ */
 const MIN_P = 0.01;
 const MAX_P = 0.99;
 /** The names of a request's tools, both ways. */
@@ -54,7 +71,10 @@ export function chatBody(request: ProviderRequest): JsonObject {
   if (converted.messages.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");
   const { documents: native, ...rest } = chat.native;
-  const documents = [...(Array.isArray(native) ? (native as readonly JsonValue[]) : []), ...converted.documents];
+  const documents = [
+    ...(Array.isArray(native) ? (native as readonly JsonValue[]) : []),
+    ...converted.documents,
+  ];
   return {
     model,
     messages: converted.messages,
@@ -69,7 +89,8 @@ export function chatBody(request: ProviderRequest): JsonObject {
 }
 
 function sampling(chat: Chat.Request): JsonObject {
-  const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } = chat;
+  const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } =
+    chat;
   if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
   const penalty = (name: string, value: number | undefined): JsonObject => {
     if (value === undefined) return {};
@@ -94,14 +115,20 @@ function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const functions = offered.filter((tool): tool is Chat.ToolDefinition => tool.kind === "function");
   if (functions.length === 0) return {};
   // A choice has no names in this API: only the allowed tools are offered.
-  const kept = choice?.mode === "named" ? functions.filter(({ name }) => name === choice.name) : functions;
+  const kept =
+    choice?.mode === "named" ? functions.filter(({ name }) => name === choice.name) : functions;
   const isStrict = functions.some((tool) => tool.strict === true);
   return Members.present({
     tools: kept.map(({ name, description, schema }) =>
       Reference.functionTool({ name, description, schema, strict: undefined }, names),
     ),
     strict_tools: isStrict ? true : undefined,
-    tool_choice: choice === undefined || choice.mode === "auto" ? undefined : choice.mode === "none" ? "NONE" : "REQUIRED",
+    tool_choice:
+      choice === undefined || choice.mode === "auto"
+        ? undefined
+        : choice.mode === "none"
+          ? "NONE"
+          : "REQUIRED",
   });
 }
 

@@ -16,7 +16,14 @@ export interface CompatibleConfig {
 }
 
 /** Headers that the gateway itself writes. */
-const OWN_HEADERS = new Set(["authorization", "content-type", "content-length", "host", "connection", "transfer-encoding"]);
+const OWN_HEADERS = new Set([
+  "authorization",
+  "content-type",
+  "content-length",
+  "host",
+  "connection",
+  "transfer-encoding",
+]);
 
 /** The schema of the options. */
 export const compatibleConfigSchema: JsonSchema = {
@@ -28,19 +35,27 @@ export const compatibleConfigSchema: JsonSchema = {
       default: "custom",
       description: "The provider whose deviations apply; `custom` has none. Example: `groq`.",
     },
-    api_key: Option.secret("The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none."),
+    api_key: Option.secret(
+      "The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none.",
+    ),
     base_url: Option.address(
       "Base address of the API, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
     ),
     price_as: {
       type: "string",
       pattern: "^[a-z0-9][a-z0-9-]*$",
-      description: "The provider of the price table whose prices its models have. Default: the preset's. Example: `together`.",
+      description:
+        "The provider of the price table whose prices its models have. Default: the preset's. Example: `together`.",
     },
     headers: {
       type: "object",
-      additionalProperties: { type: "string", pattern: "^[\\x20-\\x7e]*$", description: "One value." },
-      description: "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
+      additionalProperties: {
+        type: "string",
+        pattern: "^[\\x20-\\x7e]*$",
+        description: "One value.",
+      },
+      description:
+        "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
     },
     embedding_formats: Option.embeddingFormats(["float"], "[float, base64]"),
   },
@@ -56,7 +71,13 @@ export function checkOptions(config: CompatibleConfig): readonly ConfigFault[] {
       ? [{ path: [], message: `the preset ${name} has no address`, fix: "set base_url" }]
       : []),
     ...(key === undefined && preset.needsKey === true && url === undefined
-      ? [{ path: [], message: `the preset ${name} needs a key`, fix: "set api_key, a reference to a variable" }]
+      ? [
+          {
+            path: [],
+            message: `the preset ${name} needs a key`,
+            fix: "set api_key, a reference to a variable",
+          },
+        ]
       : []),
     ...(own === undefined
       ? []

@@ -9,6 +9,10 @@ describe.each(Object.keys(PRESETS))("preset %s", (preset) => {
     fixtures: new URL(`../fixtures/${preset}/`, import.meta.url),
     readme: new URL(`../presets/${preset}.md`, import.meta.url),
     model: "model-1",
-    config: { preset, api_key: "[secret]", ...(preset === "custom" ? { base_url: "http://127.0.0.1:9000/v1" } : {}) },
+    config: {
+      preset,
+      api_key: "[secret]",
+      ...(preset === "custom" ? { base_url: "http://127.0.0.1:9000/v1" } : {}),
+    },
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type HttpCall, type JsonObject, type PassthroughRequest, type Provider, Secret } from "@sluice/contract";
+import {
+  type HttpCall,
+  type JsonObject,
+  type PassthroughRequest,
+  type Provider,
+  Secret,
+} from "@sluice/contract";
 import { fakeHost, makeProvider } from "@sluice/testing";
 import type { CompatibleConfig } from "./config.ts";
 import compatible from "./index.ts";
@@ -7,7 +13,9 @@ import { PRESETS, type PresetName } from "./presets.ts";
 
 const provider = (config: JsonObject): Provider => makeProvider(compatible, config);
 const faults = (config: Partial<CompatibleConfig>): string =>
-  (compatible.check?.({ preset: "custom", embedding_formats: ["float"], ...config }) ?? []).map(({ message }) => message).join();
+  (compatible.check?.({ preset: "custom", embedding_formats: ["float"], ...config }) ?? [])
+    .map(({ message }) => message)
+    .join();
 
 describe("options", () => {
   it.each<[PresetName, Partial<CompatibleConfig>, RegExp]>([
@@ -16,7 +24,11 @@ describe("options", () => {
     ["groq", { base_url: "http://127.0.0.1:1" }, /^$/],
     ["ollama", {}, /^$/],
     ["custom", {}, /has no address/],
-    ["custom", { base_url: "http://127.0.0.1:1", headers: { Authorization: "Bearer x" } }, /header Authorization itself/],
+    [
+      "custom",
+      { base_url: "http://127.0.0.1:1", headers: { Authorization: "Bearer x" } },
+      /header Authorization itself/,
+    ],
   ])("of %s", (preset, config, fault) => {
     expect(faults({ preset, ...config })).toMatch(fault);
   });
@@ -33,17 +45,21 @@ describe("prices", () => {
 describe("capabilities", () => {
   it("say what no model of a preset can do, and leave the rest open", () => {
     const { capabilities } = provider({ preset: "deepseek", api_key: "k" });
-    expect((["schema", "images", "tools"] as const).map((feature) => capabilities.supports?.(feature, "m"))).toEqual([
-      false,
-      false,
-      undefined,
-    ]);
+    expect(
+      (["schema", "images", "tools"] as const).map((feature) =>
+        capabilities.supports?.(feature, "m"),
+      ),
+    ).toEqual([false, false, undefined]);
     expect(provider({ preset: "perplexity", api_key: "k" }).capabilities.tools).toBe(false);
   });
 
   it("refuse no parameter that they rename", () => {
     const refusing = (Object.keys(PRESETS) as PresetName[]).filter((preset) => {
-      const { parameters } = provider({ preset, api_key: "k", base_url: "http://127.0.0.1:1" }).capabilities;
+      const { parameters } = provider({
+        preset,
+        api_key: "k",
+        base_url: "http://127.0.0.1:1",
+      }).capabilities;
       return parameters?.includes("max_completion_tokens") !== true;
     });
     expect(refusing).toEqual([]);
@@ -53,7 +69,12 @@ describe("capabilities", () => {
 describe("a native call", () => {
   it("goes to the preset's address with the operator's key and headers", () => {
     const made = compatible.create(
-      { preset: "groq", api_key: new Secret("K", "the-key"), headers: { "x-team": "a" }, embedding_formats: ["float"] },
+      {
+        preset: "groq",
+        api_key: new Secret("K", "the-key"),
+        headers: { "x-team": "a" },
+        embedding_formats: ["float"],
+      },
       fakeHost(),
     );
     const request: PassthroughRequest = {

@@ -22,7 +22,10 @@ export interface Preset {
   readonly refused: readonly string[];
   /** Fields of its own that gateways know as well: `priority`. */
   readonly native?: readonly string[];
-  /** Fields of its own that choose other models, or tools that cost: refused unless the target forwards them. */
+  /**
+   * Fields of its own that choose other models, or tools that cost: refused unless the target
+   * forwards them.
+   */
   readonly steering?: readonly string[];
   /** Other names of parameters. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -36,7 +39,10 @@ export interface Preset {
   readonly hasNoNames?: true;
   /** Has no role `developer`. */
   readonly hasNoDeveloper?: true;
-  /** The member for an assistant's thoughts in a request; absent: `reasoning_content`. `none`: they are left out. */
+  /**
+   * The member for an assistant's thoughts in a request; absent: `reasoning_content`. `none`: they
+   * are left out.
+   */
   readonly thoughts?: "reasoning" | "none";
   /**
    * Accepts any member of a message. Absent: members that the gateway adds to replies of other
@@ -83,7 +89,11 @@ const LOCAL = {
   refused: [...OPENAI_ONLY, ...LEGACY_TOOLS, "thinking", "service_tier", "prompt_cache_key"],
 } as const;
 
-const RERANK: readonly NativeEndpoint[] = ["v1/rerank", "v2/rerank"].map((path) => ({ path, model: "body", usage: "reported" }));
+const RERANK: readonly NativeEndpoint[] = ["v1/rerank", "v2/rerank"].map((path) => ({
+  path,
+  model: "body",
+  usage: "reported",
+}));
 /** github.com/ollama/ollama, docs/api.md. */
 const OLLAMA: readonly NativeEndpoint[] = [
   { path: "api/chat", model: "body", usage: "text" },
@@ -108,13 +118,22 @@ const LMSTUDIO: readonly NativeEndpoint[] = [
 
 /** Providers by the name of their preset. */
 export const PRESETS = {
-  // console.groq.com/docs/openai (a 400 for logprobs, logit_bias, top_logprobs, n above 1, a name in a message), docs/reasoning, docs/api-reference.
+  // console.groq.com/docs/openai (a 400 for logprobs, logit_bias, top_logprobs, n above 1, a name
+  // in a message), docs/reasoning, docs/api-reference.
   groq: {
     nativeApi: { endpoints: [] },
     baseUrl: "https://api.groq.com/openai/v1",
     needsKey: true,
     priceAs: "groq",
-    refused: [...OPENAI_ONLY, "logprobs", "top_logprobs", "logit_bias", "n", "thinking", "prompt_cache_key"],
+    refused: [
+      ...OPENAI_ONLY,
+      "logprobs",
+      "top_logprobs",
+      "logit_bias",
+      "n",
+      "thinking",
+      "prompt_cache_key",
+    ],
     blocks: ["image_url"],
     hasNoNames: true,
     thoughts: "reasoning",
@@ -125,7 +144,8 @@ export const PRESETS = {
     },
     lacks: ["audio", "documents", "speech"],
   },
-  // api-docs.deepseek.com/api/create-chat-completion and guides/thinking_mode: thoughts of a turn with tools must be sent back.
+  // api-docs.deepseek.com/api/create-chat-completion and guides/thinking_mode: thoughts of a turn
+  // with tools must be sent back.
   deepseek: {
     nativeApi: { endpoints: [] },
     baseUrl: "https://api.deepseek.com",
@@ -148,8 +168,9 @@ export const PRESETS = {
     finish: { insufficient_system_resource: "overloaded" },
     lacks: ["images", "audio", "documents", "speech", "schema"],
   },
-  // docs.x.ai/docs/api-reference: some reasoning models refuse stop and penalties. The provider answers those requests. Its images
-  // have neither sizes nor styles. The quality decides the price of newer models.
+  // docs.x.ai/docs/api-reference: some reasoning models refuse stop and penalties. The provider
+  // answers those requests. Its images have neither sizes nor styles. The quality decides the price
+  // of newer models.
   xai: {
     nativeApi: { endpoints: [{ path: "v1/messages", model: "body", usage: "text" }] },
     baseUrl: "https://api.x.ai/v1",
@@ -194,8 +215,9 @@ export const PRESETS = {
     finish: { eos: "stop" },
     images: "pixels",
   },
-  // docs.fireworks.ai/api-reference/post-chatcompletions; its SDK (fw-ai-external/python-sdk, `chat/completion_create_params.py`)
-  // has predictions, seeds and the legacy functions, and takes `max_completion_tokens` as another name of `max_tokens`.
+  // docs.fireworks.ai/api-reference/post-chatcompletions; its SDK (fw-ai-external/python-sdk,
+  // `chat/completion_create_params.py`) has predictions, seeds and the legacy functions, and takes
+  // `max_completion_tokens` as another name of `max_tokens`.
   fireworks: {
     nativeApi: { endpoints: RERANK },
     baseUrl: "https://api.fireworks.ai/inference/v1",
@@ -206,15 +228,23 @@ export const PRESETS = {
     hasNoDeveloper: true,
     thoughts: "none",
   },
-  // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a stream, `: OPENROUTER PROCESSING`.
+  // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a
+  // stream, `: OPENROUTER PROCESSING`.
   openrouter: {
     nativeApi: { endpoints: [] },
     baseUrl: "https://openrouter.ai/api/v1",
     needsKey: true,
     priceAs: "openrouter",
-    refused: [...LEGACY_TOOLS, "store", "safety_identifier", "prompt_cache_retention", "service_tier"],
+    refused: [
+      ...LEGACY_TOOLS,
+      "store",
+      "safety_identifier",
+      "prompt_cache_retention",
+      "service_tier",
+    ],
     renamed: { max_completion_tokens: "max_tokens" },
-    // openrouter.ai/docs/features: model-routing (`models`, `route`), provider-routing, web-search (`plugins`), message-transforms.
+    // openrouter.ai/docs/features: model-routing (`models`, `route`), provider-routing, web-search
+    // (`plugins`), message-transforms.
     steering: ["models", "route", "provider", "plugins", "transforms"],
     defaults: { usage: { include: true } },
     hasNoDeveloper: true,
@@ -223,7 +253,8 @@ export const PRESETS = {
     budget: "reasoning",
     finish: { error: "overloaded" },
   },
-  // docs.perplexity.ai/api-reference/chat-completions-post: no tools; citations, search_results and their usage stay as they are.
+  // docs.perplexity.ai/api-reference/chat-completions-post: no tools; citations, search_results and
+  // their usage stay as they are.
   perplexity: {
     nativeApi: { endpoints: [] },
     baseUrl: "https://api.perplexity.ai",

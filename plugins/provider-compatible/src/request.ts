@@ -11,12 +11,23 @@ type Changes = Record<string, JsonValue | undefined>;
 /** Blocks that every upstream takes. */
 const TEXT_BLOCKS = ["text", "refusal"];
 
-/** The document of a chat request. Throws `unsupported_parameter` for a block or a format that the preset has not. */
-export function adaptChat(document: JsonDocument, request: ProviderRequest, preset: Preset): JsonDocument {
+/**
+ * The document of a chat request. Throws `unsupported_parameter` for a block or a format that the
+ * preset has not.
+ */
+export function adaptChat(
+  document: JsonDocument,
+  request: ProviderRequest,
+  preset: Preset,
+): JsonDocument {
   const { value } = document;
   const refuse = refusalsOf(request);
   const changes: Changes = {};
-  if (preset.hasNoSchema === true && isObject(value.response_format) && value.response_format.type === "json_schema") {
+  if (
+    preset.hasNoSchema === true &&
+    isObject(value.response_format) &&
+    value.response_format.type === "json_schema"
+  ) {
     refuse("response_format", "a JSON schema (it has JSON mode alone)");
   }
   for (const [from, to] of Object.entries(preset.renamed ?? {})) {
@@ -24,31 +35,44 @@ export function adaptChat(document: JsonDocument, request: ProviderRequest, pres
     changes[to] = value[from];
     changes[from] = undefined;
   }
-  for (const [name, member] of Object.entries(preset.defaults ?? {})) if (value[name] === undefined) changes[name] = member;
+  for (const [name, member] of Object.entries(preset.defaults ?? {}))
+    if (value[name] === undefined) changes[name] = member;
   if (preset.tellsUsage === true) changes.stream_options = undefined;
   if (preset.budget === "reasoning" && isObject(value.thinking)) {
     const { type, budget_tokens: budget } = value.thinking;
     changes.thinking = undefined;
     changes.reasoning ??=
-      type === "disabled" ? { enabled: false } : budget === undefined ? { enabled: true } : { max_tokens: budget };
+      type === "disabled"
+        ? { enabled: false }
+        : budget === undefined
+          ? { enabled: true }
+          : { max_tokens: budget };
   }
   const { messages } = value;
   if (Array.isArray(messages)) {
     const rules = historyOf(preset);
-    const adapted = (messages as readonly JsonValue[]).flatMap((message, index): readonly JsonValue[] => {
-      if (!isObject(message)) return [message];
-      if (preset.blocks !== undefined) checkBlocks(message.content, preset.blocks, `messages[${index}]`, refuse);
-      // The thoughts have the preset's own name before the rest is taken out.
-      return Compatible.adaptMessage(adaptOwn(message, preset), rules);
-    });
-    if (adapted.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
-    const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
+    const adapted = (messages as readonly JsonValue[]).flatMap(
+      (message, index): readonly JsonValue[] => {
+        if (!isObject(message)) return [message];
+        if (preset.blocks !== undefined)
+          checkBlocks(message.content, preset.blocks, `messages[${index}]`, refuse);
+        // The thoughts have the preset's own name before the rest is taken out.
+        return Compatible.adaptMessage(adaptOwn(message, preset), rules);
+      },
+    );
+    if (adapted.length === 0)
+      throw invalidField("messages", "a conversation with at least one message that is not empty");
+    const isSame =
+      adapted.length === messages.length &&
+      adapted.every((message, index) => message === messages[index]);
     if (!isSame) changes.messages = adapted;
   }
   return document.with(changes);
 }
 
-/** The message rules of a preset. Support for an empty list of blocks is unknown, so none is sent. */
+/**
+ * The message rules of a preset. Support for an empty list of blocks is unknown, so none is sent.
+ */
 function historyOf({ takesAnyMember, thoughts, maxIdCharacters }: Preset): Compatible.HistoryRules {
   return {
     refusesEmptyContent: true,
@@ -77,7 +101,10 @@ function checkBlocks(
  * Thoughts under the preset's name; signed ones are another provider's. Names of participants are
  * removed where they are unsupported.
  */
-function adaptOwn(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }: Preset): JsonObject {
+function adaptOwn(
+  message: JsonObject,
+  { hasNoDeveloper, hasNoNames, thoughts }: Preset,
+): JsonObject {
   const isDeveloper = hasNoDeveloper === true && message.role === "developer";
   const isNamed = hasNoNames === true && message.name !== undefined;
   const { thinking_blocks: signed, reasoning_content: reasoning, name, ...rest } = message;
@@ -87,7 +114,9 @@ function adaptOwn(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }:
     ...rest,
     ...(isNamed || name === undefined ? {} : { name }),
     ...(isDeveloper ? { role: "system" } : {}),
-    ...(reasoning === undefined || thoughts === "none" ? {} : { [thoughts ?? "reasoning_content"]: reasoning }),
+    ...(reasoning === undefined || thoughts === "none"
+      ? {}
+      : { [thoughts ?? "reasoning_content"]: reasoning }),
   };
 }
 
@@ -96,7 +125,9 @@ export function adaptImages(document: JsonDocument, request: ProviderRequest): J
   const { size, response_format: format } = document.value;
   const changes: Changes = {};
   if (typeof size === "string" && size !== "auto") {
-    const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refusalsOf(request)("size", `the size ${size.slice(0, 32)}`);
+    const [, width, height] =
+      /^(\d{1,5})x(\d{1,5})$/.exec(size) ??
+      refusalsOf(request)("size", `the size ${size.slice(0, 32)}`);
     Object.assign(changes, { width: Number(width), height: Number(height) });
   }
   if (size !== undefined) changes.size = undefined;

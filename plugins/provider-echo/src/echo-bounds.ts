@@ -1,4 +1,7 @@
-/** Bounds of the echo: its work is done in the thread that serves, so it is known to be small before it begins. */
+/**
+ * Bounds of the echo: its work is done in the thread that serves, so it is known to be small before
+ * it begins.
+ */
 
 import { isObject } from "@sluice/kit";
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
@@ -14,14 +17,19 @@ const MAX_STEPS = 1_048_576;
 /** Throws `body_too_large` for a body over 64 KiB. Values beyond the bound are not visited. */
 export function checkBody(body: JsonObject): void {
   if (measure(body, MAX_BODY) >= 0) return;
-  throw new GatewayError("body_too_large", "The provider echo takes bodies of 64 KiB at most; it is for trying things out.");
+  throw new GatewayError(
+    "body_too_large",
+    "The provider echo takes bodies of 64 KiB at most; it is for trying things out.",
+  );
 }
 
 /** Throws `invalid_field` where vectors would have too many numbers, or take too many steps. */
 export function checkVectors(inputs: number, words: number, dimensions: number): void {
   const isMany = inputs * dimensions > MAX_NUMBERS;
   if (!isMany && words * dimensions <= MAX_STEPS) return;
-  const [count, most, what] = isMany ? [inputs, MAX_NUMBERS, "inputs"] : [words, MAX_STEPS, "words"];
+  const [count, most, what] = isMany
+    ? [inputs, MAX_NUMBERS, "inputs"]
+    : [words, MAX_STEPS, "words"];
   const message = `The provider echo makes no vectors of ${dimensions} dimensions for ${count} ${what}; ${what} times dimensions must be at most ${most}.`;
   throw new GatewayError("invalid_field", message, { param: "dimensions" });
 }

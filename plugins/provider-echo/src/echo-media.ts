@@ -1,4 +1,7 @@
-/** The echo's answers to embeddings and images requests: small vectors derived from the input, and a pixel. */
+/**
+ * The echo's answers to embeddings and images requests: small vectors derived from the input, and a
+ * pixel.
+ */
 
 import { isObject } from "@sluice/kit";
 import { EmbeddingCalls } from "@sluice/kit/openai";
@@ -14,16 +17,22 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /** A PNG of one blue pixel, in base64. */
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mOQz98EAAHxAUEEqQaTAAAAAElFTkSuQmCC";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mOQz98EAAHxAUEEqQaTAAAAAElFTkSuQmCC";
 
 /**
- * A vector for each input, in pieces of JSON. Equal texts have equal vectors; texts with common words have near ones. A token is a
- * word or a number. Throws before any work when the inputs exceed the bound.
+ * A vector for each input, in pieces of JSON. Equal texts have equal vectors; texts with common
+ * words have near ones. A token is a word or a number. Throws before any work when the inputs
+ * exceed the bound.
  */
 export function echoEmbeddings({ document, replyModel }: ProviderRequest): Iterable<string> {
   const { input, dimensions, encoding_format: format } = document.value;
-  const inputs = Array.isArray(input) && typeof input[0] !== "number" ? (input as readonly JsonValue[]) : [input ?? ""];
-  const size = typeof dimensions === "number" ? Math.min(dimensions, MAX_DIMENSIONS) : DEFAULT_DIMENSIONS;
+  const inputs =
+    Array.isArray(input) && typeof input[0] !== "number"
+      ? (input as readonly JsonValue[])
+      : [input ?? ""];
+  const size =
+    typeof dimensions === "number" ? Math.min(dimensions, MAX_DIMENSIONS) : DEFAULT_DIMENSIONS;
   const tokens = inputs.map(tokensOf);
   const promptTokens = tokens.reduce((sum, list) => sum + list.length, 0);
   checkVectors(inputs.length, promptTokens, size);
@@ -39,7 +48,11 @@ function* vectorPieces(
   yield '{"object":"list","data":[';
   for (const [index, list] of tokens.entries()) {
     const vector = vectorOf(list, size);
-    const item = { object: "embedding", index, embedding: isBase64 ? EmbeddingCalls.floatsToBase64(vector) : vector };
+    const item = {
+      object: "embedding",
+      index,
+      embedding: isBase64 ? EmbeddingCalls.floatsToBase64(vector) : vector,
+    };
     yield `${index === 0 ? "" : ","}${JSON.stringify(item)}`;
   }
   yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify({ prompt_tokens: promptTokens, total_tokens: promptTokens })}}`;
@@ -63,7 +76,10 @@ function tokensOf(input: JsonValue): readonly string[] {
   return Array.isArray(input) && !isObject(input) ? input.map(String) : [];
 }
 
-/** The sum of the tokens' own directions, of length 1. Float32 values, so that both formats say the same. */
+/**
+ * The sum of the tokens' own directions, of length 1. Float32 values, so that both formats say the
+ * same.
+ */
 function vectorOf(tokens: readonly string[], size: number): number[] {
   const vector = new Float64Array(size);
   for (const token of tokens) {

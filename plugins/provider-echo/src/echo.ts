@@ -1,4 +1,7 @@
-/** The echo's answers: a chat completion, or the events of one. A word counts as a token in the usage. */
+/**
+ * The echo's answers: a chat completion, or the events of one. A word counts as a token in the
+ * usage.
+ */
 
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
@@ -8,7 +11,14 @@ export function echoReply(request: ProviderRequest): JsonObject {
   const words = wordsOf(lastUserText(request.document.value.messages));
   return {
     ...envelope(request, "chat.completion"),
-    choices: [{ index: 0, message: { role: "assistant", content: words.join("") }, logprobs: null, finish_reason: "stop" }],
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: words.join("") },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
     usage: usageOf(request, words.length),
   };
 }
@@ -27,7 +37,12 @@ export function* echoEvents(request: ProviderRequest): Generator<string> {
 }
 
 function envelope(request: ProviderRequest, object: string): JsonObject {
-  return { id: request.replyId, object, created: request.createdSeconds, model: request.replyModel };
+  return {
+    id: request.replyId,
+    object,
+    created: request.createdSeconds,
+    model: request.replyModel,
+  };
 }
 
 function write(chunk: JsonObject): string {
@@ -36,9 +51,15 @@ function write(chunk: JsonObject): string {
 
 function usageOf(request: ProviderRequest, completionTokens: number): JsonObject {
   const messages = request.document.value.messages;
-  const texts = Array.isArray(messages) ? messages.map((message) => (isObject(message) ? textOf(message.content) : "")) : [];
+  const texts = Array.isArray(messages)
+    ? messages.map((message) => (isObject(message) ? textOf(message.content) : ""))
+    : [];
   const promptTokens = texts.reduce((sum, text) => sum + wordsOf(text).length, 0);
-  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens };
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
 }
 
 function lastUserText(messages: JsonValue | undefined): string {
@@ -50,7 +71,9 @@ function lastUserText(messages: JsonValue | undefined): string {
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((block) => (isObject(block) && typeof block.text === "string" ? block.text : "")).join("");
+  return content
+    .map((block) => (isObject(block) && typeof block.text === "string" ? block.text : ""))
+    .join("");
 }
 
 /** Words with the white space before them, so that joining them gives the text back. */

@@ -11,7 +11,15 @@ const provider = echo.create({}, fakeHost());
 function request(body: JsonObject): ProviderRequest {
   const { document, stream } = fakeRequest(body);
   const target = fakeTarget("echo", "echo");
-  return { operation: "chat", document, target, replyModel: "alias", stream, replyId: "chatcmpl-1", createdSeconds: 7 };
+  return {
+    operation: "chat",
+    document,
+    target,
+    replyModel: "alias",
+    stream,
+    replyId: "chatcmpl-1",
+    createdSeconds: 7,
+  };
 }
 
 function user(content: JsonObject[string]): JsonObject {
@@ -44,7 +52,9 @@ function chunks(body: JsonObject): JsonObject[] {
 }
 
 const textOf = (chunk: JsonObject): string =>
-  (chunk.choices as { delta: { content?: string } }[]).map(({ delta }) => delta.content ?? "").join("");
+  (chunk.choices as { delta: { content?: string } }[])
+    .map(({ delta }) => delta.content ?? "")
+    .join("");
 
 describe("the echo", () => {
   it("repeats the last user message, with true usage", () => {
@@ -54,7 +64,13 @@ describe("the echo", () => {
       object: "chat.completion",
       created: 7,
       model: "alias",
-      choices: [{ index: 0, message: { role: "assistant", content: "Hello,  Sluice " }, finish_reason: "stop" }],
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "Hello,  Sluice " },
+          finish_reason: "stop",
+        },
+      ],
     });
     expect(usage).toEqual({ promptTokens: 5, completionTokens: 3, totalTokens: 8 });
   });
@@ -83,7 +99,9 @@ describe("the echo", () => {
       "two",
     ],
   ])("repeats %s", (_what, body, expected) => {
-    expect(answer(body).document.value).toMatchObject({ choices: [{ message: { content: expected } }] });
+    expect(answer(body).document.value).toMatchObject({
+      choices: [{ message: { content: expected } }],
+    });
   });
 
   it("streams a role, a word an event, a finish reason, the usage and the end mark", () => {
@@ -96,7 +114,11 @@ describe("the echo", () => {
       [],
     ]);
     expect(all.at(-1)?.usage).toEqual({ prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 });
-    expect(new Set(all.map(({ id, created, model }) => `${String(id)} ${String(created)} ${String(model)}`)).size).toBe(1);
+    expect(
+      new Set(
+        all.map(({ id, created, model }) => `${String(id)} ${String(created)} ${String(model)}`),
+      ).size,
+    ).toBe(1);
   });
 
   it("returns the same text whole and streamed, for any request", () => {
@@ -119,13 +141,19 @@ describe("the echo of other operations", () => {
     return provider.decode(Buffer.from([...call(asked).body].join("")), asked);
   }
   const vectors = (body: JsonObject) =>
-    (answered("embeddings", body).document.value.data as readonly { embedding: number[] }[]).map(({ embedding }) => embedding);
+    (answered("embeddings", body).document.value.data as readonly { embedding: number[] }[]).map(
+      ({ embedding }) => embedding,
+    );
   const dot = (a: readonly number[] = [], b: readonly number[] = []) =>
     a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
   it("gives a vector of length 1 to each input, with true usage", () => {
     const { document, usage } = answered("embeddings", { input: ["Hello, Sluice", "again"] });
-    expect(document.value).toMatchObject({ object: "list", model: "alias", data: [{ index: 0 }, { index: 1 }] });
+    expect(document.value).toMatchObject({
+      object: "list",
+      model: "alias",
+      data: [{ index: 0 }, { index: 1 }],
+    });
     expect(usage).toEqual({ promptTokens: 3, completionTokens: 0, totalTokens: 3 });
     for (const vector of vectors({ input: ["Hello, Sluice", "again"] })) {
       expect(vector).toHaveLength(8);
@@ -148,12 +176,19 @@ describe("the echo of other operations", () => {
 
   it("says the same in both formats", () => {
     fc.assert(
-      fc.property(fc.array(fc.string(), { minLength: 1 }), fc.integer({ min: 1, max: 64 }), (input, dimensions) => {
-        const body = { input, dimensions };
-        const texts = answered("embeddings", { ...body, encoding_format: "base64" }).document.value.data;
-        const decoded = (texts as readonly { embedding: string }[]).map(({ embedding }) => base64ToFloats(embedding));
-        expect(decoded).toEqual(vectors(body).map((vector) => vector.map((value) => value + 0)));
-      }),
+      fc.property(
+        fc.array(fc.string(), { minLength: 1 }),
+        fc.integer({ min: 1, max: 64 }),
+        (input, dimensions) => {
+          const body = { input, dimensions };
+          const texts = answered("embeddings", { ...body, encoding_format: "base64" }).document
+            .value.data;
+          const decoded = (texts as readonly { embedding: string }[]).map(({ embedding }) =>
+            base64ToFloats(embedding),
+          );
+          expect(decoded).toEqual(vectors(body).map((vector) => vector.map((value) => value + 0)));
+        },
+      ),
     );
   });
 
@@ -166,7 +201,9 @@ describe("the echo of other operations", () => {
     expect(document.value.created).toBe(7);
     expect(usage).toMatchObject({ promptTokens: 2, completionTokens: 2, images: { count: 2 } });
     for (const png of images) expect([...readPixel(png)]).toEqual([31, 111, 178]);
-    expect(answered("images", { prompt: "x", response_format: "url" }).document.value).toMatchObject({
+    expect(
+      answered("images", { prompt: "x", response_format: "url" }).document.value,
+    ).toMatchObject({
       data: [{ url: expect.stringMatching(/^data:image\/png;base64,/) as string }],
     });
   });
@@ -180,7 +217,8 @@ function readPixel(png: Buffer): Buffer {
     const length = png.readUInt32BE(at);
     const chunk = png.subarray(at + 4, at + 8 + length);
     expect(png.readUInt32BE(at + 8 + length)).toBe(crc32(chunk));
-    if (chunk.toString("latin1", 0, 4) === "IDAT") pixel = inflateSync(chunk.subarray(4)).subarray(1);
+    if (chunk.toString("latin1", 0, 4) === "IDAT")
+      pixel = inflateSync(chunk.subarray(4)).subarray(1);
     at += length + 12;
   }
   return pixel;

@@ -5,7 +5,13 @@
  */
 
 import { defineProvider } from "@sluice/kit";
-import { createChatTranslator, decodeChat, EmbeddingCalls, ImageCalls, readErrorReply } from "@sluice/kit/openai";
+import {
+  createChatTranslator,
+  decodeChat,
+  EmbeddingCalls,
+  ImageCalls,
+  readErrorReply,
+} from "@sluice/kit/openai";
 import type { ProviderRequest } from "@sluice/contract";
 import { checkBody } from "./echo-bounds.ts";
 import { echoEvents, echoReply } from "./echo.ts";
@@ -14,7 +20,8 @@ import { echoEmbeddings, echoImages } from "./echo-media.ts";
 export default defineProvider<Record<string, never>>({
   name: "echo",
   stability: "stable",
-  summary: "Repeats the last user message, word by word when streamed; small vectors and a pixel. No network, no key.",
+  summary:
+    "Repeats the last user message, word by word when streamed; small vectors and a pixel. No network, no key.",
   config: { type: "object", properties: {} },
   create: () => ({
     capabilities: { operations: ["chat", "embeddings", "images"], streaming: true, tools: false },
@@ -33,7 +40,9 @@ export default defineProvider<Record<string, never>>({
     // The echo answers in the reference dialect, so the kit's own functions read it.
     decode(body, request) {
       if (request.operation === "embeddings") return EmbeddingCalls.decode(body, request);
-      return request.operation === "images" ? ImageCalls.decode(body, request) : decodeChat(body, request.replyModel, request);
+      return request.operation === "images"
+        ? ImageCalls.decode(body, request)
+        : decodeChat(body, request.replyModel, request);
     },
     stream: (request) => createChatTranslator(request.replyModel, request),
     error: readErrorReply,
@@ -43,5 +52,7 @@ export default defineProvider<Record<string, never>>({
 /** The body in pieces. */
 function answer(request: ProviderRequest): Iterable<string> {
   if (request.operation === "embeddings") return echoEmbeddings(request);
-  return [JSON.stringify(request.operation === "images" ? echoImages(request) : echoReply(request))];
+  return [
+    JSON.stringify(request.operation === "images" ? echoImages(request) : echoReply(request)),
+  ];
 }

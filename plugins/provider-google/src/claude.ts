@@ -1,4 +1,7 @@
-/** Claude on Vertex AI: Anthropic's messages, in Google's address (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai). */
+/**
+ * Claude on Vertex AI: Anthropic's messages, in Google's address
+ * (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai).
+ */
 
 import { messagesBody } from "@sluice/provider-anthropic/messages";
 import type { ProviderRequest } from "@sluice/contract";
@@ -11,5 +14,9 @@ const VERSION = "vertex-2023-10-16";
 export function claudeCall(request: ProviderRequest, maxTokens: number | undefined): MethodCall {
   const { body: made, dropped } = messagesBody(request, maxTokens);
   const { model: _inTheAddress, ...body } = made;
-  return { method: request.stream ? "streamRawPredict" : "rawPredict", body: { anthropic_version: VERSION, ...body }, dropped };
+  return {
+    method: request.stream ? "streamRawPredict" : "rawPredict",
+    body: { anthropic_version: VERSION, ...body },
+    dropped,
+  };
 }

@@ -1,6 +1,15 @@
-/** Embeddings: `batchEmbedContents` of the Gemini API, `predict` and `embedContent` of Vertex AI. */
+/**
+ * Embeddings: `batchEmbedContents` of the Gemini API, `predict` and `embedContent` of Vertex AI.
+ */
 
-import { Embeddings, Fields, Members, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
+import {
+  Embeddings,
+  Fields,
+  Members,
+  readJsonBody,
+  tokenCount,
+  usageOf,
+} from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import type { DecodedReply, JsonObject, ProviderRequest } from "@sluice/contract";
 
@@ -25,12 +34,16 @@ export const BATCH: EmbeddingMethod = { name: "batchEmbedContents", inputsPerCal
  * the embeddings reference.
  */
 export function vertexMethod(model: string): EmbeddingMethod {
-  if (model.includes("gemini") && model !== "gemini-embedding-001") return { name: "embedContent", inputsPerCall: 1 };
+  if (model.includes("gemini") && model !== "gemini-embedding-001")
+    return { name: "embedContent", inputsPerCall: 1 };
   return { name: "predict", inputsPerCall: model === "gemini-embedding-001" ? 1 : 250 };
 }
 
 /** The body to send. */
-export function embeddingsBody(request: ProviderRequest, name: EmbeddingMethod["name"]): JsonObject {
+export function embeddingsBody(
+  request: ProviderRequest,
+  name: EmbeddingMethod["name"],
+): JsonObject {
   const { target } = request;
   const fields = Fields.read(request, KNOWN);
   const texts = Embeddings.texts(fields);
@@ -39,7 +52,12 @@ export function embeddingsBody(request: ProviderRequest, name: EmbeddingMethod["
   switch (name) {
     case "batchEmbedContents":
       return {
-        requests: texts.map((text) => ({ model: `models/${target.model}`, content: { parts: [{ text }] }, ...about, ...size })),
+        requests: texts.map((text) => ({
+          model: `models/${target.model}`,
+          content: { parts: [{ text }] },
+          ...about,
+          ...size,
+        })),
       };
     case "predict":
       return {
@@ -61,7 +79,9 @@ export function embeddingsBody(request: ProviderRequest, name: EmbeddingMethod["
 /** The reply of an embeddings call, whichever method gave it. */
 export function decodeEmbeddings(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
-  const found = Members.objectsOf(reply.predictions).map(({ embeddings }) => (isObject(embeddings) ? embeddings : {}));
+  const found = Members.objectsOf(reply.predictions).map(({ embeddings }) =>
+    isObject(embeddings) ? embeddings : {},
+  );
   const embeddings = isObject(reply.embedding)
     ? [reply.embedding]
     : found.length > 0
@@ -77,7 +97,9 @@ export function decodeEmbeddings(body: Uint8Array, request: ProviderRequest): De
 
 /** The tokens of all inputs; `undefined` when the number of one of them is missing. */
 function promptTokens(reply: JsonObject, embeddings: readonly JsonObject[]): number | undefined {
-  const whole = isObject(reply.usageMetadata) ? tokenCount(reply.usageMetadata.promptTokenCount) : undefined;
+  const whole = isObject(reply.usageMetadata)
+    ? tokenCount(reply.usageMetadata.promptTokenCount)
+    : undefined;
   if (whole !== undefined) return whole;
   let sum = 0;
   for (const { statistics } of embeddings) {

@@ -6,7 +6,12 @@ import type { ModelTraits, Secret } from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports, thinks } from "./models.ts";
-import { GEMINI_ENDPOINTS, UPLOAD_ADDRESS_HEADERS, UPLOAD_REPLY_HEADERS, UPLOAD_REQUEST_HEADERS } from "./native-endpoints.ts";
+import {
+  GEMINI_ENDPOINTS,
+  UPLOAD_ADDRESS_HEADERS,
+  UPLOAD_REPLY_HEADERS,
+  UPLOAD_REQUEST_HEADERS,
+} from "./native-endpoints.ts";
 import { withoutSystemParameters } from "./native-query.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
@@ -24,7 +29,8 @@ const THINKING_TRAITS: ModelTraits = { reasons: true };
 export const gemini = defineProvider<GeminiConfig>({
   name: "gemini",
   stability: "beta",
-  summary: "Gemini and Imagen by the Gemini API: chat, tools, every medium, thinking, embeddings, images; and every native path.",
+  summary:
+    "Gemini and Imagen by the Gemini API: chat, tools, every medium, thinking, embeddings, images; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -62,7 +68,8 @@ export const gemini = defineProvider<GeminiConfig>({
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => Native.call(withoutSystemParameters(request), config.base_url, account),
+      passthrough: (request) =>
+        Native.call(withoutSystemParameters(request), config.base_url, account),
       native: {
         root: Native.root(config.base_url),
         endpoints: GEMINI_ENDPOINTS,

@@ -1,6 +1,14 @@
 /** Images: Imagen by `predict`, image models of Gemini by `generateContent`. */
 
-import { Fields, Images, invalidField, invalidReply, Members, readJsonBody, upstreamError } from "@sluice/kit/dialect";
+import {
+  Fields,
+  Images,
+  invalidField,
+  invalidReply,
+  Members,
+  readJsonBody,
+  upstreamError,
+} from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/contract";
@@ -8,10 +16,20 @@ import { embeddedError } from "./errors.ts";
 import { isImagen } from "./models.ts";
 
 /** Parameters of images that the API has a way to say. */
-export const IMAGE_PARAMETERS = ["n", "size", "quality", "response_format", "output_format", "output_compression"] as const;
+export const IMAGE_PARAMETERS = [
+  "n",
+  "size",
+  "quality",
+  "response_format",
+  "output_format",
+  "output_compression",
+] as const;
 
 /** Members of the API's own: the same in a request of Imagen and in `imageConfig`. */
-const NATIVE: Readonly<Record<string, string>> = { aspect_ratio: "aspectRatio", person_generation: "personGeneration" };
+const NATIVE: Readonly<Record<string, string>> = {
+  aspect_ratio: "aspectRatio",
+  person_generation: "personGeneration",
+};
 /** And of Imagen alone. */
 const NATIVE_IMAGEN: Readonly<Record<string, string>> = {
   ...NATIVE,
@@ -21,7 +39,10 @@ const NATIVE_IMAGEN: Readonly<Record<string, string>> = {
 };
 const NATIVE_GEMINI: Readonly<Record<string, string>> = { ...NATIVE, image_size: "imageSize" };
 
-/** Ratios of width to height (ai.google.dev/gemini-api/docs/imagen, ai.google.dev/gemini-api/docs/image-generation). */
+/**
+ * Ratios of width to height (ai.google.dev/gemini-api/docs/imagen,
+ * ai.google.dev/gemini-api/docs/image-generation).
+ */
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 const GEMINI_RATIOS = [...IMAGEN_RATIOS, "2:3", "3:2", "4:5", "5:4", "21:9"];
 const MIME = Members.table<string>({ png: "image/png", jpeg: "image/jpeg" });
@@ -63,20 +84,35 @@ export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObje
 function sizeOf(fields: Fields.RequestFields, isOfImagen: boolean): JsonObject {
   const size = Images.readSize(fields.get("size"));
   if (size === undefined) return {};
-  const ratio = Images.aspectRatioOf(size, isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS, fields.refuse);
+  const ratio = Images.aspectRatioOf(
+    size,
+    isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS,
+    fields.refuse,
+  );
   const longest = Math.max(size.width, size.height);
   const word = longest >= 3_840 && !isOfImagen ? "4K" : longest >= 2_000 ? "2K" : undefined;
-  return { aspectRatio: ratio, ...(word === undefined ? {} : { [isOfImagen ? "sampleImageSize" : "imageSize"]: word }) };
+  return {
+    aspectRatio: ratio,
+    ...(word === undefined ? {} : { [isOfImagen ? "sampleImageSize" : "imageSize"]: word }),
+  };
 }
 
-/** The format of the files. The Gemini API alone decides it (`outputMimeType` of the SDK's `ImageConfig`). */
-function outputOf({ get, refuse }: Fields.RequestFields, isVertex: boolean): JsonObject | undefined {
+/**
+ * The format of the files. The Gemini API alone decides it (`outputMimeType` of the SDK's
+ * `ImageConfig`).
+ */
+function outputOf(
+  { get, refuse }: Fields.RequestFields,
+  isVertex: boolean,
+): JsonObject | undefined {
   const format = get("output_format");
   const compression = get("output_compression");
   if (format === undefined && compression === undefined) return undefined;
-  if (!isVertex) refuse(format === undefined ? "output_compression" : "output_format", "a format of the image");
+  if (!isVertex)
+    refuse(format === undefined ? "output_compression" : "output_format", "a format of the image");
   const known = typeof format === "string" ? MIME[format] : undefined;
-  if (format !== undefined && known === undefined) refuse("output_format", `the format ${String(format).slice(0, 16)}`);
+  if (format !== undefined && known === undefined)
+    refuse("output_format", `the format ${String(format).slice(0, 16)}`);
   return Members.present({ mimeType: known, compressionQuality: compression });
 }
 
@@ -99,42 +135,69 @@ function imagenData(reply: JsonObject): readonly JsonObject[] {
   const predictions = Members.objectsOf(reply.predictions);
   const data = predictions.flatMap(({ bytesBase64Encoded: bytes, prompt }) =>
     typeof bytes === "string"
-      ? [{ b64_json: bytes, ...(typeof prompt === "string" && prompt !== "" ? { revised_prompt: prompt } : {}) }]
+      ? [
+          {
+            b64_json: bytes,
+            ...(typeof prompt === "string" && prompt !== "" ? { revised_prompt: prompt } : {}),
+          },
+        ]
       : [],
   );
   if (data.length > 0) return data;
-  const reason = predictions.find(({ raiFilteredReason }) => typeof raiFilteredReason === "string")?.raiFilteredReason;
+  const reason = predictions.find(
+    ({ raiFilteredReason }) => typeof raiFilteredReason === "string",
+  )?.raiFilteredReason;
   if (typeof reason === "string") throw filtered(reason);
   throw invalidReply("has no images");
 }
 
 function geminiData(reply: JsonObject): readonly JsonObject[] {
   const candidates = Members.objectsOf(reply.candidates);
-  const parts = candidates.flatMap(({ content }) => (isObject(content) ? Members.objectsOf(content.parts) : []));
+  const parts = candidates.flatMap(({ content }) =>
+    isObject(content) ? Members.objectsOf(content.parts) : [],
+  );
   const data = parts.flatMap(({ inlineData, thought }) =>
-    isObject(inlineData) && typeof inlineData.data === "string" && thought !== true ? [{ b64_json: inlineData.data }] : [],
+    isObject(inlineData) && typeof inlineData.data === "string" && thought !== true
+      ? [{ b64_json: inlineData.data }]
+      : [],
   );
   if (data.length > 0) return data;
   const feedback = isObject(reply.promptFeedback) ? reply.promptFeedback : {};
   const { finishReason, finishMessage } = candidates[0] ?? {};
-  const reason = [feedback.blockReason, finishReason].find((each) => typeof each === "string" && POLICY.test(each));
-  if (typeof reason === "string") throw filtered(typeof finishMessage === "string" ? `${reason}. ${finishMessage}` : reason);
+  const reason = [feedback.blockReason, finishReason].find(
+    (each) => typeof each === "string" && POLICY.test(each),
+  );
+  if (typeof reason === "string")
+    throw filtered(typeof finishMessage === "string" ? `${reason}. ${finishMessage}` : reason);
   throw invalidReply("has no images");
 }
 
 const POLICY = /SAFETY|PROHIBITED|BLOCKLIST|RECITATION|SPII|MODEL_ARMOR|JAILBREAK|^OTHER$/;
 
 function filtered(reason: string): Error {
-  return upstreamError({ failure: "content_policy", message: `The upstream's content policy refused the images: ${reason}` });
+  return upstreamError({
+    failure: "content_policy",
+    message: `The upstream's content policy refused the images: ${reason}`,
+  });
 }
 
-function imageUsage({ promptTokens, completionTokens, totalTokens, imagePromptTokens }: Usage): JsonObject {
+function imageUsage({
+  promptTokens,
+  completionTokens,
+  totalTokens,
+  imagePromptTokens,
+}: Usage): JsonObject {
   return {
     input_tokens: promptTokens,
     output_tokens: completionTokens,
     total_tokens: totalTokens,
     ...(imagePromptTokens === undefined
       ? {}
-      : { input_tokens_details: { image_tokens: imagePromptTokens, text_tokens: promptTokens - imagePromptTokens } }),
+      : {
+          input_tokens_details: {
+            image_tokens: imagePromptTokens,
+            text_tokens: promptTokens - imagePromptTokens,
+          },
+        }),
   };
 }

@@ -1,4 +1,6 @@
-/** @sluice/provider-google: two providers, `gemini` for the Gemini API and `vertex` for Vertex AI. */
+/**
+ * @sluice/provider-google: two providers, `gemini` for the Gemini API and `vertex` for Vertex AI.
+ */
 
 import type { AnyDefinition } from "@sluice/contract";
 import { gemini } from "./gemini.ts";

@@ -5,14 +5,25 @@
 
 import type { PassthroughRequest } from "@sluice/contract";
 
-/** A selection of the reply's members leaves out its usage; headers and methods in the query pass by what was checked; a token is a credential. */
-const DROPPED: ReadonlySet<string> = new Set(["fields", "$fields", "$httpheaders", "$httpmethod", "oauth_token"]);
+/**
+ * A selection of the reply's members leaves out its usage; headers and methods in the query pass by
+ * what was checked; a token is a credential.
+ */
+const DROPPED: ReadonlySet<string> = new Set([
+  "fields",
+  "$fields",
+  "$httpheaders",
+  "$httpmethod",
+  "oauth_token",
+]);
 
 /** A native request without them. A read may select members: it is not billed. */
 export function withoutSystemParameters(request: PassthroughRequest): PassthroughRequest {
   const { method, query } = request;
   if (query === "") return request;
-  const kept = query.split("&").filter((pair) => !pair.split(";").some((part) => isDropped(nameOf(part), method)));
+  const kept = query
+    .split("&")
+    .filter((pair) => !pair.split(";").some((part) => isDropped(nameOf(part), method)));
   return { ...request, query: kept.join("&") };
 }
 

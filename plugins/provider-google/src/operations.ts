@@ -2,16 +2,29 @@
 
 import type { DecodedReply, JsonObject, Operation, ProviderRequest } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import { BATCH, decodeEmbeddings, EMBEDDING_PARAMETERS, embeddingsBody, vertexMethod } from "./embeddings.ts";
+import {
+  BATCH,
+  decodeEmbeddings,
+  EMBEDDING_PARAMETERS,
+  embeddingsBody,
+  vertexMethod,
+} from "./embeddings.ts";
 import { decodeImages, IMAGE_PARAMETERS, imageBody } from "./images.ts";
 import { isImagen } from "./models.ts";
 import { decodeContent } from "./reply.ts";
 import { CHAT_PARAMETERS, contentBody, toolNames } from "./request.ts";
 
-export const OPERATIONS = ["chat", "embeddings", "images", "passthrough"] as const satisfies readonly Operation[];
+export const OPERATIONS = [
+  "chat",
+  "embeddings",
+  "images",
+  "passthrough",
+] as const satisfies readonly Operation[];
 
 /** Parameters of all operations. */
-export const PARAMETERS: readonly string[] = [...new Set([...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS])];
+export const PARAMETERS: readonly string[] = [
+  ...new Set([...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS]),
+];
 
 /** The call of a request: the method, which follows the model in the URL, and the body. */
 export interface MethodCall {
@@ -35,9 +48,16 @@ export function methodCall(request: ProviderRequest, isVertex: boolean): MethodC
       return { method: method.name, body: embeddingsBody(request, method.name) };
     }
     case "images":
-      return { method: isImagen(target.model) ? "predict" : "generateContent", body: imageBody(request, isVertex) };
+      return {
+        method: isImagen(target.model) ? "predict" : "generateContent",
+        body: imageBody(request, isVertex),
+      };
     default:
-      throw new GatewayError("unsupported_parameter", `The API does not support the operation ${operation}.`, { param: "model" });
+      throw new GatewayError(
+        "unsupported_parameter",
+        `The API does not support the operation ${operation}.`,
+        { param: "model" },
+      );
   }
 }
 

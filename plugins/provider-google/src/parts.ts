@@ -19,7 +19,10 @@ export interface PartTerms {
   readonly model: string;
   readonly names: ToolNames.NameMap;
   readonly refuse: Refuse;
-  /** Vertex AI requires the type of every file, and takes names of files where the Gemini API does not. */
+  /**
+   * Vertex AI requires the type of every file, and takes names of files where the Gemini API does
+   * not.
+   */
   readonly isVertex: boolean;
 }
 
@@ -29,7 +32,10 @@ export interface PartTerms {
  */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Where files of the Files API are, whatever the address of the API is (ai.google.dev/api/files, `File.uri`). */
+/**
+ * Where files of the Files API are, whatever the address of the API is (ai.google.dev/api/files,
+ * `File.uri`).
+ */
 const FILES = "https://generativelanguage.googleapis.com/v1beta/files/";
 
 /** Media types by the ending of a path; a URL has no other type. */
@@ -59,9 +65,17 @@ const TYPES = Members.table<string>({
   wav: "audio/wav",
 });
 
-/** A turn as a content. `parts` is empty for a turn of thoughts alone: the API gets their signatures with calls and texts. */
-export function contentOf({ role, parts }: Turn, terms: PartTerms): JsonObject & { readonly parts: readonly JsonValue[] } {
-  const isSigned = parts.some((part) => part.kind === "call" && signatureOf(part.extra) !== undefined);
+/**
+ * A turn as a content. `parts` is empty for a turn of thoughts alone: the API gets their signatures
+ * with calls and texts.
+ */
+export function contentOf(
+  { role, parts }: Turn,
+  terms: PartTerms,
+): JsonObject & { readonly parts: readonly JsonValue[] } {
+  const isSigned = parts.some(
+    (part) => part.kind === "call" && signatureOf(part.extra) !== undefined,
+  );
   let isFirstCall = true;
   const made = parts.flatMap((part) => {
     if (part.kind !== "call") return partsOf(part, terms);
@@ -97,33 +111,60 @@ function contentParts(part: ContentPart, terms: PartTerms): JsonObject[] {
       return [{ inlineData: { ...inline, displayName: part.name } }];
     }
     case "thinking":
-      // Summaries are for people; what the model remembers by is the signature of the part that followed.
+      // Summaries are for people; what the model remembers by is the signature of the part that
+      // followed.
       return [];
     default:
       return part satisfies never;
   }
 }
 
-function mediaOf(source: Chat.MediaSource, path: string, kind: string, terms: PartTerms, name?: string): JsonObject {
+function mediaOf(
+  source: Chat.MediaSource,
+  path: string,
+  kind: string,
+  terms: PartTerms,
+  name?: string,
+): JsonObject {
   switch (source.kind) {
     case "data":
       return { inlineData: { mimeType: source.mimeType, data: source.data } };
     case "text":
-      return { inlineData: { mimeType: "text/plain", data: Buffer.from(source.text, "utf8").toString("base64") } };
+      return {
+        inlineData: {
+          mimeType: "text/plain",
+          data: Buffer.from(source.text, "utf8").toString("base64"),
+        },
+      };
     case "url":
       return fileOf(source.url, path, kind, terms, name);
     case "file": {
       const uri = terms.isVertex ? /^gs:\/\/[^/]+\/./ : /^(?:files\/|https:\/\/)[\w./:-]+$/;
-      if (uri.test(source.id)) return fileOf(source.id.replace(/^files\//, FILES), path, kind, terms, name);
-      return terms.refuse(path, terms.isVertex ? "a file that is no gs:// URI" : "a file that is not of the Files API (files/…)");
+      if (uri.test(source.id))
+        return fileOf(source.id.replace(/^files\//, FILES), path, kind, terms, name);
+      return terms.refuse(
+        path,
+        terms.isVertex
+          ? "a file that is no gs:// URI"
+          : "a file that is not of the Files API (files/…)",
+      );
     }
     default:
       return source satisfies never;
   }
 }
 
-function fileOf(fileUri: string, path: string, kind: string, { refuse, isVertex }: PartTerms, name?: string): JsonObject {
-  const mimeType = typeOf(name) ?? typeOf(fileUri) ?? (/^https:\/\/(?:www\.)?youtu\.?be/.test(fileUri) ? "video/mp4" : undefined);
+function fileOf(
+  fileUri: string,
+  path: string,
+  kind: string,
+  { refuse, isVertex }: PartTerms,
+  name?: string,
+): JsonObject {
+  const mimeType =
+    typeOf(name) ??
+    typeOf(fileUri) ??
+    (/^https:\/\/(?:www\.)?youtu\.?be/.test(fileUri) ? "video/mp4" : undefined);
   if (mimeType !== undefined) return { fileData: { mimeType, fileUri } };
   if (!isVertex) return { fileData: { fileUri } };
   return refuse(
@@ -133,11 +174,18 @@ function fileOf(fileUri: string, path: string, kind: string, { refuse, isVertex 
 }
 
 function typeOf(text: string | undefined): string | undefined {
-  const ending = text === undefined ? undefined : /\.([A-Za-z0-9]{2,4})(?:[?#]|$)/.exec(text)?.[1]?.toLowerCase();
+  const ending =
+    text === undefined
+      ? undefined
+      : /\.([A-Za-z0-9]{2,4})(?:[?#]|$)/.exec(text)?.[1]?.toLowerCase();
   return ending === undefined ? undefined : TYPES[ending];
 }
 
-function callOf({ id, name, input, extra }: Chat.CallPart, missing: string | undefined, { model, names }: PartTerms): JsonObject {
+function callOf(
+  { id, name, input, extra }: Chat.CallPart,
+  missing: string | undefined,
+  { model, names }: PartTerms,
+): JsonObject {
   return {
     functionCall: { ...(isThird(model) ? { id } : {}), name: names.toUpstream(name), args: input },
     ...signed(signatureOf(extra) ?? missing),
@@ -146,7 +194,8 @@ function callOf({ id, name, input, extra }: Chat.CallPart, missing: string | und
 
 function resultOf(part: Chat.ResultPart, terms: PartTerms): JsonObject {
   const { model, names, refuse } = terms;
-  if (part.name === undefined) throw invalidField(`${part.path}.tool_call_id`, "the id of a call of an earlier message");
+  if (part.name === undefined)
+    throw invalidField(`${part.path}.tool_call_id`, "the id of a call of an earlier message");
   const texts = part.parts.flatMap((each) => (each.kind === "text" ? [each.text] : []));
   const media = part.parts.flatMap((each) => {
     if (each.kind === "text" || each.kind === "thinking") return [];
@@ -163,7 +212,10 @@ function resultOf(part: Chat.ResultPart, terms: PartTerms): JsonObject {
   };
 }
 
-/** A response is an object. A JSON object is sent unchanged, everything else under `output` or `error`, the API's own keys. */
+/**
+ * A response is an object. A JSON object is sent unchanged, everything else under `output` or
+ * `error`, the API's own keys.
+ */
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   if (text.trimStart().startsWith("{")) {

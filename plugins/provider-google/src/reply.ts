@@ -1,4 +1,7 @@
-/** Gemini's replies as chat completions: whole, and as streams whose every event is a reply of its own. */
+/**
+ * Gemini's replies as chat completions: whole, and as streams whose every event is a reply of its
+ * own.
+ */
 
 import {
   type Chat,
@@ -15,11 +18,22 @@ import {
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/contract";
+import type {
+  DecodedReply,
+  EventForm,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  StreamTranslator,
+  Usage,
+} from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { givenSignature } from "./parts.ts";
 
-/** `FinishReason` of @google/genai 2.32.0. Any other (MALFORMED_FUNCTION_CALL, LANGUAGE, OTHER, …) means `stop`. */
+/**
+ * `FinishReason` of @google/genai 2.32.0. Any other (MALFORMED_FUNCTION_CALL, LANGUAGE, OTHER, …)
+ * means `stop`.
+ */
 const FINISH: FinishTable = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -51,8 +65,15 @@ interface Content {
   signature: JsonObject | undefined;
 }
 
-/** The reply to a chat request. Throws `content_policy_violation` for a blocked prompt, which has no answer. */
-export function decodeContent(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
+/**
+ * The reply to a chat request. Throws `content_policy_violation` for a blocked prompt, which has no
+ * answer.
+ */
+export function decodeContent(
+  body: Uint8Array,
+  request: ProviderRequest,
+  names: ToolNames.NameMap,
+): DecodedReply {
   const reply = readJsonBody(body);
   checkReply(reply);
   const candidates = Members.objectsOf(reply.candidates);
@@ -78,10 +99,9 @@ export function decodeContent(body: Uint8Array, request: ProviderRequest, names:
 /** An event with one piece of text has nothing else. The counts of the last event are read. */
 const TEXT_FORM: EventForm = {
   texts: [["candidates", 0, "content", "parts", 0, "text"]],
-  others: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
-    "usageMetadata",
-    name,
-  ]),
+  others: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map(
+    (name) => ["usageMetadata", name],
+  ),
 };
 
 /** Whether a candidate has one part, a text of the answer. */
@@ -91,7 +111,10 @@ function isText({ content }: JsonObject): boolean {
 }
 
 /** A translator of one stream. The dialect has no end mark: the reply ends with the connection. */
-export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
+export function translateStream(
+  request: ProviderRequest,
+  names: () => ToolNames.NameMap,
+): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     let mapped: ToolNames.NameMap | undefined;
     let made = 0;
@@ -119,10 +142,18 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
         const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
-        const content = readParts(candidate, () => callId(request, made++), { toClient: (name) => toClient().toClient(name) });
+        const content = readParts(candidate, () => callId(request, made++), {
+          toClient: (name) => toClient().toClient(name),
+        });
         writer.reasoning(content.reasoning);
-        const rest = { ...besides(content, candidate), ...Reference.extraContent(content.signature) };
-        const isRepeatable = candidate.finishReason === undefined && isText(candidate) && Object.keys(rest).length === 0;
+        const rest = {
+          ...besides(content, candidate),
+          ...Reference.extraContent(content.signature),
+        };
+        const isRepeatable =
+          candidate.finishReason === undefined &&
+          isText(candidate) &&
+          Object.keys(rest).length === 0;
         writer.text(content.text, isRepeatable ? TEXT_FORM : undefined);
         if (Object.keys(rest).length > 0) writer.delta(rest);
         for (const call of content.calls) writer.call(calls++, call);
@@ -150,8 +181,19 @@ function checkReply(reply: JsonObject): void {
   throw upstreamError({ failure: "content_policy", message });
 }
 
-function readParts(candidate: JsonObject, nextId: () => string, names: Pick<ToolNames.NameMap, "toClient">): Content {
-  const made: Content = { text: "", reasoning: "", calls: [], images: [], others: [], signature: undefined };
+function readParts(
+  candidate: JsonObject,
+  nextId: () => string,
+  names: Pick<ToolNames.NameMap, "toClient">,
+): Content {
+  const made: Content = {
+    text: "",
+    reasoning: "",
+    calls: [],
+    images: [],
+    others: [],
+    signature: undefined,
+  };
   const content = isObject(candidate.content) ? candidate.content : {};
   for (const part of Members.objectsOf(content.parts)) {
     const { text, functionCall: call, inlineData: inline } = part;
@@ -170,7 +212,10 @@ function readParts(candidate: JsonObject, nextId: () => string, names: Pick<Tool
       made.signature = givenSignature(part) ?? made.signature;
     } else if (isObject(inline) && typeof inline.data === "string" && part.thought !== true) {
       const type = Members.textIn(inline.mimeType) ?? "application/octet-stream";
-      made.images.push({ type: "image_url", image_url: { url: `data:${type};base64,${inline.data}` } });
+      made.images.push({
+        type: "image_url",
+        image_url: { url: `data:${type};base64,${inline.data}` },
+      });
       made.signature = givenSignature(part) ?? made.signature;
     } else if (part.thought !== true) {
       made.others.push(part);
@@ -201,7 +246,10 @@ function finishDetails({ finishReason, finishMessage, safetyRatings }: JsonObjec
   };
 }
 
-/** An id for a call that came without one; a conversation holds many replies, so the reply's own id is part of it. */
+/**
+ * An id for a call that came without one; a conversation holds many replies, so the reply's own id
+ * is part of it.
+ */
 function callId({ replyId }: ProviderRequest, ordinal: number): string {
   return `call_${replyId.replace(/^chatcmpl-/, "")}_${ordinal}`;
 }

@@ -1,4 +1,7 @@
-/** Chat requests as `generateContent` requests (ai.google.dev/api/generate-content; the types of @google/genai 2.32.0). */
+/**
+ * Chat requests as `generateContent` requests (ai.google.dev/api/generate-content; the types of
+ * @google/genai 2.32.0).
+ */
 
 import {
   BASIC_PARAMETERS,
@@ -29,7 +32,10 @@ export const CHAT_PARAMETERS: readonly string[] = [
   "web_search_options",
 ];
 
-/** Members of the API's own that a client may send beside them, in either spelling, and where they go. */
+/**
+ * Members of the API's own that a client may send beside them, in either spelling, and where they
+ * go.
+ */
 const NATIVE: Readonly<Record<string, string>> = {
   safety_settings: "safetySettings",
   safetySettings: "safetySettings",
@@ -55,11 +61,18 @@ const NATIVE_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** `FunctionDeclaration.name`; the length is the older limit. */
-const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_.:-]/, first: /[a-zA-Z_]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = {
+  character: /[a-zA-Z0-9_.:-]/,
+  first: /[a-zA-Z_]/,
+  maxLength: 64,
+};
 const MAX_CHOICES = 8;
 const MAX_STOPS = 5;
 const MAX_SEED = 2 ** 31;
-/** Budgets of Google's own layer of the reference dialect (ai.google.dev/gemini-api/docs/openai, thinking). */
+/**
+ * Budgets of Google's own layer of the reference dialect (ai.google.dev/gemini-api/docs/openai,
+ * thinking).
+ */
 const BUDGETS = Members.table<number>({
   minimal: 1_024,
   low: 1_024,
@@ -93,15 +106,19 @@ export function contentBody(request: ProviderRequest, isVertex: boolean): JsonOb
   const { refuse } = chat;
   const { model } = request.target;
   const names = toolNames(request);
-  if (request.stream && typeof chat.body.n === "number" && chat.body.n > 1) refuse("n", "more than one choice on a stream");
+  if (request.stream && typeof chat.body.n === "number" && chat.body.n > 1)
+    refuse("n", "more than one choice on a stream");
   const contents = chat.turns
     .map((turn) => contentOf(turn, { model, names, refuse, isVertex }))
     .filter(({ parts }) => parts.length > 0);
-  if (contents.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (contents.length === 0)
+    throw invalidField("messages", "a conversation with at least one message that is not empty");
   const config = generationConfig(chat, model);
   return {
     contents,
-    ...(chat.system.length === 0 ? {} : { systemInstruction: { parts: chat.system.map(({ text }) => ({ text })) } }),
+    ...(chat.system.length === 0
+      ? {}
+      : { systemInstruction: { parts: chat.system.map(({ text }) => ({ text })) } }),
     ...tools(chat, model, names),
     ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
     ...serviceTier(chat, isVertex),
@@ -111,12 +128,15 @@ export function contentBody(request: ProviderRequest, isVertex: boolean): JsonOb
 
 function renamed(native: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(
-    Object.entries(native).flatMap(([name, value]) => (names[name] === undefined ? [] : [[names[name], value]])),
+    Object.entries(native).flatMap(([name, value]) =>
+      names[name] === undefined ? [] : [[names[name], value]],
+    ),
   );
 }
 
 function generationConfig(chat: Chat.Request, model: string): JsonObject {
-  const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } = chat;
+  const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } =
+    chat;
   if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
   if (seed !== undefined && (!Number.isInteger(seed) || Math.abs(seed) >= MAX_SEED))
     refuse("seed", "a seed of more than 32 bits");
@@ -138,15 +158,21 @@ function generationConfig(chat: Chat.Request, model: string): JsonObject {
 
 function choices({ body: { n }, refuse }: Chat.Request): number | undefined {
   if (n === undefined || n === null || n === 1) return undefined;
-  if (typeof n !== "number" || !Number.isInteger(n) || n < 1) throw invalidField("n", "a whole number from 1 on");
+  if (typeof n !== "number" || !Number.isInteger(n) || n < 1)
+    throw invalidField("n", "a whole number from 1 on");
   return n > MAX_CHOICES ? refuse("n", `more than ${MAX_CHOICES} choices`) : n;
 }
 
-function modalities({ body: { modalities: asked }, refuse }: Chat.Request): readonly string[] | undefined {
+function modalities({
+  body: { modalities: asked },
+  refuse,
+}: Chat.Request): readonly string[] | undefined {
   if (asked === undefined || asked === null) return undefined;
   if (!Array.isArray(asked)) throw invalidField("modalities", "an array");
   const wanted = asked.map((each: JsonValue) =>
-    each === "text" || each === "image" ? each.toUpperCase() : refuse("modalities", `the modality ${String(each).slice(0, 32)}`),
+    each === "text" || each === "image"
+      ? each.toUpperCase()
+      : refuse("modalities", `the modality ${String(each).slice(0, 32)}`),
   );
   return wanted.length === 1 && wanted[0] === "TEXT" ? undefined : wanted;
 }
@@ -155,7 +181,10 @@ function outputFormat({ responseFormat: format, refuse }: Chat.Request, model: s
   if (format === undefined) return {};
   const mime = { responseMimeType: "application/json" };
   if (format.type === "json_object") return mime;
-  return { ...mime, ...schemaAs("response", format.schema, model, { path: format.schemaPath, refuse }) };
+  return {
+    ...mime,
+    ...schemaAs("response", format.schema, model, { path: format.schemaPath, refuse }),
+  };
 }
 
 /** A schema, under the member that the model supports. */
@@ -165,20 +194,36 @@ function schemaAs(
   model: string,
   { path, refuse }: { readonly path: string; readonly refuse: Chat.Request["refuse"] },
 ): JsonObject {
-  if (takesJsonSchema(model)) return { [`${name}JsonSchema`]: Schema.lower(schema, JSON_SCHEMA, path, refuse) };
-  return { [name === "response" ? "responseSchema" : name]: Schema.lower(schema, OPEN_API_SCHEMA, path, refuse) };
+  if (takesJsonSchema(model))
+    return { [`${name}JsonSchema`]: Schema.lower(schema, JSON_SCHEMA, path, refuse) };
+  return {
+    [name === "response" ? "responseSchema" : name]: Schema.lower(
+      schema,
+      OPEN_API_SCHEMA,
+      path,
+      refuse,
+    ),
+  };
 }
 
 /** Thinking: Anthropic's form as a budget, an effort in the form of the model. */
-function thought({ thinking, reasoningEffort: effort, refuse }: Chat.Request, model: string): JsonObject | undefined {
+function thought(
+  { thinking, reasoningEffort: effort, refuse }: Chat.Request,
+  model: string,
+): JsonObject | undefined {
   if (thinking !== undefined) {
-    if (thinking.type === "disabled") return thoughtless(model, () => refuse("thinking", "a request without thoughts"));
+    if (thinking.type === "disabled")
+      return thoughtless(model, () => refuse("thinking", "a request without thoughts"));
     const { budget_tokens: budget } = thinking;
     if (thinkingOf(model).by === "nothing") return refuse("thinking", "thinking");
-    return { includeThoughts: true, ...(typeof budget === "number" ? { thinkingBudget: budget } : {}) };
+    return {
+      includeThoughts: true,
+      ...(typeof budget === "number" ? { thinkingBudget: budget } : {}),
+    };
   }
   if (effort === undefined) return undefined;
-  if (effort === "none") return thoughtless(model, () => refuse("reasoning_effort", "a request without thoughts"));
+  if (effort === "none")
+    return thoughtless(model, () => refuse("reasoning_effort", "a request without thoughts"));
   const level = LEVELS[effort];
   if (level === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
   const { by, levels } = thinkingOf(model);
@@ -200,10 +245,17 @@ function thoughtless(model: string, refuse: () => never): JsonObject | undefined
   const { by, isOptional } = thinkingOf(model);
   if (!isOptional) return refuse();
   // MINIMAL is as near to none as the third generation comes.
-  return by === "nothing" ? undefined : by === "budget" ? { thinkingBudget: 0 } : { thinkingLevel: "MINIMAL" };
+  return by === "nothing"
+    ? undefined
+    : by === "budget"
+      ? { thinkingBudget: 0 }
+      : { thinkingLevel: "MINIMAL" };
 }
 
-function serviceTier({ body: { service_tier: tier }, refuse }: Chat.Request, isVertex: boolean): JsonObject {
+function serviceTier(
+  { body: { service_tier: tier }, refuse }: Chat.Request,
+  isVertex: boolean,
+): JsonObject {
   if (tier === undefined || tier === null || tier === "auto") return {};
   if (isVertex) return refuse("service_tier", "a service tier (Vertex AI has it in the agreement)");
   if (tier === "default" || tier === "standard") return { serviceTier: "standard" };
@@ -222,19 +274,30 @@ function tools(chat: Chat.Request, model: string, names: ToolNames.NameMap): Jso
   });
   const functions = offered.flatMap((tool) => (tool.kind === "function" ? [tool] : []));
   const declarations = functions.map((tool) => declarationOf(tool, model, names, refuse));
-  const list = [...(declarations.length === 0 ? [] : [{ functionDeclarations: declarations }]), ...native, ...search];
+  const list = [
+    ...(declarations.length === 0 ? [] : [{ functionDeclarations: declarations }]),
+    ...native,
+    ...search,
+  ];
   if (list.length === 0) return {};
   const calling = callingConfig(choice, names);
-  return { tools: list, ...(calling === undefined ? {} : { toolConfig: { functionCallingConfig: calling } }) };
+  return {
+    tools: list,
+    ...(calling === undefined ? {} : { toolConfig: { functionCallingConfig: calling } }),
+  };
 }
 
 function webSearch(asked: JsonValue | undefined, refuse: Chat.Request["refuse"]): JsonObject[] {
   if (asked === undefined || asked === null) return [];
-  if (Object.keys(asked as object).length > 0) refuse("web_search_options", "options of its search");
+  if (Object.keys(asked as object).length > 0)
+    refuse("web_search_options", "options of its search");
   return [{ googleSearch: {} }];
 }
 
-function callingConfig(choice: Chat.OfferedTools["choice"], names: ToolNames.NameMap): JsonObject | undefined {
+function callingConfig(
+  choice: Chat.OfferedTools["choice"],
+  names: ToolNames.NameMap,
+): JsonObject | undefined {
   switch (choice?.mode) {
     case undefined:
     case "auto":
@@ -260,8 +323,11 @@ function declarationOf(
   if (schema.type !== "object") refuse(`${path}.type`, "a tool whose arguments are no object");
   const { properties } = schema;
   // An object without members is sent without a schema, which every model takes.
-  const isEmpty = Object.keys(schema).every((key) => key === "type" || key === "properties" || key === "additionalProperties");
-  const hasNone = isEmpty && (properties === undefined || Object.keys(properties as object).length === 0);
+  const isEmpty = Object.keys(schema).every(
+    (key) => key === "type" || key === "properties" || key === "additionalProperties",
+  );
+  const hasNone =
+    isEmpty && (properties === undefined || Object.keys(properties as object).length === 0);
   return {
     ...Members.present({ name: names.toUpstream(name), description }),
     ...(hasNone ? {} : schemaAs("parameters", schema, model, { path, refuse })),

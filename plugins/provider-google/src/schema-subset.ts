@@ -2,7 +2,10 @@
 
 import type { Schema } from "@sluice/kit/dialect";
 
-/** `Schema` of the API (`Schema` of @google/genai 2.32.0): OpenAPI's, for every model. Enums are of strings there. */
+/**
+ * `Schema` of the API (`Schema` of @google/genai 2.32.0): OpenAPI's, for every model. Enums are of
+ * strings there.
+ */
 export const OPEN_API_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "type",
@@ -37,8 +40,9 @@ export const OPEN_API_SCHEMA: Schema.Subset = {
 };
 
 /**
- * `parametersJsonSchema` and `responseJsonSchema`: the keywords that their documentation lists (`responseJsonSchema` of
- * `GenerationConfig`). A reference may stand there alone, without other keywords, so references are inlined here as well.
+ * `parametersJsonSchema` and `responseJsonSchema`: the keywords that their documentation lists
+ * (`responseJsonSchema` of `GenerationConfig`). A reference may stand there alone, without other
+ * keywords, so references are inlined here as well.
  */
 export const JSON_SCHEMA: Schema.Subset = {
   keywords: new Set([

@@ -1,4 +1,7 @@
-/** Service accounts: a key in JSON, and the signed claim that a token is given for (RFC 7523; developers.google.com/identity/protocols/oauth2/service-account). */
+/**
+ * Service accounts: a key in JSON, and the signed claim that a token is given for (RFC 7523;
+ * developers.google.com/identity/protocols/oauth2/service-account).
+ */
 
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { isObject } from "@sluice/kit";
@@ -26,9 +29,16 @@ export function readServiceAccount(secret: Secret): ServiceAccount | string {
     return "is not JSON";
   }
   if (!isObject(value) || value.type !== "service_account") return "is no key of a service account";
-  const { client_email: email, private_key: pem, private_key_id: keyId, token_uri: tokenUrl = TOKEN_URL } = value;
-  if (typeof email !== "string" || typeof pem !== "string") return "has no client_email or no private_key";
-  if (typeof tokenUrl !== "string" || !/^https?:\/\/[^/?#]+\/[^?#]*$/.test(tokenUrl)) return "has a token_uri that is not a URL";
+  const {
+    client_email: email,
+    private_key: pem,
+    private_key_id: keyId,
+    token_uri: tokenUrl = TOKEN_URL,
+  } = value;
+  if (typeof email !== "string" || typeof pem !== "string")
+    return "has no client_email or no private_key";
+  if (typeof tokenUrl !== "string" || !/^https?:\/\/[^/?#]+\/[^?#]*$/.test(tokenUrl))
+    return "has a token_uri that is not a URL";
   try {
     const key = createPrivateKey(pem);
     return { email, keyId: typeof keyId === "string" ? keyId : undefined, tokenUrl, key };
@@ -38,13 +48,25 @@ export function readServiceAccount(secret: Secret): ServiceAccount | string {
 }
 
 /** The body of a token request, signed now. */
-export function tokenRequestBody({ email, keyId, tokenUrl, key }: ServiceAccount, nowMs: number): string {
+export function tokenRequestBody(
+  { email, keyId, tokenUrl, key }: ServiceAccount,
+  nowMs: number,
+): string {
   const issuedAt = Math.floor(nowMs / 1_000);
   const header = { alg: "RS256", typ: "JWT", ...(keyId === undefined ? {} : { kid: keyId }) };
-  const claim = { iss: email, scope: SCOPE, aud: tokenUrl, iat: issuedAt, exp: issuedAt + LIFE_SECONDS };
+  const claim = {
+    iss: email,
+    scope: SCOPE,
+    aud: tokenUrl,
+    iat: issuedAt,
+    exp: issuedAt + LIFE_SECONDS,
+  };
   const text = `${base64Url(header)}.${base64Url(claim)}`;
   const assertion = `${text}.${sign("RSA-SHA256", Buffer.from(text), key).toString("base64url")}`;
-  return new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }).toString();
+  return new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    assertion,
+  }).toString();
 }
 
 function base64Url(value: object): string {

@@ -36,7 +36,13 @@ afterAll(() => {
 beforeEach(() => {
   asked = [];
   answer = (response) =>
-    response.end(JSON.stringify({ access_token: `${TOKEN}-${asked.length}`, expires_in: 3_600, token_type: "Bearer" }));
+    response.end(
+      JSON.stringify({
+        access_token: `${TOKEN}-${asked.length}`,
+        expires_in: 3_600,
+        token_type: "Bearer",
+      }),
+    );
 });
 
 const keyFile = (members: object = {}): Secret =>
@@ -55,10 +61,22 @@ const keyFile = (members: object = {}): Secret =>
 function provider(credentials?: Secret) {
   const clock = fakeClock();
   const made = vertex.create(
-    { project: "p", location: "global", version: "v1", metadata_url: url, ...(credentials === undefined ? {} : { credentials }) },
+    {
+      project: "p",
+      location: "global",
+      version: "v1",
+      metadata_url: url,
+      ...(credentials === undefined ? {} : { credentials }),
+    },
     fakeHost({ clock }),
   );
-  const call: HttpCall = { kind: "http", method: "POST", url: "https://x/", headers: { a: "b" }, body: "{}" };
+  const call: HttpCall = {
+    kind: "http",
+    method: "POST",
+    url: "https://x/",
+    headers: { a: "b" },
+    body: "{}",
+  };
   const authorized = async (): Promise<string> => {
     const ready = await made.authorize?.(call, new AbortController().signal);
     const header = ready?.headers.authorization;
@@ -84,7 +102,11 @@ describe("a token", () => {
     });
     const { iat, exp } = read(claim) as { iat: number; exp: number };
     expect(exp - iat).toBe(3_600);
-    expect(createVerify("RSA-SHA256").update(`${head}.${claim}`).verify(publicKey, signature, "base64url")).toBe(true);
+    expect(
+      createVerify("RSA-SHA256")
+        .update(`${head}.${claim}`)
+        .verify(publicKey, signature, "base64url"),
+    ).toBe(true);
   });
 
   it("of the machine is the metadata server's", async () => {
@@ -123,19 +145,27 @@ describe("a token", () => {
   });
 
   it.each([
-    [400, { error: "invalid_grant", error_description: "Invalid JWT Signature: SECRET" }, "upstream_auth_failed"],
+    [
+      400,
+      { error: "invalid_grant", error_description: "Invalid JWT Signature: SECRET" },
+      "upstream_auth_failed",
+    ],
     [503, { error: "SECRET" }, "upstream_overloaded"],
     [200, { access_token: 7, error: "SECRET" }, "upstream_auth_failed"],
     [200, "SECRET", "upstream_auth_failed"],
-  ])("that is not given (%i %j) is %s, and says nothing of what came", async (status, body, code) => {
-    const { authorized } = provider(keyFile());
-    answer = (response) => response.writeHead(status).end(JSON.stringify(body));
-    const error = await authorized().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code });
-    expect(inspect(error, { depth: 9 })).not.toMatch(/SECRET|PRIVATE KEY/);
-    answer = (response) => response.end(JSON.stringify({ access_token: TOKEN, expires_in: 3_600 }));
-    expect(await authorized()).toBe(`Bearer ${TOKEN}`);
-  });
+  ])(
+    "that is not given (%i %j) is %s, and says nothing of what came",
+    async (status, body, code) => {
+      const { authorized } = provider(keyFile());
+      answer = (response) => response.writeHead(status).end(JSON.stringify(body));
+      const error = await authorized().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code });
+      expect(inspect(error, { depth: 9 })).not.toMatch(/SECRET|PRIVATE KEY/);
+      answer = (response) =>
+        response.end(JSON.stringify({ access_token: TOKEN, expires_in: 3_600 }));
+      expect(await authorized()).toBe(`Bearer ${TOKEN}`);
+    },
+  );
 });
 
 describe("the key of a service account", () => {
@@ -144,7 +174,10 @@ describe("the key of a service account", () => {
     ["[]", "is no key of a service account"],
     ['{"type":"authorized_user"}', "is no key of a service account"],
     ['{"type":"service_account"}', "has no client_email or no private_key"],
-    ['{"type":"service_account","client_email":"a","private_key":"b"}', "has a private_key that cannot be read"],
+    [
+      '{"type":"service_account","client_email":"a","private_key":"b"}',
+      "has a private_key that cannot be read",
+    ],
     [
       '{"type":"service_account","client_email":"a","private_key":"b","token_uri":"ftp://x"}',
       "has a token_uri that is not a URL",
@@ -175,15 +208,21 @@ describe("a native request", () => {
     fakeHost(),
   );
   const call = (endpoint: string) =>
-    passthrough?.({ method: "POST", endpoint, query: "alt=sse", headers: { accept: "*/*" }, body: undefined });
+    passthrough?.({
+      method: "POST",
+      endpoint,
+      query: "alt=sse",
+      headers: { accept: "*/*" },
+      body: undefined,
+    });
 
-  it.each(["v1/projects/p/locations/europe-west1/publishers/x/models/y:rawPredict", "v1/publishers/google/models/y:predict"])(
-    "to %s goes to the configured location",
-    (endpoint) => {
-      const url = `https://europe-west1-aiplatform.googleapis.com/${endpoint}?alt=sse`;
-      expect(call(endpoint)).toMatchObject({ url, headers: { accept: "*/*" } });
-    },
-  );
+  it.each([
+    "v1/projects/p/locations/europe-west1/publishers/x/models/y:rawPredict",
+    "v1/publishers/google/models/y:predict",
+  ])("to %s goes to the configured location", (endpoint) => {
+    const url = `https://europe-west1-aiplatform.googleapis.com/${endpoint}?alt=sse`;
+    expect(call(endpoint)).toMatchObject({ url, headers: { accept: "*/*" } });
+  });
 
   it.each([
     "v1/projects/p/locations/us-east5/publishers/x/models/y:rawPredict",

@@ -1,11 +1,20 @@
-/** Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine. */
+/**
+ * Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine.
+ */
 
 import { defineProvider, isObject, Option } from "@sluice/kit";
 import { Failures } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
 import { Tokens } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
-import { GatewayError, type Host, type HttpCall, type ModelTraits, type ProviderRequest, type Secret } from "@sluice/contract";
+import {
+  GatewayError,
+  type Host,
+  type HttpCall,
+  type ModelTraits,
+  type ProviderRequest,
+  type Secret,
+} from "@sluice/contract";
 import { claudeCall } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
@@ -43,12 +52,17 @@ export const vertex = defineProvider<VertexConfig>({
     type: "object",
     required: ["project"],
     properties: {
-      project: { type: "string", pattern: "^[a-z0-9.:-]+$", description: "The Google Cloud project. Example: `my-project`." },
+      project: {
+        type: "string",
+        pattern: "^[a-z0-9.:-]+$",
+        description: "The Google Cloud project. Example: `my-project`.",
+      },
       location: {
         type: "string",
         pattern: "^[a-z0-9-]+$",
         default: "global",
-        description: "Where the models run: `global`, a multi-region (`us`, `eu`) or a region. Example: `europe-west1`.",
+        description:
+          "Where the models run: `global`, a multi-region (`us`, `eu`) or a region. Example: `europe-west1`.",
       },
       credentials: Option.secret(
         "The JSON key of a service account, as a reference: `${file:/run/secrets/vertex.json}`. Default: the metadata server of the machine.",
@@ -57,12 +71,18 @@ export const vertex = defineProvider<VertexConfig>({
         type: "string",
         pattern: "^https?://[^/?#]+$",
         default: "http://metadata.google.internal",
-        description: "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
+        description:
+          "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
       },
       base_url: Option.address(
         "Base address of the API, without a slash at the end. Default: the address of `location`. Example: `https://europe-west1-aiplatform.googleapis.com`.",
       ),
-      version: { type: "string", pattern: "^v[0-9a-z]+$", default: "v1beta1", description: "The API's version. Example: `v1`." },
+      version: {
+        type: "string",
+        pattern: "^v[0-9a-z]+$",
+        default: "v1beta1",
+        description: "The API's version. Example: `v1`.",
+      },
     },
   },
   check({ credentials }) {
@@ -77,7 +97,8 @@ export const vertex = defineProvider<VertexConfig>({
     const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
     const tokens = tokensOf(config, host);
     const callOf = (request: ProviderRequest) => {
-      if (request.operation !== "chat" || !isClaude(request.target.model)) return methodCall(request, true);
+      if (request.operation !== "chat" || !isClaude(request.target.model))
+        return methodCall(request, true);
       return claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens);
     };
     return {
@@ -86,7 +107,8 @@ export const vertex = defineProvider<VertexConfig>({
         streaming: true,
         tools: true,
         parameters: [...new Set([...PARAMETERS, ...anthropic.PARAMETERS])],
-        traits: (model) => (isClaude(model) ? CLAUDE_TRAITS : thinks(model) ? THINKING_TRAITS : GEMINI_TRAITS),
+        traits: (model) =>
+          isClaude(model) ? CLAUDE_TRAITS : thinks(model) ? THINKING_TRAITS : GEMINI_TRAITS,
         supports,
         imagesPerCall,
         inputsPerCall: (model) => vertexMethod(model).inputsPerCall,
@@ -111,9 +133,19 @@ export const vertex = defineProvider<VertexConfig>({
         checkPlace(request.endpoint, config);
         return Native.call(withoutSystemParameters(request), base, {});
       },
-      native: { root: Native.root(base), endpoints: VERTEX_ENDPOINTS, requestHeaders: ["anthropic-beta", "anthropic-version"] },
+      native: {
+        root: Native.root(base),
+        endpoints: VERTEX_ENDPOINTS,
+        requestHeaders: ["anthropic-beta", "anthropic-version"],
+      },
       async authorize(call) {
-        return { ...call, headers: { ...call.headers, authorization: (await tokens.get()).map((value) => `Bearer ${value}`) } };
+        return {
+          ...call,
+          headers: {
+            ...call.headers,
+            authorization: (await tokens.get()).map((value) => `Bearer ${value}`),
+          },
+        };
       },
     };
   },
@@ -122,17 +154,21 @@ export const vertex = defineProvider<VertexConfig>({
 /** Where a location's API lives (`_api_client` of @google/genai 2.32.0). */
 function originOf(location: string): string {
   if (location === "global") return "https://aiplatform.googleapis.com";
-  if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
+  if (location === "us" || location === "eu")
+    return `https://aiplatform.${location}.rep.googleapis.com`;
   return `https://${location}-aiplatform.googleapis.com`;
 }
 
 /**
- * Throws `permission_denied` for a native path of another project or location: the credential may reach more than the operator
- * configured. A project may be written by its number, which the gateway does not know; it is refused too.
+ * Throws `permission_denied` for a native path of another project or location: the credential may
+ * reach more than the operator configured. A project may be written by its number, which the
+ * gateway does not know; it is refused too.
  */
 function checkPlace(endpoint: string, { project, location }: VertexConfig): void {
   const named = (collection: string): string[] =>
-    [...endpoint.matchAll(new RegExp(`(?:^|/)${collection}/([^/]*)`, "g"))].map(([, name = ""]) => decoded(name));
+    [...endpoint.matchAll(new RegExp(`(?:^|/)${collection}/([^/]*)`, "g"))].map(([, name = ""]) =>
+      decoded(name),
+    );
   const strange = [
     ...named("projects").filter((name) => name !== project),
     ...named("locations").filter((name) => name !== location),
@@ -150,12 +186,16 @@ function decoded(text: string): string {
   }
 }
 
-/** The resource of a model: a publisher's, or an endpoint of the project's own, as a tuned model has it. */
+/**
+ * The resource of a model: a publisher's, or an endpoint of the project's own, as a tuned model has
+ * it.
+ */
 function resourceOf(model: string): string {
   const own = /^endpoints\/([\w-]+)$/.exec(model)?.[1];
   if (own !== undefined) return `endpoints/${own}`;
   const [, publisher, name] = /^publishers\/([a-z0-9-]+)\/models\/([^/]+)$/.exec(model) ?? [];
-  if (publisher !== undefined && name !== undefined) return `publishers/${publisher}/models/${pathName(name)}`;
+  if (publisher !== undefined && name !== undefined)
+    return `publishers/${publisher}/models/${pathName(name)}`;
   return `publishers/${isClaude(model) ? "anthropic" : "google"}/models/${pathName(model)}`;
 }
 
@@ -165,15 +205,30 @@ function isAnthropic(body: string): boolean {
 }
 
 /** The tokens of the service account, or of the machine. */
-function tokensOf({ credentials, metadata_url: metadataUrl }: VertexConfig, host: Host): Tokens.Source {
+function tokensOf(
+  { credentials, metadata_url: metadataUrl }: VertexConfig,
+  host: Host,
+): Tokens.Source {
   if (credentials === undefined) {
     const headers = { "metadata-flavor": "Google" };
-    const call: HttpCall = { kind: "http", method: "GET", url: metadataUrl + TOKEN_PATH, headers, body: undefined };
-    return Tokens.open(host, ["google", metadataUrl], { name: "metadata server", request: () => call });
+    const call: HttpCall = {
+      kind: "http",
+      method: "GET",
+      url: metadataUrl + TOKEN_PATH,
+      headers,
+      body: undefined,
+    };
+    return Tokens.open(host, ["google", metadataUrl], {
+      name: "metadata server",
+      request: () => call,
+    });
   }
   const account = readServiceAccount(credentials);
   if (typeof account === "string") {
-    throw new GatewayError("upstream_auth_failed", `The credentials of the provider cannot be used: the key ${account}.`);
+    throw new GatewayError(
+      "upstream_auth_failed",
+      `The credentials of the provider cannot be used: the key ${account}.`,
+    );
   }
   return Tokens.open(host, ["google", credentials.reveal()], {
     name: credentials.name,

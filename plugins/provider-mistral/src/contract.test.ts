@@ -18,7 +18,10 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   tool: ["role", "content", "tool_call_id", "name"],
 };
 
-/** What the API refuses: unknown fields, ids and names of another form, instructions after an answer, an answer at the end. */
+/**
+ * What the API refuses: unknown fields, ids and names of another form, instructions after an
+ * answer, an answer at the end.
+ */
 function checkBody(body: JsonObject): void {
   const fail = (what: string): never => {
     throw new Error(`The API refuses ${what}.`);
@@ -27,7 +30,8 @@ function checkBody(body: JsonObject): void {
   const messages = Members.objectsOf(body.messages);
   for (const [index, message] of messages.entries()) {
     const known = MEMBERS[String(message.role)] ?? fail(`the role ${String(message.role)}`);
-    for (const name of Object.keys(message)) if (!known.includes(name)) fail(`${name} of a message of ${String(message.role)}`);
+    for (const name of Object.keys(message))
+      if (!known.includes(name)) fail(`${name} of a message of ${String(message.role)}`);
     if (message.role === "system" && index > 0) fail("instructions that are not first");
     if (message.role === "tool" && !/^[a-zA-Z0-9]{9}$/.test(String(message.tool_call_id)))
       fail(`the id ${String(message.tool_call_id)}`);
@@ -36,9 +40,11 @@ function checkBody(body: JsonObject): void {
       checkName(call.function as JsonObject, fail);
     }
   }
-  for (const tool of Members.objectsOf(body.tools)) if (tool.type === "function") checkName(tool.function as JsonObject, fail);
+  for (const tool of Members.objectsOf(body.tools))
+    if (tool.type === "function") checkName(tool.function as JsonObject, fail);
   const last = messages.at(-1);
-  if (last?.role === "assistant" && last.prefix !== true && last.tool_calls === undefined) fail("an answer at the end");
+  if (last?.role === "assistant" && last.prefix !== true && last.tool_calls === undefined)
+    fail("an answer at the end");
 }
 
 function checkName({ name }: JsonObject, fail: (what: string) => never): void {

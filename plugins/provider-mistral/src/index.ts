@@ -1,4 +1,7 @@
-/** @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for native requests. */
+/**
+ * @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for
+ * native requests.
+ */
 
 import { defineProvider, Option } from "@sluice/kit";
 import { EmbeddingCalls, reasoningTraits } from "@sluice/kit/openai";
@@ -16,7 +19,10 @@ interface MistralConfig {
   readonly base_url: string;
 }
 
-/** The endpoints that run a model (docs.mistral.ai/api). Agents name theirs elsewhere, so they are not among them. */
+/**
+ * The endpoints that run a model (docs.mistral.ai/api). Agents name theirs elsewhere, so they are
+ * not among them.
+ */
 const ENDPOINTS: readonly NativeEndpoint[] = [
   { path: "v1/chat/completions", model: "body", usage: "text" },
   { path: "v1/fim/completions", model: "body", usage: "text" },
@@ -32,7 +38,8 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
 export default defineProvider<MistralConfig>({
   name: "mistral",
   stability: "beta",
-  summary: "Mistral's own API: chat, tools, images, documents, audio, thinking, embeddings; and every native path.",
+  summary:
+    "Mistral's own API: chat, tools, images, documents, audio, thinking, embeddings; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -61,7 +68,9 @@ export default defineProvider<MistralConfig>({
         return { kind: "http", method: "POST", url, headers, body };
       },
       decode: (body, request) =>
-        request.operation === "chat" ? decodeReply(body, request, toolNames(request)) : EmbeddingCalls.decode(body, request),
+        request.operation === "chat"
+          ? decodeReply(body, request, toolNames(request))
+          : EmbeddingCalls.decode(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => Native.call(request, config.base_url, account),

@@ -1,9 +1,22 @@
-/** Turns of a conversation as Mistral's messages (its SDK 1.10, `AssistantMessage`, `ToolMessage`, `ContentChunk`). */
+/**
+ * Turns of a conversation as Mistral's messages (its SDK 1.10, `AssistantMessage`, `ToolMessage`,
+ * `ContentChunk`).
+ */
 
-import { type Chat, type ContentPart, Reference, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
+import {
+  type Chat,
+  type ContentPart,
+  Reference,
+  type Refuse,
+  ToolNames,
+  type Turn,
+} from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
-/** Ids of calls have nine letters and digits (its own error 3280: "must be a-z, A-Z, 0-9, with a length of 9"). */
+/**
+ * Ids of calls have nine letters and digits (its own error 3280: "must be a-z, A-Z, 0-9, with a
+ * length of 9").
+ */
 const CALL_ID: ToolNames.NameRule & { readonly exactLength: true } = {
   character: /[a-zA-Z0-9]/,
   maxLength: 9,
@@ -19,12 +32,18 @@ export interface MessageTerms {
 }
 
 /** The messages of a conversation, its instructions first. */
-export function messagesOf(system: readonly ContentPart[], turns: readonly Turn[], terms: MessageTerms): JsonObject[] {
-  const instructions: JsonObject[] = system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
+export function messagesOf(
+  system: readonly ContentPart[],
+  turns: readonly Turn[],
+  terms: MessageTerms,
+): JsonObject[] {
+  const instructions: JsonObject[] =
+    system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
   const messages = [...instructions, ...turns.flatMap((turn) => messagesOfTurn(turn, terms))];
   const last = messages.at(-1);
   // With `prefix`, the model continues a final assistant message. Without it, it refuses one.
-  if (last?.role === "assistant" && last.tool_calls === undefined) return [...messages.slice(0, -1), { ...last, prefix: true }];
+  if (last?.role === "assistant" && last.tool_calls === undefined)
+    return [...messages.slice(0, -1), { ...last, prefix: true }];
   return messages;
 }
 
@@ -47,10 +66,20 @@ function messagesOfTurn({ role, parts }: Turn, terms: MessageTerms): JsonObject[
   }
   const content = contentOf(rest, terms);
   if (calls.length === 0) return content.length === 0 ? results : [...results, { role, content }];
-  return [...results, { role, content, tool_calls: calls.map((call) => Reference.functionCall(call, terms.names, CALL_ID)) }];
+  return [
+    ...results,
+    {
+      role,
+      content,
+      tool_calls: calls.map((call) => Reference.functionCall(call, terms.names, CALL_ID)),
+    },
+  ];
 }
 
-function contentOf(parts: readonly ContentPart[], terms: MessageTerms): string | readonly JsonObject[] {
+function contentOf(
+  parts: readonly ContentPart[],
+  terms: MessageTerms,
+): string | readonly JsonObject[] {
   return Reference.textOrBlocks(parts.flatMap((part) => chunksOf(part, terms)));
 }
 
@@ -60,7 +89,12 @@ function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): J
       return [{ type: "text", text: part.text }];
     case "image": {
       const url = urlOf(part.source, part.path, refuse);
-      return [{ type: "image_url", image_url: part.detail === undefined ? url : { url, detail: part.detail } }];
+      return [
+        {
+          type: "image_url",
+          image_url: part.detail === undefined ? url : { url, detail: part.detail },
+        },
+      ];
     }
     case "audio":
       return [{ type: "input_audio", input_audio: part.data }];
@@ -82,7 +116,8 @@ function documentChunk(part: Chat.DocumentPart, refuse: Refuse): JsonObject {
   if (part.citations !== undefined) refuse(`${path}.citations`, "citations of a document");
   if (part.context !== undefined) refuse(`${path}.context`, "the context of a document");
   if (source.kind === "file") return { type: "file", file_id: source.id };
-  if (source.kind === "text") return { type: "text", text: name === undefined ? source.text : `${name}\n\n${source.text}` };
+  if (source.kind === "text")
+    return { type: "text", text: name === undefined ? source.text : `${name}\n\n${source.text}` };
   const title: { document_name?: JsonValue } = name === undefined ? {} : { document_name: name };
   return { type: "document_url", document_url: urlOf(source, path, refuse), ...title };
 }

@@ -1,4 +1,7 @@
-/** Facts about Mistral's models by their names (docs.mistral.ai/getting-started/models). Data and two functions. */
+/**
+ * Facts about Mistral's models by their names (docs.mistral.ai/getting-started/models). Data and
+ * two functions.
+ */
 
 import type { Feature } from "@sluice/contract";
 

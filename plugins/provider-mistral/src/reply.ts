@@ -1,4 +1,7 @@
-/** Mistral's replies where they differ from the reference dialect: contents in chunks, its own finish reasons, calls, counts. */
+/**
+ * Mistral's replies where they differ from the reference dialect: contents in chunks, its own
+ * finish reasons, calls, counts.
+ */
 
 import { isObject } from "@sluice/kit";
 import {
@@ -25,26 +28,50 @@ import type {
 } from "@sluice/contract";
 
 /** `ChatCompletionChoiceFinishReason` of the SDK; `error` is a failure. */
-const FINISH: FinishTable = { stop: "stop", length: "length", model_length: "length", tool_calls: "tool_calls" };
+const FINISH: FinishTable = {
+  stop: "stop",
+  length: "length",
+  model_length: "length",
+  tool_calls: "tool_calls",
+};
 
 /** The reply of a chat call. */
-export function decodeReply(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
+export function decodeReply(
+  body: Uint8Array,
+  request: ProviderRequest,
+  names: ToolNames.NameMap,
+): DecodedReply {
   const value = readJsonBody(body);
-  if (value.object === "error") throw upstreamError({ ...failureOf(value), words: Failures.wordsOf(value) });
+  if (value.object === "error")
+    throw upstreamError({ ...failureOf(value), words: Failures.wordsOf(value) });
   if (!Array.isArray(value.choices)) return decodeChat(body, request.replyModel, request);
   const choices = value.choices.map((choice: JsonValue) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const { message } = choice;
     const calls = Members.objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
-    const repaired = { ...message, ...plainContent(message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    const repaired = {
+      ...message,
+      ...plainContent(message.content),
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    };
     return { ...choice, message: repaired, ...finish(choice.finish_reason, calls.length > 0) };
   });
-  const settled = { ...value, choices, ...(isObject(value.usage) ? { usage: plainUsage(value.usage) } : {}) };
+  const settled = {
+    ...value,
+    choices,
+    ...(isObject(value.usage) ? { usage: plainUsage(value.usage) } : {}),
+  };
   return decodeChat(Buffer.from(JSON.stringify(settled)), request.replyModel, request);
 }
 
-/** A translator of one stream. Events of plain text pass as they came; the usage, which rides on the last, gets its own. */
-export function translateStream(request: ProviderRequest, makeNames: () => ToolNames.NameMap): StreamTranslator {
+/**
+ * A translator of one stream. Events of plain text pass as they came; the usage, which rides on the
+ * last, gets its own.
+ */
+export function translateStream(
+  request: ProviderRequest,
+  makeNames: () => ToolNames.NameMap,
+): StreamTranslator {
   const inner = createChatTranslator(request.replyModel, request);
   const calls = new StreamedCalls(makeNames);
   return {
@@ -56,19 +83,25 @@ export function translateStream(request: ProviderRequest, makeNames: () => ToolN
         inner.event(event, sink);
         return;
       }
-      if (chunk.object === "error") throw upstreamError({ ...failureOf(chunk), words: Failures.wordsOf(chunk) });
+      if (chunk.object === "error")
+        throw upstreamError({ ...failureOf(chunk), words: Failures.wordsOf(chunk) });
       const { usage, ...rest } = chunk;
       const choices = Members.objectsOf(chunk.choices).map((choice) => calls.choice(choice));
       const write = (value: JsonObject): void => {
-        for (const part of Compatible.splitCalls(value)) inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
+        for (const part of Compatible.splitCalls(value))
+          inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
       };
-      if (choices.length > 0 || !isObject(usage)) write(Array.isArray(chunk.choices) ? { ...rest, choices } : rest);
+      if (choices.length > 0 || !isObject(usage))
+        write(Array.isArray(chunk.choices) ? { ...rest, choices } : rest);
       if (isObject(usage)) write({ ...rest, choices: [], usage: plainUsage(usage) });
     },
   };
 }
 
-/** An event that holds a piece of text and nothing else: inside of a string these words would carry backslashes. */
+/**
+ * An event that holds a piece of text and nothing else: inside of a string these words would carry
+ * backslashes.
+ */
 function isPlain(data: string): boolean {
   if (data === "[DONE]") return true;
   const isText = data.includes('"content":"') && data.includes('"finish_reason":null');
@@ -90,11 +123,18 @@ class StreamedCalls {
 
   choice(choice: JsonObject): JsonObject {
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const pieces = Members.objectsOf(delta.tool_calls).map((piece, at) => this.#piece(choice.index, piece, at));
+    const pieces = Members.objectsOf(delta.tool_calls).map((piece, at) =>
+      this.#piece(choice.index, piece, at),
+    );
     if (typeof choice.finish_reason === "string") {
-      for (const index of this.#bare.get(choice.index) ?? []) pieces.push({ index, function: { arguments: "{}" } });
+      for (const index of this.#bare.get(choice.index) ?? [])
+        pieces.push({ index, function: { arguments: "{}" } });
     }
-    const repaired = { ...delta, ...plainContent(delta.content), ...(pieces.length > 0 ? { tool_calls: pieces } : {}) };
+    const repaired = {
+      ...delta,
+      ...plainContent(delta.content),
+      ...(pieces.length > 0 ? { tool_calls: pieces } : {}),
+    };
     const hasCalls = (this.#seen.get(choice.index)?.size ?? 0) > 0;
     return { ...choice, delta: repaired, ...finish(choice.finish_reason, hasCalls) };
   }
@@ -138,7 +178,10 @@ function argumentsOf(value: JsonValue | undefined, empty: string): string {
   return value === undefined || value === null ? empty : JSON.stringify(value);
 }
 
-/** A content in chunks as a text, its thoughts, and the chunks that a chat completion has no place for. */
+/**
+ * A content in chunks as a text, its thoughts, and the chunks that a chat completion has no place
+ * for.
+ */
 function plainContent(content: JsonValue | undefined): JsonObject {
   if (!Array.isArray(content)) return {};
   let text = "";
@@ -166,7 +209,11 @@ function thoughtOf(thinking: JsonValue | undefined): string {
 
 function finish(native: JsonValue | undefined, hasCalls: boolean): JsonObject {
   if (typeof native !== "string") return {};
-  if (native === "error") throw upstreamError({ failure: "server", message: "The upstream's model failed while it answered." });
+  if (native === "error")
+    throw upstreamError({
+      failure: "server",
+      message: "The upstream's model failed while it answered.",
+    });
   const reason = finishReason(native, FINISH, hasCalls);
   return { finish_reason: reason, ...(reason === native ? {} : { native_finish_reason: native }) };
 }
@@ -176,7 +223,9 @@ function plainUsage(usage: JsonObject): JsonObject {
   if (isObject(usage.prompt_tokens_details)) return usage;
   const details = isObject(usage.prompt_token_details) ? usage.prompt_token_details : {};
   const cached = details.cached_tokens ?? usage.num_cached_tokens;
-  return typeof cached === "number" ? { ...usage, prompt_tokens_details: { cached_tokens: cached } } : usage;
+  return typeof cached === "number"
+    ? { ...usage, prompt_tokens_details: { cached_tokens: cached } }
+    : usage;
 }
 
 /** The gateway's error of a reply whose status is not 2xx. */
@@ -184,11 +233,15 @@ export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
 }
 
-/** `{object: "error", message, type, param, code}`; of a request that fits no schema `{detail: [{loc, msg, type}]}`. */
+/**
+ * `{object: "error", message, type, param, code}`; of a request that fits no schema `{detail:
+ * [{loc, msg, type}]}`.
+ */
 function failureOf(body: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
   const { message, detail } = body;
   const faults = isObject(message) ? message.detail : (message ?? detail);
-  const text = typeof faults === "string" ? faults : Members.objectsOf(faults).map(faultOf).join("; ");
+  const text =
+    typeof faults === "string" ? faults : Members.objectsOf(faults).map(faultOf).join("; ");
   return { message: text === "" ? undefined : text };
 }
 

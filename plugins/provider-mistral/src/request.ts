@@ -1,4 +1,7 @@
-/** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
+/**
+ * Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10,
+ * `ChatCompletionRequest`).
+ */
 
 import {
   BASIC_PARAMETERS,
@@ -17,7 +20,9 @@ import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@slui
 import { messagesOf } from "./messages.ts";
 import { takesThoughts } from "./models.ts";
 
-/** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
+/**
+ * Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings.
+ */
 export const PARAMETERS: readonly string[] = [
   ...BASIC_PARAMETERS,
   "n",
@@ -33,10 +38,21 @@ export const PARAMETERS: readonly string[] = [
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["safe_prompt", "prompt_mode", "min_tokens", "random_seed", "guardrails"];
-const NATIVE_TOOLS = new Set(["web_search", "web_search_premium", "code_interpreter", "image_generation", "document_library"]);
-/** Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64". */
+const NATIVE_TOOLS = new Set([
+  "web_search",
+  "web_search_premium",
+  "code_interpreter",
+  "image_generation",
+  "document_library",
+]);
+/**
+ * Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length
+ * of 64".
+ */
 const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
-/** Efforts of the API (`ReasoningEffort` of @mistralai/mistralai 2.7.0), and the highest for `max`. */
+/**
+ * Efforts of the API (`ReasoningEffort` of @mistralai/mistralai 2.7.0), and the highest for `max`.
+ */
 const EFFORTS = Members.table<string>({
   none: "none",
   minimal: "minimal",
@@ -63,7 +79,8 @@ export function chatBody(request: ProviderRequest): JsonObject {
   const names = toolNames(request);
   const terms = { names, refuse: chat.refuse, takesThoughts: takesThoughts(model) };
   const messages = messagesOf(chat.system, chat.turns, terms);
-  if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (messages.length === 0)
+    throw invalidField("messages", "a conversation with at least one message that is not empty");
   return Members.present({
     model,
     messages,
@@ -88,26 +105,37 @@ export function chatBody(request: ProviderRequest): JsonObject {
 
 function effort({ reasoningEffort, refuse }: Chat.Request): string | undefined {
   if (reasoningEffort === undefined) return undefined;
-  return EFFORTS[reasoningEffort] ?? refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`);
+  return (
+    EFFORTS[reasoningEffort] ??
+    refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`)
+  );
 }
 
 function format({ responseFormat: asked }: Chat.Request): JsonObject | undefined {
   if (asked === undefined || asked.type === "json_object") return asked as JsonObject | undefined;
   const { name, description, schema, strict } = asked;
-  return { type: "json_schema", json_schema: Members.present({ name, description, schema, strict }) };
+  return {
+    type: "json_schema",
+    json_schema: Members.present({ name, description, schema, strict }),
+  };
 }
 
 function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
   if (chat.tools.length === 0) return {};
   return Members.present({
-    tools: offered.map((tool) => (tool.kind === "native" ? tool.value : Reference.functionTool(tool, names))),
+    tools: offered.map((tool) =>
+      tool.kind === "native" ? tool.value : Reference.functionTool(tool, names),
+    ),
     tool_choice: choice === undefined ? undefined : choiceOf(choice, names),
     parallel_tool_calls: chat.parallel,
   });
 }
 
-function choiceOf(choice: NonNullable<Chat.OfferedTools["choice"]>, names: ToolNames.NameMap): JsonValue {
+function choiceOf(
+  choice: NonNullable<Chat.OfferedTools["choice"]>,
+  names: ToolNames.NameMap,
+): JsonValue {
   switch (choice.mode) {
     case "auto":
     case "none":
@@ -121,11 +149,20 @@ function choiceOf(choice: NonNullable<Chat.OfferedTools["choice"]>, names: ToolN
   }
 }
 
-/** The body of an embeddings request: texts alone, and `dimensions` by the API's own name. Throws for tokens. */
+/**
+ * The body of an embeddings request: texts alone, and `dimensions` by the API's own name. Throws
+ * for tokens.
+ */
 export function embeddingsBody(request: ProviderRequest): JsonDocument {
   const body = request.document.value;
   const { dimensions } = body;
   Embeddings.texts({ body, refuse: refusalsOf(request) });
-  const changes = { dimensions: undefined, output_dimension: dimensions ?? undefined, user: undefined };
-  return EmbeddingCalls.encode(request, { formats: ["float"] }).with(dimensions === undefined ? { user: undefined } : changes);
+  const changes = {
+    dimensions: undefined,
+    output_dimension: dimensions ?? undefined,
+    user: undefined,
+  };
+  return EmbeddingCalls.encode(request, { formats: ["float"] }).with(
+    dimensions === undefined ? { user: undefined } : changes,
+  );
 }

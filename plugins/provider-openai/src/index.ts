@@ -1,4 +1,7 @@
-/** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
+/**
+ * @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so
+ * almost nothing is translated.
+ */
 
 import { defineProvider, Option } from "@sluice/kit";
 import {
@@ -31,17 +34,26 @@ export default defineProvider<OpenaiConfig>({
     properties: {
       api_key: Option.apiKey("OPENAI_API_KEY"),
       base_url: Option.baseUrl("https://api.openai.com/v1"),
-      organization: { type: "string", description: "Sent as `openai-organization`. Example: `org-abc`." },
+      organization: {
+        type: "string",
+        description: "Sent as `openai-organization`. Example: `org-abc`.",
+      },
       project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
       embedding_formats: Option.embeddingFormats(["float", "base64"], "[float]"),
     },
   },
   create(config) {
-    const account: Record<string, string | Secret> = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
+    const account: Record<string, string | Secret> = {
+      authorization: config.api_key.map((key) => `Bearer ${key}`),
+    };
     if (config.organization !== undefined) account["openai-organization"] = config.organization;
     if (config.project !== undefined) account["openai-project"] = config.project;
     const headers = { "content-type": "application/json", ...account };
-    const { of, names } = createOperations({ formats: config.embedding_formats }, undefined, OPENAI_HISTORY);
+    const { of, names } = createOperations(
+      { formats: config.embedding_formats },
+      undefined,
+      OPENAI_HISTORY,
+    );
     return {
       capabilities: {
         operations: names,

@@ -1,4 +1,7 @@
-/** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
+/**
+ * @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for
+ * native requests.
+ */
 
 import { defineProvider, Option } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
@@ -13,7 +16,10 @@ interface StabilityConfig {
   readonly base_url: string;
 }
 
-/** The endpoints that make an image at once (platform.stability.ai/docs/api-reference); `nativeModel` names their models. */
+/**
+ * The endpoints that make an image at once (platform.stability.ai/docs/api-reference);
+ * `nativeModel` names their models.
+ */
 const ENDPOINTS: readonly NativeEndpoint[] = [
   "v1/generation/{engine}/text-to-image",
   "v1/generation/{engine}/image-to-image",
@@ -27,7 +33,8 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
 export default defineProvider<StabilityConfig>({
   name: "stability",
   stability: "beta",
-  summary: "Stability AI's own API: images by Stable Image, Stable Diffusion 3.5 and engines; and every native path.",
+  summary:
+    "Stability AI's own API: images by Stable Image, Stable Diffusion 3.5 and engines; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -54,12 +61,18 @@ export default defineProvider<StabilityConfig>({
       },
       decode: decodeImages,
       stream() {
-        throw new GatewayError("unsupported_parameter", "The API streams nothing.", { param: "stream" });
+        throw new GatewayError("unsupported_parameter", "The API streams nothing.", {
+          param: "stream",
+        });
       },
       error: readError,
       passthrough: (request) => Native.call(request, config.base_url, account),
       nativeModel,
-      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["finish-reason", "seed"] },
+      native: {
+        root: Native.root(config.base_url),
+        endpoints: ENDPOINTS,
+        replyHeaders: ["finish-reason", "seed"],
+      },
     };
   },
 });

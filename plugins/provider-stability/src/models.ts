@@ -1,11 +1,20 @@
-/** Stability's models and where each lives (platform.stability.ai/docs/api-reference). Data and two questions. */
+/**
+ * Stability's models and where each lives (platform.stability.ai/docs/api-reference). Data and two
+ * questions.
+ */
 
 import { Members } from "@sluice/kit/dialect";
 
-/** How a model is called: an engine of the first API takes JSON, the services of the second take forms, one image a call. */
+/**
+ * How a model is called: an engine of the first API takes JSON, the services of the second take
+ * forms, one image a call.
+ */
 export type Service = "core" | "ultra" | "sd3" | "engine";
 
-const SERVICES = Members.table<Service>({ "stable-image-core": "core", "stable-image-ultra": "ultra" });
+const SERVICES = Members.table<Service>({
+  "stable-image-core": "core",
+  "stable-image-ultra": "ultra",
+});
 
 /** Maximum images of one call of the first API (`samples`). */
 const MAX_SAMPLES = 10;

@@ -1,4 +1,6 @@
-/** The model that a native request means: Stability names it in the path, or in a field of the form. */
+/**
+ * The model that a native request means: Stability names it in the path, or in a field of the form.
+ */
 
 import { Native } from "@sluice/kit/passthrough";
 import type { PassthroughRequest } from "@sluice/contract";
@@ -7,8 +9,8 @@ import type { PassthroughRequest } from "@sluice/contract";
 const SD3_DEFAULT = "sd3.5-large";
 
 /**
- * The model of a native request, as its price is called: an engine, `stable-image-core`, `sd3.5-large`; of other services
- * their path, `upscale/fast`. `undefined` where nothing is made.
+ * The model of a native request, as its price is called: an engine, `stable-image-core`,
+ * `sd3.5-large`; of other services their path, `upscale/fast`. `undefined` where nothing is made.
  */
 export function nativeModel(request: PassthroughRequest): string | undefined {
   const { endpoint, headers } = request;

@@ -1,12 +1,26 @@
 /** Image requests as Stability's: JSON for engines (v1), forms for the services since (v2beta). */
 
 import { Form, isObject } from "@sluice/kit";
-import { Fields, Images, invalidField, Members, readMediaUrl, type Refuse } from "@sluice/kit/dialect";
+import {
+  Fields,
+  Images,
+  invalidField,
+  Members,
+  readMediaUrl,
+  type Refuse,
+} from "@sluice/kit/dialect";
 import type { JsonValue, ProviderRequest } from "@sluice/contract";
 import { type Service, serviceOf } from "./models.ts";
 
 /** Parameters of the reference dialect that the API has a way to say. */
-export const PARAMETERS = ["n", "size", "quality", "style", "response_format", "output_format"] as const;
+export const PARAMETERS = [
+  "n",
+  "size",
+  "quality",
+  "style",
+  "response_format",
+  "output_format",
+] as const;
 
 /** The path and the body of a call. */
 export interface StabilityCall {
@@ -21,8 +35,25 @@ const RATIOS = ["16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21
 const NATIVE: Readonly<Record<Service, readonly string[]>> = {
   core: ["negative_prompt", "aspect_ratio", "seed", "style_preset"],
   ultra: ["negative_prompt", "aspect_ratio", "seed", "style_preset", "image", "strength"],
-  sd3: ["negative_prompt", "aspect_ratio", "seed", "style_preset", "cfg_scale", "image", "strength"],
-  engine: ["negative_prompt", "style_preset", "cfg_scale", "clip_guidance_preset", "sampler", "seed", "steps", "extras"],
+  sd3: [
+    "negative_prompt",
+    "aspect_ratio",
+    "seed",
+    "style_preset",
+    "cfg_scale",
+    "image",
+    "strength",
+  ],
+  engine: [
+    "negative_prompt",
+    "style_preset",
+    "cfg_scale",
+    "clip_guidance_preset",
+    "sampler",
+    "seed",
+    "steps",
+    "extras",
+  ],
 };
 const STYLES = new Set(
   (
@@ -40,11 +71,15 @@ const STEPS: Readonly<Record<string, number | undefined>> = {
   hd: 50,
 };
 
-/** The call of an image request. Throws `unsupported_parameter` for what the model's service has no way to say. */
+/**
+ * The call of an image request. Throws `unsupported_parameter` for what the model's service has no
+ * way to say.
+ */
 export function encodeImage(request: ProviderRequest): StabilityCall {
   const service = serviceOf(request.target.model);
   const fields = Fields.read(request, ["prompt", ...PARAMETERS, ...NATIVE[service]]);
-  if (fields.get("response_format") === "url") fields.refuse("response_format", "a request for URLs (it answers with b64_json)");
+  if (fields.get("response_format") === "url")
+    fields.refuse("response_format", "a request for URLs (it answers with b64_json)");
   const { prompt } = fields.body;
   if (typeof prompt !== "string") throw invalidField("prompt", "a text");
   return service === "engine"
@@ -52,14 +87,22 @@ export function encodeImage(request: ProviderRequest): StabilityCall {
     : serviceCall(request.target.model, prompt, service, fields);
 }
 
-function engineCall(model: string, prompt: string, { get, pick, refuse }: Fields.RequestFields): StabilityCall {
+function engineCall(
+  model: string,
+  prompt: string,
+  { get, pick, refuse }: Fields.RequestFields,
+): StabilityCall {
   const format = get("output_format") ?? "png";
   if (format !== "png") refuse("output_format", `the format ${String(format).slice(0, 32)}`);
   const size = Images.readSize(get("size"));
-  if (size !== undefined && (size.width % 64 !== 0 || size.height % 64 !== 0)) refuse("size", "a size that is no multiple of 64");
+  if (size !== undefined && (size.width % 64 !== 0 || size.height % 64 !== 0))
+    refuse("size", "a size that is no multiple of 64");
   const { negative_prompt: avoided, style_preset: preset, ...native } = pick(NATIVE.engine);
   const body = Members.present({
-    text_prompts: [{ text: prompt, weight: 1 }, ...(typeof avoided === "string" ? [{ text: avoided, weight: -1 }] : [])],
+    text_prompts: [
+      { text: prompt, weight: 1 },
+      ...(typeof avoided === "string" ? [{ text: avoided, weight: -1 }] : []),
+    ],
     samples: get("n"),
     width: size?.width,
     height: size?.height,
@@ -77,7 +120,8 @@ function serviceCall(
   service: Service,
   { get, pick, refuse }: Fields.RequestFields,
 ): StabilityCall {
-  if ((get("quality") ?? "auto") !== "auto") refuse("quality", "a quality (which the model decides)");
+  if ((get("quality") ?? "auto") !== "auto")
+    refuse("quality", "a quality (which the model decides)");
   const { image: pictured, aspect_ratio: ratio, ...native } = pick(NATIVE[service]);
   const image = pictured === undefined ? undefined : imageOf(pictured);
   const size = Images.readSize(get("size"));
@@ -89,7 +133,9 @@ function serviceCall(
     ...(service === "sd3" && model !== "sd3" ? { model } : {}),
     ...(service === "sd3" && image !== undefined ? { mode: "image-to-image" } : {}),
     // An image that is made from another has the shape of that one.
-    ...(image === undefined ? { aspect_ratio: textOf(ratio) ?? (size && Images.aspectRatioOf(size, RATIOS, refuse)) } : {}),
+    ...(image === undefined
+      ? { aspect_ratio: textOf(ratio) ?? (size && Images.aspectRatioOf(size, RATIOS, refuse)) }
+      : {}),
     output_format: textOf(format),
     style_preset: styleOf(get("style"), refuse),
     ...Object.fromEntries(Object.entries(native).map(([name, member]) => [name, textOf(member)])),
@@ -109,19 +155,30 @@ function textOf(value: JsonValue | undefined): string | undefined {
 function styleOf(style: JsonValue | undefined, refuse: Refuse): string | undefined {
   if (style === undefined) return undefined;
   const name = String(style);
-  return STYLES.has(name) ? name : refuse("style", `the style ${name.slice(0, 32)} (known are ${[...STYLES].join(", ")})`);
+  return STYLES.has(name)
+    ? name
+    : refuse("style", `the style ${name.slice(0, 32)} (known are ${[...STYLES].join(", ")})`);
 }
 
 function stepsOf(quality: JsonValue | undefined, refuse: Refuse): number | undefined {
   if (quality === undefined) return undefined;
   const name = String(quality);
-  return Object.hasOwn(STEPS, name) ? STEPS[name] : refuse("quality", `the quality ${name.slice(0, 32)}`);
+  return Object.hasOwn(STEPS, name)
+    ? STEPS[name]
+    : refuse("quality", `the quality ${name.slice(0, 32)}`);
 }
 
 function imageOf(value: JsonValue): Form.File {
   const source = readMediaUrl(isObject(value) ? value.url : value, "image");
   if (source.kind !== "data" || !source.mimeType.startsWith("image/")) {
-    throw invalidField("image", "a data: URL of an image, or an https: URL where the operator set fetch_media");
+    throw invalidField(
+      "image",
+      "a data: URL of an image, or an https: URL where the operator set fetch_media",
+    );
   }
-  return { fileName: "image", mimeType: source.mimeType, bytes: Buffer.from(source.data, "base64") };
+  return {
+    fileName: "image",
+    mimeType: source.mimeType,
+    bytes: Buffer.from(source.data, "base64"),
+  };
 }

@@ -1,4 +1,7 @@
-/** The cache of one process. When the bytes are too many, a key with more than its share loses its own entries first. */
+/**
+ * The cache of one process. When the bytes are too many, a key with more than its share loses its
+ * own entries first.
+ */
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "@sluice/contract";
@@ -33,7 +36,9 @@ interface Holding {
 /** What an entry costs beside its bytes, about: the key's text, two map entries, two objects. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
-/** Entries that may go before the largest holder is looked for again: a search visits every holder. */
+/**
+ * Entries that may go before the largest holder is looked for again: a search visits every holder.
+ */
 const EVICTIONS_BETWEEN_SEARCHES = 64;
 
 /** The holders of a cache, each with its keys, the least recently used first. */
@@ -79,9 +84,14 @@ class Holders {
   overShare(writer: Holding, size: number): Holding | undefined {
     if (this.#holdings.size < 2) return undefined;
     if (writer.keys.size > 0 && this.#isOver(writer, size)) return writer;
-    if (this.#evictions % EVICTIONS_BETWEEN_SEARCHES === 0 || this.#largest === undefined || this.#largest.keys.size === 0) {
+    if (
+      this.#evictions % EVICTIONS_BETWEEN_SEARCHES === 0 ||
+      this.#largest === undefined ||
+      this.#largest.keys.size === 0
+    ) {
       this.#largest = undefined;
-      for (const holding of this.#holdings.values()) if (holding.bytes > (this.#largest?.bytes ?? 0)) this.#largest = holding;
+      for (const holding of this.#holdings.values())
+        if (holding.bytes > (this.#largest?.bytes ?? 0)) this.#largest = holding;
     }
     this.#evictions += 1;
     return this.#largest !== undefined && this.#isOver(this.#largest) ? this.#largest : undefined;
@@ -93,11 +103,16 @@ class Holders {
 }
 
 /**
- * A cache bounded by bytes. When there is no room, a holder with more than its share loses its own least recently used entry:
- * the one that stores, else the largest. Without such a holder the least recently used entry of all goes. Time is the host's
- * and never jumps; an entry past its time goes when it is asked for or is the oldest.
+ * A cache bounded by bytes. When there is no room, a holder with more than its share loses its own
+ * least recently used entry: the one that stores, else the largest. Without such a holder the least
+ * recently used entry of all goes. Time is the host's and never jumps; an entry past its time goes
+ * when it is asked for or is the oldest.
  */
-export function createMemoryCache({ clock, maxBytes, maxEntryBytes }: MemoryCacheOptions): MemoryCache {
+export function createMemoryCache({
+  clock,
+  maxBytes,
+  maxEntryBytes,
+}: MemoryCacheOptions): MemoryCache {
   const holders = new Holders(maxBytes);
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
@@ -105,7 +120,10 @@ export function createMemoryCache({ clock, maxBytes, maxEntryBytes }: MemoryCach
     dispose: ({ bytes, holder }, key) => holders.remove(holder, key, sizeOf(bytes)),
   });
 
-  /** Drops entries of holders with more than their share until there is room, or no such holder is left. */
+  /**
+   * Drops entries of holders with more than their share until there is room, or no such holder is
+   * left.
+   */
   const makeRoom = (writer: Holding, size: number): void => {
     while (entries.calculatedSize + size > maxBytes) {
       const [oldest] = holders.overShare(writer, size)?.keys ?? [];

@@ -16,7 +16,8 @@ export interface MemoryConfig {
 export default defineState<MemoryConfig>({
   name: "memory",
   stability: "beta",
-  summary: "In this process. For one gateway; what is kept ends with the process, budgets are read from the ledger again.",
+  summary:
+    "In this process. For one gateway; what is kept ends with the process, budgets are read from the ledger again.",
   isRemote: false,
   config: {
     type: "object",
@@ -48,7 +49,8 @@ export default defineState<MemoryConfig>({
       },
     },
   },
-  largestEntry: ({ max_entry: entry, cache_size: all }) => Math.min(parseSize(entry) ?? 0, parseSize(all) ?? 0),
+  largestEntry: ({ max_entry: entry, cache_size: all }) =>
+    Math.min(parseSize(entry) ?? 0, parseSize(all) ?? 0),
   create(config, { clock }) {
     const maxEntryBytes = parseSize(config.max_entry) ?? 0;
     const maxBytes = parseSize(config.cache_size) ?? 0;

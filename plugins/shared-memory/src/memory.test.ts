@@ -3,7 +3,10 @@ import { fakeClock, fakeLog, sharedStateContract } from "@sluice/testing";
 import definition from "./index.ts";
 
 const clock = fakeClock();
-const state = definition.create({ max_keys: 50_000, cache_size: "1mb", max_entry: "64kb" }, { log: fakeLog([]), clock });
+const state = definition.create(
+  { max_keys: 50_000, cache_size: "1mb", max_entry: "64kb" },
+  { log: fakeLog([]), clock },
+);
 
 sharedStateContract({ describe, it, expect }, "memory", async () => ({
   state,
@@ -24,7 +27,10 @@ describe("the memory cache", () => {
   });
 
   it("answers at once", () => {
-    expect(state.take({ id: "sync", claims: [] }, 1_000)).toEqual({ outcome: "granted", states: [] });
+    expect(state.take({ id: "sync", claims: [] }, 1_000)).toEqual({
+      outcome: "granted",
+      states: [],
+    });
     expect(state.cache.get("nothing")).toBeUndefined();
   });
 });

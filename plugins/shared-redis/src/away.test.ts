@@ -15,12 +15,18 @@ let lines: LogLine[];
 let state: StateDriver;
 
 const resilient = (instances = 1): StateDriver =>
-  createResilientState({ driver: testDriver({ url: proxy.url, timeout: "500ms" }), instances, clock, log: fakeLog(lines) });
+  createResilientState({
+    driver: testDriver({ url: proxy.url, timeout: "500ms" }),
+    instances,
+    clock,
+    log: fakeLog(lines),
+  });
 const warnings = (): readonly LogLine[] => lines.filter(({ level }) => level === "warn");
 /** Until the gateway has noticed that Redis is back. */
 const back = async (): Promise<void> => {
   const signal = AbortSignal.timeout(15_000);
-  while (!lines.some(({ message }) => message.endsWith("is back"))) await sleep(20, undefined, { signal });
+  while (!lines.some(({ message }) => message.endsWith("is back")))
+    await sleep(20, undefined, { signal });
 };
 /** A caller as the steps are: asks the ledger when it must, writes its row before it settles. */
 function caller(claim: BudgetClaim) {
@@ -84,8 +90,13 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     proxy.mend();
     await back();
     // 9 settled, 1 given back, 10 held: one more fits.
-    expect(granted(await Promise.all(Array.from({ length: 50 }, () => client.take())))).toHaveLength(1);
-    expect((await state.read([claim.key]))[0]).toMatchObject({ spentNanoUsd: 900, reservedNanoUsd: 1_100 });
+    expect(
+      granted(await Promise.all(Array.from({ length: 50 }, () => client.take()))),
+    ).toHaveLength(1);
+    expect((await state.read([claim.key]))[0]).toMatchObject({
+      spentNanoUsd: 900,
+      reservedNanoUsd: 1_100,
+    });
     expect(client.ledger).toBe(900);
     expect(warnings()).toHaveLength(1);
   });
@@ -97,7 +108,9 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     const startMs = performance.now();
     const first = await state.take({ id: freshId(), claims }, LEASE_MS);
     const firstMs = performance.now() - startMs;
-    const rest = Array.from({ length: 1_000 }, () => state.take({ id: freshId(), claims }, LEASE_MS));
+    const rest = Array.from({ length: 1_000 }, () =>
+      state.take({ id: freshId(), claims }, LEASE_MS),
+    );
     expect(first.outcome).toBe("granted");
     // Decided locally: there is no promise to wait for.
     expect(rest.some((answer) => answer instanceof Promise)).toBe(false);
@@ -113,7 +126,9 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     const first = granted(await Promise.all(Array.from({ length: 6 }, () => client.take())));
     await Promise.all(first.slice(0, 2).map(client.settle));
     await removeKeys();
-    expect(granted(await Promise.all(Array.from({ length: 40 }, () => client.take())))).toHaveLength(4);
+    expect(
+      granted(await Promise.all(Array.from({ length: 40 }, () => client.take()))),
+    ).toHaveLength(4);
     expect(warnings()).toEqual([]);
   });
 
@@ -132,7 +147,9 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     const claims = [window(freshId(), 10)];
     proxy.lie("-READONLY You can't write against a read only replica.\r\n");
     expect((await state.take({ id: freshId(), claims }, LEASE_MS)).outcome).toBe("granted");
-    expect(warnings().map(({ fields }) => fields?.["reason"])).toEqual([expect.stringContaining("READONLY")]);
+    expect(warnings().map(({ fields }) => fields?.["reason"])).toEqual([
+      expect.stringContaining("READONLY"),
+    ]);
     proxy.mend();
     await back();
     expect((await state.take({ id: freshId(), claims }, LEASE_MS)).outcome).toBe("granted");
@@ -145,7 +162,11 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     const claims = [slot(freshId(), 4)];
     const results = [1, 2, 3].map(() => late.take({ id: freshId(), claims }, LEASE_MS));
     // Half of the limit: the other gateway has the other half.
-    expect(await Promise.all(results)).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }, { outcome: "refused" }]);
+    expect(await Promise.all(results)).toMatchObject([
+      { outcome: "granted" },
+      { outcome: "granted" },
+      { outcome: "refused" },
+    ]);
     await late.stop();
   });
 });
@@ -162,7 +183,9 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
     let failed = 0;
     for (let round = 0; round < 200; round += 1) {
       if (round % 20 === 7) proxy.slow(200);
-      const answers = await Promise.allSettled(keys.map(async (key) => [key, await driver.cache.get(key)] as const));
+      const answers = await Promise.allSettled(
+        keys.map(async (key) => [key, await driver.cache.get(key)] as const),
+      );
       for (const answer of answers) {
         if (answer.status === "rejected") failed += 1;
         else if (answer.value[1]?.toString() === answer.value[0]) right += 1;
@@ -182,7 +205,9 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
     }
     await driver.stop();
     await proxy.close();
-    tell(`late replies: ${right} right, ${failed} failed, ${wrong} wrong, ${proxy.opened} connections`);
+    tell(
+      `late replies: ${right} right, ${failed} failed, ${wrong} wrong, ${proxy.opened} connections`,
+    );
     expect(wrong).toBe(0);
     expect(right + failed).toBe(10_000);
     expect(failed).toBeGreaterThan(100);
@@ -196,7 +221,9 @@ describe.skipIf(!hasRedis)("a Redis with a long queue", () => {
     const claim = budget(freshId(), 20_000, 100);
     await driver.seed(claim.key, 0);
     const results = await Promise.all(
-      Array.from({ length: 5_000 }, () => driver.take({ id: freshId(), claims: [claim] }, LEASE_MS)),
+      Array.from({ length: 5_000 }, () =>
+        driver.take({ id: freshId(), claims: [claim] }, LEASE_MS),
+      ),
     );
     await driver.stop();
     expect(granted(results)).toHaveLength(200);

@@ -18,7 +18,10 @@ export interface Connection {
   /** Begins to connect. Rejects when the first attempt fails; the attempts go on. */
   open(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
-  /** Runs a command. Texts of the reply are bytes. Rejects after the timeout without any answer, and after a second. */
+  /**
+   * Runs a command. Texts of the reply are bytes. Rejects after the timeout without any answer, and
+   * after a second.
+   */
   command(...parts: readonly (string | Buffer)[]): Promise<unknown>;
   /** Runs a script; sends its source when the server does not know it. */
   run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
@@ -86,7 +89,8 @@ class RedisConnection implements Connection {
 
   command(...parts: readonly (string | Buffer)[]): Promise<unknown> {
     const state = this.#state;
-    if (state.name !== "connected" || !state.client.isReady) return Promise.reject(new Error("There is no connection to Redis."));
+    if (state.name !== "connected" || !state.client.isReady)
+      return Promise.reject(new Error("There is no connection to Redis."));
     return this.#send(state.client, parts);
   }
 
@@ -103,7 +107,8 @@ class RedisConnection implements Connection {
     const client = new SingleSocketClient(library, this.#options);
     const drop = (): void => {
       client.destroySafely();
-      if (this.#state.name === "connected" && this.#state.client === client) this.#connectLater(library);
+      if (this.#state.name === "connected" && this.#state.client === client)
+        this.#connectLater(library);
     };
     client.onBroken(drop);
     this.#state = { name: "connected", client };
@@ -156,7 +161,10 @@ class RedisConnection implements Connection {
   }
 }
 
-/** Error replies of a server that cannot serve this gateway (redis.io, "Redis serialization protocol", and the cluster specification). */
+/**
+ * Error replies of a server that cannot serve this gateway (redis.io, "Redis serialization
+ * protocol", and the cluster specification).
+ */
 const UNUSABLE = /^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/;
 
 /** What the deadline of a command asks and reports. */
@@ -167,7 +175,10 @@ interface DeadlineHooks {
   onLate(waitedMs: number): void;
 }
 
-/** The deadline of one command. A server that answers other commands extends it, up to `MAX_QUEUE_MS`. */
+/**
+ * The deadline of one command. A server that answers other commands extends it, up to
+ * `MAX_QUEUE_MS`.
+ */
 class CommandDeadline {
   readonly #timeoutMs: number;
   readonly #hooks: DeadlineHooks;

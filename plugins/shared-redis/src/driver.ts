@@ -1,6 +1,13 @@
 /** The driver: each decision is one script, each reply is read into the words of the contract. */
 
-import type { Begun, Claim, ClaimState, Reservation, StateDriver, TakeResult } from "@sluice/contract";
+import type {
+  Begun,
+  Claim,
+  ClaimState,
+  Reservation,
+  StateDriver,
+  TakeResult,
+} from "@sluice/contract";
 import type { Connection } from "./connection.ts";
 import * as scripts from "./scripts.ts";
 
@@ -27,7 +34,10 @@ export function createRedisState(options: DriverOptions): StateDriver {
     start: (signal) => connection.open(signal),
     stop: () => connection.close(),
     async take({ id, claims }, leaseMs) {
-      return takeResult(claims, await run(scripts.take, id, String(leaseMs), ...claims.flatMap(claimParts)));
+      return takeResult(
+        claims,
+        await run(scripts.take, id, String(leaseMs), ...claims.flatMap(claimParts)),
+      );
     },
     async settle({ id, claims }) {
       await run(scripts.settle, id, "0", ...claims.flatMap(claimParts));
@@ -35,15 +45,20 @@ export function createRedisState(options: DriverOptions): StateDriver {
     async renew(reservations: readonly Reservation[], leaseMs) {
       // One round trip: the commands leave together, each is a decision of its own.
       await Promise.all(
-        reservations.map(({ id, claims }) => run(scripts.renew, id, String(leaseMs), ...claims.flatMap(claimParts))),
+        reservations.map(({ id, claims }) =>
+          run(scripts.renew, id, String(leaseMs), ...claims.flatMap(claimParts)),
+        ),
       );
     },
     async seed(key, spentNanoUsd) {
       await run(scripts.seed, key, String(spentNanoUsd));
     },
     async read(keys) {
-      const numbers = ((await run(scripts.read, ...keys)) as readonly (Buffer | number)[]).map(Number);
-      const known = (at: number): number | undefined => (numbers[at]! < 0 ? undefined : numbers[at]);
+      const numbers = ((await run(scripts.read, ...keys)) as readonly (Buffer | number)[]).map(
+        Number,
+      );
+      const known = (at: number): number | undefined =>
+        numbers[at]! < 0 ? undefined : numbers[at];
       return keys.map((key, index) => ({
         key,
         windowUsed: known(index * 4),
@@ -83,7 +98,14 @@ function createCache({ connection, prefix, maxEntryBytes }: DriverOptions): Stat
       let count = 0;
       do {
         const pattern = `${escapeGlob(cacheKey(wanted))}*`;
-        const page = (await connection.command("SCAN", cursor, "MATCH", pattern, "COUNT", SCAN_COUNT)) as [Buffer, Buffer[]];
+        const page = (await connection.command(
+          "SCAN",
+          cursor,
+          "MATCH",
+          pattern,
+          "COUNT",
+          SCAN_COUNT,
+        )) as [Buffer, Buffer[]];
         cursor = page[0].toString();
         if (page[1].length > 0) count += Number(await connection.command("UNLINK", ...page[1]));
       } while (cursor !== "0");
@@ -96,7 +118,13 @@ function createCache({ connection, prefix, maxEntryBytes }: DriverOptions): Stat
 function createClaimRecords({ maxEntryBytes }: DriverOptions, run: Run): StateDriver["records"] {
   return {
     async begin(key, bodyDigest, owner, leaseMs) {
-      const [outcome, bytes] = (await run(scripts.begin, key, bodyDigest, owner, wholeMs(leaseMs))) as Buffer[];
+      const [outcome, bytes] = (await run(
+        scripts.begin,
+        key,
+        bodyDigest,
+        owner,
+        wholeMs(leaseMs),
+      )) as Buffer[];
       const word = String(outcome) as Begun["outcome"];
       return word === "done" ? { outcome: word, bytes: bytes! } : { outcome: word };
     },
@@ -121,7 +149,13 @@ function wholeMs(ms: number): string {
 function claimParts(claim: Claim): string[] {
   switch (claim.kind) {
     case "window":
-      return ["window", claim.key, String(claim.limit), String(claim.amount), String(claim.windowMs)];
+      return [
+        "window",
+        claim.key,
+        String(claim.limit),
+        String(claim.amount),
+        String(claim.windowMs),
+      ];
     case "concurrent":
       return ["concurrent", claim.key, String(claim.limit), "1", "0"];
     case "budget":
@@ -133,7 +167,8 @@ function takeResult(claims: readonly Claim[], reply: unknown): TakeResult {
   const [word, ...rest] = reply as readonly (Buffer | number)[];
   const outcome = String(word);
   if (outcome === "unseeded") return { outcome, keys: rest.map(String) };
-  if (outcome === "settled") throw new Error("The reservation is settled already: its id cannot be taken again.");
+  if (outcome === "settled")
+    throw new Error("The reservation is settled already: its id cannot be taken again.");
   const [failedIndex, neverFits, retryAfterMs, ...pairs] = rest.map(Number);
   const states = claims.map((claim, at): ClaimState => {
     const resetMs = pairs[at * 2 + 1]!;
@@ -142,7 +177,13 @@ function takeResult(claims: readonly Claim[], reply: unknown): TakeResult {
   });
   if (outcome === "granted") return { outcome, states };
   const wait = retryAfterMs! < 0 ? undefined : retryAfterMs;
-  return { outcome: "refused", failedIndex: failedIndex!, neverFits: neverFits === 1, retryAfterMs: wait, states };
+  return {
+    outcome: "refused",
+    failedIndex: failedIndex!,
+    neverFits: neverFits === 1,
+    retryAfterMs: wait,
+    states,
+  };
 }
 
 function escapeGlob(text: string): string {

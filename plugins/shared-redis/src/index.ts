@@ -1,4 +1,6 @@
-/** @sluice/shared-redis: limits, budgets, cache and repeats that several gateways share in Redis. */
+/**
+ * @sluice/shared-redis: limits, budgets, cache and repeats that several gateways share in Redis.
+ */
 
 import type { ConfigFault, Secret } from "@sluice/contract";
 import { defineState, parseDuration } from "@sluice/kit";
@@ -30,7 +32,8 @@ export default defineState<RedisConfig>({
         type: "string",
         minLength: 1,
         "x-secret": true,
-        description: "Where Redis is: `redis://user:password@host:6379/0`, `rediss://` for TLS. Written as a reference.",
+        description:
+          "Where Redis is: `redis://user:password@host:6379/0`, `rediss://` for TLS. Written as a reference.",
         examples: ["${env:REDIS_URL}"],
       },
       prefix: {
@@ -85,6 +88,10 @@ export default defineState<RedisConfig>({
       connectTimeoutMs: parseDuration(config.connect_timeout) ?? 1_000,
       log,
     });
-    return createRedisState({ connection, prefix: config.prefix, maxEntryBytes: parseSize(config.max_entry) ?? 0 });
+    return createRedisState({
+      connection,
+      prefix: config.prefix,
+      maxEntryBytes: parseSize(config.max_entry) ?? 0,
+    });
   },
 });

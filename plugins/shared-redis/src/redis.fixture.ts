@@ -29,9 +29,19 @@ export async function redisAnswers(): Promise<boolean> {
 export function testDriver(
   parts: { readonly url?: string; readonly prefix?: string; readonly timeout?: string } = {},
 ): StateDriver {
-  const { url = `redis://${REDIS.host}:${REDIS.port}/9`, prefix = runPrefix(), timeout = "5s" } = parts;
+  const {
+    url = `redis://${REDIS.host}:${REDIS.port}/9`,
+    prefix = runPrefix(),
+    timeout = "5s",
+  } = parts;
   return definition.create(
-    { url: new Secret("REDIS_URL", url), prefix, command_timeout: timeout, connect_timeout: "1s", max_entry: "64kb" },
+    {
+      url: new Secret("REDIS_URL", url),
+      prefix,
+      command_timeout: timeout,
+      connect_timeout: "1s",
+      max_entry: "64kb",
+    },
     { log: fakeLog([]), clock: fakeClock() },
   );
 }

@@ -4,14 +4,18 @@ import { sharedStateContract } from "@sluice/testing";
 import { REDIS, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
 
 const hasRedis = await redisAnswers();
-if (!hasRedis) tell(`no Redis on ${REDIS.host}:${REDIS.port}: the tests of shared state in Redis are skipped`);
+if (!hasRedis)
+  tell(`no Redis on ${REDIS.host}:${REDIS.port}: the tests of shared state in Redis are skipped`);
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
   const state = testDriver();
   const second = testDriver();
 
   beforeAll(async () => {
-    await Promise.all([state.start(AbortSignal.timeout(5_000)), second.start(AbortSignal.timeout(5_000))]);
+    await Promise.all([
+      state.start(AbortSignal.timeout(5_000)),
+      second.start(AbortSignal.timeout(5_000)),
+    ]);
   });
 
   afterAll(async () => {

@@ -1,4 +1,7 @@
-/** The scripts: one decision each, run by Redis as one. Times are the server's, money and counts are integers below 2^53. */
+/**
+ * The scripts: one decision each, run by Redis as one. Times are the server's, money and counts are
+ * integers below 2^53.
+ */
 
 import { createHash } from "node:crypto";
 
@@ -9,9 +12,10 @@ export interface Script {
 }
 
 /**
- * What every script begins with. Keys, all below one prefix: `w:` a window (hash: part -> amount), `c:` slots (sorted set: reservation -> end
- * of its lease), `b:` a budget (hash), `h:` what each reservation holds of it and `e:` until when, `r:` a reservation's
- * windows, `s:` a settled reservation. A number becomes text by `%.0f`: Lua's own way keeps fourteen digits. Results are
+ * What every script begins with. Keys, all below one prefix: `w:` a window (hash: part -> amount),
+ * `c:` slots (sorted set: reservation -> end of its lease), `b:` a budget (hash), `h:` what each
+ * reservation holds of it and `e:` until when, `r:` a reservation's windows, `s:` a settled
+ * reservation. A number becomes text by `%.0f`: Lua's own way keeps fourteen digits. Results are
  * text too: reading an integer reply digit by digit loses the last ones near 2^53.
  */
 const PRELUDE = `
@@ -103,7 +107,10 @@ local function claims()
 end
 `;
 
-/** Takes all claims or none: `{ outcome, index of the claim that does not fit, never fits, wait, remaining, reset, remaining, reset, ... }` or the unseeded keys. */
+/**
+ * Takes all claims or none: `{ outcome, index of the claim that does not fit, never fits, wait,
+ * remaining, reset, remaining, reset, ... }` or the unseeded keys.
+ */
 export const take = script(`
 local id, lease, list = ARGV[2], tonumber(ARGV[3]), claims()
 if redis.call('EXISTS', prefix .. 's:' .. id) == 1 then return { 'settled' } end

@@ -1,4 +1,7 @@
-/** Kysely over `node:sqlite`: its SQLite dialect, with statements run by whatever has the connection. */
+/**
+ * Kysely over `node:sqlite`: its SQLite dialect, with statements run by whatever has the
+ * connection.
+ */
 
 import type { SQLInputValue } from "node:sqlite";
 import {
@@ -14,7 +17,10 @@ import {
 import type { Schema } from "./schema.ts";
 import type { RunStatement } from "./statements.ts";
 
-/** A query builder whose statements are run by `run`. The database's owner closes it, kysely does not. */
+/**
+ * A query builder whose statements are run by `run`. The database's owner closes it, kysely does
+ * not.
+ */
 export function createKysely(run: RunStatement): Kysely<Schema> {
   return new Kysely<Schema>({
     dialect: {
@@ -26,16 +32,22 @@ export function createKysely(run: RunStatement): Kysely<Schema> {
   });
 }
 
-/** One connection for all: statements are single, and the thread that runs them takes them in turn. */
+/**
+ * One connection for all: statements are single, and the thread that runs them takes them in turn.
+ */
 class StatementDriver implements Driver {
   readonly #connection: DatabaseConnection;
 
   constructor(run: RunStatement) {
     this.#connection = {
       async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-        // Only the builder's own parameters arrive here, and the tables' types make them values that SQLite can hold.
+        // Only the builder's own parameters arrive here, and the tables' types make them values
+        // that SQLite can hold.
         const { rows, changes } = await run(sql, parameters as readonly SQLInputValue[]);
-        return { rows: rows as R[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) };
+        return {
+          rows: rows as R[],
+          ...(changes !== undefined && { numAffectedRows: BigInt(changes) }),
+        };
       },
       // oxlint-disable-next-line require-yield -- there is nothing to yield.
       async *streamQuery(): AsyncGenerator<never> {

@@ -32,7 +32,15 @@ afterEach(async () => {
 
 /** Another key, whose unique members no other has. */
 function other(id: string, parts: Partial<KeyRecord> = {}): KeyRecord {
-  return { ...key, id, digest: `digest of ${id}`, previousDigest: null, previousUntilMs: null, alias: null, ...parts };
+  return {
+    ...key,
+    id,
+    digest: `digest of ${id}`,
+    previousDigest: null,
+    previousUntilMs: null,
+    alias: null,
+    ...parts,
+  };
 }
 
 describe("keys", () => {
@@ -50,7 +58,14 @@ describe("keys", () => {
   test("change in the members that are named, and only those", async () => {
     await store.keys.insert(key);
     await store.teams.insert(team);
-    const changes = { blocked: true, rpm: null, models: [], metadata: { note: "x" }, teamId: "t1", expiresAtMs: null };
+    const changes = {
+      blocked: true,
+      rpm: null,
+      models: [],
+      metadata: { note: "x" },
+      teamId: "t1",
+      expiresAtMs: null,
+    };
     expect(await store.keys.update("k1", changes)).toEqual({ ...key, ...changes });
     expect(await store.keys.update("k1", {})).toEqual({ ...key, ...changes });
     expect(await store.keys.update("k1", { spendScope: "team", guardrails: [] })).toMatchObject({
@@ -66,7 +81,9 @@ describe("keys", () => {
     expect(await store.keys.delete("k1")).toBe(false);
     expect(await store.keys.find("k1")).toBeUndefined();
     expect(await store.keys.update("k1", { blocked: false })).toBeUndefined();
-    expect(await store.keys.rotate("k1", { digest: "x", last4: "x", previousUntilMs: null })).toBeUndefined();
+    expect(
+      await store.keys.rotate("k1", { digest: "x", last4: "x", previousUntilMs: null }),
+    ).toBeUndefined();
   });
 
   test("are one of a kind in id, digest and alias; no alias is no alias", async () => {
@@ -113,12 +130,28 @@ describe("keys", () => {
 describe("a rotation", () => {
   test("keeps one previous digest, the last", async () => {
     await store.keys.insert(other("k1", { digest: "first" }));
-    const second = await store.keys.rotate("k1", { digest: "second", last4: "2222", previousUntilMs: 5 });
-    expect(second).toMatchObject({ digest: "second", last4: "2222", previousDigest: "first", previousUntilMs: 5, rpm: key.rpm });
-    const third = await store.keys.rotate("k1", { digest: "third", last4: "3333", previousUntilMs: 9 });
+    const second = await store.keys.rotate("k1", {
+      digest: "second",
+      last4: "2222",
+      previousUntilMs: 5,
+    });
+    expect(second).toMatchObject({
+      digest: "second",
+      last4: "2222",
+      previousDigest: "first",
+      previousUntilMs: 5,
+      rpm: key.rpm,
+    });
+    const third = await store.keys.rotate("k1", {
+      digest: "third",
+      last4: "3333",
+      previousUntilMs: 9,
+    });
     expect(third).toMatchObject({ digest: "third", previousDigest: "second", previousUntilMs: 9 });
     expect(await store.keys.findByDigest("first")).toBeUndefined();
-    expect(await store.keys.rotate("k1", { digest: "fourth", last4: "4444", previousUntilMs: null })).toMatchObject({
+    expect(
+      await store.keys.rotate("k1", { digest: "fourth", last4: "4444", previousUntilMs: null }),
+    ).toMatchObject({
       previousDigest: null,
       previousUntilMs: null,
     });
@@ -139,13 +172,24 @@ describe("many writers at once", () => {
       if (round === 49) await Promise.all(writes);
       writes.push(one.keys.update("k1", { rpm: round }));
       writes.push(two.keys.update("k1", { metadata: { round } }));
-      writes.push(one.keys.rotate("k1", { digest: `d${round + 1}`, last4: "last", previousUntilMs: null }));
+      writes.push(
+        one.keys.rotate("k1", { digest: `d${round + 1}`, last4: "last", previousUntilMs: null }),
+      );
       if (round === 20) writes.push(two.keys.update("k1", { blocked: true }));
     }
     await Promise.all(writes);
-    expect(await store.keys.find("k1")).toMatchObject({ blocked: true, digest: "d50", rpm: 49, metadata: { round: 49 } });
+    expect(await store.keys.find("k1")).toMatchObject({
+      blocked: true,
+      digest: "d50",
+      rpm: 49,
+      metadata: { round: 49 },
+    });
     expect(await store.keys.findByDigest("d7")).toBeUndefined();
-    await Promise.all([store.keys.update("k1", { tpm: 1 }), second.keys.delete("k1"), store.keys.update("k1", { tpm: 2 })]);
+    await Promise.all([
+      store.keys.update("k1", { tpm: 1 }),
+      second.keys.delete("k1"),
+      store.keys.update("k1", { tpm: 2 }),
+    ]);
     expect(await second.keys.find("k1")).toBeUndefined();
     await second.stop();
   });
@@ -157,7 +201,11 @@ describe("teams", () => {
     expect(await store.teams.insert({ ...team, alias: "b" })).toBe(false);
     expect(await store.teams.find("t1")).toEqual(team);
     expect(await store.teams.list()).toEqual([team]);
-    expect(await store.teams.update("t1", { blocked: false, tags: ["x"] })).toEqual({ ...team, blocked: false, tags: ["x"] });
+    expect(await store.teams.update("t1", { blocked: false, tags: ["x"] })).toEqual({
+      ...team,
+      blocked: false,
+      tags: ["x"],
+    });
     expect(await store.teams.update("t2", { blocked: false })).toBeUndefined();
   });
 
@@ -174,7 +222,10 @@ describe("teams", () => {
     await store.keys.insert(other("k3"));
     expect(await store.teams.delete("t1")).toBe(true);
     expect(await store.teams.delete("t1")).toBe(false);
-    expect((await store.keys.list({ offset: 0, limit: 9 })).keys.map(({ id }) => id)).toEqual(["k2", "k3"]);
+    expect((await store.keys.list({ offset: 0, limit: 9 })).keys.map(({ id }) => id)).toEqual([
+      "k2",
+      "k3",
+    ]);
     // No key of the old team returns with a new team of the same name.
     await store.teams.insert(team);
     expect((await store.keys.list({ teamId: "t1", offset: 0, limit: 9 })).total).toBe(0);
@@ -191,7 +242,8 @@ test("a file of the first schema is brought up to date: defaults filled in, alia
   database.exec(`create table kysely_migration (name text primary key, timestamp text not null);
     create table kysely_migration_lock (id text primary key, is_locked integer not null default 0);
     insert into kysely_migration_lock values ('migration_lock', 0); insert into kysely_migration values ${first}`);
-  const insert = database.prepare(`insert into virtual_key (id, digest, last4, alias, models, tags, metadata, guardrails, team_id,
+  const insert =
+    database.prepare(`insert into virtual_key (id, digest, last4, alias, models, tags, metadata, guardrails, team_id,
     blocked, created_at_ms) values (?, ?, 'last', ?, '[]', '[]', '{}', '[]', ?, 0, ?)`);
   insert.run("b", "d1", "same", null, 1);
   insert.run("a", "d2", "same", "lost", 2);
@@ -200,11 +252,21 @@ test("a file of the first schema is brought up to date: defaults filled in, alia
   const upgraded = createSqliteStore({ path: old }, host);
   await upgraded.start(signal);
   expect((await upgraded.keys.list({ offset: 0, limit: 9 })).keys).toMatchObject([
-    { id: "b", alias: "same", spendScope: "key", previousDigest: null, previousUntilMs: null, softBudgetNanoUsd: null },
+    {
+      id: "b",
+      alias: "same",
+      spendScope: "key",
+      previousDigest: null,
+      previousUntilMs: null,
+      softBudgetNanoUsd: null,
+    },
     { id: "a", alias: "same-a", teamId: "lost" },
     { id: "c", alias: null },
   ]);
-  expect(await upgraded.keys.update("a", { blocked: true })).toMatchObject({ blocked: true, teamId: "lost" });
+  expect(await upgraded.keys.update("a", { blocked: true })).toMatchObject({
+    blocked: true,
+    teamId: "lost",
+  });
   await upgraded.stop();
 });
 
@@ -227,7 +289,10 @@ test("a file from before soft budgets keeps its keys and teams, and takes soft b
   for (const softBudgetNanoUsd of [null, 5]) {
     await upgraded.start(signal);
     expect(await upgraded.keys.find("k")).toMatchObject({ teamId: "t", softBudgetNanoUsd });
-    expect(await upgraded.teams.find("t")).toMatchObject({ maxBudgetNanoUsd: 7, softBudgetNanoUsd });
+    expect(await upgraded.teams.find("t")).toMatchObject({
+      maxBudgetNanoUsd: 7,
+      softBudgetNanoUsd,
+    });
     await upgraded.keys.update("k", { softBudgetNanoUsd: 5 });
     await upgraded.teams.update("t", { softBudgetNanoUsd: 5 });
     await upgraded.stop();

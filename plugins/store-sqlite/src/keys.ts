@@ -1,6 +1,13 @@
 /** Virtual keys at rest. */
 
-import type { KeyChanges, KeyConflict, KeyQuery, KeyRecord, KeyStore, SpendScope } from "@sluice/contract";
+import type {
+  KeyChanges,
+  KeyConflict,
+  KeyQuery,
+  KeyRecord,
+  KeyStore,
+  SpendScope,
+} from "@sluice/contract";
 import type { Kysely } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import type { KeyTable, Schema } from "./schema.ts";
@@ -11,7 +18,10 @@ import { withoutNul } from "./text.ts";
  * the file opens after this call. Indexes and triggers of the file enforce unique values and
  * existing teams: no other writer can act between a check and a write.
  */
-export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kysely<Schema> = database): KeyStore {
+export function createKeyStore(
+  database: () => Kysely<Schema>,
+  writer: () => Kysely<Schema> = database,
+): KeyStore {
   const reads = keyReads(database);
   return { ...reads, ...keyWrites(writer, reads.find) };
 }
@@ -21,7 +31,11 @@ type Reads = "find" | "findByDigest" | "list" | "ownedTags";
 function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads>> {
   return {
     async find(id) {
-      const row = await database().selectFrom("virtual_key").selectAll().where("id", "=", id).executeTakeFirst();
+      const row = await database()
+        .selectFrom("virtual_key")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirst();
       return row && toRecord(row);
     },
     async findByDigest(digest) {
@@ -47,7 +61,12 @@ function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads
     },
     async ownedTags(tags) {
       if (tags.length === 0) return [];
-      const rows = await database().selectFrom("owned_tag").select("tag").distinct().where("tag", "in", tags).execute();
+      const rows = await database()
+        .selectFrom("owned_tag")
+        .select("tag")
+        .distinct()
+        .where("tag", "in", tags)
+        .execute();
       return rows.map(({ tag }) => tag);
     },
   };
@@ -68,7 +87,12 @@ function keyWrites(writer: () => Kysely<Schema>, find: KeyStore["find"]): Omit<K
       const columns = toColumns(changes);
       if (Object.keys(columns).length === 0) return find(id);
       try {
-        const row = await writer().updateTable("virtual_key").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+        const row = await writer()
+          .updateTable("virtual_key")
+          .set(columns)
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirst();
         return row && toRecord(row);
       } catch (error) {
         return conflictOf(error);
@@ -90,7 +114,10 @@ function keyWrites(writer: () => Kysely<Schema>, find: KeyStore["find"]): Omit<K
       return row && toRecord(row);
     },
     async delete(id) {
-      const result = await writer().deleteFrom("virtual_key").where("id", "=", id).executeTakeFirst();
+      const result = await writer()
+        .deleteFrom("virtual_key")
+        .where("id", "=", id)
+        .executeTakeFirst();
       return result.numDeletedRows > 0n;
     },
   };
@@ -112,7 +139,8 @@ const CONFLICTS: ReadonlyMap<unknown, KeyConflict> = new Map([
 ]);
 
 function conflictOf(error: unknown): KeyConflict {
-  const conflict = error instanceof Error && "errcode" in error ? CONFLICTS.get(error.errcode) : undefined;
+  const conflict =
+    error instanceof Error && "errcode" in error ? CONFLICTS.get(error.errcode) : undefined;
   if (conflict === undefined) throw error;
   return conflict;
 }

@@ -7,7 +7,10 @@ import { readList, readObject, toJsonText, withoutNul } from "./text.ts";
 /** The members that keys and teams share. */
 export type LimitMembers = Omit<TeamRecord, "id" | "createdAtMs">;
 
-/** Turns the members that are present into columns; absent ones stay absent, for an update of part of a row. */
+/**
+ * Turns the members that are present into columns; absent ones stay absent, for an update of part
+ * of a row.
+ */
 export function limitColumns(members: Partial<LimitMembers>): Partial<LimitColumns> {
   return present({
     alias: nullableText(members.alias),
@@ -53,7 +56,9 @@ export function nullableText(text: string | null | undefined): string | null | u
 }
 
 /** The object without the members that are undefined. */
-export function present<T extends object>(columns: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+export function present<T extends object>(
+  columns: T,
+): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const entries = Object.entries(columns).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
 }

@@ -1,4 +1,7 @@
-/** Brings the schema up to date, all of it or nothing, and refuses a schema that a newer version wrote. */
+/**
+ * Brings the schema up to date, all of it or nothing, and refuses a schema that a newer version
+ * wrote.
+ */
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
@@ -8,15 +11,24 @@ import { explainOpenError } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
 
 /**
- * Runs the migrations that the file has not seen, in one transaction. Two processes that start at once take turns.
- * Throws `Error`, and leaves the file as it was, when the schema is newer than this version or a migration fails.
+ * Runs the migrations that the file has not seen, in one transaction. Two processes that start at
+ * once take turns. Throws `Error`, and leaves the file as it was, when the schema is newer than
+ * this version or a migration fails.
  */
-export async function migrate(database: DatabaseSync, kysely: Kysely<Schema>, path: string): Promise<void> {
+export async function migrate(
+  database: DatabaseSync,
+  kysely: Kysely<Schema>,
+  path: string,
+): Promise<void> {
   try {
-    // Kysely runs SQLite migrations without a transaction. There is one connection, so this one holds around them.
+    // Kysely runs SQLite migrations without a transaction. There is one connection, so this one
+    // holds around them.
     database.exec("begin immediate");
     refuseNewerSchema(database, path);
-    const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
+    const migrator = new Migrator({
+      db: kysely,
+      provider: { getMigrations: async () => migrations },
+    });
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw explainOpenError(error, path);
     database.exec("commit");
@@ -29,10 +41,14 @@ export async function migrate(database: DatabaseSync, kysely: Kysely<Schema>, pa
 class NewerSchemaError extends Error {}
 
 function refuseNewerSchema(database: DatabaseSync, path: string): void {
-  const known = database.prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'").get();
+  const known = database
+    .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
+    .get();
   if (known === undefined) return;
   const applied = database.prepare("select name from kysely_migration order by name").all();
-  const unknown = applied.map(({ name }) => String(name)).filter((name) => !Object.hasOwn(migrations, name));
+  const unknown = applied
+    .map(({ name }) => String(name))
+    .filter((name) => !Object.hasOwn(migrations, name));
   if (unknown.length === 0) return;
   throw new NewerSchemaError(
     `the store file ${path} was written by a newer version: this one does not know its schema changes ` +

@@ -1,4 +1,7 @@
-/** The schema's history. A released migration is never edited; a change is a new one with a later name. */
+/**
+ * The schema's history. A released migration is never edited; a change is a new one with a later
+ * name.
+ */
 
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
@@ -23,8 +26,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
           expires_at_ms integer, tags text not null, metadata text not null, guardrails text not null, user_id text,
           team_id text, blocked integer not null, created_at_ms integer not null
         ) without rowid`.execute(database);
-      // Columns other than the key may be null even where a row always has them: a row written by another version of
-      // the gateway must never be refused.
+      // Columns other than the key may be null even where a row always has them: a row written by
+      // another version of the gateway must never be refused.
       await sql`
         create table ledger (
           request_id text not null, attempt integer not null, call_type text, key_id text, key_alias text, user_id text,
@@ -35,19 +38,28 @@ export const migrations: Readonly<Record<string, Migration>> = {
           metadata text, client_address text,
           primary key (request_id, attempt)
         ) without rowid`.execute(database);
-      // Each index ends with the primary key by itself, so every listing is read in its order, without a sort.
+      // Each index ends with the primary key by itself, so every listing is read in its order,
+      // without a sort.
       await sql`create index ledger_by_time on ledger (started_at_ms)`.execute(database);
       await sql`create index ledger_by_key on ledger (key_id, started_at_ms)`.execute(database);
-      await sql`create index ledger_by_user on ledger (user_id, started_at_ms) where user_id is not null`.execute(database);
-      await sql`create index ledger_by_team on ledger (team_id, started_at_ms) where team_id is not null`.execute(database);
+      await sql`create index ledger_by_user on ledger (user_id, started_at_ms) where user_id is not null`.execute(
+        database,
+      );
+      await sql`create index ledger_by_team on ledger (team_id, started_at_ms) where team_id is not null`.execute(
+        database,
+      );
     },
   },
   "0002_teams_and_rotation": {
     async up(database) {
       await sql`alter table virtual_key add column previous_digest text`.execute(database);
       await sql`alter table virtual_key add column previous_until_ms integer`.execute(database);
-      await sql`alter table virtual_key add column spend_scope text not null default 'key'`.execute(database);
-      await sql`alter table team add column guardrails text not null default '[]'`.execute(database);
+      await sql`alter table virtual_key add column spend_scope text not null default 'key'`.execute(
+        database,
+      );
+      await sql`alter table team add column guardrails text not null default '[]'`.execute(
+        database,
+      );
       await sql`create unique index virtual_key_by_previous on virtual_key (previous_digest)
         where previous_digest is not null`.execute(database);
       // Duplicate aliases were possible until now: all but the first get their id appended.
@@ -55,11 +67,17 @@ export const migrations: Readonly<Record<string, Migration>> = {
           select 1 from virtual_key other where other.alias = virtual_key.alias
             and (other.created_at_ms, other.id) < (virtual_key.created_at_ms, virtual_key.id)
         )`.execute(database);
-      await sql`create unique index virtual_key_by_alias on virtual_key (alias) where alias is not null`.execute(database);
-      await sql`create index virtual_key_by_team on virtual_key (team_id) where team_id is not null`.execute(database);
-      await sql`create index virtual_key_by_user on virtual_key (user_id) where user_id is not null`.execute(database);
-      // Triggers, because SQLite adds no foreign key to a table that exists; and a key from before, whose team never was at
-      // rest, must not stop the upgrade.
+      await sql`create unique index virtual_key_by_alias on virtual_key (alias) where alias is not null`.execute(
+        database,
+      );
+      await sql`create index virtual_key_by_team on virtual_key (team_id) where team_id is not null`.execute(
+        database,
+      );
+      await sql`create index virtual_key_by_user on virtual_key (user_id) where user_id is not null`.execute(
+        database,
+      );
+      // Triggers, because SQLite adds no foreign key to a table that exists; and a key from before,
+      // whose team never was at rest, must not stop the upgrade.
       for (const occasion of ["insert", "update of team_id"]) {
         await sql`create trigger ${sql.ref(`virtual_key_team_${occasion.split(" ")[0]}`)} before ${sql.raw(occasion)} on virtual_key
           when new.team_id is not null and not exists (select 1 from team where id = new.team_id)
@@ -77,13 +95,19 @@ export const migrations: Readonly<Record<string, Migration>> = {
   },
   "0004_passthrough": {
     async up(database) {
-      await sql`alter table virtual_key add column passthrough integer not null default 0`.execute(database);
-      await sql`alter table team add column passthrough integer not null default 0`.execute(database);
+      await sql`alter table virtual_key add column passthrough integer not null default 0`.execute(
+        database,
+      );
+      await sql`alter table team add column passthrough integer not null default 0`.execute(
+        database,
+      );
     },
   },
   "0005_facts": {
     async up(database) {
-      await sql`create table fact (name text primary key, value text not null) without rowid`.execute(database);
+      await sql`create table fact (name text primary key, value text not null) without rowid`.execute(
+        database,
+      );
     },
   },
   "0006_totals": {
@@ -106,7 +130,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
     async up(database) {
       await sql`alter table ledger add column upstream_request_id text`.execute(database);
       await sql`alter table ledger add column completion_id text`.execute(database);
-      await sql`create index ledger_by_completion on ledger (completion_id) where completion_id is not null`.execute(database);
+      await sql`create index ledger_by_completion on ledger (completion_id) where completion_id is not null`.execute(
+        database,
+      );
     },
   },
 };

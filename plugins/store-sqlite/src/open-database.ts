@@ -8,7 +8,10 @@ import { DatabaseSync } from "node:sqlite";
 /** How long `start` waits for another process that holds the file, in milliseconds. */
 const STARTING_BUSY_TIMEOUT_MS = 5_000;
 
-/** How long a write waits for another process, in milliseconds: in a thread of its own. The engine tries rows again. */
+/**
+ * How long a write waits for another process, in milliseconds: in a thread of its own. The engine
+ * tries rows again.
+ */
 export const WRITING_BUSY_TIMEOUT_MS = 5_000;
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html). */
@@ -24,14 +27,18 @@ export function openDatabase(path: string, synchronous: "normal" | "full"): Data
   let database: DatabaseSync | undefined;
   try {
     if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    database = new DatabaseSync(file, { timeout: STARTING_BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    database = new DatabaseSync(file, {
+      timeout: STARTING_BUSY_TIMEOUT_MS,
+      enableForeignKeyConstraints: true,
+    });
     database.exec(`
       pragma journal_mode = wal;
       pragma synchronous = ${synchronous};
       pragma cache_size = -64000;
       pragma temp_store = memory;
     `);
-    // The first read of a page: a file that is no database is found here and not at the first request.
+    // The first read of a page: a file that is no database is found here and not at the first
+    // request.
     database.prepare("select count(*) from sqlite_master").get();
     return database;
   } catch (error) {
@@ -62,9 +69,13 @@ const BUSY_CODES: ReadonlySet<unknown> = new Set([5, 6]);
 
 /** Whether another connection holds the file. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && BUSY_CODES.has(Number(error.errcode) & 0xff);
+  return (
+    error instanceof Error && "errcode" in error && BUSY_CODES.has(Number(error.errcode) & 0xff)
+  );
 }
 
 function isCorrupt(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && CORRUPT_CODES.has(Number(error.errcode) & 0xff);
+  return (
+    error instanceof Error && "errcode" in error && CORRUPT_CODES.has(Number(error.errcode) & 0xff)
+  );
 }

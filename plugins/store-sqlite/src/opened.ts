@@ -50,13 +50,17 @@ export async function open(
       database,
       identity: path === MEMORY ? undefined : identityOf(path),
       kysely,
-      writer: thread === undefined ? kysely : createKysely((sql, parameters) => thread.run(sql, parameters)),
+      writer:
+        thread === undefined
+          ? kysely
+          : createKysely((sql, parameters) => thread.run(sql, parameters)),
       insert(rows) {
         try {
           insertHere(rows);
           return undefined;
         } catch (error) {
-          // The rows would cost as much again as messages: only those that must wait for a lock go to the thread.
+          // The rows would cost as much again as messages: only those that must wait for a lock go
+          // to the thread.
           if (thread === undefined || !isBusy(error)) throw error;
           return thread.insert(rows);
         }

@@ -1,4 +1,7 @@
-/** The tables that kysely knows. The ledger is not among them: it is written and read by prepared statements. */
+/**
+ * The tables that kysely knows. The ledger is not among them: it is written and read by prepared
+ * statements.
+ */
 
 /** The database as kysely sees it. */
 export interface Schema {

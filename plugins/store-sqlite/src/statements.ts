@@ -20,9 +20,15 @@ export interface StatementResult {
 }
 
 /** Runs one statement. Rejects with an `Error` that has SQLite's `errcode`. */
-export type RunStatement = (sql: string, parameters: readonly SQLInputValue[]) => Promise<StatementResult>;
+export type RunStatement = (
+  sql: string,
+  parameters: readonly SQLInputValue[],
+) => Promise<StatementResult>;
 
-/** Runs statements on a connection of this thread. One that finds the file locked is tried again, between turns of the event loop. */
+/**
+ * Runs statements on a connection of this thread. One that finds the file locked is tried again,
+ * between turns of the event loop.
+ */
 export function runHere(database: DatabaseSync): RunStatement {
   const runNow = statementsOf(database);
   return async (sql, parameters) => {
@@ -40,7 +46,9 @@ export function runHere(database: DatabaseSync): RunStatement {
 }
 
 /** Runs statements of an open database, and keeps them prepared. */
-export function statementsOf(database: DatabaseSync): (sql: string, parameters: readonly SQLInputValue[]) => StatementResult {
+export function statementsOf(
+  database: DatabaseSync,
+): (sql: string, parameters: readonly SQLInputValue[]) => StatementResult {
   const prepared = new Map<string, StatementSync>();
   return (sql, parameters) => {
     let statement = prepared.get(sql);
@@ -49,12 +57,16 @@ export function statementsOf(database: DatabaseSync): (sql: string, parameters: 
       if (prepared.size >= MAX_PREPARED) prepared.clear();
       prepared.set(sql, statement);
     }
-    if (statement.columns().length > 0) return { rows: statement.all(...parameters), changes: undefined };
+    if (statement.columns().length > 0)
+      return { rows: statement.all(...parameters), changes: undefined };
     return { rows: [], changes: Number(statement.run(...parameters).changes) };
   };
 }
 
 /** The error of a call while another process holds the file. */
 export function locked(cause: unknown): GatewayError {
-  return new GatewayError("overloaded", "The store is locked by another process.", { retryAfterMs: 1_000, cause });
+  return new GatewayError("overloaded", "The store is locked by another process.", {
+    retryAfterMs: 1_000,
+    cause,
+  });
 }

@@ -24,9 +24,13 @@ test("follows the data folder where no path is named", () => {
 
 test("is not made anew where one was, nor taken from an empty file", () => {
   const path = join(folder, "sluice.db");
-  expect(() => checkStoreFile(path, { isDefault: true, mustExist: true })).toThrow("is missing or empty");
+  expect(() => checkStoreFile(path, { isDefault: true, mustExist: true })).toThrow(
+    "is missing or empty",
+  );
   writeFileSync(path, "");
-  expect(() => checkStoreFile(path, { isDefault: true, mustExist: true })).toThrow("is missing or empty");
+  expect(() => checkStoreFile(path, { isDefault: true, mustExist: true })).toThrow(
+    "is missing or empty",
+  );
   expect(() => checkStoreFile(path, { isDefault: true, mustExist: false })).not.toThrow();
   writeFileSync(path, "something");
   expect(() => checkStoreFile(path, { isDefault: true, mustExist: true })).not.toThrow();
@@ -36,7 +40,11 @@ test("that stands at the former default is not passed over", () => {
   mkdirSync("data");
   writeFileSync("data/sluice.db", "something");
   const path = join(folder, "elsewhere/sluice.db");
-  expect(() => checkStoreFile(path, { isDefault: true, mustExist: false })).toThrow("the file follows server.data_directory now");
+  expect(() => checkStoreFile(path, { isDefault: true, mustExist: false })).toThrow(
+    "the file follows server.data_directory now",
+  );
   expect(() => checkStoreFile(path, { isDefault: false, mustExist: false })).not.toThrow();
-  expect(() => checkStoreFile(join(folder, "data/sluice.db"), { isDefault: true, mustExist: false })).not.toThrow();
+  expect(() =>
+    checkStoreFile(join(folder, "data/sluice.db"), { isDefault: true, mustExist: false }),
+  ).not.toThrow();
 });

@@ -24,12 +24,15 @@ export interface StoreFileOptions {
 }
 
 /**
- * Throws `Error` instead of letting an empty store be made in the place of one that existed: it has no key, so that every
- * request would be refused.
+ * Throws `Error` instead of letting an empty store be made in the place of one that existed: it has
+ * no key, so that every request would be refused.
  */
 export function checkStoreFile(path: string, { isDefault, mustExist }: StoreFileOptions): void {
   if (path === MEMORY || sizeOf(path) > 0) return;
-  if (mustExist) throw new Error(`the store file ${path} is missing or empty. Put it back, or restore a copy of it.`);
+  if (mustExist)
+    throw new Error(
+      `the store file ${path} is missing or empty. Put it back, or restore a copy of it.`,
+    );
   const former = resolve(FORMER_DEFAULT);
   if (!isDefault || former === path || sizeOf(former) === 0) return;
   throw new Error(

@@ -23,7 +23,14 @@ beforeEach(async () => {
 });
 
 function row(requestId: string, completionId: string | null): SpendRow {
-  return { requestId, attempt: 1, keyId: "k1", startedAtMs: 1, endedAtMs: 2, completionId } as unknown as SpendRow;
+  return {
+    requestId,
+    attempt: 1,
+    keyId: "k1",
+    startedAtMs: 1,
+    endedAtMs: 2,
+    completionId,
+  } as unknown as SpendRow;
 }
 
 afterEach(async () => {
@@ -32,8 +39,17 @@ afterEach(async () => {
 });
 
 test("takes NUL characters out of texts, lists and objects", async () => {
-  await store.keys.insert({ ...key, alias: "a\0b", tags: ["x\0"], metadata: { "m\0": ["\0y"], path: "C:\\u0000" } });
-  expect(await store.keys.find("k1")).toMatchObject({ alias: "ab", tags: ["x"], metadata: { m: ["y"], path: "C:\\u0000" } });
+  await store.keys.insert({
+    ...key,
+    alias: "a\0b",
+    tags: ["x\0"],
+    metadata: { "m\0": ["\0y"], path: "C:\\u0000" },
+  });
+  expect(await store.keys.find("k1")).toMatchObject({
+    alias: "ab",
+    tags: ["x"],
+    metadata: { m: ["y"], path: "C:\\u0000" },
+  });
 });
 
 test("is safe to stop unstarted and twice, and says so when it is used closed", async () => {
@@ -47,7 +63,9 @@ test("is safe to stop unstarted and twice, and says so when it is used closed", 
 test("refuses a schema of a newer version, names it, and leaves the file as it is", async () => {
   await store.stop();
   const database = new DatabaseSync(path);
-  database.exec("insert into kysely_migration values ('0999_from_the_future', '2030-01-01T00:00:00Z')");
+  database.exec(
+    "insert into kysely_migration values ('0999_from_the_future', '2030-01-01T00:00:00Z')",
+  );
   database.close();
   await expect(store.start(signal)).rejects.toThrow(
     /made\/here\/sluice\.db was written by a newer version.*0999_from_the_future/,
@@ -64,7 +82,8 @@ test("finds rows of before the upgrade, and rows of after it by the id of their 
   database.close();
   await store.start(signal);
   await store.ledger.insert([row("new", "chatcmpl-1"), row("newer", "chatcmpl-2")]);
-  const found = async (query: object) => (await store.ledger.rows({ ...query, limit: 9 })).map(({ requestId }) => requestId);
+  const found = async (query: object) =>
+    (await store.ledger.rows({ ...query, limit: 9 })).map(({ requestId }) => requestId);
   expect(await found({ requestId: "chatcmpl-1", completionId: "chatcmpl-1" })).toEqual(["new"]);
   expect(await found({ requestId: "old", completionId: "old" })).toEqual(["old"]);
   expect(await found({ completionId: "chatcmpl-1", keyId: "another" })).toEqual([]);
@@ -77,7 +96,9 @@ test("refuses a damaged file by name with a hint, and leaves it as it is", async
   const damaged = join(directory, "damaged.db");
   writeFileSync(damaged, "not a database at all ".repeat(400));
   const other = createSqliteStore({ path: damaged }, host);
-  await expect(other.start(signal)).rejects.toThrow(/damaged\.db is damaged or is no SQLite database.*move it away/);
+  await expect(other.start(signal)).rejects.toThrow(
+    /damaged\.db is damaged or is no SQLite database.*move it away/,
+  );
   expect(readFileSync(damaged, "utf8")).toContain("not a database at all");
   await other.stop();
 });
@@ -86,7 +107,10 @@ test("refuses a file that was cut, by name with a hint", async () => {
   await store.keys.insert(key);
   await store.stop();
   const bytes = readFileSync(path);
-  writeFileSync(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0xff)]));
+  writeFileSync(
+    path,
+    Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0xff)]),
+  );
   await expect(store.start(signal)).rejects.toThrow(/sluice\.db is damaged/);
 });
 
@@ -97,6 +121,8 @@ test("names a file that cannot be opened", async () => {
 
 test("does nothing when its start was aborted", async () => {
   const aborted = join(directory, "aborted.db");
-  await expect(createSqliteStore({ path: aborted }, host).start(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  await expect(
+    createSqliteStore({ path: aborted }, host).start(AbortSignal.abort(new Error("late"))),
+  ).rejects.toThrow("late");
   expect(existsSync(aborted)).toBe(false);
 });

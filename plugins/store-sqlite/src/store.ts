@@ -17,21 +17,28 @@ export interface SqliteConfig {
   readonly synchronous?: "normal" | "full";
 }
 
-/** Makes a store that is closed until `start`. Every other member throws before `start` and after `stop`. */
+/**
+ * Makes a store that is closed until `start`. Every other member throws before `start` and after
+ * `stop`.
+ */
 export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store {
   const path = storeFile(config.path, host.dataDirectory);
   let current: Opened | undefined;
 
   const opened = (): Opened => {
-    if (current === undefined) throw new Error(`the sqlite store ${path} is not open: start it first`);
+    if (current === undefined)
+      throw new Error(`the sqlite store ${path} is not open: start it first`);
     return current;
   };
-  const fault = (): string | undefined => (current === undefined ? undefined : fileFault(path, current.identity));
+  const fault = (): string | undefined =>
+    current === undefined ? undefined : fileFault(path, current.identity);
   /** A write to a deleted file is lost when the process ends. */
   const writable = (): Opened => {
     const text = fault();
     if (text === undefined) return opened();
-    throw new GatewayError("overloaded", "The store cannot be written to at the moment.", { cause: new Error(text) });
+    throw new GatewayError("overloaded", "The store cannot be written to at the moment.", {
+      cause: new Error(text),
+    });
   };
   const database = (): Kysely<Schema> => opened().kysely;
   const writer = (): Kysely<Schema> => writable().writer;
@@ -59,7 +66,11 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
           .values({ name, value })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
-        const row = await database().selectFrom("fact").select("value").where("name", "=", name).executeTakeFirstOrThrow();
+        const row = await database()
+          .selectFrom("fact")
+          .select("value")
+          .where("name", "=", name)
+          .executeTakeFirstOrThrow();
         return row.value;
       },
     }),

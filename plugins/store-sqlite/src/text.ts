@@ -1,8 +1,8 @@
 /** Texts from clients, made safe to keep: no NUL characters, in columns and inside JSON. */
 
 /**
- * Returns the text without NUL characters. SQLite would keep them, but its functions and every C program that reads the
- * file stop at the first, and Postgres refuses them.
+ * Returns the text without NUL characters. SQLite would keep them, but its functions and every C
+ * program that reads the file stop at the first, and Postgres refuses them.
  */
 export function withoutNul(text: string): string {
   return text.includes("\0") ? text.replaceAll("\0", "") : text;
@@ -19,7 +19,9 @@ function stripDeep(value: unknown): unknown {
   if (typeof value === "string") return withoutNul(value);
   if (Array.isArray(value)) return value.map(stripDeep);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [withoutNul(name), stripDeep(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [withoutNul(name), stripDeep(member)]),
+  );
 }
 
 /** Reads a list of strings from its column. A null column is an empty list. */

@@ -27,7 +27,9 @@ test("writes whatever is given while the thread idles, ends and starts again", a
     await pause((number % 3) * 20);
   }
   await thread.stop();
-  expect(database.prepare("select number from seen order by number").all()).toEqual(numbers.map((number) => ({ number })));
+  expect(database.prepare("select number from seen order by number").all()).toEqual(
+    numbers.map((number) => ({ number })),
+  );
   expect(complaints).toEqual([]);
   database.close();
 });

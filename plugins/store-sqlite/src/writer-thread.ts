@@ -1,4 +1,7 @@
-/** Writes in a thread of its own: while another process locks the file, the thread waits, and the gateway serves. */
+/**
+ * Writes in a thread of its own: while another process locks the file, the thread waits, and the
+ * gateway serves.
+ */
 
 import type { Log } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
@@ -10,7 +13,9 @@ import type { LedgerValues } from "./ledger/insert.ts";
 import { startThread } from "./thread.ts";
 import type { WriterAnswer, WriterQuestion, WriterTask } from "./writer-worker.ts";
 
-/** How long a change may take, with its wait for a lock and for those before it, in milliseconds. */
+/**
+ * How long a change may take, with its wait for a lock and for those before it, in milliseconds.
+ */
 const CHANGE_DEADLINE_MS = 12_000;
 /** How long many rows may take: the ledger waits for them, and no client does. */
 const INSERT_DEADLINE_MS = 60_000;
@@ -27,7 +32,10 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A thread that starts with the first write, and again with the next one after it idled or died. It never makes the file. */
+/**
+ * A thread that starts with the first write, and again with the next one after it idled or died. It
+ * never makes the file.
+ */
 export class WriterThread {
   readonly #file: string;
   readonly #synchronous: string;
@@ -51,12 +59,17 @@ export class WriterThread {
     await this.#ask({ kind: "insert", rows });
   }
 
-  /** Runs one statement. Rejects with `overloaded` while the file is locked, else with an `Error` that has SQLite's `errcode`. */
+  /**
+   * Runs one statement. Rejects with `overloaded` while the file is locked, else with an `Error`
+   * that has SQLite's `errcode`.
+   */
   run(sql: string, parameters: readonly SQLInputValue[]): Promise<StatementResult> {
     return this.#ask({ kind: "statement", sql, parameters });
   }
 
-  /** Ends the thread and its connection. Writes under way are rejected. A second call has no effect. */
+  /**
+   * Ends the thread and its connection. Writes under way are rejected. A second call has no effect.
+   */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -73,13 +86,19 @@ export class WriterThread {
 
   #ask(task: WriterTask): Promise<StatementResult> {
     if (this.#waiting.size >= MAX_WAITING) {
-      return Promise.reject(new GatewayError("overloaded", "Too many changes wait for the store.", { retryAfterMs: 1_000 }));
+      return Promise.reject(
+        new GatewayError("overloaded", "Too many changes wait for the store.", {
+          retryAfterMs: 1_000,
+        }),
+      );
     }
     const id = ++this.#lastId;
     const answered = Promise.withResolvers<StatementResult>();
     const deadlineMs = task.kind === "insert" ? INSERT_DEADLINE_MS : CHANGE_DEADLINE_MS;
     const timer = setTimeout(() => {
-      this.#end(id)?.answered.reject(locked(new Error(`the store did not write within ${deadlineMs} ms`)));
+      this.#end(id)?.answered.reject(
+        locked(new Error(`the store did not write within ${deadlineMs} ms`)),
+      );
     }, deadlineMs);
     this.#waiting.set(id, { answered, timer });
     clearTimeout(this.#idle);
@@ -90,12 +109,16 @@ export class WriterThread {
 
   #start(): Worker {
     const data = { file: this.#file, synchronous: this.#synchronous };
-    const worker = startThread("writer-worker", data, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    const worker = startThread("writer-worker", data, {
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     // The timers of what waits keep the process alive.
     worker.unref();
     worker.on("message", (answer: WriterAnswer) => this.#receive(answer));
     worker.on("error", (error) => this.#fail(worker, error));
-    worker.on("exit", () => this.#fail(worker, new Error("the thread that writes to the store ended")));
+    worker.on("exit", () =>
+      this.#fail(worker, new Error("the thread that writes to the store ended")),
+    );
     return worker;
   }
 
@@ -114,7 +137,8 @@ export class WriterThread {
     clearTimeout(waiting?.timer);
     this.#waiting.delete(id);
     clearTimeout(this.#idle);
-    if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#endIdle(), this.#idleMs).unref();
+    if (this.#waiting.size === 0)
+      this.#idle = setTimeout(() => this.#endIdle(), this.#idleMs).unref();
     return waiting;
   }
 
@@ -128,7 +152,9 @@ export class WriterThread {
   #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#log.error("the thread that writes to the store ended; the next write starts another", { error });
+    this.#log.error("the thread that writes to the store ended; the next write starts another", {
+      error,
+    });
     this.#rejectAll(new Error("the thread that writes to the store ended", { cause: error }));
   }
 

@@ -1,4 +1,6 @@
-/** The thread that writes: a connection of its own to a file that exists, one task after the other. */
+/**
+ * The thread that writes: a connection of its own to a file that exists, one task after the other.
+ */
 
 import { errorMessage } from "@sluice/contract";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
@@ -11,7 +13,11 @@ import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 /** A task of the thread. */
 export type WriterTask =
   | { readonly kind: "insert"; readonly rows: readonly LedgerValues[] }
-  | { readonly kind: "statement"; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
+  | {
+      readonly kind: "statement";
+      readonly sql: string;
+      readonly parameters: readonly SQLInputValue[];
+    }
   | { readonly kind: "end" };
 
 /** A message to the thread. */
@@ -23,14 +29,24 @@ export interface WriterQuestion {
 /** An answer of the thread. */
 export type WriterAnswer =
   | { readonly id: number; readonly kind: "done"; readonly result: StatementResult }
-  | { readonly id: number; readonly kind: "error"; readonly message: string; readonly errcode: unknown };
+  | {
+      readonly id: number;
+      readonly kind: "error";
+      readonly message: string;
+      readonly errcode: unknown;
+    };
 
 const { file, synchronous } = workerData as { file: string; synchronous: string };
 // A file that is gone must not come back empty.
 const place = pathToFileURL(file);
 place.searchParams.set("mode", "rw");
-const database = new DatabaseSync(place, { timeout: WRITING_BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = -16000; pragma temp_store = memory;`);
+const database = new DatabaseSync(place, {
+  timeout: WRITING_BUSY_TIMEOUT_MS,
+  enableForeignKeyConstraints: true,
+});
+database.exec(
+  `pragma synchronous = ${synchronous}; pragma cache_size = -16000; pragma temp_store = memory;`,
+);
 const insert = createLedgerInsert(database);
 const run = statementsOf(database);
 

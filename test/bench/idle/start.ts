@@ -15,7 +15,9 @@ export interface Started {
   readonly readyMs: number;
   readonly readyCpuMs: number;
   residentAfter(ms: number): Promise<number>;
-  /** Megabytes that are in use after a full collection. Only of a server with the flags of `PROBED`. */
+  /**
+   * Megabytes that are in use after a full collection. Only of a server with the flags of `PROBED`.
+   */
   heldMb(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -34,12 +36,23 @@ export function bareKoa(directory: string): Promise<Started> {
 
 /** The gateway of a checkout with the shipped configuration. */
 export async function gatewayOf(root: string, directory: string): Promise<Started> {
-  for (const folder of ["config", "pipelines"]) cpSync(join(root, folder), join(directory, folder), { recursive: true });
-  const ports = { SLUICE_PORT: String(await freePort()), SLUICE_ADMIN_PORT: String(await freePort()) };
-  return started([join(root, "core/cli/bin/sluice.js"), "serve", "--log-level", "silent"], directory, ports);
+  for (const folder of ["config", "pipelines"])
+    cpSync(join(root, folder), join(directory, folder), { recursive: true });
+  const ports = {
+    SLUICE_PORT: String(await freePort()),
+    SLUICE_ADMIN_PORT: String(await freePort()),
+  };
+  return started(
+    [join(root, "core/cli/bin/sluice.js"), "serve", "--log-level", "silent"],
+    directory,
+    ports,
+  );
 }
 
-/** Starts a Node program that writes to standard output when it listens. Throws when it ends before that. */
+/**
+ * Starts a Node program that writes to standard output when it listens. Throws when it ends before
+ * that.
+ */
 export async function started(
   args: readonly string[],
   cwd: string,
@@ -52,7 +65,9 @@ export async function started(
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { pid } = child;
-  child.stderr.setEncoding("utf8").on("data", (text: string) => void (text.startsWith("memory ") || process.stderr.write(text)));
+  child.stderr
+    .setEncoding("utf8")
+    .on("data", (text: string) => void (text.startsWith("memory ") || process.stderr.write(text)));
   if (pid === undefined) throw new Error(`${process.execPath} cannot be started.`);
   await Promise.race([once(child.stdout, "data"), failed(child)]);
   const readyMs = performance.now() - beganMs;

@@ -1,4 +1,7 @@
-/** The memory of open streams: an upstream sends the first event of each and then nothing, as a model does that thinks. */
+/**
+ * The memory of open streams: an upstream sends the first event of each and then nothing, as a
+ * model does that thinks.
+ */
 
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -50,21 +53,41 @@ export async function memoryPerStream(root: string, streams: number): Promise<St
   }
 }
 
-async function measured(root: string, directory: string, upstreamUrl: string, streams: number): Promise<StreamMemory> {
+async function measured(
+  root: string,
+  directory: string,
+  upstreamUrl: string,
+  streams: number,
+): Promise<StreamMemory> {
   const port = await freePort();
   const [target] = sluiceTargets({ root, suffix: "" });
   const launch = await target?.prepare({ directory, port, upstreamUrl, nodeFlags: PROBED });
-  if (launch === undefined || "skip" in launch) throw new Error("The gateway of that checkout cannot be started.");
+  if (launch === undefined || "skip" in launch)
+    throw new Error("The gateway of that checkout cannot be started.");
   const config = join(directory, "gateway.yaml");
   // A key has half of a provider's connections at most.
-  writeFileSync(config, readFileSync(config, "utf8").replace("use: openai,", `use: openai, connections: ${4 * streams},`));
-  const server = await started([...launch.args, "--log-level", "silent"], directory, { ...launch.env });
+  writeFileSync(
+    config,
+    readFileSync(config, "utf8").replace(
+      "use: openai,",
+      `use: openai, connections: ${4 * streams},`,
+    ),
+  );
+  const server = await started([...launch.args, "--log-level", "silent"], directory, {
+    ...launch.env,
+  });
   try {
     const open = () => openStreams(port, launch.headers ?? {}, streams);
     for (const stream of await open()) stream.destroy();
-    const before = { residentMb: await server.residentAfter(SETTLE_MS), heldMb: await server.heldMb() };
+    const before = {
+      residentMb: await server.residentAfter(SETTLE_MS),
+      heldMb: await server.heldMb(),
+    };
     const streaming = await open();
-    const after = { residentMb: await server.residentAfter(SETTLE_MS), heldMb: await server.heldMb() };
+    const after = {
+      residentMb: await server.residentAfter(SETTLE_MS),
+      heldMb: await server.heldMb(),
+    };
     for (const stream of streaming) stream.destroy();
     const perStreamKb = (megabytes: number): number => (megabytes * 1_024) / streams;
     return {
@@ -76,18 +99,28 @@ async function measured(root: string, directory: string, upstreamUrl: string, st
   }
 }
 
-async function openStreams(port: number, headers: Readonly<Record<string, string>>, streams: number): Promise<ClientRequest[]> {
+async function openStreams(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+  streams: number,
+): Promise<ClientRequest[]> {
   const agent = new Agent({ maxSockets: streams });
   const opened: ClientRequest[] = [];
   while (opened.length < streams) {
     const batch = Math.min(BATCH, streams - opened.length);
-    opened.push(...(await Promise.all(Array.from({ length: batch }, () => openStream(port, headers, agent)))));
+    opened.push(
+      ...(await Promise.all(Array.from({ length: batch }, () => openStream(port, headers, agent)))),
+    );
   }
   return opened;
 }
 
 /** Resolves when the first event has come. */
-async function openStream(port: number, headers: Readonly<Record<string, string>>, agent: Agent): Promise<ClientRequest> {
+async function openStream(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+  agent: Agent,
+): Promise<ClientRequest> {
   const call = request({
     host: "127.0.0.1",
     port,
@@ -96,9 +129,14 @@ async function openStream(port: number, headers: Readonly<Record<string, string>
     agent,
     headers: { ...headers, "content-type": "application/json" },
   });
-  call.end(JSON.stringify({ model: MODEL, stream: true, messages: [{ role: "user", content: "Hello" }] }));
-  const [reply] = (await once(call, "response")) as [NodeJS.ReadableStream & { readonly statusCode: number }];
-  if (reply.statusCode !== 200) throw new Error(`The gateway answered a stream with ${reply.statusCode}.`);
+  call.end(
+    JSON.stringify({ model: MODEL, stream: true, messages: [{ role: "user", content: "Hello" }] }),
+  );
+  const [reply] = (await once(call, "response")) as [
+    NodeJS.ReadableStream & { readonly statusCode: number },
+  ];
+  if (reply.statusCode !== 200)
+    throw new Error(`The gateway answered a stream with ${reply.statusCode}.`);
   call.on("error", () => undefined);
   reply.on("error", () => undefined);
   await once(reply, "data");

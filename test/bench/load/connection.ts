@@ -1,4 +1,7 @@
-/** One keep-alive connection of the load: raw TCP, one request in flight, no allocation for a reply's bytes. */
+/**
+ * One keep-alive connection of the load: raw TCP, one request in flight, no allocation for a
+ * reply's bytes.
+ */
 
 import { connect } from "node:net";
 
@@ -9,7 +12,10 @@ const OK = Buffer.from("HTTP/1.1 200");
 
 /** A connection that sends request after request. */
 export interface Connection {
-  /** Sends a request and calls back when the reply is complete. `ok` is false for any status but 200. */
+  /**
+   * Sends a request and calls back when the reply is complete. `ok` is false for any status but
+   * 200.
+   */
   exchange(done: (ok: boolean) => void): void;
   /** Keeps the bytes of the next reply. */
   record(): void;
@@ -20,8 +26,15 @@ export interface Connection {
   close(): void;
 }
 
-/** Opens a connection to 127.0.0.1 for what `request` gives. Rejects when the connection is refused; `lost` is called when it breaks later. */
-export function openConnection(port: number, request: () => Buffer, lost: (error: Error) => void): Promise<Connection> {
+/**
+ * Opens a connection to 127.0.0.1 for what `request` gives. Rejects when the connection is refused;
+ * `lost` is called when it breaks later.
+ */
+export function openConnection(
+  port: number,
+  request: () => Buffer,
+  lost: (error: Error) => void,
+): Promise<Connection> {
   const reader = new ReplyReader();
   let done: ((ok: boolean) => void) | undefined;
   let kept: Buffer[] | undefined;
@@ -49,7 +62,8 @@ export function openConnection(port: number, request: () => Buffer, lost: (error
       lost(error);
     });
     socket.once("close", () => {
-      if (done !== undefined) lost(new Error("The target closed the connection before its reply was complete."));
+      if (done !== undefined)
+        lost(new Error("The target closed the connection before its reply was complete."));
     });
     socket.once("connect", () =>
       resolve({
@@ -91,7 +105,8 @@ class ReplyReader {
         return false;
       }
       this.#begin(bytes, end);
-      // The two line ends before the body may be the ones the last chunk's mark begins with: an empty chunked body.
+      // The two line ends before the body may be the ones the last chunk's mark begins with: an
+      // empty chunked body.
       body = bytes.subarray(this.#isChunked ? end + 2 : end + HEADERS_END.length);
     }
     return this.#isChunked ? this.#readChunked(body) : this.#readCounted(body);

@@ -30,7 +30,10 @@ export function startLoad(): LoadProcess {
   };
 }
 
-/** Sends a message and waits for its answer. Rejects on a fault, on the wrong answer, and after 30 s. */
+/**
+ * Sends a message and waits for its answer. Rejects on a fault, on the wrong answer, and after 30
+ * s.
+ */
 function ask<K extends "ready" | "slice">(
   child: ChildProcess,
   message: ToLoad,
@@ -43,10 +46,16 @@ function ask<K extends "ready" | "slice">(
       child.off("exit", onExit);
       if (answer instanceof Error) reject(answer);
       else if (answer.kind === kind) resolve(answer as Extract<FromLoad, { kind: K }>);
-      else reject(new Error(answer.kind === "fault" ? answer.message : `The load answered ${answer.kind}.`));
+      else
+        reject(
+          new Error(answer.kind === "fault" ? answer.message : `The load answered ${answer.kind}.`),
+        );
     };
     const onExit = () => settle(new Error("The load process ended."));
-    const limit = setTimeout(() => settle(new Error(`The target did not finish within ${ANSWER_LIMIT_MS} ms.`)), ANSWER_LIMIT_MS);
+    const limit = setTimeout(
+      () => settle(new Error(`The target did not finish within ${ANSWER_LIMIT_MS} ms.`)),
+      ANSWER_LIMIT_MS,
+    );
     child.on("message", settle);
     child.once("exit", onExit);
     child.send(message);

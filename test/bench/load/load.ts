@@ -1,4 +1,7 @@
-/** The load, in its own process: a fixed number of requests over a fixed number of connections, controlled by messages. */
+/**
+ * The load, in its own process: a fixed number of requests over a fixed number of connections,
+ * controlled by messages.
+ */
 
 import { openConnection, type Connection } from "./connection.ts";
 import type { FromLoad, GoMessage, PrepareMessage, ToLoad } from "../messages.ts";
@@ -78,7 +81,10 @@ async function go({ count }: GoMessage): Promise<FromLoad> {
   };
 }
 
-/** The request with the next number in its prompt. Its connection has sent the one before: the bytes are written over. */
+/**
+ * The request with the next number in its prompt. Its connection has sent the one before: the bytes
+ * are written over.
+ */
 function numbered(bytes: Buffer, at: number): Buffer {
   lastNumber += 1;
   bytes.write(String(lastNumber).padStart(PROMPT_NUMBER.length, "0"), at, "latin1");

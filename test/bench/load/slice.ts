@@ -15,7 +15,10 @@ export interface Slice {
   readonly p99Ms: number;
   /** CPU microseconds of the server for one request. */
   readonly cpuUs: number;
-  /** CPU time of the server over wall time; near 1: the server was the bottleneck, else the load was. */
+  /**
+   * CPU time of the server over wall time; near 1: the server was the bottleneck, else the load
+   * was.
+   */
   readonly busy: number;
   readonly residentMb: number;
   /** Reads of the client for one reply: how far the events of a stream still come one by one. */
@@ -23,15 +26,26 @@ export interface Slice {
 }
 
 /** Runs one slice of `count` requests. Throws when a reply is wrong or a status is not 200. */
-export async function runSlice(load: LoadProcess, server: RunningServer, scenario: Scenario, count: number): Promise<Slice> {
+export async function runSlice(
+  load: LoadProcess,
+  server: RunningServer,
+  scenario: Scenario,
+  count: number,
+): Promise<Slice> {
   const request = wireRequest(server, requestPath(scenario), requestBody(scenario));
   const { port, pid } = server;
-  const { sample } = await load.prepare({ port, request, concurrency: scenario.concurrency, stream: scenario.stream });
+  const { sample } = await load.prepare({
+    port,
+    request,
+    concurrency: scenario.concurrency,
+    stream: scenario.stream,
+  });
   inspectReply(sample, scenario);
   const before = cpuMs(pid);
   const result = await load.go(count);
   const usedMs = cpuMs(pid) - before;
-  if (result.failed > 0) throw new Error(`${result.failed} of ${count} requests did not get status 200.`);
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${count} requests did not get status 200.`);
   return {
     requestsPerSecond: (count / result.elapsedMs) * 1000,
     p50Ms: result.p50Ms,
@@ -43,7 +57,10 @@ export async function runSlice(load: LoadProcess, server: RunningServer, scenari
   };
 }
 
-/** Runs growing slices until `warmMs` have passed. Returns how many requests make a slice of `sliceMs`. */
+/**
+ * Runs growing slices until `warmMs` have passed. Returns how many requests make a slice of
+ * `sliceMs`.
+ */
 export async function warmUp(
   load: LoadProcess,
   server: RunningServer,
@@ -54,7 +71,10 @@ export async function warmUp(
   let count = scenario.concurrency * WARM_START;
   for (;;) {
     const { requestsPerSecond } = await runSlice(load, server, scenario, count);
-    const fitting = Math.max(scenario.concurrency * 2, Math.round((requestsPerSecond * limits.sliceMs) / 1000));
+    const fitting = Math.max(
+      scenario.concurrency * 2,
+      Math.round((requestsPerSecond * limits.sliceMs) / 1000),
+    );
     if (Date.now() >= end) return fitting;
     count = Math.min(count * 4, fitting);
   }

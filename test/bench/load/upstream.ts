@@ -1,6 +1,7 @@
 /**
- * The upstream of the benchmark, in its own process: raw TCP and prebuilt bytes, as cheap as it can be, because it
- * shares a core with the load. `node upstream.ts --port 0 --model gpt-4o-mini-2024-07-18` prints one JSON line.
+ * The upstream of the benchmark, in its own process: raw TCP and prebuilt bytes, as cheap as it can
+ * be, because it shares a core with the load. `node upstream.ts --port 0 --model
+ * gpt-4o-mini-2024-07-18` prints one JSON line.
  */
 
 import { createServer, type Socket } from "node:net";
@@ -19,7 +20,10 @@ import {
 } from "../scenarios.ts";
 
 const { values } = parseArgs({
-  options: { port: { type: "string", default: "0" }, model: { type: "string", default: SNAPSHOT_MODEL } },
+  options: {
+    port: { type: "string", default: "0" },
+    model: { type: "string", default: SNAPSHOT_MODEL },
+  },
 });
 
 const HEADERS_END = Buffer.from("\r\n\r\n");
@@ -55,7 +59,9 @@ const usageBurst = inBurst(usageStream);
 const messagesBurst = inBurst(messagesStream().map(asChunk));
 
 const server = createServer({ noDelay: true }, serve);
-server.listen(Number(values.port), "127.0.0.1", () => console.log(JSON.stringify(server.address())));
+server.listen(Number(values.port), "127.0.0.1", () =>
+  console.log(JSON.stringify(server.address())),
+);
 
 /** Reads requests off one connection, one at a time. */
 function serve(socket: Socket): void {
@@ -67,10 +73,17 @@ function serve(socket: Socket): void {
     const headersEnd = bytes.indexOf(HEADERS_END);
     if (headersEnd < 0) pending = bytes;
     else {
-      const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, headersEnd))?.[1];
+      const length = /\r\ncontent-length: *(\d+)/i.exec(
+        bytes.toString("latin1", 0, headersEnd),
+      )?.[1];
       const end = headersEnd + HEADERS_END.length + Number(length ?? 0);
       if (bytes.length < end) pending = bytes;
-      else answer(socket, bytes.toString("latin1", 0, headersEnd), bytes.toString("latin1", headersEnd, end));
+      else
+        answer(
+          socket,
+          bytes.toString("latin1", 0, headersEnd),
+          bytes.toString("latin1", headersEnd, end),
+        );
     }
   });
 }
@@ -80,11 +93,20 @@ function answer(socket: Socket, head: string, body: string): void {
   else if (head.startsWith("POST /v1/images/")) socket.write(image);
   else if (head.startsWith("POST /v1/messages")) pour(socket, messagesBurst, false);
   else if (!/"stream": ?true/.test(body)) socket.write(whole);
-  else if (body.includes(BURST_USER)) pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);
-  else pour(socket, /"include_usage": ?true/.test(body) ? usageStream : plainStream, body.includes(PACED_USER));
+  else if (body.includes(BURST_USER))
+    pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);
+  else
+    pour(
+      socket,
+      /"include_usage": ?true/.test(body) ? usageStream : plainStream,
+      body.includes(PACED_USER),
+    );
 }
 
-/** Each event its own write and its own TCP segment: one a turn of the event loop, or one every `PACE_MS`. */
+/**
+ * Each event its own write and its own TCP segment: one a turn of the event loop, or one every
+ * `PACE_MS`.
+ */
 function pour(socket: Socket, events: readonly Buffer[], isPaced: boolean): void {
   let next = 0;
   const step = () => {
@@ -101,10 +123,21 @@ function pour(socket: Socket, events: readonly Buffer[], isPaced: boolean): void
 
 /** A whole reply, 0.6 KB of JSON. */
 function wholeReply(): Buffer {
-  const content = "The Rhine ends in the North Sea near Hoek van Holland, after six countries: ".padEnd(150, "it is so. ");
+  const content =
+    "The Rhine ends in the North Sea near Hoek van Holland, after six countries: ".padEnd(
+      150,
+      "it is so. ",
+    );
   const body = JSON.stringify({
     ...envelope("chat.completion"),
-    choices: [{ index: 0, message: { role: "assistant", content, refusal: null }, logprobs: null, finish_reason: "stop" }],
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content, refusal: null },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
     usage: usage(30),
   });
   return jsonReply(body);
@@ -112,17 +145,30 @@ function wholeReply(): Buffer {
 
 /** Vectors of float32 values, as the reference API prints them: 3 MB. */
 function embeddingsReply(): Buffer {
-  const vector = Array.from({ length: EMBEDDINGS_DIMENSIONS }, (_, at) => Math.fround(Math.sin(at + 1) / 20));
-  const data = Array.from({ length: EMBEDDINGS_INPUTS }, (_, index) => ({ object: "embedding", index, embedding: vector }));
+  const vector = Array.from({ length: EMBEDDINGS_DIMENSIONS }, (_, at) =>
+    Math.fround(Math.sin(at + 1) / 20),
+  );
+  const data = Array.from({ length: EMBEDDINGS_INPUTS }, (_, index) => ({
+    object: "embedding",
+    index,
+    embedding: vector,
+  }));
   return jsonReply(
-    JSON.stringify({ object: "list", data, model: values.model, usage: { prompt_tokens: 600, total_tokens: 600 } }),
+    JSON.stringify({
+      object: "list",
+      data,
+      model: values.model,
+      usage: { prompt_tokens: 600, total_tokens: 600 },
+    }),
   );
 }
 
 /** One image in base64: 5 MB. */
 function imageReply(): Buffer {
   const image = Buffer.alloc(IMAGE_BYTES, "The Rhine ends in the North Sea. ");
-  return jsonReply(JSON.stringify({ created: 1_741_569_952, data: [{ b64_json: image.toString("base64") }] }));
+  return jsonReply(
+    JSON.stringify({ created: 1_741_569_952, data: [{ b64_json: image.toString("base64") }] }),
+  );
 }
 
 function jsonReply(body: string): Buffer {
@@ -135,10 +181,18 @@ function jsonReply(body: string): Buffer {
 /** The events of a stream as HTTP chunks; the last holds the end mark and the end of the body. */
 function streamReply(withUsage: boolean): Buffer[] {
   const event = (choices: readonly unknown[], counted: unknown = null) =>
-    chunk(JSON.stringify({ ...envelope("chat.completion.chunk"), choices, ...(withUsage && { usage: counted }) }));
+    chunk(
+      JSON.stringify({
+        ...envelope("chat.completion.chunk"),
+        choices,
+        ...(withUsage && { usage: counted }),
+      }),
+    );
   const choice = (delta: unknown, finish: string | null = null) =>
     event([{ index: 0, delta, logprobs: null, finish_reason: finish }]);
-  const contents = Array.from({ length: STREAM_EVENTS }, (_, index) => choice({ content: ` word${index}` }));
+  const contents = Array.from({ length: STREAM_EVENTS }, (_, index) =>
+    choice({ content: ` word${index}` }),
+  );
   return [
     choice({ role: "assistant", content: "", refusal: null }),
     ...contents,
@@ -165,6 +219,8 @@ function inBurst(chunks: readonly Buffer[]): Buffer[] {
       .replace(/\r\n(?:0\r\n\r\n)?$/, ""),
   );
   const size = Math.ceil(texts.length / BURST_CHUNKS);
-  const joined = Array.from({ length: BURST_CHUNKS }, (_, at) => asChunk(texts.slice(at * size, (at + 1) * size).join("")));
+  const joined = Array.from({ length: BURST_CHUNKS }, (_, at) =>
+    asChunk(texts.slice(at * size, (at + 1) * size).join("")),
+  );
   return [...joined.slice(0, -1), Buffer.concat([joined.at(-1)!, LAST_CHUNK])];
 }

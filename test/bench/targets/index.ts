@@ -6,8 +6,16 @@ import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
 import { PRESENT, sluiceTargets, type Checkout } from "./sluice.ts";
 
-/** The targets of a run. With `other`, each gateway target of the present checkout has that checkout's twin behind it. */
+/**
+ * The targets of a run. With `other`, each gateway target of the present checkout has that
+ * checkout's twin behind it.
+ */
 export function targets(other: Checkout | undefined): readonly Target[] {
   const others = other === undefined ? [] : sluiceTargets(other);
-  return [floor, ...sluiceTargets(PRESENT).flatMap((own, index) => [own, ...others.slice(index, index + 1)]), nginx, portkey];
+  return [
+    floor,
+    ...sluiceTargets(PRESENT).flatMap((own, index) => [own, ...others.slice(index, index + 1)]),
+    nginx,
+    portkey,
+  ];
 }

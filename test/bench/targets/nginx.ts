@@ -13,7 +13,10 @@ export const nginx: Target = {
     if (spawnSync("nginx", ["-v"]).status !== 0) return { skip: "nginx is not installed" };
     const config = join(directory, "nginx.conf");
     writeFileSync(config, nginxConf(directory, port, new URL(upstreamUrl).host));
-    return { command: "nginx", args: ["-c", config, "-p", directory, "-e", join(directory, "error.log")] };
+    return {
+      command: "nginx",
+      args: ["-c", config, "-p", directory, "-e", join(directory, "error.log")],
+    };
   },
 };
 

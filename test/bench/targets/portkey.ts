@@ -10,7 +10,11 @@ const VERSION = "1.15.2";
 /** Newer ones break its streams. */
 const NODE_SERVER_VERSION = "1.13.0";
 const INSTALL_LIMIT_MS = 120_000;
-const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice-bench", "portkey");
+const CACHE = join(
+  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
+  "sluice-bench",
+  "portkey",
+);
 const ENTRY = join(CACHE, "node_modules/@portkey-ai/gateway/build/start-server.js");
 const LOOPBACK = new URL("../load/loopback.ts", import.meta.url).href;
 
@@ -36,9 +40,19 @@ function install(): boolean {
   console.log(`installing @portkey-ai/gateway ${VERSION} into ${CACHE}`);
   mkdirSync(CACHE, { recursive: true });
   const held = { "@hono/node-server": NODE_SERVER_VERSION };
-  const manifest = { name: "sluice-bench-portkey", private: true, dependencies: { "@portkey-ai/gateway": VERSION, ...held } };
-  writeFileSync(join(CACHE, "package.json"), JSON.stringify({ ...manifest, overrides: held }, null, 2));
+  const manifest = {
+    name: "sluice-bench-portkey",
+    private: true,
+    dependencies: { "@portkey-ai/gateway": VERSION, ...held },
+  };
+  writeFileSync(
+    join(CACHE, "package.json"),
+    JSON.stringify({ ...manifest, overrides: held }, null, 2),
+  );
   // Its install script is patch-package for its own developers: nothing that a user needs.
   const args = ["install", "--prefix", CACHE, "--ignore-scripts", "--no-audit", "--no-fund"];
-  return spawnSync("npm", args, { cwd: CACHE, stdio: "ignore", timeout: INSTALL_LIMIT_MS }).status === 0 && existsSync(ENTRY);
+  return (
+    spawnSync("npm", args, { cwd: CACHE, stdio: "ignore", timeout: INSTALL_LIMIT_MS }).status ===
+      0 && existsSync(ENTRY)
+  );
 }

@@ -1,4 +1,7 @@
-/** This gateway, with authentication, cost and a durable spend row for each request: the shipped chat pipeline, and parts of it. */
+/**
+ * This gateway, with authentication, cost and a durable spend row for each request: the shipped
+ * chat pipeline, and parts of it.
+ */
 
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
@@ -16,7 +19,10 @@ export interface Checkout {
 }
 
 /** The checkout that this file belongs to. */
-export const PRESENT: Checkout = { root: fileURLToPath(new URL("../../..", import.meta.url)), suffix: "" };
+export const PRESENT: Checkout = {
+  root: fileURLToPath(new URL("../../..", import.meta.url)),
+  suffix: "",
+};
 
 /** The targets of one checkout. The first runs by default, the others when `--only` names them. */
 export function sluiceTargets(checkout: Checkout): readonly Target[] {
@@ -31,17 +37,27 @@ export function sluiceTargets(checkout: Checkout): readonly Target[] {
   return [
     target("sluice", "the shipped pipelines", (context) => launch(checkout, context, pipelines)),
     target("sluice-few", "chat with the steps auth, cost and provider alone", (context) =>
-      launch(checkout, context, pipelinesWith(pipelines, context.directory, ["auth", "cost", "provider"])),
+      launch(
+        checkout,
+        context,
+        pipelinesWith(pipelines, context.directory, ["auth", "cost", "provider"]),
+      ),
     ),
-    target("sluice-guardrails", "the shipped pipelines, three guardrails on by default", (context) =>
-      launch(checkout, context, pipelines, GUARDRAILS, GUARDRAIL_PLUGINS),
+    target(
+      "sluice-guardrails",
+      "the shipped pipelines, three guardrails on by default",
+      (context) => launch(checkout, context, pipelines, GUARDRAILS, GUARDRAIL_PLUGINS),
     ),
-    target("sluice-limits", "the shipped pipelines, a key with rpm, tpm, slots and a budget", (context) =>
-      launchLimited(checkout, context, pipelines),
+    target(
+      "sluice-limits",
+      "the shipped pipelines, a key with rpm, tpm, slots and a budget",
+      (context) => launchLimited(checkout, context, pipelines),
     ),
     // No two prompts are alike: each request is a miss, and stored.
-    target("sluice-limits-cache", "sluice-limits, and the cache keeps the reply of every request", (context) =>
-      launchLimited(checkout, context, cachingPipelines(pipelines, context.directory)),
+    target(
+      "sluice-limits-cache",
+      "sluice-limits, and the cache keeps the reply of every request",
+      (context) => launchLimited(checkout, context, cachingPipelines(pipelines, context.directory)),
     ),
   ];
 }
@@ -71,7 +87,9 @@ async function launch(
   plugins: readonly string[] = [],
 ) {
   // Older commits, for --against, have the command in the engine.
-  const command = ["core/cli/bin/sluice.js", "core/engine/bin/sluice.js"].map((path) => join(root, path)).find(existsSync);
+  const command = ["core/cli/bin/sluice.js", "core/engine/bin/sluice.js"]
+    .map((path) => join(root, path))
+    .find(existsSync);
   if (command === undefined) return { skip: "the command sluice does not exist there" };
   const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
   const config = join(directory, "gateway.yaml");
@@ -92,12 +110,20 @@ async function launch(
   };
 }
 
-async function launchLimited(checkout: Checkout, context: Parameters<Target["prepare"]>[0], pipelines: string) {
+async function launchLimited(
+  checkout: Checkout,
+  context: Parameters<Target["prepare"]>[0],
+  pipelines: string,
+) {
   const launched = await launch(checkout, context, pipelines, LIMITED_KEY);
   if ("skip" in launched) return launched;
   const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;
   const { env } = launched;
-  return { ...launched, env: { ...env, LIMITED_KEY: key }, headers: { authorization: `Bearer ${key}` } };
+  return {
+    ...launched,
+    env: { ...env, LIMITED_KEY: key },
+    headers: { authorization: `Bearer ${key}` },
+  };
 }
 
 /** A copy of the shipped pipelines whose chat caches requests that do not ask for it. */
@@ -107,7 +133,8 @@ function cachingPipelines(shippedFolder: string, directory: string): string {
   const file = join(folder, "chat.yaml");
   const shipped = readFileSync(file, "utf8");
   const caching = shipped.replace("mode: on_request", "mode: always");
-  if (caching === shipped) throw new Error("The shipped chat pipeline has no step cache with `mode: on_request`.");
+  if (caching === shipped)
+    throw new Error("The shipped chat pipeline has no step cache with `mode: on_request`.");
   writeFileSync(file, caching);
   return folder;
 }
@@ -117,7 +144,8 @@ function pipelinesWith(shippedFolder: string, directory: string, steps: readonly
   const folder = join(directory, "pipelines");
   cpSync(shippedFolder, folder, { recursive: true });
   const list = steps.map((step) => `  - ${step}\n`).join("");
-  const head = "version: 1\npipeline: chat\nroutes: [POST /v1/chat/completions]\noperation: chat\ndeadline: 600s\n";
+  const head =
+    "version: 1\npipeline: chat\nroutes: [POST /v1/chat/completions]\noperation: chat\ndeadline: 600s\n";
   writeFileSync(join(folder, "chat.yaml"), `${head}steps:\n${list}`);
   return folder;
 }

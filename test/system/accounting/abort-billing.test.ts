@@ -1,4 +1,7 @@
-/** What a row says, and costs, of a request whose client left: by route, before content and after it, whole and streamed. */
+/**
+ * What a row says, and costs, of a request whose client left: by route, before content and after
+ * it, whole and streamed.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,11 +19,17 @@ type Moment = keyof typeof MOMENTS;
 
 /** Where the upstream falls silent, for ever. */
 const MOMENTS = {
-  "mid-stream": { stream: true, action: { kind: "reply", text: "one two three four", fault: { kind: "hang", after: 4 } } },
+  "mid-stream": {
+    stream: true,
+    action: { kind: "reply", text: "one two three four", fault: { kind: "hang", after: 4 } },
+  },
   "before content": { stream: true, action: { kind: "reply", fault: { kind: "hang", after: 1 } } },
   "before headers": { stream: true, action: { kind: "hang" } },
   whole: { stream: false, action: { kind: "hang" } },
-  "whole, half of it there": { stream: false, action: { kind: "reply", fault: { kind: "hang", after: 40 } } },
+  "whole, half of it there": {
+    stream: false,
+    action: { kind: "reply", fault: { kind: "hang", after: 40 } },
+  },
 } as const satisfies Record<string, { stream: boolean; action: UpstreamAction }>;
 
 const SAID = countTokens("one two three ");
@@ -59,7 +68,10 @@ steps: [auth, { use: cost, with: { on_abort: ${policy} } }, provider]
   gateway = await startGateway(workspace);
   // The first counts may come before the tables are loaded, and are estimates then.
   // The estimate of what is said equals its count; that of the prompt does not.
-  await eventually("exact counts", async () => (await leave("observed", "mid-stream")).prompt_tokens === PROMPT);
+  await eventually(
+    "exact counts",
+    async () => (await leave("observed", "mid-stream")).prompt_tokens === PROMPT,
+  );
 });
 afterAll(async () => {
   await gateway?.dispose();
@@ -70,7 +82,11 @@ afterAll(async () => {
 let asked = 0;
 
 /** Asks, leaves at a moment, and returns the only row. */
-async function leave(route: string, moment: Moment, body: object = { max_tokens: MAX_TOKENS }): Promise<SpendRow> {
+async function leave(
+  route: string,
+  moment: Moment,
+  body: object = { max_tokens: MAX_TOKENS },
+): Promise<SpendRow> {
   const user = `leaves-${++asked}`;
   const { stream, action } = MOMENTS[moment];
   upstream.script(user, action);
@@ -78,14 +94,22 @@ async function leave(route: string, moment: Moment, body: object = { max_tokens:
   const response = fetch(`${gateway.publicUrl}/${route}/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, user, stream, metadata: { mine: 1 }, ...body }),
+    body: JSON.stringify({
+      model: "gpt-4o-mini",
+      messages: MESSAGES,
+      user,
+      stream,
+      metadata: { mine: 1 },
+      ...body,
+    }),
     signal: leaving.signal,
   });
   const outcome = response.catch(() => undefined);
   await upstream.waitFor((request) => request.parsed?.["user"] === user);
   if (moment === "mid-stream") {
     const reader = (await outcome)?.body?.getReader();
-    for (let text = ""; !text.includes("three");) text += new TextDecoder().decode((await reader?.read())?.value);
+    for (let text = ""; !text.includes("three");)
+      text += new TextDecoder().decode((await reader?.read())?.value);
   }
   leaving.abort();
   await outcome;
@@ -93,12 +117,18 @@ async function leave(route: string, moment: Moment, body: object = { max_tokens:
     const rows = (await spendRows(gateway, {})).filter(({ end_user: name }) => name === user);
     return rows.length > 0 && rows;
   });
-  if (row === undefined || others.length > 0) throw new Error(`${others.length + 1} rows, not one.`);
+  if (row === undefined || others.length > 0)
+    throw new Error(`${others.length + 1} rows, not one.`);
   return row;
 }
 
 /** What a row has to say. */
-function expected(prompt: number | null, completion: number | null, nanoUsd: number, costStatus: "priced" | "free") {
+function expected(
+  prompt: number | null,
+  completion: number | null,
+  nanoUsd: number,
+  costStatus: "priced" | "free",
+) {
   return {
     error_code: "client_closed",
     prompt_tokens: prompt,
@@ -174,17 +204,35 @@ describe("a stream that the upstream cuts", () => {
   it("is billed as observed, whatever is said of aborts", async () => {
     for (const policy of POLICIES) {
       const user = `cut-${policy}`;
-      upstream.script(user, { kind: "reply", text: "one two three four", fault: { kind: "end", after: 4 } });
+      upstream.script(user, {
+        kind: "reply",
+        text: "one two three four",
+        fault: { kind: "end", after: 4 },
+      });
       const response = await fetch(`${gateway.publicUrl}/${policy}/chat/completions`, {
         method: "POST",
-        headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-        body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, user, stream: true, max_tokens: MAX_TOKENS }),
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({
+          model: "gpt-4o-mini",
+          messages: MESSAGES,
+          user,
+          stream: true,
+          max_tokens: MAX_TOKENS,
+        }),
       });
       await response.text();
       const row = await eventually("the row", async () =>
         (await spendRows(gateway, {})).find(({ end_user: name }) => name === user),
       );
-      expect(row).toMatchObject({ ...BILLED.observed.begun, status: "partial", error_code: "stream_truncated", metadata: {} });
+      expect(row).toMatchObject({
+        ...BILLED.observed.begun,
+        status: "partial",
+        error_code: "stream_truncated",
+        metadata: {},
+      });
       expect(row.metadata).not.toHaveProperty("on_abort");
     }
   });

@@ -1,4 +1,7 @@
-/** What a row says, and costs, of a call that was sent to the upstream and lost: by the operator's rule, by route, and in a budget. */
+/**
+ * What a row says, and costs, of a call that was sent to the upstream and lost: by the operator's
+ * rule, by route, and in a budget.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +27,9 @@ beforeAll(async () => {
     baseUrl: upstream.baseUrl,
     balance: NEVER_EJECTS,
     provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
-    providers: ['dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }'],
+    providers: [
+      'dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }',
+    ],
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       "{ id: dead, targets: [{ provider: dead, model: gpt-4o-mini }] }",
@@ -42,7 +47,10 @@ beforeAll(async () => {
   writeFileSync(join(workspace.pipelinesFolder, "forgiving.yaml"), forFree);
   gateway = await startGateway(workspace);
   // The first counts may come before the tables are loaded, and are estimates then.
-  await eventually("exact counts", async () => (await fail({ kind: "reset" })).at(-1)?.prompt_tokens === PROMPT);
+  await eventually(
+    "exact counts",
+    async () => (await fail({ kind: "reset" })).at(-1)?.prompt_tokens === PROMPT,
+  );
 });
 afterEach(() => upstream.reset());
 afterAll(async () => {
@@ -58,13 +66,25 @@ async function post(path: string, body: object, key = gateway.masterKey): Promis
     body: JSON.stringify(body),
   });
   await response.text();
-  return (await rowsOf(gateway, response.headers.get("x-request-id"))).toSorted((a, b) => a.attempt - b.attempt);
+  return (await rowsOf(gateway, response.headers.get("x-request-id"))).toSorted(
+    (a, b) => a.attempt - b.attempt,
+  );
 }
 
 /** The rows of one request whose only call the upstream fails so. */
-function fail(action: UpstreamAction, body: object = {}, path = "/v1/chat/completions"): Promise<SpendRow[]> {
+function fail(
+  action: UpstreamAction,
+  body: object = {},
+  path = "/v1/chat/completions",
+): Promise<SpendRow[]> {
   upstream.script(action);
-  return post(path, { model: "gpt-4o-mini", messages: MESSAGES, num_retries: 0, metadata: { mine: 1 }, ...body });
+  return post(path, {
+    model: "gpt-4o-mini",
+    messages: MESSAGES,
+    num_retries: 0,
+    metadata: { mine: 1 },
+    ...body,
+  });
 }
 
 const LOST = {
@@ -77,7 +97,13 @@ const LOST = {
   cost_status: "priced",
   metadata: { mine: 1, ambiguous: true, on_ambiguous: "input_only" },
 };
-const REFUSED = { status: "failure", prompt_tokens: null, usage_source: null, spend: 0, metadata: { mine: 1 } };
+const REFUSED = {
+  status: "failure",
+  prompt_tokens: null,
+  usage_source: null,
+  spend: 0,
+  metadata: { mine: 1 },
+};
 
 describe("a call that was sent and lost", () => {
   it.each<readonly [string, UpstreamAction, object]>([
@@ -86,8 +112,16 @@ describe("a call that was sent and lost", () => {
     ["cut in the body", { kind: "reply", fault: { kind: "reset", after: 40 } }, {}],
     ["silent in the body", { kind: "reply", fault: { kind: "hang", after: 40 } }, {}],
     ["cut JSON", GARBAGE.invalidJson, {}],
-    ["a stream that is reset before its content", { kind: "reply", fault: { kind: "reset", after: 1 } }, { stream: true }],
-    ["a stream that is silent before its content", { kind: "reply", fault: { kind: "hang", after: 0 } }, { stream: true }],
+    [
+      "a stream that is reset before its content",
+      { kind: "reply", fault: { kind: "reset", after: 1 } },
+      { stream: true },
+    ],
+    [
+      "a stream that is silent before its content",
+      { kind: "reply", fault: { kind: "hang", after: 0 } },
+      { stream: true },
+    ],
   ])("costs its prompt and says so: %s", async (_what, action, body) => {
     expect(await fail(action, body)).toMatchObject([LOST]);
   });
@@ -107,29 +141,53 @@ describe("a call that was sent and lost", () => {
 
   it("costs nothing where the operator says so, and is marked all the same", async () => {
     const metadata = { mine: 1, ambiguous: true, on_ambiguous: "free" };
-    expect(await fail({ kind: "hang" }, {}, "/forgiving/chat/completions")).toMatchObject([{ ...REFUSED, metadata }]);
+    expect(await fail({ kind: "hang" }, {}, "/forgiving/chat/completions")).toMatchObject([
+      { ...REFUSED, metadata },
+    ]);
   });
 
   it("is a row beside that of the call that answered in its place, and both are in the budget", async () => {
     const { key, token_id } = await createKey(gateway, { max_budget: 1 });
     const user = "tried twice";
     upstream.script(user, { kind: "hang" }, { kind: "reply" });
-    const rows = await post("/v1/chat/completions", { model: "gpt-4o-mini", messages: MESSAGES, user }, key);
+    const rows = await post(
+      "/v1/chat/completions",
+      { model: "gpt-4o-mini", messages: MESSAGES, user },
+      key,
+    );
     expect(rows).toMatchObject([{ ...LOST, metadata: { ambiguous: true } }, { status: "success" }]);
     expect(rows[1]?.metadata).toEqual({});
-    const { info } = (await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as { info: { spend: number } };
+    const { info } = (await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as {
+      info: { spend: number };
+    };
     expect(info.spend).toBeCloseTo(COST + (rows[1]?.spend ?? 0), 12);
-    await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+    await chat(
+      gateway,
+      { model: "gpt-4o-mini", messages: MESSAGES },
+      { headers: { authorization: `Bearer ${key}` } },
+    );
   });
 
   it("of embeddings and native calls costs its input; the cost of an image is not known", async () => {
     upstream.script({ kind: "hang" });
-    const [vectors] = await post("/v1/embeddings", { model: "embedder", input: "one two three", num_retries: 0 });
-    expect(vectors).toMatchObject({ prompt_tokens: 3, completion_tokens: 0, cost_status: "priced", usage_source: "estimated" });
+    const [vectors] = await post("/v1/embeddings", {
+      model: "embedder",
+      input: "one two three",
+      num_retries: 0,
+    });
+    expect(vectors).toMatchObject({
+      prompt_tokens: 3,
+      completion_tokens: 0,
+      cost_status: "priced",
+      usage_source: "estimated",
+    });
     const lost = { status: "failure", metadata: { ambiguous: true } };
     const [image] = await post("/v1/images/generations", { model: "painter", prompt: "A boat." });
     expect(image).toMatchObject({ ...lost, spend: null, cost_status: "unpriced" });
-    const [native] = await post("/openai/v1/chat/completions", { model: "gpt-4o-mini", messages: MESSAGES });
+    const [native] = await post("/openai/v1/chat/completions", {
+      model: "gpt-4o-mini",
+      messages: MESSAGES,
+    });
     expect(native).toMatchObject({ ...lost, cost_status: "priced", usage_source: "estimated" });
     expect(native?.spend).toBeGreaterThan(0);
   });

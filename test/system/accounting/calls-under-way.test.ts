@@ -1,4 +1,7 @@
-/** `kill -9` with calls under way: every upstream call that was made has one row after the restart, and its budget counts it. */
+/**
+ * `kill -9` with calls under way: every upstream call that was made has one row after the restart,
+ * and its budget counts it.
+ */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +23,10 @@ beforeAll(async () => {
   upstream.script("stops", { kind: "reply", fault: { kind: "hang", after: 3 } });
   const priced = (id: string): string =>
     `{ id: ${id}, targets: [{ provider: openai, model: ${id}, price: { input: 1000, output: 1000 } }] }`;
-  workspace = createWorkspace({ baseUrl: upstream.baseUrl, models: [priced("hangs"), priced("stops"), priced("quick")] });
+  workspace = createWorkspace({
+    baseUrl: upstream.baseUrl,
+    models: [priced("hangs"), priced("stops"), priced("quick")],
+  });
   gateway = await startGateway(workspace);
 });
 afterAll(async () => {
@@ -34,18 +40,28 @@ async function keyOf(body: object): Promise<string> {
   return key;
 }
 
-const rowsIn = (rows: readonly SpendRow[]): string[] => rows.map((row) => `${row.request_id}:${row.attempt}`);
+const rowsIn = (rows: readonly SpendRow[]): string[] =>
+  rows.map((row) => `${row.request_id}:${row.attempt}`);
 
 it("leaves one row for each call that was made, of every kind of route, and counts it in the budget", async () => {
   const key = await keyOf({ max_budget: 0.05, key_alias: "budgeted" });
   const init = { headers: { authorization: `Bearer ${key}`, "x-sluice-tags": "project:night" } };
   const never = (sent: Promise<Response>): void => void sent.catch(() => undefined);
-  const asked = (model: string, more: object = {}) => ({ model, messages: MESSAGES, max_tokens: 1, ...more });
+  const asked = (model: string, more: object = {}) => ({
+    model,
+    messages: MESSAGES,
+    max_tokens: 1,
+    ...more,
+  });
   const settled = await chat(gateway, asked("quick"), init);
   expect(settled.status).toBe(200);
   await settled.text();
   never(chat(gateway, asked("hangs"), init));
-  never(chat(gateway, asked("stops", { stream: true }), init).then((response) => response.text().then(() => response)));
+  never(
+    chat(gateway, asked("stops", { stream: true }), init).then((response) =>
+      response.text().then(() => response),
+    ),
+  );
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${gateway.publicUrl}${path}`, {
       method: "POST",
@@ -78,10 +94,18 @@ it("leaves one row for each call that was made, of every kind of route, and coun
   }
   const ofKey = cut.filter(({ request_tags: tags }) => tags.includes("project:night"));
   expect(ofKey).toHaveLength(2);
-  for (const row of ofKey) expect(row).toMatchObject({ cost_status: "priced", model_group: row.model, completion_tokens: 1 });
+  for (const row of ofKey)
+    expect(row).toMatchObject({
+      cost_status: "priced",
+      model_group: row.model,
+      completion_tokens: 1,
+    });
   // Nothing was reserved for the master key: its prompts are billed.
-  for (const row of cut.filter((other) => !ofKey.includes(other))) expect(row.completion_tokens).toBe(0);
-  const spent = rows.filter((row) => row.request_tags.includes("project:night")).reduce((sum, row) => sum + (row.spend ?? 0), 0);
+  for (const row of cut.filter((other) => !ofKey.includes(other)))
+    expect(row.completion_tokens).toBe(0);
+  const spent = rows
+    .filter((row) => row.request_tags.includes("project:night"))
+    .reduce((sum, row) => sum + (row.spend ?? 0), 0);
   // 0.05 dollars are 50 tokens: what was under way leaves no room for another call.
   expect(spent).toBeGreaterThan(0.03);
   const refused = await chat(gateway, asked("quick"), init);
@@ -113,44 +137,58 @@ interface KilledCall {
 }
 
 const CHAT = { path: "/v1/chat/completions", model: "hangs", budget: 6, next: "quick" };
-const NATIVE = { path: "/openai/v1/chat/completions", model: "gpt-4", budget: 0.36, next: "gpt-3.5-turbo" };
+const NATIVE = {
+  path: "/openai/v1/chat/completions",
+  model: "gpt-4",
+  budget: 0.36,
+  next: "gpt-3.5-turbo",
+};
 
 it.each<KilledCall>([
   { call: "a whole reply", ...CHAT, more: { max_tokens: 4_000 } },
   { call: "a stream", ...CHAT, more: { max_completion_tokens: 4_000, stream: true } },
   { call: "two replies", ...CHAT, more: { max_tokens: 2_000, n: 2 } },
   { call: "a native call", ...NATIVE, more: { max_completion_tokens: 4_000 } },
-])("a killed call under a budget costs what was reserved for it: $call", async ({ path, model, more, budget, next }) => {
-  const key = await keyOf({ max_budget: budget });
-  const before = upstream.requests.length;
-  const post = (body: object): Promise<Response> =>
-    fetch(`${gateway.publicUrl}${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ messages: MESSAGES, ...body }),
+])(
+  "a killed call under a budget costs what was reserved for it: $call",
+  async ({ path, model, more, budget, next }) => {
+    const key = await keyOf({ max_budget: budget });
+    const before = upstream.requests.length;
+    const post = (body: object): Promise<Response> =>
+      fetch(`${gateway.publicUrl}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ messages: MESSAGES, ...body }),
+      });
+    let early: Response | undefined;
+    const sent = post({ model, ...more }).then(
+      (response) => (early = response),
+      () => undefined,
+    );
+    await eventually("the call at the upstream", async () => {
+      if (early !== undefined && !early.ok) throw new Error(await early.text());
+      return upstream.requests.length === before + 1;
     });
-  let early: Response | undefined;
-  const sent = post({ model, ...more }).then(
-    (response) => (early = response),
-    () => undefined,
-  );
-  await eventually("the call at the upstream", async () => {
-    if (early !== undefined && !early.ok) throw new Error(await early.text());
-    return upstream.requests.length === before + 1;
-  });
-  await gateway.kill();
-  await sent;
-  gateway = await startGateway(workspace);
+    await gateway.kill();
+    await sent;
+    gateway = await startGateway(workspace);
 
-  const refused = await post({ model, ...more });
-  expect(refused.status).toBe(429);
-  expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
-  const row = await eventually("the row", async () =>
-    (await spendRows(gateway, { limit: "100" })).find((found) => found.completion_tokens === 4_000 && found.model === model),
-  );
-  expect(row).toMatchObject({ status: "partial", usage_source: "estimated", cost_status: "priced" });
-  expect(row.spend).toBeGreaterThan(budget / 2);
-  const short = await post({ model: next, max_tokens: 1 });
-  expect(await short.text()).toContain('"usage"');
-  expect(short.status).toBe(200);
-});
+    const refused = await post({ model, ...more });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
+    const row = await eventually("the row", async () =>
+      (await spendRows(gateway, { limit: "100" })).find(
+        (found) => found.completion_tokens === 4_000 && found.model === model,
+      ),
+    );
+    expect(row).toMatchObject({
+      status: "partial",
+      usage_source: "estimated",
+      cost_status: "priced",
+    });
+    expect(row.spend).toBeGreaterThan(budget / 2);
+    const short = await post({ model: next, max_tokens: 1 });
+    expect(await short.text()).toContain('"usage"');
+    expect(short.status).toBe(200);
+  },
+);

@@ -49,42 +49,71 @@ const tokens = (prompt: number, completion: number, parts: JsonObject = {}) => (
   ...parts,
 });
 
-/** List prices in nano-dollars; the gateway takes five in a hundred off and adds ten: × 0.95 × 1.1 = × 1.045. */
-const CASES: readonly [what: string, model: string, usage: ReturnType<typeof tokens>, extra: JsonObject, listNanoUsd: number][] =
+/**
+ * List prices in nano-dollars; the gateway takes five in a hundred off and adds ten: × 0.95 × 1.1 =
+ * × 1.045.
+ */
+const CASES: readonly [
+  what: string,
+  model: string,
+  usage: ReturnType<typeof tokens>,
+  extra: JsonObject,
+  listNanoUsd: number,
+][] = [
+  // 700×3 + 100×0.3 + 150×3.75 + 50×6 + 10×15 = 3142.5 millionths
   [
-    // 700×3 + 100×0.3 + 150×3.75 + 50×6 + 10×15 = 3142.5 millionths
-    [
-      "cache reads, and writes for five minutes and an hour",
-      "cached",
-      tokens(1_000, 10, {
-        prompt_tokens_details: { cached_tokens: 100 },
-        cache_creation_input_tokens: 200,
-        cache_creation: { ephemeral_5m_input_tokens: 150, ephemeral_1h_input_tokens: 50 },
-      }),
-      {},
-      3_142_500,
-    ],
-    // 200001×2 + 100×3 = 400302
-    ["a long prompt", "long", tokens(200_001, 100), {}, 400_302_000],
-    // 100×2 + 250×8 + 750×3 = 4450
-    ["reasoning", "deep", tokens(100, 1_000, { completion_tokens_details: { reasoning_tokens: 750 } }), {}, 4_450_000],
-    // 80×2.5 + 20×40 + 5×10 + 5×80 = 1450
-    [
-      "audio",
-      "loud",
-      tokens(100, 10, { prompt_tokens_details: { audio_tokens: 20 }, completion_tokens_details: { audio_tokens: 5 } }),
-      {},
-      1_450_000,
-    ],
-    // 1000×0.625 + 100×5 = 1125
-    ["a service tier of the table", "tiered", tokens(1_000, 100), { service_tier: "flex" }, 1_125_000],
-    // (1000×1.25 + 100×10) × 0.5 = 1125
-    ["a service tier by its multiple", "tiered", tokens(1_000, 100), { service_tier: "batch" }, 1_125_000],
-    // 1000×1 + 200×1 = 1200
-    ["the price of a target", "agreed", tokens(1_000, 200), {}, 1_200_000],
-    // 1000×0.15 + 400×0.6 = 390, of the built-in table
-    ["the built-in table", "gpt-4o-mini", tokens(1_000, 400), {}, 390_000],
-  ];
+    "cache reads, and writes for five minutes and an hour",
+    "cached",
+    tokens(1_000, 10, {
+      prompt_tokens_details: { cached_tokens: 100 },
+      cache_creation_input_tokens: 200,
+      cache_creation: { ephemeral_5m_input_tokens: 150, ephemeral_1h_input_tokens: 50 },
+    }),
+    {},
+    3_142_500,
+  ],
+  // 200001×2 + 100×3 = 400302
+  ["a long prompt", "long", tokens(200_001, 100), {}, 400_302_000],
+  // 100×2 + 250×8 + 750×3 = 4450
+  [
+    "reasoning",
+    "deep",
+    tokens(100, 1_000, { completion_tokens_details: { reasoning_tokens: 750 } }),
+    {},
+    4_450_000,
+  ],
+  // 80×2.5 + 20×40 + 5×10 + 5×80 = 1450
+  [
+    "audio",
+    "loud",
+    tokens(100, 10, {
+      prompt_tokens_details: { audio_tokens: 20 },
+      completion_tokens_details: { audio_tokens: 5 },
+    }),
+    {},
+    1_450_000,
+  ],
+  // 1000×0.625 + 100×5 = 1125
+  [
+    "a service tier of the table",
+    "tiered",
+    tokens(1_000, 100),
+    { service_tier: "flex" },
+    1_125_000,
+  ],
+  // (1000×1.25 + 100×10) × 0.5 = 1125
+  [
+    "a service tier by its multiple",
+    "tiered",
+    tokens(1_000, 100),
+    { service_tier: "batch" },
+    1_125_000,
+  ],
+  // 1000×1 + 200×1 = 1200
+  ["the price of a target", "agreed", tokens(1_000, 200), {}, 1_200_000],
+  // 1000×0.15 + 400×0.6 = 390, of the built-in table
+  ["the built-in table", "gpt-4o-mini", tokens(1_000, 400), {}, 390_000],
+];
 
 async function spent(model: string, stream: boolean, messages: object = MESSAGES) {
   const response = await chat(gateway, { model, messages, stream });
@@ -95,19 +124,32 @@ async function spent(model: string, stream: boolean, messages: object = MESSAGES
 }
 
 describe("the cost of a reply", () => {
-  it.each(CASES)("of %s is exact, whole and streamed", async (_what, model, usage, extra, listNanoUsd) => {
-    upstream.script({ kind: "reply", usage, extra });
-    // Rounded half up, once; the first case ends on half a nano-dollar.
-    const dollars = Math.round((listNanoUsd * 1_045) / 1_000) / 1e9;
-    // A prompt of that length: usage far beyond what a prompt can have is not believed.
-    const content = "word ".repeat(Math.ceil(Number((usage as { prompt_tokens: number }).prompt_tokens) / 12) + 1);
-    const whole = await spent(model, false, [{ role: "user", content }]);
-    const streamed = await spent(model, true, [{ role: "user", content }]);
-    expect(whole.row).toMatchObject({ cost_status: "priced", spend: dollars, usage_source: "provider" });
-    expect(Number(whole.header)).toBe(dollars);
-    expect(streamed.row).toMatchObject({ cost_status: "priced", spend: dollars, usage_source: "provider" });
-    expect(streamed.header).toBeNull();
-  });
+  it.each(CASES)(
+    "of %s is exact, whole and streamed",
+    async (_what, model, usage, extra, listNanoUsd) => {
+      upstream.script({ kind: "reply", usage, extra });
+      // Rounded half up, once; the first case ends on half a nano-dollar.
+      const dollars = Math.round((listNanoUsd * 1_045) / 1_000) / 1e9;
+      // A prompt of that length: usage far beyond what a prompt can have is not believed.
+      const content = "word ".repeat(
+        Math.ceil(Number((usage as { prompt_tokens: number }).prompt_tokens) / 12) + 1,
+      );
+      const whole = await spent(model, false, [{ role: "user", content }]);
+      const streamed = await spent(model, true, [{ role: "user", content }]);
+      expect(whole.row).toMatchObject({
+        cost_status: "priced",
+        spend: dollars,
+        usage_source: "provider",
+      });
+      expect(Number(whole.header)).toBe(dollars);
+      expect(streamed.row).toMatchObject({
+        cost_status: "priced",
+        spend: dollars,
+        usage_source: "provider",
+      });
+      expect(streamed.header).toBeNull();
+    },
+  );
 
   it.each([
     ["a service tier without a price", "tiered", { service_tier: "priority" }],
@@ -123,6 +165,9 @@ describe("the cost of a reply", () => {
 
   it("of a free model is nothing, and has no margin", async () => {
     upstream.script({ kind: "reply", usage: tokens(1_000, 100) });
-    expect(await spent("nothing", false)).toMatchObject({ row: { cost_status: "free", spend: 0 }, header: "0" });
+    expect(await spent("nothing", false)).toMatchObject({
+      row: { cost_status: "free", spend: 0 },
+      header: "0",
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** The store's file: locked, deleted, moved away with its folder, missing at a start, or under another pepper. */
+/**
+ * The store's file: locked, deleted, moved away with its folder, missing at a start, or under
+ * another pepper.
+ */
 
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,9 +45,13 @@ const ask = async (): Promise<Response> => {
   await response.text();
   return response;
 };
-const ready = async (): Promise<boolean> => (await fetch(`${gateway.publicUrl}/health/ready`)).status === 200;
+const ready = async (): Promise<boolean> =>
+  (await fetch(`${gateway.publicUrl}/health/ready`)).status === 200;
 const statusText = async (): Promise<string> => {
-  const command = runCommand(["status", "--config", workspace.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+  const command = runCommand(
+    ["status", "--config", workspace.configPath, "--admin-url", gateway.adminUrl],
+    workspace.folder,
+  );
   await command.ended;
   return command.stdout;
 };

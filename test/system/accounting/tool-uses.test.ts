@@ -41,7 +41,11 @@ beforeAll(async () => {
   const at = `${KEY}, base_url: ${upstream.url}`;
   const workspace = createWorkspace({
     baseUrl: `${upstream.url}/v1`,
-    providers: [`anthropic: { use: anthropic, ${at} }`, `gemini: { use: gemini, ${at} }`, `mistral: { use: mistral, ${at}/v1 }`],
+    providers: [
+      `anthropic: { use: anthropic, ${at} }`,
+      `gemini: { use: gemini, ${at} }`,
+      `mistral: { use: mistral, ${at}/v1 }`,
+    ],
     models: MODELS,
   });
   writeFileSync(join(workspace.folder, "config/prices.yaml"), PRICES);
@@ -55,21 +59,34 @@ afterAll(async () => {
 
 async function post(path: string, body: object, key = gateway.masterKey) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const response = await fetch(`${gateway.publicUrl}${path}`, { method: "POST", body: JSON.stringify(body), headers });
+  const response = await fetch(`${gateway.publicUrl}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers,
+  });
   const text = await response.text();
   const [row]: SpendRow[] = await rowsOf(gateway, response.headers.get("x-request-id"));
   return { status: response.status, text, row };
 }
 
-const json = (reply: object): void => upstream.reply(200, "application/json", JSON.stringify(reply));
-const events = (...list: readonly { readonly type?: string; readonly [member: string]: unknown }[]): void =>
+const json = (reply: object): void =>
+  upstream.reply(200, "application/json", JSON.stringify(reply));
+const events = (
+  ...list: readonly { readonly type?: string; readonly [member: string]: unknown }[]
+): void =>
   upstream.reply(
     200,
     "text/event-stream",
-    list.map((event) => `event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+    list
+      .map((event) => `event: ${event.type ?? "message"}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join(""),
   );
 
-const anthropicUsage = { input_tokens: 10, output_tokens: 5, server_tool_use: { web_search_requests: 3, web_fetch_requests: 2 } };
+const anthropicUsage = {
+  input_tokens: 10,
+  output_tokens: 5,
+  server_tool_use: { web_search_requests: 3, web_fetch_requests: 2 },
+};
 const anthropicMessage = {
   id: "m",
   type: "message",
@@ -82,7 +99,12 @@ const anthropicMessage = {
 const anthropicStream = [
   {
     type: "message_start",
-    message: { ...anthropicMessage, content: [], stop_reason: null, usage: { input_tokens: 10, output_tokens: 1 } },
+    message: {
+      ...anthropicMessage,
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 10, output_tokens: 1 },
+    },
   },
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "It." } },
@@ -103,10 +125,23 @@ const output = [
 ];
 /** Two searches, a file search and a container. */
 const OUTPUT_USD = 2 * 0.5 + 0.25 + 0.125;
-const response = { id: "r", object: "response", output, usage: { input_tokens: 10, output_tokens: 5 } };
-const tools = [{ type: "web_search" }, { type: "file_search", vector_store_ids: ["v"] }, { type: "code_interpreter" }];
+const response = {
+  id: "r",
+  object: "response",
+  output,
+  usage: { input_tokens: 10, output_tokens: 5 },
+};
+const tools = [
+  { type: "web_search" },
+  { type: "file_search", vector_store_ids: ["v"] },
+  { type: "code_interpreter" },
+];
 
-const gemini = (modelVersion: string, queries: readonly string[], chunks: readonly object[] = []) => ({
+const gemini = (
+  modelVersion: string,
+  queries: readonly string[],
+  chunks: readonly object[] = [],
+) => ({
   candidates: [
     {
       content: { role: "model", parts: [{ text: "It." }] },
@@ -126,7 +161,13 @@ const chatReply = {
 };
 
 /** What a case asks, what the upstream answers, and dollars. */
-const CASES: readonly [what: string, answer: () => void, path: string, body: object, dollars: number][] = [
+const CASES: readonly [
+  what: string,
+  answer: () => void,
+  path: string,
+  body: object,
+  dollars: number,
+][] = [
   [
     "Anthropic, native",
     () => json(anthropicMessage),
@@ -169,14 +210,24 @@ const CASES: readonly [what: string, answer: () => void, path: string, body: obj
     { model: "agreed", messages: MESSAGES, max_tokens: 9, tools: [search] },
     2.25,
   ],
-  ["OpenAI responses", () => json(response), "/openai/v1/responses", { model: "m", input: "Say it.", tools }, OUTPUT_USD],
+  [
+    "OpenAI responses",
+    () => json(response),
+    "/openai/v1/responses",
+    { model: "m", input: "Say it.", tools },
+    OUTPUT_USD,
+  ],
   [
     "OpenAI responses, stream",
     () =>
-      events({ type: "response.created" }, ...output.map((item) => ({ type: "response.output_item.done", item })), {
-        type: "response.completed",
-        response,
-      }),
+      events(
+        { type: "response.created" },
+        ...output.map((item) => ({ type: "response.output_item.done", item })),
+        {
+          type: "response.completed",
+          response,
+        },
+      ),
     "/openai/v1/responses",
     { model: "m", stream: true, input: "Say it.", tools },
     OUTPUT_USD,
@@ -255,11 +306,20 @@ describe("uses of a provider's tools cost their price", () => {
     ];
     upstream.answer((reply) => {
       reply.writeHead(200, { "content-type": "text/event-stream" });
-      reply.write(before.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), () => reply.destroy());
+      reply.write(before.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), () =>
+        reply.destroy(),
+      );
     });
-    const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+    const headers = {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+    };
     const body = JSON.stringify({ model: "m", stream: true, input: "Say it.", tools });
-    const cut = await fetch(`${gateway.publicUrl}/openai/v1/responses`, { method: "POST", body, headers });
+    const cut = await fetch(`${gateway.publicUrl}/openai/v1/responses`, {
+      method: "POST",
+      body,
+      headers,
+    });
     await cut.text().catch(() => "cut");
     const [row] = await rowsOf(gateway, cut.headers.get("x-request-id"));
     expect(row?.spend ?? Number.NaN).toBeCloseTo(2 * 0.5 + 0.25, 6);
@@ -272,8 +332,13 @@ describe("a budget", () => {
     json(anthropicMessage);
     const body = { model: "anthropic-m", messages: MESSAGES, tools: [search] };
     expect((await post("/v1/chat/completions", body, key)).status).toBe(429);
-    expect((await post("/v1/chat/completions", { ...body, tools: [{ ...search, max_uses: 2 }] }, key)).status).toBe(200);
-    expect((await post("/anthropic/v1/messages", { ...body, model: "m", max_tokens: 9 }, key)).status).toBe(429);
+    expect(
+      (await post("/v1/chat/completions", { ...body, tools: [{ ...search, max_uses: 2 }] }, key))
+        .status,
+    ).toBe(200);
+    expect(
+      (await post("/anthropic/v1/messages", { ...body, model: "m", max_tokens: 9 }, key)).status,
+    ).toBe(429);
   });
 
   it("refuses a tool without a price, by its name", async () => {
@@ -285,7 +350,10 @@ describe("a budget", () => {
       ["/mistral/v1/chat/completions", "m"],
     ] as const) {
       const { status, text } = await post(path, { ...body, model: name }, key);
-      expect([status, text]).toEqual([429, expect.stringContaining("The tool web_search of the model")]);
+      expect([status, text]).toEqual([
+        429,
+        expect.stringContaining("The tool web_search of the model"),
+      ]);
     }
     expect(upstream.requests.length).toBe(before);
   });

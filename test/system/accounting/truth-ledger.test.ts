@@ -1,9 +1,17 @@
-/** Two books: what the upstreams say they received and billed, and the gateway's rows. They agree after every kind of traffic. */
+/**
+ * Two books: what the upstreams say they received and billed, and the gateway's rows. They agree
+ * after every kind of traffic.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFaultUpstream, type FaultRecord, type FaultUpstream, GOOD_MODE } from "@sluice/testing";
+import {
+  createFaultUpstream,
+  type FaultRecord,
+  type FaultUpstream,
+  GOOD_MODE,
+} from "@sluice/testing";
 import { admin, chat, createKey, MESSAGES, rowsOf } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -15,7 +23,10 @@ const REQUESTS = 400;
 const AT_ONCE = 16;
 const KEYS = 3;
 
-/** What is asked for in turn. Odd lengths, so that every mode meets every key, and both kinds of reply. */
+/**
+ * What is asked for in turn. Odd lengths, so that every mode meets every key, and both kinds of
+ * reply.
+ */
 const MODES = [
   GOOD_MODE,
   "u39-500",
@@ -37,7 +48,10 @@ const MODES = [
 ];
 /** Requests whose client leaves before the end. */
 const ABORTED = new Set(["u43-endless", "u13-hang"]);
-/** Models by prefix: `plain/` has retries, `saved/` another upstream behind it, `dead/` begins with one that refuses. */
+/**
+ * Models by prefix: `plain/` has retries, `saved/` another upstream behind it, `dead/` begins with
+ * one that refuses.
+ */
 const PREFIXES = ["plain", "saved", "plain", "dead", "saved"];
 
 let first: FaultUpstream;
@@ -65,11 +79,19 @@ beforeAll(async () => {
     ],
   });
   const price = `{ input: ${PRICE.input}, output: ${PRICE.output} }`;
-  writeFileSync(join(workspace.folder, "config/prices.yaml"), `version: 1\nprices:\n  openai/*: ${price}\n`);
+  writeFileSync(
+    join(workspace.folder, "config/prices.yaml"),
+    `version: 1\nprices:\n  openai/*: ${price}\n`,
+  );
   gateway = await startGateway(workspace);
   await eventually("exact counts", async () => {
     const user = `warm-${first.requests.length}`;
-    const response = await chat(gateway, { model: "plain/u55-no-usage", messages: MESSAGES, stream: true, user });
+    const response = await chat(gateway, {
+      model: "plain/u55-no-usage",
+      messages: MESSAGES,
+      stream: true,
+      user,
+    });
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     return row?.completion_tokens === 4;
@@ -82,7 +104,10 @@ afterAll(async () => {
   await second?.close();
 });
 
-/** Sends one request, and reads it to its end, or leaves it at its first bytes. Returns how it ended. */
+/**
+ * Sends one request, and reads it to its end, or leaves it at its first bytes. Returns how it
+ * ended.
+ */
 async function send(number: number, keys: readonly string[]): Promise<string> {
   const mode = MODES[number % MODES.length] ?? GOOD_MODE;
   const prefix = PREFIXES[number % PREFIXES.length] ?? "plain";
@@ -110,12 +135,14 @@ async function send(number: number, keys: readonly string[]): Promise<string> {
 }
 
 /** What both received, in the order of arrival. A fallback comes after what it replaces. */
-const records = (): FaultRecord[] => [...first.requests, ...second.requests].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
+const records = (): FaultRecord[] =>
+  [...first.requests, ...second.requests].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs);
 
 describe("the truth ledger and the spend rows", () => {
   it(`agree row for row after ${REQUESTS} requests of all kinds`, async () => {
     const keys: string[] = [];
-    for (let index = 0; index < KEYS; index++) keys.push((await createKey(gateway, { key_alias: `key-${index}` })).key);
+    for (let index = 0; index < KEYS; index++)
+      keys.push((await createKey(gateway, { key_alias: `key-${index}` })).key);
     const ends: string[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
@@ -144,10 +171,16 @@ describe("the truth ledger and the spend rows", () => {
     expect(discrepancies).toEqual([]);
     expect(count("broken")).toBe(0);
     expect(
-      Math.min(figures["as reported"], figures.estimated, figures["failed unbilled"], figures["not received"]),
+      Math.min(
+        figures["as reported"],
+        figures.estimated,
+        figures["failed unbilled"],
+        figures["not received"],
+      ),
     ).toBeGreaterThan(0);
     expect(figures["nano-dollars"]).toBeGreaterThan(0);
-    // The oracle sees what is wrong: another price, a request that no upstream received, one that has no row.
+    // The oracle sees what is wrong: another price, a request that no upstream received, one that
+    // has no row.
     const sum = async (changed: readonly FaultRecord[], price = PRICE): Promise<number> =>
       (await compareTruth(gateway, changed, price)).discrepancies.length;
     const billed = records().find((record) => record.user === "request-0");

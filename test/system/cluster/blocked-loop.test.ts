@@ -1,4 +1,7 @@
-/** Plugins that block the event loop: the process serves no client meanwhile, so the log and the metrics name the plugin. */
+/**
+ * Plugins that block the event loop: the process serves no client meanwhile, so the log and the
+ * metrics name the plugin.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,12 +51,18 @@ async function startWith(server?: string): Promise<GatewayProcess> {
   const folder = join(workspace.folder, "my-plugins");
   mkdirSync(folder);
   const names = ["slow-one", "slow-two", "slow-three"];
-  for (const name of names) writeFileSync(join(folder, `${name}.ts`), STEP.replaceAll("NAME", name));
+  for (const name of names)
+    writeFileSync(join(folder, `${name}.ts`), STEP.replaceAll("NAME", name));
   const plugins = names.map((name) => `  - ../my-plugins/${name}.ts\n`).join("");
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${plugins}`));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${plugins}`),
+  );
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
   const steps = names.map((name) => `  - ${name}\n`).join("");
-  writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^ {2}- cost$/m, `${steps}  - cost`));
+  writeFileSync(
+    pipeline,
+    readFileSync(pipeline, "utf8").replace(/^ {2}- cost$/m, `${steps}  - cost`),
+  );
   return startGateway(workspace);
 }
 
@@ -103,7 +112,10 @@ describe("G8: a plugin that holds the event loop", () => {
       const lines = linesOf(plugin);
       return lines.length > 0 && lines;
     });
-    expect(line).toMatchObject({ msg: "the event loop was blocked", at: expect.stringMatching(at) as string });
+    expect(line).toMatchObject({
+      msg: "the event loop was blocked",
+      at: expect.stringMatching(at) as string,
+    });
     expect(line?.blocked_ms).toBeGreaterThan(400);
     expect((await metric("sluice_event_loop_blocks_total"))[plugin]).toBe(1);
     expect((await metric("sluice_event_loop_blocked_seconds_total"))[plugin]).toBeGreaterThan(0.4);
@@ -120,7 +132,9 @@ describe("G8: a plugin that holds the event loop", () => {
 
   it("is named while it lasts when it lasts long", async () => {
     const held = hold("slow-two", "compute", 5_000);
-    const line = await eventually("the log to say so", () => linesOf("slow-two").find(({ msg }) => msg.endsWith("is blocked")));
+    const line = await eventually("the log to say so", () =>
+      linesOf("slow-two").find(({ msg }) => msg.endsWith("is blocked")),
+    );
     expect(line.at).toMatch(/slow-two\.ts/);
     // The thread said so, not the loop.
     expect(linesOf("slow-two").filter(({ blocked_ms: ms }) => ms > 4_000)).toEqual([]);
@@ -143,7 +157,9 @@ describe("G8: a plugin that holds the event loop", () => {
     try {
       await hold("slow-one", "compute", 600, plain);
       expect(await metric("sluice_event_loop_blocks_total", plain)).toEqual({});
-      expect(await (await admin(plain, "/metrics")).text()).toContain("sluice_event_loop_delay_seconds");
+      expect(await (await admin(plain, "/metrics")).text()).toContain(
+        "sluice_event_loop_delay_seconds",
+      );
       expect(plain.stderr).not.toContain("the event loop was blocked");
     } finally {
       await plain.dispose();

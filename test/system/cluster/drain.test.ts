@@ -1,4 +1,7 @@
-/** What drains: the view of it, its deadline, the bounded number; and the generation on everything that a request leaves. */
+/**
+ * What drains: the view of it, its deadline, the bounded number; and the generation on everything
+ * that a request leaves.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,11 +42,18 @@ afterAll(async () => {
 /** Applies an edit that changes nothing for clients. */
 async function edit(number: number): Promise<{ outcome: string; generation: number | null }> {
   const file = join(gateway.workspace.pipelinesFolder, "chat.yaml");
-  writeFileSync(file, readFileSync(file, "utf8").replace(/^deadline: \d+s/m, `deadline: ${600 + number}s`));
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace(/^deadline: \d+s/m, `deadline: ${600 + number}s`),
+  );
   return configPost(gateway, "reload");
 }
 
-async function openStream(): Promise<{ text: Promise<string>; id: string | null; generation: number }> {
+async function openStream(): Promise<{
+  text: Promise<string>;
+  id: string | null;
+  generation: number;
+}> {
   const response = await chat(gateway, { model: "endless", messages: MESSAGES, stream: true });
   return {
     text: response.text(),
@@ -63,16 +73,23 @@ describe("a generation that was replaced", () => {
     const streams = [await openStream(), await openStream()];
     const [first] = streams;
     await edit(1);
-    const { draining } = (await configStatus(gateway)) as unknown as { draining: readonly Draining[] };
+    const { draining } = (await configStatus(gateway)) as unknown as {
+      draining: readonly Draining[];
+    };
     expect(draining).toMatchObject([{ generation: first?.generation, leases: 2 }]);
     expect(draining[0]?.oldest_age_ms).toBeGreaterThan(0);
     for (const { text, id, generation } of streams) {
       expect(await text).toMatch(
         /data: \{"error":\{"message":"[^"]+","type":"overloaded_error","code":503,"param":null\}\}\n\n$/,
       );
-      expect(await rowsOf(gateway, id)).toMatchObject([{ status: "partial", error_code: "overloaded", generation }]);
+      expect(await rowsOf(gateway, id)).toMatchObject([
+        { status: "partial", error_code: "overloaded", generation },
+      ]);
     }
-    await eventually("it to close", async () => (await configStatus(gateway)).draining.length === 0);
+    await eventually(
+      "it to close",
+      async () => (await configStatus(gateway)).draining.length === 0,
+    );
   });
 
   it(`is one of ${MAX_DRAINING} at most: the next edit waits for the first of them`, async () => {
@@ -106,7 +123,9 @@ describe("the generation", () => {
       return answer.status === 200 && ((await answer.json()) as { generation: number });
     });
     expect(explained.generation).toBe(generation);
-    const line = await eventually("the log line", () => gateway.stderr.split("\n").find((text) => text.includes(id)));
+    const line = await eventually("the log line", () =>
+      gateway.stderr.split("\n").find((text) => text.includes(id)),
+    );
     expect(JSON.parse(line)).toMatchObject({ request_id: id, generation });
   });
 });

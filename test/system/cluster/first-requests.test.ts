@@ -1,4 +1,7 @@
-/** First requests of new budgets: what was spent is read for all of them, also when the gateway did not run for a while. */
+/**
+ * First requests of new budgets: what was spent is read for all of them, also when the gateway did
+ * not run for a while.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -21,8 +24,14 @@ afterEach(async () => {
 });
 
 async function start(workers: number): Promise<void> {
-  const models = ["{ id: quick, targets: [{ provider: openai, model: quick, price: { input: 1, output: 1 } }] }"];
-  gateway = await startGateway({ baseUrl: upstream.baseUrl, server: `workers: ${workers}`, models });
+  const models = [
+    "{ id: quick, targets: [{ provider: openai, model: quick, price: { input: 1, output: 1 } }] }",
+  ];
+  gateway = await startGateway({
+    baseUrl: upstream.baseUrl,
+    server: `workers: ${workers}`,
+    models,
+  });
 }
 
 async function send(key: string, stream: boolean): Promise<number> {
@@ -35,20 +44,25 @@ async function send(key: string, stream: boolean): Promise<number> {
   return response.status;
 }
 
-it.each([1, 2])("first requests of a new key at once are all served: %i workers", async (workers) => {
-  await start(workers);
-  for (const count of [4, 40]) {
-    for (const stream of [false, true]) {
-      const { key } = await createKey(gateway, { max_budget: 5 });
-      const statuses = await Promise.all(Array.from({ length: count }, () => send(key, stream)));
-      expect(new Set(statuses)).toEqual(new Set([200]));
+it.each([1, 2])(
+  "first requests of a new key at once are all served: %i workers",
+  async (workers) => {
+    await start(workers);
+    for (const count of [4, 40]) {
+      for (const stream of [false, true]) {
+        const { key } = await createKey(gateway, { max_budget: 5 });
+        const statuses = await Promise.all(Array.from({ length: count }, () => send(key, stream)));
+        expect(new Set(statuses)).toEqual(new Set([200]));
+      }
     }
-  }
-});
+  },
+);
 
 it("first requests are served after the gateway was stopped while it read what was spent", async () => {
   await start(1);
-  const keys = await Promise.all(Array.from({ length: 60 }, async () => (await createKey(gateway, { max_budget: 5 })).key));
+  const keys = await Promise.all(
+    Array.from({ length: 60 }, async () => (await createKey(gateway, { max_budget: 5 })).key),
+  );
   const sent = keys.map((key, index) => send(key, index % 2 === 0));
   // Some are served, some have asked the ledger, some wait for their turn to ask it.
   await Promise.race(sent);

@@ -1,4 +1,7 @@
-/** All workers run one generation: whatever crashes around an edit, it is live in every worker or reported. */
+/**
+ * All workers run one generation: whatever crashes around an edit, it is live in every worker or
+ * reported.
+ */
 
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +35,10 @@ interface FullStatus extends ClusterStatus {
   readonly canary: object | null;
 }
 
-/** Waits until every worker is up, none has one of these pids, and all run one number and one digest. */
+/**
+ * Waits until every worker is up, none has one of these pids, and all run one number and one
+ * digest.
+ */
 function agreed(
   gateway: GatewayProcess,
   without: readonly number[],
@@ -43,7 +49,9 @@ function agreed(
     async () => {
       const now = (await clusterStatus(gateway)) as FullStatus;
       const runs = new Set(now.workers.map(({ generation, digest }) => `${generation} ${digest}`));
-      const isWhole = now.workers.length === SIZE && now.workers.every(({ pid, answers }) => answers && !without.includes(pid));
+      const isWhole =
+        now.workers.length === SIZE &&
+        now.workers.every(({ pid, answers }) => answers && !without.includes(pid));
       return isWhole && runs.size === 1 && now.workers_agree && holds(now) && now;
     },
     DEADLINE_MS,
@@ -82,26 +90,40 @@ describe("a cluster whose workers are killed around an edit", () => {
     const pids = pidsOf(await waitForWorkers(gateway));
     const word = name.replaceAll(" ", "-");
     act(pids, () => workspace.writeWord(word));
-    // A kill may come so late that the worker of the test was replaced; the edit is live all the same.
+    // A kill may come so late that the worker of the test was replaced; the edit is live all the
+    // same.
     await agreed(gateway, [], ({ drift }) => !drift.files_differ);
     const said = await fetch(`${gateway.publicUrl}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] }),
+      body: JSON.stringify({
+        model: "gpt-4o-mini",
+        messages: [{ role: "user", content: "Hello" }],
+      }),
     });
     expect(said.headers.get("x-said")).toBe(word);
   });
 
-  it.runIf(isFull)("keeps the running generation when the edit is refused, and reports the edit", async () => {
-    const before = await agreed(gateway, []);
-    kill(pidsOf(before));
-    workspace.writeWord("[not, a, word]");
-    const after = await agreed(gateway, pidsOf(before), ({ last_attempt: last }) => last?.outcome === "refused");
-    expect(after.live).toMatchObject({ digest: before.live.digest, generation: before.live.generation });
-    expect(after.drift.files_differ).toBe(true);
-    workspace.writeWord("mended");
-    await agreed(gateway, [], ({ drift }) => !drift.files_differ);
-  });
+  it.runIf(isFull)(
+    "keeps the running generation when the edit is refused, and reports the edit",
+    async () => {
+      const before = await agreed(gateway, []);
+      kill(pidsOf(before));
+      workspace.writeWord("[not, a, word]");
+      const after = await agreed(
+        gateway,
+        pidsOf(before),
+        ({ last_attempt: last }) => last?.outcome === "refused",
+      );
+      expect(after.live).toMatchObject({
+        digest: before.live.digest,
+        generation: before.live.generation,
+      });
+      expect(after.drift.files_differ).toBe(true);
+      workspace.writeWord("mended");
+      await agreed(gateway, [], ({ drift }) => !drift.files_differ);
+    },
+  );
 
   it("keeps a rollback, also in a replaced worker", async () => {
     const before = await agreed(gateway, []);
@@ -113,7 +135,10 @@ describe("a cluster whose workers are killed around an edit", () => {
       const alive = pidsOf(await waitForWorkers(gateway)).filter((pid) => pids.includes(pid));
       kill(alive);
       const after = await agreed(gateway, alive);
-      expect(after.live).toMatchObject({ digest: before.live.digest, generation: back.live.generation });
+      expect(after.live).toMatchObject({
+        digest: before.live.digest,
+        generation: back.live.generation,
+      });
       expect(after.drift.files_differ).toBe(true);
     }
   });
@@ -140,14 +165,20 @@ describe("a cluster with reload: on_request", () => {
     kill([victim]);
     // The aborted contents are in the files, and stay there.
     const same = await agreed(gateway, [victim]);
-    expect(same.live).toMatchObject({ generation: first.live.generation, digest: first.live.digest });
+    expect(same.live).toMatchObject({
+      generation: first.live.generation,
+      digest: first.live.digest,
+    });
     expect(await restartWorkers(gateway)).toMatchObject({ outcome: "restarted" });
     const restarted = await agreed(gateway, pidsOf(same), ({ drift }) => !drift.files_differ);
     expect(restarted.live.generation).toBeGreaterThan(first.live.generation + 1);
     const [next = 0] = pidsOf(restarted);
     kill([next]);
     const after = await agreed(gateway, [next]);
-    expect(after.live).toMatchObject({ generation: restarted.live.generation, digest: restarted.live.digest });
+    expect(after.live).toMatchObject({
+      generation: restarted.live.generation,
+      digest: restarted.live.digest,
+    });
     expect(after.drift.files_differ).toBe(false);
   });
 
@@ -159,30 +190,48 @@ describe("a cluster with reload: on_request", () => {
     kill([victim]);
     const during = await agreed(gateway, [victim]);
     expect(during.live.generation).toBe(before.live.generation);
-    const status = runCommand(["status", "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+    const status = runCommand(
+      ["status", "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+      workspace.folder,
+    );
     await status.ended;
     expect(status.stdout).toMatch(/worker \d+ \(pid \d+\): .*, without the canary/);
     expect((await admin(gateway, "/config/canary/promote", {})).status).toBe(200);
-    await agreed(gateway, [victim], ({ live, drift }) => live.digest !== before.live.digest && !drift.files_differ);
+    await agreed(
+      gateway,
+      [victim],
+      ({ live, drift }) => live.digest !== before.live.digest && !drift.files_differ,
+    );
   });
 
-  it.runIf(isFull)("keeps an edit that was not requested out of a replaced worker, and reports it", async () => {
-    const before = await agreed(gateway, []);
-    workspace.writeWord("not-asked-for");
-    kill(pidsOf(before));
-    const after = await agreed(gateway, pidsOf(before));
-    expect(after.live).toMatchObject({ generation: before.live.generation, digest: before.live.digest });
-    expect(after.drift.files_differ).toBe(true);
-    expect(await (await admin(gateway, "/config/reload", {})).json()).toMatchObject({ outcome: "applied" });
-    await agreed(gateway, [], ({ drift }) => !drift.files_differ);
-  });
+  it.runIf(isFull)(
+    "keeps an edit that was not requested out of a replaced worker, and reports it",
+    async () => {
+      const before = await agreed(gateway, []);
+      workspace.writeWord("not-asked-for");
+      kill(pidsOf(before));
+      const after = await agreed(gateway, pidsOf(before));
+      expect(after.live).toMatchObject({
+        generation: before.live.generation,
+        digest: before.live.digest,
+      });
+      expect(after.drift.files_differ).toBe(true);
+      expect(await (await admin(gateway, "/config/reload", {})).json()).toMatchObject({
+        outcome: "applied",
+      });
+      await agreed(gateway, [], ({ drift }) => !drift.files_differ);
+    },
+  );
 
   it.runIf(isFull)("starts with the same generation after the supervisor was killed", async () => {
     const before = await agreed(gateway, []);
     await gateway.kill();
     gateway = await startGateway(workspace);
     const after = await agreed(gateway, pidsOf(before));
-    expect(after.live).toMatchObject({ generation: before.live.generation, digest: before.live.digest });
+    expect(after.live).toMatchObject({
+      generation: before.live.generation,
+      digest: before.live.digest,
+    });
   });
 
   it("names the worker that cannot run the others' generation, and the reason", async () => {
@@ -201,10 +250,14 @@ describe("a cluster with reload: on_request", () => {
     await admin(gateway, "/config/reload", {});
     const split = await eventually(
       "the reason",
-      async () => (await clusterStatus(gateway)).workers.find(({ differs }) => (differs ?? null) !== null),
+      async () =>
+        (await clusterStatus(gateway)).workers.find(({ differs }) => (differs ?? null) !== null),
       DEADLINE_MS,
     );
-    expect(split).toMatchObject({ pid: odd, differs: expect.stringContaining("not in this worker") as string });
+    expect(split).toMatchObject({
+      pid: odd,
+      differs: expect.stringContaining("not in this worker") as string,
+    });
     // What cannot run in this process may run in another.
     kill([odd ?? 0]);
     await agreed(gateway, [odd ?? 0], ({ drift }) => !drift.files_differ);

@@ -1,4 +1,7 @@
-/** A hung worker, and edits and stops during a start. The tests run side by side: most of their time is waiting. */
+/**
+ * A hung worker, and edits and stops during a start. The tests run side by side: most of their time
+ * is waiting.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -26,16 +29,26 @@ beforeAll(async () => {
 });
 afterAll(() => upstream?.close());
 
-/** Code that keeps the event loop from coming round, for good or so long, and the processor free for others. */
-const standStill = (forMs = "Infinity"): string => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${forMs});`;
+/**
+ * Code that keeps the event loop from coming round, for good or so long, and the processor free for
+ * others.
+ */
+const standStill = (forMs = "Infinity"): string =>
+  `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${forMs});`;
 
 describe.concurrent("a cluster", () => {
   it("names a hung worker and the code that blocks it, serves with the others, and replaces it", async () => {
-    const workspace = createClusterWorkspace(upstream.baseUrl, "hung_worker_timeout: 7s, drain_timeout: 1s");
+    const workspace = createClusterWorkspace(
+      upstream.baseUrl,
+      "hung_worker_timeout: 7s, drain_timeout: 1s",
+    );
     workspace.writeStep({ run: `if (exchange.request.model === "openai/still") ${standStill()}` });
     const gateway = await startGateway(workspace);
     const command = (name: string) =>
-      runCommand([name, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+      runCommand(
+        [name, "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+        workspace.folder,
+      );
     const hang = () => freshChat(gateway, gateway.masterKey, "openai/still").catch(() => "cut");
     try {
       const before = await waitForWorkers(gateway);
@@ -50,14 +63,24 @@ describe.concurrent("a cluster", () => {
       );
       const [still] = workers.filter(({ answers }) => !answers);
       expect(workers).toHaveLength(SIZE);
-      const looks = await Promise.all(["/metrics", "/key/list"].map((path) => admin(gateway, path)));
+      const looks = await Promise.all(
+        ["/metrics", "/key/list"].map((path) => admin(gateway, path)),
+      );
       expect(looks.map(({ status }) => status)).toEqual([200, 200]);
       await eventually("its end", () => !lives(still?.pid ?? 0), 20_000);
       expect(await lost).toBe("cut");
-      const line = gateway.stderr.split("\n").find((text) => text.includes("it is ended and replaced")) ?? "{}";
-      expect(JSON.parse(line)).toMatchObject({ worker: still?.worker, pid: still?.pid, plugin: "says" });
+      const line =
+        gateway.stderr.split("\n").find((text) => text.includes("it is ended and replaced")) ??
+        "{}";
+      expect(JSON.parse(line)).toMatchObject({
+        worker: still?.worker,
+        pid: still?.pid,
+        plugin: "says",
+      });
       expect(line).toMatch(/"at":"run \(file:[^)]*says\.ts:\d+\)"/);
-      const blocked = gateway.stderr.split("\n").find((text) => text.includes('"the event loop is blocked"')) ?? "{}";
+      const blocked =
+        gateway.stderr.split("\n").find((text) => text.includes('"the event loop is blocked"')) ??
+        "{}";
       expect(JSON.parse(blocked)).toMatchObject({ worker: still?.worker, plugin: "says" });
       await waitForWorkers(gateway, [still?.pid ?? 0]);
       const page = readMetrics(await (await admin(gateway, "/metrics")).text());
@@ -76,7 +99,9 @@ describe.concurrent("a cluster", () => {
       );
       expect(silent).toMatchObject({ live: null, waiting_for_restart: [] });
       const [restart, status] = [command("restart"), command("status")];
-      expect((await admin(gateway, "/config/status", undefined, "sk-wrong-key-000000000000000")).status).toBe(401);
+      expect(
+        (await admin(gateway, "/config/status", undefined, "sk-wrong-key-000000000000000")).status,
+      ).toBe(401);
       expect((await status.ended).code).toBe(0);
       expect(await restart.ended).toEqual({ code: 0, signal: null });
       expect(restart.stdout).toBe("restarted: 2 of 2 workers replaced\n");
@@ -105,7 +130,9 @@ describe.concurrent("a cluster", () => {
       expect(childrenOf(gateway.pid)).toHaveLength(SIZE);
       await eventually("the edit", async () => {
         const said = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
-        return (await waitForWorkers(gateway)).workers_agree && said.headers.get("x-said") === "second";
+        return (
+          (await waitForWorkers(gateway)).workers_agree && said.headers.get("x-said") === "second"
+        );
       });
     } finally {
       await gateway.dispose();
@@ -136,7 +163,9 @@ describe.concurrent("a cluster", () => {
     const gateway = await startGateway({ baseUrl: upstream.baseUrl });
     try {
       gateway.signal("SIGUSR2");
-      await eventually("the sentence", () => gateway.stderr.includes("This gateway is a single process"));
+      await eventually("the sentence", () =>
+        gateway.stderr.includes("This gateway is a single process"),
+      );
       expect((await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES })).status).toBe(200);
     } finally {
       await gateway.dispose();

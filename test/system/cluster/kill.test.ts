@@ -110,14 +110,17 @@ async function expectTheirRows(seen: readonly Seen[], what: string, calls = 0): 
   expect(ended.every(({ status }) => status === 200)).toBe(true);
   expect(ended.length).toBeGreaterThan(KILLS * 4);
   expect(streams).toBeGreaterThan(KILLS / 2);
-  // Every call that arrived has its row. One that was noted and did not arrive before the kill has one too.
+  // Every call that arrived has its row. One that was noted and did not arrive before the kill has
+  // one too.
   const arrived = upstream.requests.length - calls;
   expect(rows.length).toBeGreaterThanOrEqual(arrived);
   expect(rows.length).toBeLessThanOrEqual(arrived + KILLS * LOOPS);
   const settled = rows.filter(({ metadata }) => metadata["interrupted"] !== true);
   expect(settled.length).toBeLessThanOrEqual(arrived);
   const finished = new Set(ended.map(({ requestId }) => requestId));
-  expect(rows.filter(({ request_id, status }) => finished.has(request_id) && status !== "success")).toEqual([]);
+  expect(
+    rows.filter(({ request_id, status }) => finished.has(request_id) && status !== "success"),
+  ).toEqual([]);
 }
 
 /** Every row there is, page by page. */

@@ -1,4 +1,7 @@
-/** The exchange of the master key with several workers (journeys C7): `server.admin.previous_key` and restarts. */
+/**
+ * The exchange of the master key with several workers (journeys C7): `server.admin.previous_key`
+ * and restarts.
+ */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +22,9 @@ const statusOf = async (gateway: GatewayProcess, path: string, key: string): Pro
 
 describe("server.admin.previous_key with workers and the key in its file", () => {
   it("is exchanged by a restart: both are accepted until the old one is removed", async () => {
-    const workspace = createWorkspace({ server: `workers: 2, drain_timeout: 1s, admin: { ${PREVIOUS} }` });
+    const workspace = createWorkspace({
+      server: `workers: 2, drain_timeout: 1s, admin: { ${PREVIOUS} }`,
+    });
     const file = join(workspace.dataDirectory, "master.key");
     mkdirSync(workspace.dataDirectory, { recursive: true });
     writeFileSync(file, `${OLD}\n`, { mode: 0o600 });
@@ -34,7 +39,11 @@ describe("server.admin.previous_key with workers and the key in its file", () =>
       writeFileSync(file, `${MASTER_KEY}\n`);
       expect((await restartWorkers(gateway)).outcome).toBe("restarted");
       for (const path of ["/key/list", "/config/status"])
-        expect([path, await statusOf(gateway, path, OLD), await statusOf(gateway, path, MASTER_KEY)]).toEqual([path, 200, 200]);
+        expect([
+          path,
+          await statusOf(gateway, path, OLD),
+          await statusOf(gateway, path, MASTER_KEY),
+        ]).toEqual([path, 200, 200]);
       const { previous_key: view } = (await (await admin(gateway, "/config/status")).json()) as {
         readonly previous_key: { readonly uses: number } | null;
       };

@@ -1,14 +1,26 @@
-/** `GET /requests` and `sluice requests` with two workers (journeys C4): the lists of both as one, also over several pages. */
+/**
+ * `GET /requests` and `sluice requests` with two workers (journeys C4): the lists of both as one,
+ * also over several pages.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { admin } from "../support/client.ts";
-import { createClusterWorkspace, type ClusterWorkspace, freshChat, SIZE } from "../support/cluster-workspace.ts";
+import {
+  createClusterWorkspace,
+  type ClusterWorkspace,
+  freshChat,
+  SIZE,
+} from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 
 interface Page {
-  readonly requests: readonly { readonly request_id: string; readonly status: number | null; readonly source: string }[];
+  readonly requests: readonly {
+    readonly request_id: string;
+    readonly status: number | null;
+    readonly source: string;
+  }[];
   readonly next_cursor: string | null;
 }
 
@@ -60,15 +72,20 @@ describe("requests of two workers", () => {
   it("are one list, newest first, with what each worker has in its memory", async () => {
     const { requests, next_cursor: next } = await list("?limit=100");
     expect(requests.map((one) => one.request_id)).toEqual(ids);
-    expect(requests.map((one) => one.status)).toEqual(ids.map((_id, index) => (index % 2 === 0 ? 401 : 200)));
+    expect(requests.map((one) => one.status)).toEqual(
+      ids.map((_id, index) => (index % 2 === 0 ? 401 : 200)),
+    );
     expect([...new Set(requests.map((one) => one.source)), next]).toEqual(["memory", null]);
   });
 
-  it.each([1, 3, 5])("go on behind a cursor, %i a page, without a gap and without a repeat", async (limit) => {
-    const found = await pages(limit);
-    expect(found.flat().map((one) => one.request_id)).toEqual(ids);
-    expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
-  });
+  it.each([1, 3, 5])(
+    "go on behind a cursor, %i a page, without a gap and without a repeat",
+    async (limit) => {
+      const found = await pages(limit);
+      expect(found.flat().map((one) => one.request_id)).toEqual(ids);
+      expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+    },
+  );
 
   it("go on behind a cursor under a filter", async () => {
     const wanted = ids.filter((_id, index) => index % 2 === 1);
@@ -81,7 +98,9 @@ describe("requests of two workers", () => {
     // One a page: a millisecond with several requests goes over several pages.
     for (const limit of [1, 2]) {
       const newest = (await pages(limit)).flat().map((one) => one.request_id);
-      expect(newest.slice(0, together.length).toSorted()).toEqual(together.map(({ id }) => id).toSorted());
+      expect(newest.slice(0, together.length).toSorted()).toEqual(
+        together.map(({ id }) => id).toSorted(),
+      );
       expect(newest.slice(together.length)).toEqual(before);
       expect(new Set(newest).size).toBe(newest.length);
     }
@@ -89,7 +108,10 @@ describe("requests of two workers", () => {
 
   it("are explained whichever worker had them", async () => {
     for (const id of ids.slice(0, 2 * OF_EACH)) {
-      const explained = (await (await admin(gateway, `/requests/${id}`)).json()) as { request_id: string; source: string };
+      const explained = (await (await admin(gateway, `/requests/${id}`)).json()) as {
+        request_id: string;
+        source: string;
+      };
       expect(explained).toMatchObject({ request_id: id, source: "memory" });
     }
   });

@@ -60,14 +60,22 @@ describe("a restart", () => {
   it("is refused for settings that need a stop and a start, and changes nothing", async () => {
     const files = readFileSync(workspace.configPath, "utf8");
     const before = await waitForWorkers(gateway);
-    const text = workspace.config({ baseUrl: upstream.baseUrl, server: "workers: 3, admin: { port: 0, host: 127.0.0.2 }" });
+    const text = workspace.config({
+      baseUrl: upstream.baseUrl,
+      server: "workers: 3, admin: { port: 0, host: 127.0.0.2 }",
+    });
     workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/says.ts"\n'));
     const refused = await restartWorkers(gateway);
     expect(refused).toMatchObject({ outcome: "refused", replaced: 0 });
-    expect(refused.reasons.join("\n")).toContain("server.workers and server.admin cannot change while the workers are replaced");
+    expect(refused.reasons.join("\n")).toContain(
+      "server.workers and server.admin cannot change while the workers are replaced",
+    );
     process.kill(pidsOf(before)[0] ?? 0, "SIGKILL");
     const after = await waitForWorkers(gateway, pidsOf(before).slice(0, 1));
-    expect(after.workers.map(({ generation }) => generation)).toEqual([before.live.generation, before.live.generation]);
+    expect(after.workers.map(({ generation }) => generation)).toEqual([
+      before.live.generation,
+      before.live.generation,
+    ]);
     expect(after.workers_agree).toBe(true);
     workspace.write(files);
   });
@@ -79,7 +87,10 @@ describe("a restart", () => {
     for (const pid of before) process.kill(pid, "SIGKILL");
     expect(await answer).toMatchObject({ outcome: "restarted", replaced: SIZE });
     const after = await waitForWorkers(gateway, before);
-    await eventually("no process beside the workers", () => childrenOf(gateway.pid).length === SIZE);
+    await eventually(
+      "no process beside the workers",
+      () => childrenOf(gateway.pid).length === SIZE,
+    );
     expect(after.workers_agree).toBe(true);
     expect(new Set(childrenOf(gateway.pid))).toEqual(new Set(pidsOf(after)));
   });

@@ -1,9 +1,17 @@
-/** A process that the system stops for longer than every limit: no plugin is named for it, and no worker is ended. */
+/**
+ * A process that the system stops for longer than every limit: no plugin is named for it, and no
+ * worker is ended.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { chat, MESSAGES } from "../support/client.ts";
-import { childrenOf, createClusterWorkspace, pidsOf, waitForWorkers } from "../support/cluster-workspace.ts";
+import {
+  childrenOf,
+  createClusterWorkspace,
+  pidsOf,
+  waitForWorkers,
+} from "../support/cluster-workspace.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 
 const BODY = { model: "gpt-4o-mini", messages: MESSAGES };
@@ -40,7 +48,10 @@ const complaints = ({ stderr }: GatewayProcess): string[] =>
 
 describe.concurrent("a stopped process", () => {
   it("names no plugin, at any moment of its turns", async () => {
-    const gateway = await startGateway({ baseUrl: upstream.baseUrl, server: "block_warning: 50ms" });
+    const gateway = await startGateway({
+      baseUrl: upstream.baseUrl,
+      server: "block_warning: 50ms",
+    });
     try {
       await underLoad(gateway, async () => {
         for (let round = 0; round < 12; round++) {
@@ -56,7 +67,9 @@ describe.concurrent("a stopped process", () => {
   });
 
   it("keeps its workers", async () => {
-    const gateway = await startGateway(createClusterWorkspace(upstream.baseUrl, "hung_worker_timeout: 2s"));
+    const gateway = await startGateway(
+      createClusterWorkspace(upstream.baseUrl, "hung_worker_timeout: 2s"),
+    );
     try {
       const before = pidsOf(await waitForWorkers(gateway));
       await underLoad(gateway, async () => {

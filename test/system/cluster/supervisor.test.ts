@@ -18,7 +18,12 @@ import {
   waitForWorkers,
 } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "../support/gateway-process.ts";
+import {
+  type GatewayProcess,
+  type ProcessEnvironment,
+  runCommand,
+  startGateway,
+} from "../support/gateway-process.ts";
 import { startLoad } from "../support/load.ts";
 import { readMetrics } from "../support/prometheus.ts";
 
@@ -63,11 +68,17 @@ async function startOnOwnNode(environment: ProcessEnvironment = {}): Promise<Gat
 }
 
 const command = (...args: readonly string[]) =>
-  runCommand([...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+  runCommand(
+    [...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+    workspace.folder,
+  );
 
 /** The cluster with a worker whose number is above the configured count. */
-async function restartedOnce(): Promise<readonly [worker: { readonly worker: number; readonly pid: number }]> {
-  const late = async () => (await waitForWorkers(gateway)).workers.filter(({ worker }) => worker > SIZE);
+async function restartedOnce(): Promise<
+  readonly [worker: { readonly worker: number; readonly pid: number }]
+> {
+  const late = async () =>
+    (await waitForWorkers(gateway)).workers.filter(({ worker }) => worker > SIZE);
   const [known] = await late();
   if (known !== undefined) return [known];
   const before = pidsOf(await waitForWorkers(gateway));
@@ -116,14 +127,21 @@ describe("workers of a cluster", () => {
 
   it("take over the rows of a killed worker, for any number", async () => {
     const [victim] = await restartedOnce();
-    const ended = readMetrics(await (await admin(gateway, "/metrics")).text()).sum("sluice_worker_ends_total") ?? 0;
+    const ended =
+      readMetrics(await (await admin(gateway, "/metrics")).text()).sum(
+        "sluice_worker_ends_total",
+      ) ?? 0;
     const before = await Promise.all(Array.from({ length: 16 }, () => freshChat(gateway)));
     process.kill(victim.pid, "SIGKILL");
     await waitForWorkers(gateway, [victim.pid]);
     expect(before.some(({ worker }) => worker === victim.worker)).toBe(true);
     const page = readMetrics(await (await admin(gateway, "/metrics")).text());
-    expect([page.sum("sluice_workers"), page.sum("sluice_worker_ends_total")]).toEqual([SIZE, ended + 1]);
-    for (const { id } of before) expect(await eventually("rows", () => rowsOf(gateway, id), 5_000)).toHaveLength(1);
+    expect([page.sum("sluice_workers"), page.sum("sluice_worker_ends_total")]).toEqual([
+      SIZE,
+      ended + 1,
+    ]);
+    for (const { id } of before)
+      expect(await eventually("rows", () => rowsOf(gateway, id), 5_000)).toHaveLength(1);
   });
 
   it("release the slots of a killed worker", async () => {
@@ -131,7 +149,10 @@ describe("workers of a cluster", () => {
     const { key } = await createKey(gateway, { max_parallel_requests: 2 });
     const held = [0, 1].map(() => freshChat(gateway, key, "gpt-4o").catch(() => undefined));
     // A look that came between the two would take the place of the second.
-    await eventually("both calls", () => upstream.requests.filter(({ finished }) => !finished).length >= 2);
+    await eventually(
+      "both calls",
+      () => upstream.requests.filter(({ finished }) => !finished).length >= 2,
+    );
     await eventually("a full house", async () => (await freshChat(gateway, key)).status === 429);
     for (const pid of pidsOf(await clusterStatus(gateway))) {
       process.kill(pid, "SIGKILL");
@@ -156,7 +177,8 @@ describe("a supervisor", () => {
     expect(gateway.publicUrl).toBe(publicUrl);
     await waitForWorkers(gateway);
     const ended = seen.filter(({ hasEnded, status }) => hasEnded && status === 200);
-    for (const { requestId } of ended) expect(await eventually("rows", () => rowsOf(gateway, requestId), 5_000)).toHaveLength(1);
+    for (const { requestId } of ended)
+      expect(await eventually("rows", () => rowsOf(gateway, requestId), 5_000)).toHaveLength(1);
   });
 
   it("keeps running when it cannot spawn, and respawns when it can", async () => {
@@ -164,7 +186,9 @@ describe("a supervisor", () => {
     rmSync(node);
     try {
       process.kill(before[0] ?? 0, "SIGKILL");
-      await eventually("the failure in the log", () => gateway.stderr.includes("a worker could not be started"));
+      await eventually("the failure in the log", () =>
+        gateway.stderr.includes("a worker could not be started"),
+      );
       expect((await freshChat(gateway)).status).toBe(200);
       expect(await restartWorkers(gateway)).toMatchObject({ outcome: "refused", replaced: 0 });
     } finally {

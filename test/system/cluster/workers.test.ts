@@ -1,4 +1,7 @@
-/** Several worker processes: they are one gateway for clients and operators, mended when they crash, replaced under load. */
+/**
+ * Several worker processes: they are one gateway for clients and operators, mended when they crash,
+ * replaced under load.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +54,10 @@ beforeAll(async () => {
   const text = workspace.config({ baseUrl: upstream.baseUrl, server: `workers: ${SIZE}` });
   workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/says.ts"\n'));
   const chatFile = join(workspace.pipelinesFolder, "chat.yaml");
-  writeFileSync(chatFile, readFileSync(chatFile, "utf8").replace(/^( +)- auth\b.*$/m, "$&\n$1- says"));
+  writeFileSync(
+    chatFile,
+    readFileSync(chatFile, "utf8").replace(/^( +)- auth\b.*$/m, "$&\n$1- says"),
+  );
   gateway = await startGateway(workspace);
 });
 afterAll(async () => {
@@ -70,7 +76,11 @@ function statusWithout(pids: readonly number[]): Promise<Status> {
     "other workers",
     async () => {
       const now = await status();
-      return now.workers.length === SIZE && now.workers.every(({ pid, answers }) => answers && !pids.includes(pid)) && now;
+      return (
+        now.workers.length === SIZE &&
+        now.workers.every(({ pid, answers }) => answers && !pids.includes(pid)) &&
+        now
+      );
     },
     15_000,
   );
@@ -78,7 +88,11 @@ function statusWithout(pids: readonly number[]): Promise<Status> {
 
 /** One chat request, whole. */
 function chatOnce(key = gateway.masterKey): Promise<Response> {
-  return chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+  return chat(
+    gateway,
+    { model: "gpt-4o-mini", messages: MESSAGES },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
 }
 
 describe("workers", () => {
@@ -89,7 +103,9 @@ describe("workers", () => {
       [2, live.generation],
     ]);
     expect(agree).toBe(true);
-    expect((await admin(gateway, "/config/status", undefined, "sk-wrong-key-000000000000000")).status).toBe(401);
+    expect(
+      (await admin(gateway, "/config/status", undefined, "sk-wrong-key-000000000000000")).status,
+    ).toBe(401);
     const replies = await Promise.all(Array.from({ length: 12 }, () => chatOnce()));
     expect(replies.map((reply) => reply.status)).toEqual(replies.map(() => 200));
     for (const reply of replies) {
@@ -97,18 +113,24 @@ describe("workers", () => {
       const id = reply.headers.get("x-request-id") ?? "";
       expect(await rowsOf(gateway, id)).toHaveLength(1);
       const explained = await eventually("the record", async () => {
-        const found = (await (await admin(gateway, `/requests/${id}`)).json()) as { source?: string; steps: unknown[] | null };
+        const found = (await (await admin(gateway, `/requests/${id}`)).json()) as {
+          source?: string;
+          steps: unknown[] | null;
+        };
         return found.steps !== null && found;
       });
       expect(explained.steps?.length).toBeGreaterThan(3);
     }
     const page = readMetrics(await (await admin(gateway, "/metrics")).text());
-    const requests = (worker: string) => page.sum("sluice_requests_total", { worker, model: "gpt-4o-mini" }) ?? 0;
+    const requests = (worker: string) =>
+      page.sum("sluice_requests_total", { worker, model: "gpt-4o-mini" }) ?? 0;
     expect(requests("1") + requests("2")).toBe(12);
     const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
       deployments: { deployment: string; attempts: { total: number } }[];
     };
-    expect(deployments.find(({ deployment }) => deployment === "openai/gpt-4o-mini")?.attempts.total).toBe(12);
+    expect(
+      deployments.find(({ deployment }) => deployment === "openai/gpt-4o-mini")?.attempts.total,
+    ).toBe(12);
   });
 
   it("share limits in memory to the last request", async () => {
@@ -116,7 +138,9 @@ describe("workers", () => {
     // Another worker sees a new key within a second.
     await eventually("both workers to know the key", async () => {
       const answers = await Promise.all(
-        Array.from({ length: 4 }, () => fetch(`${gateway.publicUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })),
+        Array.from({ length: 4 }, () =>
+          fetch(`${gateway.publicUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } }),
+        ),
       );
       return answers.every((answer) => answer.status === 200);
     });
@@ -158,14 +182,19 @@ describe("workers", () => {
     const during = await Promise.allSettled(Array.from({ length: 8 }, () => chatOnce()));
     const after = await statusWithout([victim?.pid ?? 0]);
     const seen = await load.stop();
-    expect(during.filter((reply) => reply.status === "fulfilled" && reply.value.status === 200).length).toBeGreaterThan(0);
+    expect(
+      during.filter((reply) => reply.status === "fulfilled" && reply.value.status === 200).length,
+    ).toBeGreaterThan(0);
     expect(after.workers_agree).toBe(true);
     const answered = [
       ...served.map((reply) => reply.headers.get("x-request-id")),
-      ...seen.filter(({ status: code, hasEnded }) => code === 200 && hasEnded).map(({ requestId }) => requestId),
+      ...seen
+        .filter(({ status: code, hasEnded }) => code === 200 && hasEnded)
+        .map(({ requestId }) => requestId),
     ];
     expect(answered.length).toBeGreaterThan(8);
-    for (const id of answered) expect(await eventually("rows", () => rowsOf(gateway, id), 3_000)).toHaveLength(1);
+    for (const id of answered)
+      expect(await eventually("rows", () => rowsOf(gateway, id), 3_000)).toHaveLength(1);
   });
 
   it("are replaced under load without a failed request, with the new code of a plugin", async () => {
@@ -179,14 +208,22 @@ describe("workers", () => {
     expect(waiting.waiting_for_restart).toEqual([pluginFile]);
     const imported = join(workspace.folder, "my-plugins/imported.ts");
     writeFileSync(imported, "export const other = true;");
-    await eventually("the imported file too", async () => (await status()).waiting_for_restart.includes(imported));
+    await eventually("the imported file too", async () =>
+      (await status()).waiting_for_restart.includes(imported),
+    );
     const load = startLoad(gateway, 4, "gpt-4o-mini");
-    const command = runCommand(["restart", "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+    const command = runCommand(
+      ["restart", "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+      workspace.folder,
+    );
     expect(await command.ended).toEqual({ code: 0, signal: null });
     expect(command.stdout).toBe("restarted: 2 of 2 workers replaced\n");
     const after = await statusWithout(before.workers.map(({ pid }) => pid));
     // A connection that was kept may reach a worker on its way out once more.
-    await eventually("the new code", async () => (await chatOnce()).headers.get("x-said") === "second");
+    await eventually(
+      "the new code",
+      async () => (await chatOnce()).headers.get("x-said") === "second",
+    );
     const seen = await load.stop();
     const failed = seen.filter(({ status: code, hasEnded }) => code !== 200 || !hasEnded);
     console.info(
@@ -201,20 +238,30 @@ describe("workers", () => {
   it("stay when the new one cannot start", async () => {
     const before = await status();
     writeFileSync(pluginFile, "export default 1;");
-    const answer = (await (await admin(gateway, "/restart", {})).json()) as { outcome: string; reasons: string[] };
+    const answer = (await (await admin(gateway, "/restart", {})).json()) as {
+      outcome: string;
+      reasons: string[];
+    };
     expect(answer).toMatchObject({ outcome: "refused", replaced: 0, workers: SIZE });
     expect(answer.reasons.join("\n")).toContain("says.ts");
-    expect((await status()).workers.map(({ pid }) => pid)).toEqual(before.workers.map(({ pid }) => pid));
+    expect((await status()).workers.map(({ pid }) => pid)).toEqual(
+      before.workers.map(({ pid }) => pid),
+    );
     expect((await chatOnce()).headers.get("x-said")).toBe("second");
   });
 });
 
 describe("one worker that is supervised", () => {
   it("is replaced under load without a failed request", async () => {
-    const supervised = await startGateway({ baseUrl: upstream.baseUrl }, {}, "warn", ["--supervised"]);
+    const supervised = await startGateway({ baseUrl: upstream.baseUrl }, {}, "warn", [
+      "--supervised",
+    ]);
     try {
       const load = startLoad(supervised, 2, "gpt-4o-mini");
-      expect(await (await admin(supervised, "/restart", {})).json()).toMatchObject({ outcome: "restarted", replaced: 1 });
+      expect(await (await admin(supervised, "/restart", {})).json()).toMatchObject({
+        outcome: "restarted",
+        replaced: 1,
+      });
       const seen = await load.stop();
       expect(seen.filter(({ status: code, hasEnded }) => code !== 200 || !hasEnded)).toEqual([]);
       expect(await supervised.stop()).toEqual({ code: 0, signal: null });

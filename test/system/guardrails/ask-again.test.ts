@@ -1,4 +1,7 @@
-/** A reply that fits no schema is asked for once more: what the client gets, what the upstream sees, what it costs. */
+/**
+ * A reply that fits no schema is asked for once more: what the client gets, what the upstream sees,
+ * what it costs.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +22,24 @@ const CENT = "price: { input: 0, output: 0, request: 0.01 }";
 let upstream: Upstream;
 let gateway: GatewayProcess;
 
-function guarded(workspace: Workspace, guardrails: readonly string[], step: string, pipeline = "chat"): Workspace {
+function guarded(
+  workspace: Workspace,
+  guardrails: readonly string[],
+  step: string,
+  pipeline = "chat",
+): Workspace {
   const section = `guardrails:\n${guardrails.map((line) => `  ${line}\n`).join("")}`;
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${section}models:\n`));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${section}models:\n`),
+  );
   const path = join(workspace.pipelinesFolder, `${pipeline}.yaml`);
-  writeFileSync(path, readFileSync(path, "utf8").replace(/^( +- )guardrails\b.*$/m, `$1{ use: guardrails, with: ${step} }`));
+  writeFileSync(
+    path,
+    readFileSync(path, "utf8").replace(
+      /^( +- )guardrails\b.*$/m,
+      `$1{ use: guardrails, with: ${step} }`,
+    ),
+  );
   return workspace;
 }
 
@@ -38,7 +54,9 @@ beforeAll(async () => {
     ],
   });
   const words = "words: { use: words, lists: [{ name: banned, words: [forbidden] }] }";
-  gateway = await startGateway(guarded(workspace, [SHAPE, words], "{ stream: hold, ask_again: true }"));
+  gateway = await startGateway(
+    guarded(workspace, [SHAPE, words], "{ stream: hold, ask_again: true }"),
+  );
 });
 afterEach(() => upstream.reset());
 afterAll(async () => {
@@ -57,11 +75,13 @@ const reply = (text: string): { kind: "reply"; text: string } => ({ kind: "reply
 async function said(response: Response): Promise<string> {
   const text = await response.text();
   if (!text.startsWith("data:"))
-    return (JSON.parse(text) as { choices: [{ message: { content: string } }] }).choices[0].message.content;
+    return (JSON.parse(text) as { choices: [{ message: { content: string } }] }).choices[0].message
+      .content;
   return [...text.matchAll(/^data: (\{.*)$/gm)]
     .map(
       ([, json]) =>
-        (JSON.parse(json ?? "{}") as { choices?: { delta?: { content?: string } }[] }).choices?.[0]?.delta?.content ?? "",
+        (JSON.parse(json ?? "{}") as { choices?: { delta?: { content?: string } }[] }).choices?.[0]
+          ?.delta?.content ?? "",
     )
     .join("");
 }
@@ -74,8 +94,17 @@ describe.each([{}, { stream: true }])("a reply that fits no schema, %j", (more) 
     expect(await said(response)).toBe(GOOD);
     expect(upstream.requests).toHaveLength(2);
     expect(upstream.requests[1]?.body).toEqual(upstream.requests[0]?.body);
-    const rows = (await rowsOf(gateway, response.headers.get("x-request-id"))).toSorted((a, b) => a.attempt - b.attempt);
-    expect(rows.map(({ attempt, status, spend, usage_source: source }) => [attempt, status, spend, source])).toEqual([
+    const rows = (await rowsOf(gateway, response.headers.get("x-request-id"))).toSorted(
+      (a, b) => a.attempt - b.attempt,
+    );
+    expect(
+      rows.map(({ attempt, status, spend, usage_source: source }) => [
+        attempt,
+        status,
+        spend,
+        source,
+      ]),
+    ).toEqual([
       [1, "success", 0.01, "provider"],
       [2, "success", 0.01, "provider"],
     ]);
@@ -87,7 +116,9 @@ describe.each([{}, { stream: true }])("a reply that fits no schema, %j", (more) 
     upstream.script("m", reply(BAD));
     const response = await ask(more);
     expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { type: "guardrail_violation", param: "shape" } });
+    expect(await response.json()).toMatchObject({
+      error: { type: "guardrail_violation", param: "shape" },
+    });
     expect(upstream.requests).toHaveLength(2);
   });
 
@@ -107,7 +138,9 @@ describe.each([{}, { stream: true }])("a reply that fits no schema, %j", (more) 
   it("is the refusal when the second call fails", async () => {
     upstream.script("m", reply(BAD), { kind: "error", status: 500 });
     const response = await ask(more);
-    expect(await response.json()).toMatchObject({ error: { type: "guardrail_violation", param: "shape" } });
+    expect(await response.json()).toMatchObject({
+      error: { type: "guardrail_violation", param: "shape" },
+    });
     const rows = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(rows.map(({ status }) => status).toSorted()).toEqual(["failure", "success"]);
   });
@@ -116,7 +149,9 @@ describe.each([{}, { stream: true }])("a reply that fits no schema, %j", (more) 
     upstream.script("first", { kind: "error", status: 500 }, reply(GOOD));
     upstream.script("m", reply(BAD));
     expect(await said(await ask({ ...more, model: "first" }))).toBe(GOOD);
-    expect(upstream.requests.map(({ body }) => (JSON.parse(body) as { model: string }).model)).toEqual(["first", "m", "first"]);
+    expect(
+      upstream.requests.map(({ body }) => (JSON.parse(body) as { model: string }).model),
+    ).toEqual(["first", "m", "first"]);
   });
 
   it("costs no more than the budget", async () => {
@@ -133,14 +168,21 @@ describe.each([{}, { stream: true }])("a reply that fits no schema, %j", (more) 
     const { key, token_id: id } = await createKey(gateway, { max_budget: 0.025 });
     upstream.script("m", reply(BAD), reply(GOOD));
     expect(await said(await ask(more, key))).toBe(GOOD);
-    await eventually("both rows", async () => (await spendRows(gateway, { api_key: id })).length === 2);
+    await eventually(
+      "both rows",
+      async () => (await spendRows(gateway, { api_key: id })).length === 2,
+    );
     const refused = await ask(more, key);
     expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
     expect(upstream.requests).toHaveLength(2);
   });
 
   it("does not come from the cache a second time", async () => {
-    const caching = { ...more, caching: true, messages: [{ role: "user", content: `cached ${JSON.stringify(more)}` }] };
+    const caching = {
+      ...more,
+      caching: true,
+      messages: [{ role: "user", content: `cached ${JSON.stringify(more)}` }],
+    };
     upstream.script("m", reply(BAD), reply(GOOD));
     expect(await said(await ask(caching))).toBe(GOOD);
     upstream.script("m", reply(GOOD));
@@ -160,7 +202,8 @@ it("a stream of several choices is judged whole: nothing of the first goes out b
       chunk(1, {}, "stop"),
       "data: [DONE]\n\n",
     ].join("");
-  const events = (second: string) => ({ kind: "bytes", contentType: "text/event-stream", body: both(second) }) as const;
+  const events = (second: string) =>
+    ({ kind: "bytes", contentType: "text/event-stream", body: both(second) }) as const;
   upstream.script("m", events(BAD), events(GOOD));
   const response = await ask({ stream: true, n: 2 });
   expect(response.status).toBe(200);
@@ -172,10 +215,25 @@ it("a stream of several choices is judged whole: nothing of the first goes out b
 
 describe("a configuration that cannot ask again", () => {
   it.each([
-    ["chat", SHAPE, "{ output: [shape], stream: hold }", /may have a reply asked for once more, and this step does not do so/],
+    [
+      "chat",
+      SHAPE,
+      "{ output: [shape], stream: hold }",
+      /may have a reply asked for once more, and this step does not do so/,
+    ],
     ["chat", SHAPE, "{ output: [shape], ask_again: true }", /`ask_again` needs `stream: hold`/],
-    ["images", SHAPE, "{ stream: hold, ask_again: true }", /only replies of chat are asked for again/],
-    ["images", SHAPE, "{ output: [shape], stream: hold }", /only replies of chat are asked for again/],
+    [
+      "images",
+      SHAPE,
+      "{ stream: hold, ask_again: true }",
+      /only replies of chat are asked for again/,
+    ],
+    [
+      "images",
+      SHAPE,
+      "{ output: [shape], stream: hold }",
+      /only replies of chat are asked for again/,
+    ],
   ])("%s %s %s is refused", async (pipeline, guardrail, step, message) => {
     const workspace = guarded(createWorkspace(), [guardrail], step, pipeline);
     const findings = await findingsOf(workspace);

@@ -1,4 +1,7 @@
-/** Disguises: texts that look like media, members that another parser reads, overrides behind the guardrails. None is a way around them. */
+/**
+ * Disguises: texts that look like media, members that another parser reads, overrides behind the
+ * guardrails. None is a way around them.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createKey } from "../support/client.ts";
@@ -61,21 +64,41 @@ const CHAT_REPLY = (content: unknown): string =>
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const user = (content: unknown, more: object = {}): object => ({ model: "m", messages: [{ role: "user", content, ...more }] });
+const user = (content: unknown, more: object = {}): object => ({
+  model: "m",
+  messages: [{ role: "user", content, ...more }],
+});
 const CHAT = "/v1/chat/completions";
 
-function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+function post(
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(gateway.publicUrl + path, {
     method: "POST",
-    headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", ...headers },
-    body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+    headers: {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+      ...headers,
+    },
+    body:
+      typeof body === "string" || body instanceof Uint8Array
+        ? (body as string)
+        : JSON.stringify(body),
   });
 }
 
 /** The error of a request that must not reach the upstream. */
-async function refusal(path: string, body: unknown, headers?: Record<string, string>): Promise<{ type: string; param: string }> {
+async function refusal(
+  path: string,
+  body: unknown,
+  headers?: Record<string, string>,
+): Promise<{ type: string; param: string }> {
   const response = await post(path, body, headers);
-  const { error } = (await response.json()) as { error: { type: string; param: string; code: number } };
+  const { error } = (await response.json()) as {
+    error: { type: string; param: string; code: number };
+  };
   expect(upstream.requests.slice(seen).map(({ body: sent }) => sent.toString())).toEqual([]);
   expect(error.code).toBe(400);
   return error;
@@ -119,23 +142,41 @@ describe("a text behind the prefix of a data URL (F1)", () => {
         ],
       }),
     ],
-    ["a tool", CHAT, (description) => ({ ...user("x"), tools: [{ type: "function", function: { name: "f", description } }] })],
+    [
+      "a tool",
+      CHAT,
+      (description) => ({
+        ...user("x"),
+        tools: [{ type: "function", function: { name: "f", description } }],
+      }),
+    ],
     [
       "a schema",
       CHAT,
       (description) => ({
         ...user("x"),
-        tools: [{ type: "function", function: { name: "f", parameters: { type: "object", description } } }],
+        tools: [
+          {
+            type: "function",
+            function: { name: "f", parameters: { type: "object", description } },
+          },
+        ],
       }),
     ],
     ["a member that no dialect has", CHAT, (text) => user("x", { novel: text })],
     ["the address of a picture", CHAT, (url) => user([{ type: "image_url", image_url: { url } }])],
     ["the deployment route", "/ref/deployments/m/chat/completions", (text) => user(text)],
     ["a native message", "/anthropic/v1/messages", (text) => ({ ...user(text), max_tokens: 1 })],
-    ["a native part", "/gemini/v1beta/models/g:generateContent", (text) => ({ contents: [{ parts: [{ text }] }] })],
+    [
+      "a native part",
+      "/gemini/v1beta/models/g:generateContent",
+      (text) => ({ contents: [{ parts: [{ text }] }] }),
+    ],
     ["a native input", "/openai/v1/responses", (input) => ({ model: "m", input })],
   ];
-  const cases = places.flatMap(([place, path, make]) => PREFIXES.map((prefix) => [place, prefix, path, make] as const));
+  const cases = places.flatMap(([place, path, make]) =>
+    PREFIXES.map((prefix) => [place, prefix, path, make] as const),
+  );
 
   it.each(cases)("in %s, behind %s, is judged", async (place, prefix, path, make) => {
     const said = `${prefix}${BAD} is in plain text here`;
@@ -154,14 +195,24 @@ describe("a text behind the prefix of a data URL (F1)", () => {
     ["pii", "data:image/png,my value is 4111 1111 1111 1111"],
     ["secrets", "data:audio/mpeg,my value is AKIAQYLPMN5HFIQR7XYA"],
   ])("is judged by %s", async (name, text) => {
-    expect(await refusal(CHAT, user(text))).toMatchObject({ type: "guardrail_violation", param: name });
+    expect(await refusal(CHAT, user(text))).toMatchObject({
+      type: "guardrail_violation",
+      param: name,
+    });
   });
 
   it("is decoded where a file can stand, and judged as it stands too", async () => {
-    const file = (file_data: string): object => user([{ type: "file", file: { filename: "a.txt", file_data } }]);
-    for (const data of [base64(`so ${BAD}`), `${BAD} is no base64`, base64(`so ${BAD}`).replaceAll(/(.{4})/g, "$1 ")]) {
+    const file = (file_data: string): object =>
+      user([{ type: "file", file: { filename: "a.txt", file_data } }]);
+    for (const data of [
+      base64(`so ${BAD}`),
+      `${BAD} is no base64`,
+      base64(`so ${BAD}`).replaceAll(/(.{4})/g, "$1 "),
+    ]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
-      expect(await refusal(CHAT, file(`data:text/plain;base64,${data}`))).toMatchObject({ type: "guardrail_violation" });
+      expect(await refusal(CHAT, file(`data:text/plain;base64,${data}`))).toMatchObject({
+        type: "guardrail_violation",
+      });
     }
     // One malformed escape leaves the others what they are.
     const escaped = `data:text/plain,%zz%66orbidden%`;
@@ -200,29 +251,43 @@ describe("members of media beside a text (F2)", () => {
       ];
       for (const one of messages) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other.
-        expect(await refusal(CHAT, { model, messages: one })).toMatchObject({ type: "guardrail_violation" });
+        expect(await refusal(CHAT, { model, messages: one })).toMatchObject({
+          type: "guardrail_violation",
+        });
       }
     },
   );
 
   it("leave a secret judged that goes to Gemini", async () => {
-    const sent = { ...user("my value is AKIAQYLPMN5HFIQR7XYA", { data: "", format: "" }), model: "flash" };
+    const sent = {
+      ...user("my value is AKIAQYLPMN5HFIQR7XYA", { data: "", format: "" }),
+      model: "flash",
+    };
     expect(await refusal(CHAT, sent)).toMatchObject({ param: "secrets" });
   });
 
   it.each([
     [
       "/anthropic/v1/messages",
-      { model: "c", messages: [{ role: "user", content: [{ type: "text", text: BAD, data: "", format: "" }] }] },
+      {
+        model: "c",
+        messages: [{ role: "user", content: [{ type: "text", text: BAD, data: "", format: "" }] }],
+      },
     ],
-    ["/gemini/v1beta/models/g:generateContent", { contents: [{ parts: [{ text: BAD, mimeType: "image/png", data: "AA" }] }] }],
+    [
+      "/gemini/v1beta/models/g:generateContent",
+      { contents: [{ parts: [{ text: BAD, mimeType: "image/png", data: "AA" }] }] },
+    ],
   ])("leave it judged in a native body: %s", async (path, body) => {
     expect(await refusal(path, body)).toMatchObject({ param: "no-bad" });
   });
 });
 
 describe("overrides of a fallback (F8)", () => {
-  const schema = { type: "json_schema", json_schema: { name: "f", schema: { type: "object", description: BAD } } };
+  const schema = {
+    type: "json_schema",
+    json_schema: { name: "f", schema: { type: "object", description: BAD } },
+  };
   const ask = (override: object): object => ({
     ...user("hi"),
     model: "failing",
@@ -240,11 +305,17 @@ describe("overrides of a fallback (F8)", () => {
     ["temperature", { temperature: BAD }],
     ["max_tokens", { max_tokens: -1 }],
   ])("cannot set %s", async (name, override) => {
-    expect(await refusal(CHAT, ask(override))).toMatchObject({ type: "invalid_request_error", param: `fallbacks[0].${name}` });
+    expect(await refusal(CHAT, ask(override))).toMatchObject({
+      type: "invalid_request_error",
+      param: `fallbacks[0].${name}`,
+    });
   });
 
   it("can set what holds no text", async () => {
-    const response = await post(CHAT, ask({ temperature: 0.25, max_tokens: 5, reasoning_effort: "low" }));
+    const response = await post(
+      CHAT,
+      ask({ temperature: 0.25, max_tokens: 5, reasoning_effort: "low" }),
+    );
     expect(response.status).toBe(200);
     expect(upstream.lastBody()).toMatchObject({ temperature: 0.25, max_tokens: 5 });
   });
@@ -269,22 +340,37 @@ describe("what an upstream reads and the gateway does not (F10)", () => {
     ["/v1/images/generations", { model: "m", prompt: "x", Prompt: "y" }, "Prompt"],
     [native, { ...user("x"), Model: "big" }, "Model"],
     ["/anthropic/v1/messages", { ...user("x"), System: "y" }, "System"],
-    ["/gemini/v1beta/models/g:generateContent", { contents: [{ Parts: [{ text: "x" }] }] }, "contents[0].Parts"],
+    [
+      "/gemini/v1beta/models/g:generateContent",
+      { contents: [{ Parts: [{ text: "x" }] }] },
+      "contents[0].Parts",
+    ],
   ])("is refused where names differ only by case: %s %j", async (path, body, param) => {
     expect(await refusal(path, body)).toMatchObject({ type: "invalid_request_error", param });
   });
 
   it("goes on where the names are the client's own", async () => {
-    const parameters = { type: "object", properties: { Model: { type: "string" }, Content: {}, Type: {} } };
+    const parameters = {
+      type: "object",
+      properties: { Model: { type: "string" }, Content: {}, Type: {} },
+    };
     const tools = [{ type: "function", function: { name: "f", parameters } }];
-    const calls = [{ id: "c", type: "function", function: { name: "f", arguments: '{"Model":1,"Content":2}' } }];
+    const calls = [
+      { id: "c", type: "function", function: { name: "f", arguments: '{"Model":1,"Content":2}' } },
+    ];
     const messages = [
       { role: "assistant", content: null, tool_calls: calls },
       { role: "tool", tool_call_id: "c", content: "x" },
     ];
-    expect((await post(CHAT, { model: "m", messages, tools, metadata: { Model: "x" } })).status).toBe(200);
+    expect(
+      (await post(CHAT, { model: "m", messages, tools, metadata: { Model: "x" } })).status,
+    ).toBe(200);
     const used = { type: "tool_use", id: "t", name: "f", input: { Text: "x", Role: "y" } };
-    const claude = { model: "c", max_tokens: 1, messages: [{ role: "assistant", content: [used] }] };
+    const claude = {
+      model: "c",
+      max_tokens: 1,
+      messages: [{ role: "assistant", content: [used] }],
+    };
     expect((await post("/anthropic/v1/messages", claude)).status).toBe(200);
   });
 
@@ -299,7 +385,9 @@ describe("what an upstream reads and the gateway does not (F10)", () => {
     const headers = { authorization: `Bearer ${key}` };
     const body = { ...user("hi"), model: "or-cheap", [name]: value };
     expect(await refusal(CHAT, body, headers)).toMatchObject({ param: name });
-    expect(await refusal("/router/v1/chat/completions", { ...body, model: "cheap" }, headers)).toMatchObject({ param: name });
+    expect(
+      await refusal("/router/v1/chat/completions", { ...body, model: "cheap" }, headers),
+    ).toMatchObject({ param: name });
   });
 
   it("goes on where the target forwards it", async () => {
@@ -325,14 +413,20 @@ describe("members that hold words of a protocol (F13)", () => {
   ])("are judged where they hold another: %j", async (more) => {
     expect(await refusal(CHAT, { ...user("x"), ...more })).toMatchObject({ param: "no-bad" });
     expect(await refusal(CHAT, user("x", more))).toMatchObject({ param: "no-bad" });
-    expect(await refusal("/openai/v1/chat/completions", { ...user("x"), ...more })).toMatchObject({ param: "no-bad" });
+    expect(await refusal("/openai/v1/chat/completions", { ...user("x"), ...more })).toMatchObject({
+      param: "no-bad",
+    });
   });
 
   it("are judged in metadata that a target gets", async () => {
-    expect(await refusal(CHAT, { ...user("x"), model: "noted", metadata: { note: `so ${BAD}` } })).toMatchObject({
+    expect(
+      await refusal(CHAT, { ...user("x"), model: "noted", metadata: { note: `so ${BAD}` } }),
+    ).toMatchObject({
       param: "no-bad",
     });
-    expect(await refusal(CHAT, { ...user("x"), model: "noted", metadata: { [BAD]: "x" } })).toMatchObject({ param: "no-bad" });
+    expect(
+      await refusal(CHAT, { ...user("x"), model: "noted", metadata: { [BAD]: "x" } }),
+    ).toMatchObject({ param: "no-bad" });
   });
 });
 
@@ -342,7 +436,10 @@ describe("native bytes and addresses (F14)", () => {
   it("are refused where they are no UTF-8", async () => {
     const [before = "", behind = ""] = JSON.stringify(user("for?bidden")).split("?");
     const bytes = Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from(behind)]);
-    expect(await refusal(native, bytes)).toMatchObject({ type: "guardrail_violation", param: "body" });
+    expect(await refusal(native, bytes)).toMatchObject({
+      type: "guardrail_violation",
+      param: "body",
+    });
   });
 
   it.each([
@@ -350,9 +447,14 @@ describe("native bytes and addresses (F14)", () => {
     ["application/x-ndjson", JSON.stringify(user(BAD))],
     ["application/json", JSON.stringify([user(BAD)])],
     ["application/json", JSON.stringify(BAD)],
-    ["multipart/form-data; boundary=b", `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${BAD}\r\n--b--\r\n`],
+    [
+      "multipart/form-data; boundary=b",
+      `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${BAD}\r\n--b--\r\n`,
+    ],
   ])("are judged or refused, as %s", async (type, body) => {
-    expect(await refusal(native, body, { "content-type": type })).toMatchObject({ type: "guardrail_violation" });
+    expect(await refusal(native, body, { "content-type": type })).toMatchObject({
+      type: "guardrail_violation",
+    });
   });
 
   it.each([
@@ -372,15 +474,34 @@ describe("a reply behind the prefix of a data URL (F1)", () => {
   it.each(PREFIXES)("is judged: %s", async (prefix) => {
     const said = `${prefix}${BAD} output`;
     const events = `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: said } }] })}\n\ndata: [DONE]\n\n`;
-    const message = JSON.stringify({ id: "m", type: "message", role: "assistant", content: [{ type: "text", text: said }] });
-    const start = { type: "content_block_start", index: 0, content_block: { type: "text", text: said } };
+    const message = JSON.stringify({
+      id: "m",
+      type: "message",
+      role: "assistant",
+      content: [{ type: "text", text: said }],
+    });
+    const start = {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "text", text: said },
+    };
     for (const [type, body, path, stream] of [
       ["application/json", CHAT_REPLY(said), CHAT, false],
-      ["application/json", CHAT_REPLY([{ type: "text", text: said }]), "/openai/v1/chat/completions", false],
+      [
+        "application/json",
+        CHAT_REPLY([{ type: "text", text: said }]),
+        "/openai/v1/chat/completions",
+        false,
+      ],
       ["text/event-stream", events, CHAT, true],
       ["text/event-stream", events, "/openai/v1/chat/completions", true],
       ["application/json", message, "/anthropic/v1/messages", false],
-      ["text/event-stream", `event: content_block_start\ndata: ${JSON.stringify(start)}\n\n`, "/anthropic/v1/messages", true],
+      [
+        "text/event-stream",
+        `event: content_block_start\ndata: ${JSON.stringify(start)}\n\n`,
+        "/anthropic/v1/messages",
+        true,
+      ],
       ["application/json", JSON.stringify(said), "/openai/v1/chat/completions", false],
       ["text/plain", said, "/openai/v1/chat/completions", false],
     ] as const) {
@@ -413,7 +534,11 @@ describe("a prompt that is no text", () => {
     ["lists of tokens", "/openai/v1/completions", { prompt: [TOKENS] }],
     ["tokens as inputs", "/dead/embed", { inputs: [TOKENS] }],
     ["vectors", "/openai/v1/completions", { prompt_embeds: "AAAA" }],
-    ["a template that joins what was judged apart", "/dead/api/generate", { prompt: "x", template: '{{ "forb" }}{{ "idden" }}' }],
+    [
+      "a template that joins what was judged apart",
+      "/dead/api/generate",
+      { prompt: "x", template: '{{ "forb" }}{{ "idden" }}' },
+    ],
     ["the same in Jinja", CHAT, { chat_template: "{{ 'forb' ~ 'idden' }}" }],
   ])("does not pass: %s", async (_name, path, members) => {
     const response = await post(path, { ...user("x"), ...members });
@@ -423,7 +548,11 @@ describe("a prompt that is no text", () => {
   });
 
   it("is not seen in settings", async () => {
-    const response = await post(CHAT, { ...user("x"), stop_token_ids: [1, 2], chat_template_kwargs: { enable_thinking: false } });
+    const response = await post(CHAT, {
+      ...user("x"),
+      stop_token_ids: [1, 2],
+      chat_template_kwargs: { enable_thinking: false },
+    });
     expect(response.status).toBe(200);
   });
 });

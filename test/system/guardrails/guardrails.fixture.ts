@@ -82,7 +82,10 @@ export function guardedWorkspace(options: GuardedOptions): Workspace {
   for (const name of ["chat", "embeddings", "images", "passthrough"]) {
     const path = join(workspace.pipelinesFolder, `${name}.yaml`);
     const pipeline = readFileSync(path, "utf8");
-    writeFileSync(path, pipeline.replace(/^( +- )guardrails\b.*$/m, `$1{ use: guardrails, with: ${options.step} }`));
+    writeFileSync(
+      path,
+      pipeline.replace(/^( +- )guardrails\b.*$/m, `$1{ use: guardrails, with: ${options.step} }`),
+    );
   }
   return workspace;
 }
@@ -90,5 +93,7 @@ export function guardedWorkspace(options: GuardedOptions): Workspace {
 /** A gateway file with the plugin and these guardrails. */
 export function withGuardrails(text: string, guardrails: readonly string[]): string {
   const section = `guardrails:\n${guardrails.map((line) => `  ${line}\n`).join("")}`;
-  return text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/forbid.ts"\n').replace(/^models:\n/m, `${section}models:\n`);
+  return text
+    .replace("plugins:\n", 'plugins:\n  - "../my-plugins/forbid.ts"\n')
+    .replace(/^models:\n/m, `${section}models:\n`);
 }

@@ -1,4 +1,7 @@
-/** A forbidden word in every place of requests and replies, whole and streamed, on every route that carries texts. */
+/**
+ * A forbidden word in every place of requests and replies, whole and streamed, on every route that
+ * carries texts.
+ */
 
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -54,7 +57,11 @@ const body = (more: object, ...messages: object[]): object => ({
   messages: [...messages, user("hello")],
   ...more,
 });
-const call = (text: string): object => ({ id: "c1", type: "function", function: { name: "f", arguments: `{"q":${text}}` } });
+const call = (text: string): object => ({
+  id: "c1",
+  type: "function",
+  function: { name: "f", arguments: `{"q":${text}}` },
+});
 const tool = (more: object): object => ({
   type: "function",
   function: { name: "f", parameters: { type: "object", properties: {} }, ...more },
@@ -64,7 +71,11 @@ function post(path: string, sent: object, init: RequestInit = {}): Promise<Respo
   return fetch(`${gateway.publicUrl}${path}`, {
     method: "POST",
     ...init,
-    headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", ...init.headers },
+    headers: {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+      ...init.headers,
+    },
     body: JSON.stringify(sent),
   });
 }
@@ -122,25 +133,53 @@ function places(text: string): [string, string, object][] {
     [
       "parameter description",
       path,
-      body({ tools: [tool({ parameters: { type: "object", properties: { a: { type: "string", description: text } } } })] }),
+      body({
+        tools: [
+          tool({
+            parameters: {
+              type: "object",
+              properties: { a: { type: "string", description: text } },
+            },
+          }),
+        ],
+      }),
     ],
     ["legacy function message", path, body({}, { role: "function", name: "f", content: text })],
     [
       "legacy function call",
       path,
-      body({}, { role: "assistant", content: null, function_call: { name: "f", arguments: `{"q":${json}}` } }),
+      body(
+        {},
+        {
+          role: "assistant",
+          content: null,
+          function_call: { name: "f", arguments: `{"q":${json}}` },
+        },
+      ),
     ],
     [
       "legacy functions",
       path,
-      body({ functions: [{ name: "f", description: text, parameters: { type: "object", properties: {} } }] }),
+      body({
+        functions: [
+          { name: "f", description: text, parameters: { type: "object", properties: {} } },
+        ],
+      }),
     ],
     ["prediction", path, body({ prediction: { type: "content", content: text } })],
     ["name", path, body({}, { role: "user", name: text, content: "x" })],
     [
       "document as base64",
       path,
-      body({}, user([{ type: "file", file: { filename: "a.txt", file_data: `data:text/plain;base64,${base64}` } }])),
+      body(
+        {},
+        user([
+          {
+            type: "file",
+            file: { filename: "a.txt", file_data: `data:text/plain;base64,${base64}` },
+          },
+        ]),
+      ),
     ],
     ["image prompt", "/v1/images/generations", { model: "gpt-4o-mini", prompt: text }],
     ["embedding input", "/v1/embeddings", { model: "gpt-4o-mini", input: text }],
@@ -158,18 +197,26 @@ describe("a forbidden word in a request", () => {
   it.each(places(BAD))("in: %s, is refused before any call", async (_place, path, sent) => {
     const response = await post(path, sent);
     const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({ error: { type: "guardrail_violation", code: 400, param: "no-bad" } });
+    expect(JSON.parse(text)).toMatchObject({
+      error: { type: "guardrail_violation", code: 400, param: "no-bad" },
+    });
     expect(text).not.toContain(BAD);
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it.each(places(MASKED))("in: %s, is masked where masking is asked for", async (_place, path, sent) => {
-    await post(path, sent);
-    expect(upstream.requests).toHaveLength(1);
-    const seen = upstream.requests[0]!.body.replaceAll(Buffer.from("***").toString("base64"), "***");
-    expect(seen).toContain("***");
-    expect(seen).not.toMatch(/maskme|bWFza21l/);
-  });
+  it.each(places(MASKED))(
+    "in: %s, is masked where masking is asked for",
+    async (_place, path, sent) => {
+      await post(path, sent);
+      expect(upstream.requests).toHaveLength(1);
+      const seen = upstream.requests[0]!.body.replaceAll(
+        Buffer.from("***").toString("base64"),
+        "***",
+      );
+      expect(seen).toContain("***");
+      expect(seen).not.toMatch(/maskme|bWFza21l/);
+    },
+  );
 
   it("split over two blocks of text, is refused", async () => {
     const response = await chat(
@@ -189,9 +236,16 @@ describe("a forbidden word in a request", () => {
     const sent = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"${BAD}","content":"hello"}]}`;
     for (const path of ["/v1/chat/completions", "/openai/v1/chat/completions"]) {
       upstream.reset();
-      const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+      const headers = {
+        authorization: `Bearer ${gateway.masterKey}`,
+        "content-type": "application/json",
+      };
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
-      const response = await fetch(`${gateway.publicUrl}${path}`, { method: "POST", headers, body: sent });
+      const response = await fetch(`${gateway.publicUrl}${path}`, {
+        method: "POST",
+        headers,
+        body: sent,
+      });
       expect(response.status).toBe(200);
       expect(upstream.requests[0]?.body).not.toContain(BAD);
       expect(upstream.requests[0]?.body).toContain("hello");
@@ -222,10 +276,16 @@ describe("a forbidden word in a request", () => {
 });
 
 /** The content of a streamed reply, and the events that were no chunks. */
-async function read(response: Response): Promise<{ content: string; args: string; error: unknown; isDone: boolean }> {
-  const events = (await response.text()).split("\n\n").filter((event) => event.startsWith("data: "));
+async function read(
+  response: Response,
+): Promise<{ content: string; args: string; error: unknown; isDone: boolean }> {
+  const events = (await response.text())
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "));
   const isDone = events.at(-1) === "data: [DONE]";
-  const chunks = events.filter((event) => event !== "data: [DONE]").map((event) => JSON.parse(event.slice(6)));
+  const chunks = events
+    .filter((event) => event !== "data: [DONE]")
+    .map((event) => JSON.parse(event.slice(6)));
   const deltas = chunks.flatMap((chunk) => chunk.choices ?? []).map((choice) => choice.delta ?? {});
   return {
     content: deltas.map((delta) => delta.content ?? "").join(""),
@@ -256,17 +316,28 @@ const LEAD = "A harmless beginning that is long enough to be released. ";
 const SIZES = [1, 2, 3, 5, 8, 200];
 
 describe("a forbidden word in a reply", () => {
-  it.each(SIZES.slice(0, -1))("is blocked in pieces of %i characters: nothing of it leaves", async (size) => {
-    upstream.script({ kind: "bytes", contentType: "text/event-stream", body: eventsOf(`${LEAD}${BAD} tail`, size) });
-    const { content, error, isDone } = await read(await chat(gateway, body({ stream: true })));
-    expect(error).toMatchObject({ type: "guardrail_violation", param: "no-bad" });
-    expect(isDone).toBe(false);
-    expect(LEAD.startsWith(content)).toBe(true);
-    expect(content.length).toBeGreaterThan(20);
-  });
+  it.each(SIZES.slice(0, -1))(
+    "is blocked in pieces of %i characters: nothing of it leaves",
+    async (size) => {
+      upstream.script({
+        kind: "bytes",
+        contentType: "text/event-stream",
+        body: eventsOf(`${LEAD}${BAD} tail`, size),
+      });
+      const { content, error, isDone } = await read(await chat(gateway, body({ stream: true })));
+      expect(error).toMatchObject({ type: "guardrail_violation", param: "no-bad" });
+      expect(isDone).toBe(false);
+      expect(LEAD.startsWith(content)).toBe(true);
+      expect(content.length).toBeGreaterThan(20);
+    },
+  );
 
   it.each(SIZES)("is masked in pieces of %i characters", async (size) => {
-    upstream.script({ kind: "bytes", contentType: "text/event-stream", body: eventsOf(`${LEAD}${MASKED} and ${MASKED}`, size) });
+    upstream.script({
+      kind: "bytes",
+      contentType: "text/event-stream",
+      body: eventsOf(`${LEAD}${MASKED} and ${MASKED}`, size),
+    });
     const { content, isDone } = await read(await chat(gateway, body({ stream: true })));
     expect(content).toBe(`${LEAD}*** and ***`);
     expect(isDone).toBe(true);
@@ -283,28 +354,46 @@ describe("a forbidden word in a reply", () => {
     upstream.script({ kind: "reply", text: `so ${BAD}` });
     expect((await chat(gateway, body({}))).status).toBe(400);
     upstream.script({ kind: "reply", text: `so ${MASKED}` });
-    expect(await (await chat(gateway, body({}))).json()).toMatchObject({ choices: [{ message: { content: "so ***" } }] });
+    expect(await (await chat(gateway, body({}))).json()).toMatchObject({
+      choices: [{ message: { content: "so ***" } }],
+    });
   });
 
   it.each([true, false])("in the arguments of a call is masked; streamed: %s", async (stream) => {
-    upstream.script({ kind: "reply", toolCalls: [{ name: "f", arguments: `{"a":"${MASKED}","b":"\\u006daskme"}` }] });
+    upstream.script({
+      kind: "reply",
+      toolCalls: [{ name: "f", arguments: `{"a":"${MASKED}","b":"\\u006daskme"}` }],
+    });
     const response = await chat(gateway, body({ stream, tools: [tool({})] }));
     const args = stream
       ? (await read(response)).args
-      : ((await response.json()) as { choices: { message: { tool_calls: { function: { arguments: string } }[] } }[] }).choices[0]!
-          .message.tool_calls[0]!.function.arguments;
+      : (
+          (await response.json()) as {
+            choices: { message: { tool_calls: { function: { arguments: string } }[] } }[];
+          }
+        ).choices[0]!.message.tool_calls[0]!.function.arguments;
     expect(JSON.parse(args)).toEqual({ a: "***", b: "***" });
   });
 
   it("on a native stream is masked, with the events' names kept", async () => {
-    upstream.script({ kind: "bytes", contentType: "text/event-stream", body: eventsOf(`${LEAD}${MASKED}.`, 3) });
-    const { content, isDone } = await read(await post("/openai/v1/chat/completions", body({ stream: true })));
+    upstream.script({
+      kind: "bytes",
+      contentType: "text/event-stream",
+      body: eventsOf(`${LEAD}${MASKED}.`, 3),
+    });
+    const { content, isDone } = await read(
+      await post("/openai/v1/chat/completions", body({ stream: true })),
+    );
     expect(content).toBe(`${LEAD}***.`);
     expect(isDone).toBe(true);
   });
 
   it("whose row says what cut it", async () => {
-    upstream.script({ kind: "bytes", contentType: "text/event-stream", body: eventsOf(`${LEAD}${BAD}${LEAD}`, 4) });
+    upstream.script({
+      kind: "bytes",
+      contentType: "text/event-stream",
+      body: eventsOf(`${LEAD}${BAD}${LEAD}`, 4),
+    });
     const response = await chat(gateway, body({ stream: true }));
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
@@ -314,33 +403,48 @@ describe("a forbidden word in a reply", () => {
 });
 
 describe("what is masked and comes back", () => {
-  it.each(["whole", 1, 4])("is not shown to the upstream, and is in the reply: %s", async (size) => {
-    const reply = "I wrote to [WORD_1] today, [WORD_1]; not to [WORD_2].";
-    upstream.script(
-      typeof size === "number"
-        ? { kind: "bytes", contentType: "text/event-stream", body: eventsOf(reply, size) }
-        : { kind: "reply", text: reply },
-    );
-    const response = await chat(gateway, body({ stream: size !== "whole" }, user(`mail ${SECRET} and ${SECRET}`)));
-    const content =
-      size === "whole"
-        ? ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content
-        : (await read(response)).content;
-    expect(upstream.requests[0]!.body).toContain("mail [WORD_1] and [WORD_1]");
-    expect(upstream.requests[0]!.body).not.toContain(SECRET);
-    expect(content).toBe(`I wrote to ${SECRET} today, ${SECRET}; not to [WORD_2].`);
-  });
+  it.each(["whole", 1, 4])(
+    "is not shown to the upstream, and is in the reply: %s",
+    async (size) => {
+      const reply = "I wrote to [WORD_1] today, [WORD_1]; not to [WORD_2].";
+      upstream.script(
+        typeof size === "number"
+          ? { kind: "bytes", contentType: "text/event-stream", body: eventsOf(reply, size) }
+          : { kind: "reply", text: reply },
+      );
+      const response = await chat(
+        gateway,
+        body({ stream: size !== "whole" }, user(`mail ${SECRET} and ${SECRET}`)),
+      );
+      const content =
+        size === "whole"
+          ? ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]!
+              .message.content
+          : (await read(response)).content;
+      expect(upstream.requests[0]!.body).toContain("mail [WORD_1] and [WORD_1]");
+      expect(upstream.requests[0]!.body).not.toContain(SECRET);
+      expect(content).toBe(`I wrote to ${SECRET} today, ${SECRET}; not to [WORD_2].`);
+    },
+  );
 
   it("comes back in the arguments of a streamed call", async () => {
-    upstream.script({ kind: "reply", toolCalls: [{ name: "f", arguments: '{"to":"[WORD_1]"}' }], fragmentLength: 3 });
-    const { args } = await read(await chat(gateway, body({ stream: true, tools: [tool({})] }, user(SECRET))));
+    upstream.script({
+      kind: "reply",
+      toolCalls: [{ name: "f", arguments: '{"to":"[WORD_1]"}' }],
+      fragmentLength: 3,
+    });
+    const { args } = await read(
+      await chat(gateway, body({ stream: true, tools: [tool({})] }, user(SECRET))),
+    );
     expect(JSON.parse(args)).toEqual({ to: SECRET });
   });
 });
 
 describe("the guardrails of a request:", () => {
   it("a request adds one, and an unknown one is refused", async () => {
-    expect((await chat(gateway, body({ guardrails: ["extra"] }, user("extra-word")))).status).toBe(400);
+    expect((await chat(gateway, body({ guardrails: ["extra"] }, user("extra-word")))).status).toBe(
+      400,
+    );
     expect((await chat(gateway, body({}, user("extra-word")))).status).toBe(200);
     const unknown = await chat(gateway, body({ guardrails: ["extra", "absent"] }));
     expect(await unknown.json()).toMatchObject({ error: { code: 400, param: "guardrails[1]" } });
@@ -351,7 +455,9 @@ describe("the guardrails of a request:", () => {
     const headers = { authorization: `Bearer ${key}` };
     expect((await chat(gateway, body({}, user("extra-word")), { headers })).status).toBe(400);
     const { key: lost } = await createKey(gateway, { guardrails: ["gone"] });
-    const response = await chat(gateway, body({}), { headers: { authorization: `Bearer ${lost}` } });
+    const response = await chat(gateway, body({}), {
+      headers: { authorization: `Bearer ${lost}` },
+    });
     expect(await response.json()).toMatchObject({ error: { code: 500, param: "gone" } });
     expect(upstream.requests).toHaveLength(0);
   });
@@ -361,7 +467,9 @@ describe("the guardrails of a request:", () => {
     expect(response.status).toBe(200);
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row!.metadata.guardrails).toEqual([{ guardrail: "watch", direction: "input", verdict: "block", mode: "shadow" }]);
+    expect(row!.metadata.guardrails).toEqual([
+      { guardrail: "watch", direction: "input", verdict: "block", mode: "shadow" },
+    ]);
   });
 });
 
@@ -369,7 +477,10 @@ describe("a guardrail that misbehaves", () => {
   it.each(["thrower", "hanger", "babbler", "liar", "mutant"])(
     "%s: the request fails, and the log names the culprit alone",
     async (name) => {
-      const response = await chat(gateway, body({ guardrails: [name] }, user("TROUBLE with a secret")));
+      const response = await chat(
+        gateway,
+        body({ guardrails: [name] }, user("TROUBLE with a secret")),
+      );
       expect(await response.json()).toMatchObject({ error: { code: 500, param: name } });
       expect(upstream.requests).toHaveLength(0);
       expect(gateway.stderr + gateway.stdout).toContain(`"guardrail":"${name}"`);
@@ -426,7 +537,10 @@ describe("a configuration that would guard nothing", () => {
       return last.outcome === "refused" && last;
     });
     workspace.write(before);
-    expect(status.findings[0]).toMatchObject({ message: "The guardrail thrower lets its own sample through.", column: 3 });
+    expect(status.findings[0]).toMatchObject({
+      message: "The guardrail thrower lets its own sample through.",
+      column: 3,
+    });
     expect((await chat(gateway, body({}, user(BAD)))).status).toBe(400);
   });
 });

@@ -1,4 +1,7 @@
-/** Guardrails in threads of their own, and plugins that misbehave: the policy's outcome, without an effect on other requests. */
+/**
+ * Guardrails in threads of their own, and plugins that misbehave: the policy's outcome, without an
+ * effect on other requests.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -82,11 +85,16 @@ function isolatedWorkspace(baseUrl: string, guardrails: readonly string[]): Work
   const section = `guardrails:\n${guardrails.map((line) => `  ${line}\n`).join("")}`;
   const text = readFileSync(workspace.configPath, "utf8");
   workspace.write(
-    text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/faulty.ts"\n').replace(/^models:\n/m, `${section}models:\n`),
+    text
+      .replace("plugins:\n", 'plugins:\n  - "../my-plugins/faulty.ts"\n')
+      .replace(/^models:\n/m, `${section}models:\n`),
   );
   const path = join(workspace.pipelinesFolder, "chat.yaml");
   const chatPipeline = readFileSync(path, "utf8");
-  writeFileSync(path, chatPipeline.replace(/^( +- )guardrails\b.*$/m, "$1{ use: guardrails, with: {} }\n$1twice"));
+  writeFileSync(
+    path,
+    chatPipeline.replace(/^( +- )guardrails\b.*$/m, "$1{ use: guardrails, with: {} }\n$1twice"),
+  );
   return workspace;
 }
 
@@ -110,7 +118,12 @@ afterAll(async () => {
 });
 
 const ask = (guardrail: string, content: string, more: object = {}): Promise<Response> =>
-  chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content }], guardrails: [guardrail], ...more });
+  chat(gateway, {
+    model: "gpt-4o-mini",
+    messages: [{ role: "user", content }],
+    guardrails: [guardrail],
+    ...more,
+  });
 
 describe("a guardrail in threads of its own", () => {
   it("runs there, with its options and secrets, and its verdicts arrive", async () => {
@@ -145,7 +158,9 @@ describe("a guardrail in threads of its own", () => {
   );
 
   it("that changes what is frozen fails", async () => {
-    expect(await (await ask("short", "fine", { user: "mutant" })).json()).toMatchObject({ error: { code: 500, param: "short" } });
+    expect(await (await ask("short", "fine", { user: "mutant" })).json()).toMatchObject({
+      error: { code: 500, param: "short" },
+    });
   });
 
   it("that leaks is ended at its bound, and begins anew", async () => {
@@ -159,7 +174,11 @@ describe("a guardrail in threads of its own", () => {
   });
 
   it("that blocks for 300 ms, or for ever, delays no other request", async () => {
-    const slow = [ask("isolated", "TROUBLE:busy"), ask("patient", "TROUBLE:loop"), ask("isolated", "TROUBLE:busy")];
+    const slow = [
+      ask("isolated", "TROUBLE:busy"),
+      ask("patient", "TROUBLE:loop"),
+      ask("isolated", "TROUBLE:busy"),
+    ];
     let done = 0;
     const all = Promise.all(slow).then((responses) => {
       done = responses.length;
@@ -167,7 +186,10 @@ describe("a guardrail in threads of its own", () => {
     });
     // Five requests one after the other, before the last of the slow ones.
     for (let count = 0; count < 5; count++) {
-      expect((await chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content: "hi" }] })).status).toBe(200);
+      expect(
+        (await chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content: "hi" }] }))
+          .status,
+      ).toBe(200);
     }
     expect(done).toBe(0);
     expect((await all).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -176,14 +198,22 @@ describe("a guardrail in threads of its own", () => {
 
 describe("a plugin in the gateway's own thread that misbehaves", () => {
   it.each(["throw", "hang", "mutate"])("fails its own request and is named: %s", async (how) => {
-    const bystander = chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content: "hi" }] });
-    expect(await (await ask("inline", `TROUBLE:${how}`)).json()).toMatchObject({ error: { code: 500, param: "inline" } });
+    const bystander = chat(gateway, {
+      model: "gpt-4o-mini",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    expect(await (await ask("inline", `TROUBLE:${how}`)).json()).toMatchObject({
+      error: { code: 500, param: "inline" },
+    });
     expect((await bystander).status).toBe(200);
     expect(gateway.stderr + gateway.stdout).toContain('"guardrail":"inline"');
   });
 
   it("blocks the loop for 300 ms: answered, and named for it", async () => {
-    const bystander = chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content: "hi" }] });
+    const bystander = chat(gateway, {
+      model: "gpt-4o-mini",
+      messages: [{ role: "user", content: "hi" }],
+    });
     expect((await ask("inline", "TROUBLE:busy")).status).toBe(200);
     expect((await bystander).status).toBe(200);
     expect(gateway.stderr + gateway.stdout).toMatch(/"guardrail":"inline".*held the event loop/);
@@ -191,15 +221,24 @@ describe("a plugin in the gateway's own thread that misbehaves", () => {
 
   it("calls next() twice: the request fails, the step is named, others are served", async () => {
     const response = await ask("isolated", "fine", { user: "twice" });
-    expect(await response.json()).toMatchObject({ error: { code: 500, message: expect.stringContaining("twice") as string } });
-    expect(gateway.stderr + gateway.stdout).toContain("Step twice called next() a second time and is not re-entrant");
+    expect(await response.json()).toMatchObject({
+      error: { code: 500, message: expect.stringContaining("twice") as string },
+    });
+    expect(gateway.stderr + gateway.stdout).toContain(
+      "Step twice called next() a second time and is not re-entrant",
+    );
     expect((await ask("isolated", "fine")).status).toBe(200);
   });
 });
 
 it("a guardrail that needs more than a log and a clock is refused in a worker, with the place", async () => {
-  const workspace = isolatedWorkspace(upstream.baseUrl, ["greedy: { use: faulty, isolation: worker, wants: state }"]);
-  const command = runCommand(["serve", "--config", workspace.configPath, "--log-level", "error"], workspace.folder);
+  const workspace = isolatedWorkspace(upstream.baseUrl, [
+    "greedy: { use: faulty, isolation: worker, wants: state }",
+  ]);
+  const command = runCommand(
+    ["serve", "--config", workspace.configPath, "--log-level", "error"],
+    workspace.folder,
+  );
   const { code } = await command.ended;
   workspace.remove();
   expect(code).not.toBe(0);

@@ -1,4 +1,7 @@
-/** The shipped guardrails that look at more than a pattern, in a gateway: injection, schema, limits, moderation, http. */
+/**
+ * The shipped guardrails that look at more than a pattern, in a gateway: injection, schema, limits,
+ * moderation, http.
+ */
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,7 +33,8 @@ class Service {
       const question = JSON.parse(raw) as Question;
       this.questions.push(question);
       this.headers.push(JSON.stringify(request.headers));
-      const answer = request.url === "/v1/moderations" ? moderate(question.input ?? []) : judge(question.text);
+      const answer =
+        request.url === "/v1/moderations" ? moderate(question.input ?? []) : judge(question.text);
       response.writeHead(this.isAway ? 503 : 200).end(JSON.stringify(answer));
     });
   });
@@ -55,13 +59,21 @@ class Service {
 function moderate(texts: readonly string[]): object {
   const results = texts.map((text) => {
     const flagged = text.includes("kill");
-    return { flagged, categories: { violence: flagged }, category_scores: { violence: flagged ? 1 : 0 } };
+    return {
+      flagged,
+      categories: { violence: flagged },
+      category_scores: { violence: flagged ? 1 : 0 },
+    };
   });
   return { id: "m", model: "m", results };
 }
 
 function judge(text: string): object {
-  const spans = [...text.matchAll(/maskme/g)].map(({ index }) => ({ start: index, end: index + 6, replacement: "***" }));
+  const spans = [...text.matchAll(/maskme/g)].map(({ index }) => ({
+    start: index,
+    end: index + 6,
+    replacement: "***",
+  }));
   return spans.length === 0 ? { action: "allow" } : { action: "edit", spans };
 }
 
@@ -71,7 +83,9 @@ let gateway: GatewayProcess;
 
 function withGuardrails(workspace: Workspace, guardrails: readonly string[]): Workspace {
   const section = `guardrails:\n${guardrails.map((line) => `  ${line}\n`).join("")}`;
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${section}models:\n`));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${section}models:\n`),
+  );
   return workspace;
 }
 
@@ -104,16 +118,30 @@ afterAll(async () => {
   service.close();
 });
 
-const ask = (guardrails: readonly string[], content: string, more: object = {}): Promise<Response> =>
-  chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content }], guardrails, ...more });
+const ask = (
+  guardrails: readonly string[],
+  content: string,
+  more: object = {},
+): Promise<Response> =>
+  chat(gateway, {
+    model: "gpt-4o-mini",
+    messages: [{ role: "user", content }],
+    guardrails,
+    ...more,
+  });
 
 /** What a stream said. */
-async function said(response: Response): Promise<{ readonly content: string; readonly text: string }> {
+async function said(
+  response: Response,
+): Promise<{ readonly content: string; readonly text: string }> {
   const text = await response.text();
   const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(
     ([, json]) => JSON.parse(json ?? "{}") as { choices?: { delta?: { content?: string } }[] },
   );
-  return { content: chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? "").join(""), text };
+  return {
+    content: chunks.map((chunk) => chunk.choices?.[0]?.delta?.content ?? "").join(""),
+    text,
+  };
 }
 
 describe("injection", () => {
@@ -132,9 +160,13 @@ describe("schema", () => {
   it("repairs a held stream, and a whole reply", async () => {
     const text = '```json\n{"answer":"yes",}\n```';
     upstream.script({ kind: "reply", text, fragmentLength: 3 });
-    expect((await said(await ask(["shape"], "hi", { stream: true }))).content).toBe('{"answer":"yes"}');
+    expect((await said(await ask(["shape"], "hi", { stream: true }))).content).toBe(
+      '{"answer":"yes"}',
+    );
     upstream.script({ kind: "reply", text });
-    expect(await (await ask(["shape"], "hi")).json()).toMatchObject({ choices: [{ message: { content: '{"answer":"yes"}' } }] });
+    expect(await (await ask(["shape"], "hi")).json()).toMatchObject({
+      choices: [{ message: { content: '{"answer":"yes"}' } }],
+    });
   });
 
   it("refuses what does not fit", async () => {
@@ -145,10 +177,14 @@ describe("schema", () => {
   });
 
   it("is a finding on a route that streams in windows", async () => {
-    const workspace = withGuardrails(createWorkspace(), [`shape: { use: schema, default_on: true, schema: ${ANSWER} }`]);
+    const workspace = withGuardrails(createWorkspace(), [
+      `shape: { use: schema, default_on: true, schema: ${ANSWER} }`,
+    ]);
     const findings = await findingsOf(workspace);
     workspace.remove();
-    expect(findings).toMatch(/The guardrail shape judges whole texts only and cannot serve streams in the mode window/);
+    expect(findings).toMatch(
+      /The guardrail shape judges whole texts only and cannot serve streams in the mode window/,
+    );
   });
 });
 
@@ -159,8 +195,15 @@ describe("limits", () => {
     expect(content).toBe("word ".repeat(8));
     expect(text).toContain("guardrail_violation");
     upstream.reset();
-    const tools = [{ type: "function", function: { name: "delete_all", parameters: { type: "object", properties: {} } } }];
-    expect(await (await ask(["limits"], "hi", { tools })).json()).toMatchObject({ error: { code: 400, param: "limits" } });
+    const tools = [
+      {
+        type: "function",
+        function: { name: "delete_all", parameters: { type: "object", properties: {} } },
+      },
+    ];
+    expect(await (await ask(["limits"], "hi", { tools })).json()).toMatchObject({
+      error: { code: 400, param: "limits" },
+    });
     expect(upstream.requests).toHaveLength(0);
   });
 });
@@ -169,7 +212,11 @@ describe("moderation", () => {
   it("asks once about a request's texts, with no header of the client, and blocks", async () => {
     const messages = ["one", "two", "I kill"].map((content) => ({ role: "user", content }));
     const headers = { "x-of-the-client": "1" };
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages, guardrails: ["moderation"] }, { headers });
+    const response = await chat(
+      gateway,
+      { model: "gpt-4o-mini", messages, guardrails: ["moderation"] },
+      { headers },
+    );
     expect(await response.json()).toMatchObject({ error: { code: 400, param: "moderation" } });
     expect(service.questions.map(({ input }) => input)).toEqual([["one", "two", "I kill"]]);
     expect(service.headers.join()).toContain(`Bearer ${KEY}`);
@@ -188,7 +235,9 @@ describe("moderation", () => {
 describe("a guardrail whose service is away while the gateway starts", () => {
   it("is reported in the log, and runs when the service is there", async () => {
     for (const name of ["moderation", "team", "lenient"]) {
-      expect(gateway.stderr).toMatch(new RegExp(`"guardrail":"${name}".*"msg":"a guardrail could not be tested"`));
+      expect(gateway.stderr).toMatch(
+        new RegExp(`"guardrail":"${name}".*"msg":"a guardrail could not be tested"`),
+      );
     }
     expect((await ask(["team"], "hi")).status).toBe(200);
   });
@@ -204,7 +253,12 @@ describe("http", () => {
     expect([sessions[0]?.event, sessions.at(-1)?.event]).toEqual(["open", "end"]);
     expect(service.headers[0]).toContain("x-sluice-signature");
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row!.metadata.guardrails).toContainEqual({ guardrail: "team", direction: "output", verdict: "edit", mode: "enforce" });
+    expect(row!.metadata.guardrails).toContainEqual({
+      guardrail: "team",
+      direction: "output",
+      verdict: "edit",
+      mode: "enforce",
+    });
   });
 
   it("that is unavailable has the outcome of its policy", async () => {

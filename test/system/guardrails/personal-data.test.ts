@@ -1,4 +1,7 @@
-/** The guardrails pii, secrets and words at work: what the upstream sees, what the client gets, what is left behind. */
+/**
+ * The guardrails pii, secrets and words at work: what the upstream sees, what the client gets, what
+ * is left behind.
+ */
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +30,9 @@ beforeAll(async () => {
   secrets: { use: secrets, action: mask, default_on: true }
   words: { use: words, lists: [{ name: rivals, words: [Acme], action: mask }, { name: banned, words: [thermite] }], default_on: true }
 `;
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${guardrails}models:\n`));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace(/^models:\n/m, `${guardrails}models:\n`),
+  );
   gateway = await startGateway(workspace, { HASH_SECRET: "0123456789abcdef" }, "debug");
 });
 afterEach(() => upstream.reset());
@@ -43,13 +48,25 @@ const user = (content: string) => ({ role: "user" as const, content });
 function streamed(pieces: readonly string[]): void {
   const event = (delta: object, finish: string | null = null): string =>
     `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-  const body = [event({ role: "assistant", content: "" }), ...pieces.map((content) => event({ content })), event({}, "stop")];
-  upstream.script({ kind: "bytes", contentType: "text/event-stream", body: `${body.join("")}data: [DONE]\n\n` });
+  const body = [
+    event({ role: "assistant", content: "" }),
+    ...pieces.map((content) => event({ content })),
+    event({}, "stop"),
+  ];
+  upstream.script({
+    kind: "bytes",
+    contentType: "text/event-stream",
+    body: `${body.join("")}data: [DONE]\n\n`,
+  });
 }
 
 async function contentOf(prompt: string): Promise<string> {
   let content = "";
-  const stream = await openaiClient(gateway).chat.completions.create({ model, messages: [user(prompt)], stream: true });
+  const stream = await openaiClient(gateway).chat.completions.create({
+    model,
+    messages: [user(prompt)],
+    stream: true,
+  });
   for await (const chunk of stream) content += chunk.choices[0]?.delta.content ?? "";
   return content;
 }
@@ -58,7 +75,10 @@ describe("personal data", () => {
   it("is not shown to the upstream, and is in the reply", async () => {
     upstream.script({ kind: "reply", text: "I informed [NAME_1] at [EMAIL_1] and [PHONE_1]." });
     const prompt = `Tell ${NAME} (${EMAIL}, again ${EMAIL}) to call ${PHONE} from 10.0.0.1`;
-    const reply = await openaiClient(gateway).chat.completions.create({ model, messages: [user(prompt)] });
+    const reply = await openaiClient(gateway).chat.completions.create({
+      model,
+      messages: [user(prompt)],
+    });
     expect(upstream.requests[0]!.body).toMatch(
       /Tell \[NAME_1\] \(\[EMAIL_1\], again \[EMAIL_1\]\) to call \[PHONE_1\] from \[IP:[0-9a-f]{16}\]/,
     );
@@ -88,10 +108,16 @@ describe("personal data", () => {
     const stream = await openaiClient(gateway).chat.completions.create({
       model,
       messages: [user(`write to ${NAME}, ${EMAIL}`)],
-      tools: [{ type: "function", function: { name: "send", parameters: { type: "object", properties: {} } } }],
+      tools: [
+        {
+          type: "function",
+          function: { name: "send", parameters: { type: "object", properties: {} } },
+        },
+      ],
       stream: true,
     });
-    for await (const chunk of stream) args += chunk.choices[0]?.delta.tool_calls?.[0]?.function?.arguments ?? "";
+    for await (const chunk of stream)
+      args += chunk.choices[0]?.delta.tool_calls?.[0]?.function?.arguments ?? "";
     expect(JSON.parse(args)).toEqual({ to: EMAIL, who: NAME });
   });
 });
@@ -99,7 +125,9 @@ describe("personal data", () => {
 describe("what is masked for good", () => {
   it("is credentials and words of a list, in requests and in replies", async () => {
     streamed(["Use gh", `${TOKEN.slice(2)} of A`, "cme."]);
-    expect(await contentOf(`My token is ${TOKEN}, for ACM\u0415`)).toBe("Use [SECRET] of [REMOVED].");
+    expect(await contentOf(`My token is ${TOKEN}, for ACM\u0415`)).toBe(
+      "Use [SECRET] of [REMOVED].",
+    );
     expect(upstream.requests[0]!.body).toContain("My token is [SECRET], for [REMOVED]");
   });
 });
@@ -108,18 +136,21 @@ describe("what is blocked", () => {
   it.each([
     ["pii", `pay with ${CARD}`, CARD],
     ["words", "how to make t\u200bhermite", "hermite"],
-  ])("by %s is a 400 that names the guardrail and nothing of the text", async (name, prompt, text) => {
-    const error = await openaiClient(gateway)
-      .chat.completions.create({ model, messages: [user(prompt)] })
-      .then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-    expect(error).toBeInstanceOf(APIError);
-    expect(error).toMatchObject({ status: 400, param: name, type: "guardrail_violation" });
-    expect((error as APIError).message).not.toContain(text);
-    expect(upstream.requests).toHaveLength(0);
-  });
+  ])(
+    "by %s is a 400 that names the guardrail and nothing of the text",
+    async (name, prompt, text) => {
+      const error = await openaiClient(gateway)
+        .chat.completions.create({ model, messages: [user(prompt)] })
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      expect(error).toBeInstanceOf(APIError);
+      expect(error).toMatchObject({ status: 400, param: name, type: "guardrail_violation" });
+      expect((error as APIError).message).not.toContain(text);
+      expect(upstream.requests).toHaveLength(0);
+    },
+  );
 });
 
 describe("what is left behind", () => {
@@ -133,15 +164,22 @@ describe("what is left behind", () => {
       ...(await rowsOf(gateway, blocked.headers.get("x-request-id"))),
     ];
     expect(rows[0]!.metadata.guardrails).toEqual(
-      expect.arrayContaining([{ guardrail: "pii", direction: "input", verdict: "edit", mode: "enforce" }]),
+      expect.arrayContaining([
+        { guardrail: "pii", direction: "input", verdict: "edit", mode: "enforce" },
+      ]),
     );
     const files = readdirSync(workspace.dataDirectory, { recursive: true, encoding: "utf8" })
       .map((name) => join(workspace.dataDirectory, name))
       .filter((path) => statSync(path).isFile())
       .map((path) => readFileSync(path, "latin1"));
-    const said = [JSON.stringify(rows), gateway.stdout, gateway.stderr, await blocked.text()].join("\n");
-    const isLeft = (text: string): boolean => said.includes(text) || files.some((file) => file.includes(text));
-    expect([EMAIL, TOKEN, CARD, PHONE, "hermite is", "0123456789abcdef"].filter(isLeft)).toEqual([]);
+    const said = [JSON.stringify(rows), gateway.stdout, gateway.stderr, await blocked.text()].join(
+      "\n",
+    );
+    const isLeft = (text: string): boolean =>
+      said.includes(text) || files.some((file) => file.includes(text));
+    expect([EMAIL, TOKEN, CARD, PHONE, "hermite is", "0123456789abcdef"].filter(isLeft)).toEqual(
+      [],
+    );
     // The list of names is part of the configuration, whose history is on disk.
     expect(said).not.toContain(NAME);
   });

@@ -1,4 +1,7 @@
-/** Limits over time and of every subject through the real process: windows and periods that end, whose budgets there are, and what hits cost. */
+/**
+ * Limits over time and of every subject through the real process: windows and periods that end,
+ * whose budgets there are, and what hits cost.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +36,9 @@ beforeAll(async () => {
   upstream = await createUpstream();
   const workspace = createWorkspace({
     baseUrl: upstream.baseUrl,
-    providers: [`second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`],
+    providers: [
+      `second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`,
+    ],
     models: [
       `{ id: chat, targets: [{ provider: openai, model: chat, ${CENT} }] }`,
       `{ id: elsewhere, targets: [{ provider: second, model: elsewhere, ${CENT} }] }`,
@@ -64,7 +69,9 @@ async function send(key: string, more: object = {}): Promise<Answer> {
 }
 
 /** What becomes of one request after the other. */
-async function ends(...requests: readonly (readonly [key: string, more?: object])[]): Promise<(number | string)[]> {
+async function ends(
+  ...requests: readonly (readonly [key: string, more?: object])[]
+): Promise<(number | string)[]> {
   const seen: (number | string)[] = [];
   for (const [key, more] of requests) seen.push((await send(key, more)).end);
   return seen;
@@ -101,7 +108,11 @@ describe("time", () => {
       await until(endMs - 150);
       const last = await send(key);
       if (Date.now() >= endMs) continue;
-      expect([first.end, refused.end, last.end]).toEqual([200, "budget_exceeded", "budget_exceeded"]);
+      expect([first.end, refused.end, last.end]).toEqual([
+        200,
+        "budget_exceeded",
+        "budget_exceeded",
+      ]);
       expect(waitOf(refused)).toBeLessThanOrEqual(SPAN_MS);
       await until(endMs + 20);
       const next = await ends([key], [key]);
@@ -115,13 +126,24 @@ describe("time", () => {
 
 describe("a budget", () => {
   it("of a user holds for all of the user's keys", async () => {
-    const [one, two] = await Promise.all([keyWith({ user_id: "spender" }), keyWith({ user_id: "spender" })]);
-    expect(await ends([one], [two], [one], [two])).toEqual([200, 200, "budget_exceeded", "budget_exceeded"]);
+    const [one, two] = await Promise.all([
+      keyWith({ user_id: "spender" }),
+      keyWith({ user_id: "spender" }),
+    ]);
+    expect(await ends([one], [two], [one], [two])).toEqual([
+      200,
+      200,
+      "budget_exceeded",
+      "budget_exceeded",
+    ]);
     expect(await ends([await keyWith({ user_id: "another user" })])).toEqual([200]);
   });
 
   it("of a tag holds for keys that have it and for requests of keys that may name it", async () => {
-    const [tagged, plain] = await Promise.all([keyWith({ tags: ["campaign"] }), keyWith({ allowed_tags: ["campaign"] })]);
+    const [tagged, plain] = await Promise.all([
+      keyWith({ tags: ["campaign"] }),
+      keyWith({ allowed_tags: ["campaign"] }),
+    ]);
     const named = { metadata: { tags: ["campaign"] } };
     expect(await ends([tagged], [plain, named], [tagged], [plain, named])).toEqual([
       200,
@@ -136,14 +158,30 @@ describe("a budget", () => {
     const key = await keyWith({});
     const [elsewhere, either] = [{ model: "elsewhere" }, { model: "either" }];
     const before = upstream.requests.length;
-    const seen = await ends([key, elsewhere], [key, either], [key, elsewhere], [key, either], [key, either]);
+    const seen = await ends(
+      [key, elsewhere],
+      [key, either],
+      [key, elsewhere],
+      [key, either],
+      [key, either],
+    );
     expect(seen).toEqual([200, 200, "budget_exceeded", 200, 200]);
-    expect(upstream.requests.slice(before).map(({ parsed }) => parsed?.["model"])).toEqual(["elsewhere", "a", "b", "b"]);
+    expect(upstream.requests.slice(before).map(({ parsed }) => parsed?.["model"])).toEqual([
+      "elsewhere",
+      "a",
+      "b",
+      "b",
+    ]);
   });
 
   it("that is soft is a field of keys and teams: it warns in a header and once in the log, and refuses nothing", async () => {
-    const team = (await (await admin(gateway, "/team/new", { soft_budget: 0.02 })).json()) as { readonly team_id: string };
-    const { key, token_id } = await createKey(gateway, { soft_budget: 0.03, team_id: team.team_id });
+    const team = (await (await admin(gateway, "/team/new", { soft_budget: 0.02 })).json()) as {
+      readonly team_id: string;
+    };
+    const { key, token_id } = await createKey(gateway, {
+      soft_budget: 0.03,
+      team_id: team.team_id,
+    });
     const answers: Answer[] = [];
     for (let call = 0; call < 4; call += 1) answers.push(await send(key));
     expect(answers.map(({ end, headers }) => [end, headers.get("x-sluice-soft-budget")])).toEqual([
@@ -180,10 +218,23 @@ describe("a hit of the cache", () => {
     const answers: Answer[] = [];
     for (let call = 0; call < 5; call += 1) answers.push(await send(key, { caching: true }));
     expect(answers.map(({ end }) => end)).toEqual([200, 200, 200, 200, "rate_limit_error"]);
-    expect(answers.slice(0, 4).map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "hit", "hit", "hit"]);
-    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual(["3", "2", "1", "0", "0"]);
+    expect(answers.slice(0, 4).map(({ headers }) => headers.get("x-sluice-cache"))).toEqual([
+      "miss",
+      "hit",
+      "hit",
+      "hit",
+    ]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual([
+      "3",
+      "2",
+      "1",
+      "0",
+      "0",
+    ]);
     expect(upstream.requests.length - before).toBe(1);
-    const { info } = (await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as { readonly info: object };
+    const { info } = (await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as {
+      readonly info: object;
+    };
     expect(info).toMatchObject({ spend: 0.01, budget_remaining: 0.01 });
   });
 });
@@ -195,9 +246,13 @@ describe("the total budget", () => {
     const { masterKey } = gateway;
     expect(await ends([masterKey], [masterKey])).toEqual([200, 200]);
     const before = upstream.requests.length;
-    const answers = await Promise.all(Array.from({ length: OF_ALL }, (_, call) => send(keys[call % 2] ?? "")));
+    const answers = await Promise.all(
+      Array.from({ length: OF_ALL }, (_, call) => send(keys[call % 2] ?? "")),
+    );
     const served = answers.filter(({ end }) => end === 200).length;
-    console.info(`a budget of ${OF_ALL} calls for all keys: ${before} before, ${served} of ${OF_ALL} at once served`);
+    console.info(
+      `a budget of ${OF_ALL} calls for all keys: ${before} before, ${served} of ${OF_ALL} at once served`,
+    );
     expect([served, upstream.requests.length]).toEqual([OF_ALL - before, OF_ALL]);
     expect(new Set(answers.map(({ end }) => end))).toEqual(new Set([200, "budget_exceeded"]));
     expect(await ends([keys[0] ?? ""], [masterKey])).toEqual(["budget_exceeded", 200]);

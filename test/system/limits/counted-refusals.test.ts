@@ -22,11 +22,17 @@ afterAll(async () => {
 });
 
 const read = async <T>(path: string): Promise<T> =>
-  (await (await fetch(`${gateway.publicUrl}${path}`, { headers: { authorization: `Bearer ${gateway.masterKey}` } })).json()) as T;
+  (await (
+    await fetch(`${gateway.publicUrl}${path}`, {
+      headers: { authorization: `Bearer ${gateway.masterKey}` },
+    })
+  ).json()) as T;
 
 it("rows beyond a rate are one, and rows, days and tags count each request", async () => {
   const { key } = await createKey(gateway, { models: ["none"], tags: ["of-the-key"] });
-  const metadata = Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`note${index}`, "x".repeat(500)]));
+  const metadata = Object.fromEntries(
+    Array.from({ length: 14 }, (_, index) => [`note${index}`, "x".repeat(500)]),
+  );
   const ask = async (): Promise<number> => {
     const response = await chat(
       gateway,
@@ -44,14 +50,24 @@ it("rows beyond a rate are one, and rows, days and tags count each request", asy
   await gateway.stop();
   gateway = await startGateway(gateway.workspace);
 
-  type Row = { api_key: string; metadata: { refusals?: number }; error_code: string; spend: number; model: string };
-  const rows = (await read<Row[]>("/spend/logs?limit=1000")).filter(({ error_code: code }) => code !== null);
+  type Row = {
+    api_key: string;
+    metadata: { refusals?: number };
+    error_code: string;
+    spend: number;
+    model: string;
+  };
+  const rows = (await read<Row[]>("/spend/logs?limit=1000")).filter(
+    ({ error_code: code }) => code !== null,
+  );
   expect(rows.length).toBeLessThanOrEqual(MAX_ROWS);
   expect(JSON.stringify(rows).length).toBeLessThan(MAX_ROWS * 1_500);
   expect(rows.reduce((sum, { metadata: { refusals = 1 } }) => sum + refusals, 0)).toBe(REFUSED);
   const sums = rows.filter(({ metadata: { refusals } }) => refusals !== undefined);
   expect(sums.length).toBeGreaterThan(0);
-  expect(new Set(sums.map(({ error_code: code, model, spend }) => `${code} ${model} ${spend}`)).size).toBe(1);
+  expect(
+    new Set(sums.map(({ error_code: code, model, spend }) => `${code} ${model} ${spend}`)).size,
+  ).toBe(1);
 
   const today = new Date().toISOString().slice(0, 10);
   const tags = await read<{ individual_request_tag: string; log_count: number }[]>("/spend/tags");
@@ -61,6 +77,8 @@ it("rows beyond a rate are one, and rows, days and tags count each request", asy
       ["asked", REFUSED],
     ]),
   );
-  const days = JSON.stringify(await read(`/spend/logs?summarize=true&start_date=${today}&end_date=${today}`));
+  const days = JSON.stringify(
+    await read(`/spend/logs?summarize=true&start_date=${today}&end_date=${today}`),
+  );
   expect(days).toContain(String(REFUSED));
 });

@@ -1,4 +1,7 @@
-/** One key holds or breaks a guardrail that keys share, a service or a thread; the requests of another key are judged meanwhile. */
+/**
+ * One key holds or breaks a guardrail that keys share, a service or a thread; the requests of
+ * another key are judged meanwhile.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -43,7 +46,8 @@ const service: Server = createServer((request, response) => {
     asked.push(text);
     if (text.includes("SLOW")) return;
     const start = text.indexOf("forbidden");
-    const answer = start < 0 ? { action: "allow" } : { action: "block", reason: "word", start, end: start + 9 };
+    const answer =
+      start < 0 ? { action: "allow" } : { action: "block", reason: "word", start, end: start + 9 };
     response.writeHead(text.includes("BROKEN") ? 500 : 200).end(JSON.stringify(answer));
   });
 });
@@ -58,7 +62,10 @@ beforeAll(async () => {
   const workspace = createWorkspace({ baseUrl: upstream.baseUrl, attempts: 1 });
   mkdirSync(join(workspace.folder, "my-plugins"));
   writeFileSync(join(workspace.folder, "my-plugins/threaded.ts"), THREADED);
-  const text = readFileSync(workspace.configPath, "utf8").replace("plugins:\n", "plugins:\n  - ../my-plugins/threaded.ts\n");
+  const text = readFileSync(workspace.configPath, "utf8").replace(
+    "plugins:\n",
+    "plugins:\n  - ../my-plugins/threaded.ts\n",
+  );
   const common = "scope: [user], budget_ms: 2000";
   workspace.write(`${text}guardrails:
   service: { use: http, url: "${url}", sample: forbidden, connections: 6, timeout: 30s, ${common} }
@@ -84,14 +91,19 @@ async function newKey(): Promise<string> {
 }
 
 async function ask(key: string, guardrail: string, content: string): Promise<Answer> {
-  const body = { model: "gpt-4o-mini", guardrails: [guardrail], messages: [{ role: "user", content }] };
+  const body = {
+    model: "gpt-4o-mini",
+    guardrails: [guardrail],
+    messages: [{ role: "user", content }],
+  };
   const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
   return { status: response.status, text: await response.text() };
 }
 
 async function victimAsks(key: string, guardrail: string): Promise<number[]> {
   const statuses: number[] = [];
-  for (let n = 0; n < VICTIM_REQUESTS; n += 1) statuses.push((await ask(key, guardrail, `fine ${n}`)).status);
+  for (let n = 0; n < VICTIM_REQUESTS; n += 1)
+    statuses.push((await ask(key, guardrail, `fine ${n}`)).status);
   return statuses;
 }
 const ALL_WELL = Array.from({ length: VICTIM_REQUESTS }, () => 200);
@@ -111,8 +123,11 @@ describe.each(["service", "threads"])("a guardrail that keys share (%s)", (guard
     const waited = answers.filter(({ status }) => status === 503);
     expect(answers.length - waited.length).toBe(PART);
     for (const { text } of waited)
-      expect(text).toContain(`The guardrail ${guardrail} had no free place for this key within 2000 ms`);
-    // Three judgements were late, too few to leave the guardrail alone; those that waited do not count.
+      expect(text).toContain(
+        `The guardrail ${guardrail} had no free place for this key within 2000 ms`,
+      );
+    // Three judgements were late, too few to leave the guardrail alone; those that waited do not
+    // count.
     expect((await ask(attacker, guardrail, "fine")).status).toBe(200);
     expect(await victimAsks(victim, guardrail)).toEqual(ALL_WELL);
   });
@@ -121,7 +136,8 @@ describe.each(["service", "threads"])("a guardrail that keys share (%s)", (guard
 describe("a guardrail that fails for the texts of one key", () => {
   it("is left alone by that key only", async () => {
     const [attacker, victim] = [await newKey(), await newKey()];
-    for (let n = 0; n < 5; n += 1) expect((await ask(attacker, "service", `BROKEN ${n}`)).status).toBe(500);
+    for (let n = 0; n < 5; n += 1)
+      expect((await ask(attacker, "service", `BROKEN ${n}`)).status).toBe(500);
     const before = asked.length;
     expect((await ask(attacker, "service", "fine")).status).toBe(500);
     expect(asked.length).toBe(before);

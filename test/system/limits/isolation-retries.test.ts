@@ -1,4 +1,7 @@
-/** Retries of a deployment have a part for each key: a key whose requests always fail leaves retries to the others. */
+/**
+ * Retries of a deployment have a part for each key: a key whose requests always fail leaves retries
+ * to the others.
+ */
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
@@ -34,7 +37,8 @@ it("a failed call of a quiet key is repeated while another key's requests always
     return hasFailed ? { kind: "error", status: 500 } : { kind: "reply" };
   });
   // The attacker is alone at first: all of the budget is its own.
-  for (let turn = 0; turn < 20; turn += 1) expect((await ask(attacker.key, "attacker")).status).toBeGreaterThanOrEqual(500);
+  for (let turn = 0; turn < 20; turn += 1)
+    expect((await ask(attacker.key, "attacker")).status).toBeGreaterThanOrEqual(500);
   const calls = upstream.requests.length;
   expect(calls).toBeGreaterThan(20);
   expect(calls).toBeLessThan(30);
@@ -44,5 +48,7 @@ it("a failed call of a quiet key is repeated while another key's requests always
   for (let turn = 0; turn < 20; turn += 1) last = await ask(attacker.key, "attacker");
   const id = last?.headers.get("x-request-id") ?? "";
   const explained = await (await admin(gateway, `/requests/${id}`)).text();
-  expect(explained).toMatch(/retry budget of the deployment is spent|the key has its part of the deployment's retry budget/);
+  expect(explained).toMatch(
+    /retry budget of the deployment is spent|the key has its part of the deployment's retry budget/,
+  );
 });

@@ -28,7 +28,11 @@ async function ask(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; text: string }> {
-  const response = await chat(gateway, { model: "dear", messages: MESSAGES, max_tokens: 50, ...body }, as(key, headers));
+  const response = await chat(
+    gateway,
+    { model: "dear", messages: MESSAGES, max_tokens: 50, ...body },
+    as(key, headers),
+  );
   return { status: response.status, text: await response.text() };
 }
 
@@ -36,14 +40,21 @@ beforeAll(async () => {
   upstream = await createUpstream();
   const workspace = createWorkspace({
     attempts: 1,
-    providers: [`up: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`],
-    models: ["{ id: dear, targets: [{ provider: up, model: dear, price: { input: 1, output: 10 } }] }"],
+    providers: [
+      `up: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`,
+    ],
+    models: [
+      "{ id: dear, targets: [{ provider: up, model: dear, price: { input: 1, output: 10 } }] }",
+    ],
   });
   const budgets = "[{ per: tag, max: 100, only: [green] }, { per: tag, max: 100, duration: 1d }]";
   for (const name of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, name);
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/^( +- )limits\b.*$/m, `$1{ use: limits, with: { budgets: ${budgets} } }`));
+    writeFileSync(
+      path,
+      text.replace(/^( +- )limits\b.*$/m, `$1{ use: limits, with: { budgets: ${budgets} } }`),
+    );
   }
   gateway = await startGateway(workspace);
   [attacker, blue] = await Promise.all([newKey(), newKey({ tags: ["team-blue"] })]);
@@ -62,7 +73,10 @@ describe("a tag of another key (I10)", () => {
     ["the header", {}, { "x-sluice-tags": "x, team-blue" }],
   ])("is refused by name in %s", async (_place, body, headers) => {
     const refused = await ask(attacker, body, headers);
-    expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('The tag \\"team-blue\\" belongs to') as string });
+    expect(refused).toMatchObject({
+      status: 403,
+      text: expect.stringContaining('The tag \\"team-blue\\" belongs to') as string,
+    });
     expect((await ask(blue, body, headers)).status).toBe(200);
   });
 
@@ -70,7 +84,11 @@ describe("a tag of another key (I10)", () => {
     const ofNative = async (key: string): Promise<number> => {
       const response = await fetch(`${gateway.publicUrl}/openai/up/v1/chat/completions`, {
         method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "x-sluice-tags": "team-blue" },
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          "x-sluice-tags": "team-blue",
+        },
         body: JSON.stringify({ model: "dear", messages: MESSAGES }),
       });
       await response.text();
@@ -84,7 +102,9 @@ describe("a tag of another key (I10)", () => {
   });
 
   it("may be named by a key whose record, or whose team's, allows it, and by all once no record has it", async () => {
-    const { team_id } = (await (await admin(gateway, "/team/new", { allowed_tags: ["green"] })).json()) as { team_id: string };
+    const { team_id } = (await (
+      await admin(gateway, "/team/new", { allowed_tags: ["green"] })
+    ).json()) as { team_id: string };
     const allowed = await newKey({ allowed_tags: ["team-blue"], team_id });
     expect((await ask(allowed, { tags: ["team-blue", "green", "own"] })).status).toBe(200);
     const passing = await newKey({ tags: ["passing"] });
@@ -104,11 +124,16 @@ describe("a tag of another key (I10)", () => {
 
 describe("new tags (I11)", () => {
   it("are so many a second for each key, and a tag that never spent costs no walk over the ledger", async () => {
-    const many = (turn: number): object => ({ tags: Array.from({ length: 64 }, (_, n) => `fresh-${turn}-${n}`) });
+    const many = (turn: number): object => ({
+      tags: Array.from({ length: 64 }, (_, n) => `fresh-${turn}-${n}`),
+    });
     const key = await newKey();
     const answers = [await ask(key, many(0)), await ask(key, many(1)), await ask(key, many(2))];
     expect([answers[0]?.status, answers[1]?.status]).toEqual([200, 200]);
-    expect(answers[2]).toMatchObject({ status: 429, text: expect.stringContaining("names new tags faster") as string });
+    expect(answers[2]).toMatchObject({
+      status: 429,
+      text: expect.stringContaining("names new tags faster") as string,
+    });
     expect((await ask(await newKey(), { tags: ["session-1"] })).status).toBe(200);
     // Known tags cost nothing.
     expect((await ask(key, many(0))).status).toBe(200);
@@ -118,15 +143,22 @@ describe("new tags (I11)", () => {
 describe("spend reports (I6)", () => {
   it("wait in turn, one for each key, and never before a budget", async () => {
     const reports = Array.from({ length: 60 }, async () => {
-      const response = await fetch(`${gateway.publicUrl}/spend/tags?start_date=2020-01-01`, as(attacker));
+      const response = await fetch(
+        `${gateway.publicUrl}/spend/tags?start_date=2020-01-01`,
+        as(attacker),
+      );
       return { status: response.status, text: await response.text() };
     });
     const firsts = [];
-    for (let n = 0; n < 4; n += 1) firsts.push((await ask(await newKey({ max_budget: 5 }), {})).status);
+    for (let n = 0; n < 4; n += 1)
+      firsts.push((await ask(await newKey({ max_budget: 5 }), {})).status);
     expect(firsts).toEqual([200, 200, 200, 200]);
     const answers = await Promise.all(reports);
     for (const { status, text } of answers.filter((answer) => answer.status !== 200)) {
-      expect([status, text]).toEqual([503, expect.stringContaining("The queue of spend reports has")]);
+      expect([status, text]).toEqual([
+        503,
+        expect.stringContaining("The queue of spend reports has"),
+      ]);
     }
     expect(answers.some(({ status }) => status === 200)).toBe(true);
   });
@@ -135,6 +167,9 @@ describe("spend reports (I6)", () => {
     const response = await fetch(`${gateway.publicUrl}/spend/tags?limit=3`, as(gateway.masterKey));
     expect(await response.json()).toHaveLength(3);
     const wrong = await fetch(`${gateway.publicUrl}/spend/tags?limit=0`, as(attacker));
-    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("limit must be")]);
+    expect([wrong.status, await wrong.text()]).toEqual([
+      400,
+      expect.stringContaining("limit must be"),
+    ]);
   });
 });

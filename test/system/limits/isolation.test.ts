@@ -1,4 +1,6 @@
-/** One key takes all it can of what keys share; the requests of another key are served meanwhile. */
+/**
+ * One key takes all it can of what keys share; the requests of another key are served meanwhile.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,8 +44,14 @@ async function ask(key: string, body: object, signal?: AbortSignal): Promise<Ans
   return { status: response.status, text: await response.text() };
 }
 
-/** Many requests at the same time, which end with `stop`. Their answers are those that came before. */
-function flood(count: number, key: string, body: object): { readonly answers: Answer[]; stop(): Promise<void> } {
+/**
+ * Many requests at the same time, which end with `stop`. Their answers are those that came before.
+ */
+function flood(
+  count: number,
+  key: string,
+  body: object,
+): { readonly answers: Answer[]; stop(): Promise<void> } {
   const leaving = new AbortController();
   const answers: Answer[] = [];
   const all = Array.from({ length: count }, () =>
@@ -69,7 +77,8 @@ async function victimAsks(body: object, key = victim): Promise<number[]> {
 }
 const ALL_WELL = Array.from({ length: VICTIM_REQUESTS }, () => 200);
 
-const callsOf = (model: string): number => upstream.requests.filter(({ parsed }) => parsed?.["model"] === model).length;
+const callsOf = (model: string): number =>
+  upstream.requests.filter(({ parsed }) => parsed?.["model"] === model).length;
 
 /** Waits until the upstream has seen so many calls of a model. */
 const reached = (model: string, count: number): Promise<unknown> =>
@@ -81,7 +90,10 @@ beforeAll(async () => {
     `${name}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, ${more} }`;
   const workspace = createWorkspace({
     attempts: 1,
-    providers: [at("narrow", "connections: 8, timeouts: { queue: 300ms }"), at("wide", "connections: 1000")],
+    providers: [
+      at("narrow", "connections: 8, timeouts: { queue: 300ms }"),
+      at("wide", "connections: 1000"),
+    ],
     models: [
       "{ id: hangs, targets: [{ provider: narrow, model: hangs }] }",
       "{ id: good, targets: [{ provider: narrow, model: good }] }",
@@ -98,11 +110,19 @@ beforeAll(async () => {
   for (const name of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, name);
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/^( +- )limits\b.*$/m, `$1{ use: limits, with: { max_in_flight: ${MAX_IN_FLIGHT} } }`));
+    writeFileSync(
+      path,
+      text.replace(
+        /^( +- )limits\b.*$/m,
+        `$1{ use: limits, with: { max_in_flight: ${MAX_IN_FLIGHT} } }`,
+      ),
+    );
   }
   gateway = await startGateway(workspace);
   [attacker, second, victim] = await Promise.all([newKey(), newKey(), newKey()]);
-  const { team_id } = (await (await admin(gateway, "/team/new", { max_budget: 10 })).json()) as { readonly team_id: string };
+  const { team_id } = (await (await admin(gateway, "/team/new", { max_budget: 10 })).json()) as {
+    readonly team_id: string;
+  };
   [teamAttacker, teamVictim] = await Promise.all([newKey({ team_id }), newKey({ team_id })]);
 });
 beforeEach(() => {
@@ -122,7 +142,9 @@ describe("what keys share", () => {
     await eventually("the refusals", () => attack.answers.length === 26);
     expect(callsOf("hangs")).toBe(4);
     expect(new Set(attack.answers.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(attack.answers[0]?.text).toContain("The provider narrow had no free place within 300 ms. This key has 4 of 8 places");
+    expect(attack.answers[0]?.text).toContain(
+      "The provider narrow had no free place within 300 ms. This key has 4 of 8 places",
+    );
     await attack.stop();
   });
 
@@ -156,14 +178,22 @@ describe("what keys share", () => {
     upstream.script("dear", { kind: "reply" });
     expect(await victimAsks({ model: "dear", max_tokens: 100 }, teamVictim)).toEqual(ALL_WELL);
     const many = await ask(teamAttacker, { model: "dear", n: 128, max_tokens: 7_800 });
-    expect(many).toMatchObject({ status: 400, text: expect.stringContaining("max_n of the step limits") as string });
+    expect(many).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("max_n of the step limits") as string,
+    });
     const large = await ask(teamAttacker, { model: "dear", n: 8, max_tokens: 120_000 });
     expect(large).toMatchObject({ status: 429 });
     expect(large.text).toContain(
       "may reserve 2.5 US dollars of the team's budget of 10 US dollars while other keys use it; 0 US",
     );
     upstream.script("dear", { kind: "hang" });
-    const attack = flood(10, teamAttacker, { model: "dear", stream: true, n: 8, max_tokens: 10_000 });
+    const attack = flood(10, teamAttacker, {
+      model: "dear",
+      stream: true,
+      n: 8,
+      max_tokens: 10_000,
+    });
     await eventually("the refusals", () => attack.answers.length === 7);
     expect(new Set(attack.answers.map(({ status }) => status))).toEqual(new Set([429]));
     upstream.script("dear", { kind: "reply" });
@@ -178,7 +208,9 @@ describe("what keys share", () => {
     await eventually("the refusals", () => attack.answers.length === 4);
     upstream.script("minute", { kind: "reply" });
     expect(await victimAsks({ model: "minute", max_tokens: 100 })).toEqual(ALL_WELL);
-    expect(attack.answers[0]?.text).toContain("of the deployment wide/minute's limit of 200000 tokens while other keys use it");
+    expect(attack.answers[0]?.text).toContain(
+      "of the deployment wide/minute's limit of 200000 tokens while other keys use it",
+    );
     await attack.stop();
   });
 
@@ -190,7 +222,10 @@ describe("what keys share", () => {
     }
     const tokensOf = async (name: string): Promise<Tokens | null | undefined> => {
       const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
-        readonly deployments: readonly { readonly deployment: string; readonly tokens: Tokens | null }[];
+        readonly deployments: readonly {
+          readonly deployment: string;
+          readonly tokens: Tokens | null;
+        }[];
       };
       return deployments.find(({ deployment }) => deployment === name)?.tokens;
     };
@@ -198,7 +233,9 @@ describe("what keys share", () => {
     expect(await tokensOf("wide/idle")).toBeNull();
     expect(await tokensOf("wide/shown")).toEqual({ limit: 300_000, reserved: 0, spent: 0 });
     const { text } = await ask(victim, { model: "shown", max_tokens: 50 });
-    const { total_tokens: used } = (JSON.parse(text) as { readonly usage: { readonly total_tokens: number } }).usage;
+    const { total_tokens: used } = (
+      JSON.parse(text) as { readonly usage: { readonly total_tokens: number } }
+    ).usage;
     await eventually("the usage", async () => (await tokensOf("wide/shown"))?.spent === used);
     upstream.script("shown", { kind: "hang" });
     const attack = flood(1, attacker, { model: "shown", max_tokens: 40_000 });
@@ -208,27 +245,43 @@ describe("what keys share", () => {
     expect(held?.reserved).toBeGreaterThanOrEqual(40_000);
     expect(held?.reserved).toBeLessThan(40_100);
     await attack.stop();
-    await eventually("the end of the reservation", async () => (await tokensOf("wide/shown"))?.reserved === 0);
+    await eventually(
+      "the end of the reservation",
+      async () => (await tokensOf("wide/shown"))?.reserved === 0,
+    );
   });
 
   it("are the requests under way: two keys leave room for a third (I8)", async () => {
-    const attacks = [flood(MAX_IN_FLIGHT, attacker, { model: "endless" }), flood(MAX_IN_FLIGHT, second, { model: "endless" })];
-    await eventually("the refusals", () => attacks.every(({ answers }) => answers.length >= MAX_IN_FLIGHT / 4));
+    const attacks = [
+      flood(MAX_IN_FLIGHT, attacker, { model: "endless" }),
+      flood(MAX_IN_FLIGHT, second, { model: "endless" }),
+    ];
+    await eventually("the refusals", () =>
+      attacks.every(({ answers }) => answers.length >= MAX_IN_FLIGHT / 4),
+    );
     expect(await victimAsks({ model: "idle" })).toEqual(ALL_WELL);
     expect(await victimAsks({ model: "echo" })).toEqual(ALL_WELL);
     for (const { answers, stop } of attacks) {
-      expect(answers[0]).toMatchObject({ status: 503, text: expect.stringContaining("in_flight_share") as string });
+      expect(answers[0]).toMatchObject({
+        status: 503,
+        text: expect.stringContaining("in_flight_share") as string,
+      });
       await stop();
     }
   });
 
   it("are replies in the cache: a key that stores more than its share loses its own (I13)", async () => {
-    const cached = (n: number): object => ({ model: "idle", caching: true, messages: [{ role: "user", content: `entry ${n}` }] });
+    const cached = (n: number): object => ({
+      model: "idle",
+      caching: true,
+      messages: [{ role: "user", content: `entry ${n}` }],
+    });
     for (let n = 0; n < VICTIM_REQUESTS; n += 1) await ask(victim, cached(n));
     upstream.script("idle", { kind: "reply", text: "x".repeat(1_000_000) });
     for (let n = 0; n < 75; n += 1) await ask(attacker, cached(n));
     const before = callsOf("idle");
-    for (let n = 0; n < VICTIM_REQUESTS; n += 1) expect((await ask(victim, cached(n))).status).toBe(200);
+    for (let n = 0; n < VICTIM_REQUESTS; n += 1)
+      expect((await ask(victim, cached(n))).status).toBe(200);
     expect(callsOf("idle")).toBe(before);
   });
 
@@ -237,10 +290,17 @@ describe("what keys share", () => {
     const failed = await chat(gateway, { model: "idle", messages: MESSAGES }, as(victim));
     await failed.text();
     for (let turn = 0; turn < 11; turn += 1) {
-      await Promise.all(Array.from({ length: 100 }, () => ask(attacker, { model: "no-such-model" })));
+      await Promise.all(
+        Array.from({ length: 100 }, () => ask(attacker, { model: "no-such-model" })),
+      );
     }
-    const explained = (await (await admin(gateway, `/requests/${failed.headers.get("x-request-id")}`)).json()) as object;
-    expect(explained).toMatchObject({ route: expect.any(String) as string, steps: expect.any(Array) as unknown[] });
+    const explained = (await (
+      await admin(gateway, `/requests/${failed.headers.get("x-request-id")}`)
+    ).json()) as object;
+    expect(explained).toMatchObject({
+      route: expect.any(String) as string,
+      steps: expect.any(Array) as unknown[],
+    });
   });
 });
 
@@ -279,9 +339,10 @@ describe("the echo", () => {
 
   it("is reached by keys that name it, where the model is only for those (I2)", async () => {
     const naming = await newKey({ models: ["named"] });
-    expect([(await ask(attacker, { model: "named" })).status, (await ask(naming, { model: "named" })).status]).toEqual([
-      404, 200,
-    ]);
+    expect([
+      (await ask(attacker, { model: "named" })).status,
+      (await ask(naming, { model: "named" })).status,
+    ]).toEqual([404, 200]);
     expect((await ask(gateway.masterKey, { model: "named" })).status).toBe(200);
   });
 });

@@ -1,4 +1,7 @@
-/** `sluice keys` and `sluice teams`, beside a running gateway: all in one process of their own, but for those that show how one starts. */
+/**
+ * `sluice keys` and `sluice teams`, beside a running gateway: all in one process of their own, but
+ * for those that show how one starts.
+ */
 
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,7 +10,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "../support/client.ts";
 import { type CommandHost, type Ran, startCommandHost } from "../support/command-host.ts";
-import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "../support/gateway-process.ts";
+import {
+  type GatewayProcess,
+  type ProcessEnvironment,
+  runCommand,
+  startGateway,
+} from "../support/gateway-process.ts";
 
 let gateway: GatewayProcess;
 let host: CommandHost;
@@ -21,11 +29,17 @@ afterAll(async () => {
   await gateway?.dispose();
 });
 
-/** Runs a command in the gateway's folder; the admin port comes from the environment, as it would on a server. */
+/**
+ * Runs a command in the gateway's folder; the admin port comes from the environment, as it would on
+ * a server.
+ */
 function sluice(args: readonly string[], environment: ProcessEnvironment = {}): Promise<Ran> {
   const { port } = new URL(gateway.adminUrl);
   const place = ["--config", gateway.configPath];
-  return host.run([...args, ...place], gateway.workspace.folder, { SLUICE_ADMIN_PORT: port, ...environment });
+  return host.run([...args, ...place], gateway.workspace.folder, {
+    SLUICE_ADMIN_PORT: port,
+    ...environment,
+  });
 }
 
 /** Runs a command that must work, and reads what it prints with `--json`. */
@@ -36,16 +50,30 @@ async function answer(...args: string[]): Promise<Record<string, unknown>> {
 }
 
 async function use(key: string, model = "echo"): Promise<number> {
-  const response = await chat(gateway, { model, messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+  const response = await chat(
+    gateway,
+    { model, messages: MESSAGES },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
   await response.arrayBuffer();
   return response.status;
 }
 
 describe("sluice keys", () => {
   it("makes, shows, lists, changes, blocks, rotates and revokes a key", async () => {
-    const made = await sluice(["keys", "create", "--alias", "laptop", "--models", "echo, large", "--duration", "30d"]);
+    const made = await sluice([
+      "keys",
+      "create",
+      "--alias",
+      "laptop",
+      "--models",
+      "echo, large",
+      "--duration",
+      "30d",
+    ]);
     expect([made.code, made.error]).toEqual([0, ""]);
-    const [, id = "", key = ""] = /^Key (key_\S+), shown this once:\n\n {2}(sk-\S+)\n/.exec(made.out) ?? [];
+    const [, id = "", key = ""] =
+      /^Key (key_\S+), shown this once:\n\n {2}(sk-\S+)\n/.exec(made.out) ?? [];
     expect(await use(key)).toBe(200);
 
     const info = await sluice(["keys", "info", id]);
@@ -80,10 +108,18 @@ describe("sluice keys", () => {
       models: [],
     });
 
-    expect(await sluice(["keys", "block", id])).toEqual({ code: 0, out: `${id} is blocked.\n`, error: "" });
+    expect(await sluice(["keys", "block", id])).toEqual({
+      code: 0,
+      out: `${id} is blocked.\n`,
+      error: "",
+    });
     expect(await use(key)).toBe(401);
     expect((await sluice(["keys", "list", "--alias", "laptop"])).out).toMatch(/ blocked$/m);
-    expect(await sluice(["keys", "unblock", id])).toEqual({ code: 0, out: `${id} works again.\n`, error: "" });
+    expect(await sluice(["keys", "unblock", id])).toEqual({
+      code: 0,
+      out: `${id} works again.\n`,
+      error: "",
+    });
     expect(await use(key)).toBe(200);
 
     const rotated = await sluice(["keys", "rotate", id, "--grace", "10m"]);
@@ -91,9 +127,15 @@ describe("sluice keys", () => {
     expect(rotated.out).toMatch(/^The old one works until \d{4}-/m);
     expect([await use(key), await use(next)]).toEqual([200, 200]);
     const last = await answer("keys", "rotate", id);
-    expect([await use(key), await use(next), await use(String(last["key"]))]).toEqual([401, 401, 200]);
+    expect([await use(key), await use(next), await use(String(last["key"]))]).toEqual([
+      401, 401, 200,
+    ]);
 
-    expect(await sluice(["keys", "revoke", id])).toEqual({ code: 0, out: `${id} is gone.\n`, error: "" });
+    expect(await sluice(["keys", "revoke", id])).toEqual({
+      code: 0,
+      out: `${id} is gone.\n`,
+      error: "",
+    });
     expect(await use(String(last["key"]))).toBe(401);
   });
 
@@ -111,7 +153,9 @@ describe("sluice keys", () => {
       "--tags": "a,b",
       "--guardrails": "pii",
     };
-    expect(await answer("keys", "create", "--blocked", ...Object.entries(options).flat())).toMatchObject({
+    expect(
+      await answer("keys", "create", "--blocked", ...Object.entries(options).flat()),
+    ).toMatchObject({
       key_alias: "every field",
       user_id: "u",
       team_id: "every-field",
@@ -134,17 +178,25 @@ describe("sluice teams", () => {
     const key = String(made["key"]);
     expect([await use(key), await use(key, "gpt-4o")]).toEqual([200, 404]);
     expect((await sluice(["teams", "list"])).out).toMatch(/^platform +The platform +echo$/m);
-    expect((await sluice(["teams", "info", "platform"])).out).toContain(`keys: ${String(made["token_id"])}\n`);
-    expect(await answer("teams", "update", "platform", "--rpm", "5", "--clear", "team_alias")).toMatchObject({
+    expect((await sluice(["teams", "info", "platform"])).out).toContain(
+      `keys: ${String(made["token_id"])}\n`,
+    );
+    expect(
+      await answer("teams", "update", "platform", "--rpm", "5", "--clear", "team_alias"),
+    ).toMatchObject({
       rpm_limit: 5,
       team_alias: null,
       models: ["echo"],
     });
-    expect((await sluice(["teams", "block", "platform"])).out).toBe("platform is blocked, with all its keys.\n");
+    expect((await sluice(["teams", "block", "platform"])).out).toBe(
+      "platform is blocked, with all its keys.\n",
+    );
     expect(await use(key)).toBe(401);
     expect((await sluice(["teams", "unblock", "platform"])).out).toBe("platform works again.\n");
     expect(await use(key)).toBe(200);
-    expect((await sluice(["teams", "delete", "platform"])).out).toBe("platform is gone, with its keys.\n");
+    expect((await sluice(["teams", "delete", "platform"])).out).toBe(
+      "platform is gone, with its keys.\n",
+    );
     expect(await use(key)).toBe(401);
   });
 });
@@ -157,7 +209,11 @@ describe("a command that fails", () => {
     [["keys", "revoke", "key_none"], 1, /None of the keys exists/],
     [["keys", "create", "--team", "nowhere"], 1, /team "nowhere" does not exist/],
     [["keys", "create", "--max-budget", "-1"], 1, /max_budget/],
-    [["keys", "create", "--max-budget", "1", "--soft-budget", "2"], 1, /soft_budget exceeds max_budget/],
+    [
+      ["keys", "create", "--max-budget", "1", "--soft-budget", "2"],
+      1,
+      /soft_budget exceeds max_budget/,
+    ],
     [["keys", "update", "key_none", "--clear", "max_budgets"], 1, /did you mean max_budget\?/],
     [["teams", "info", "nowhere"], 1, /This team does not exist/],
     [["keys", "create", "--rpm", "many"], 2, /--rpm/],
@@ -176,7 +232,9 @@ describe("a command that fails", () => {
   it("ends with 3 where no gateway runs, and says what to do", async () => {
     const ran = await sluice(["keys", "list", "--admin-url", "http://127.0.0.1:9"]);
     expect([ran.code, ran.error]).toEqual([3, expect.stringMatching(ONE_LINE)]);
-    expect(ran.error).toMatch(/No gateway answers at http:\/\/127\.0\.0\.1:9 \(.+\): start it with sluice serve/);
+    expect(ran.error).toMatch(
+      /No gateway answers at http:\/\/127\.0\.0\.1:9 \(.+\): start it with sluice serve/,
+    );
   });
 
   it("ends with 3 without a master key, and works with the one of the data folder", async () => {
@@ -193,7 +251,10 @@ describe("a command that fails", () => {
   it("ends with 1 for another master key, and never prints either", async () => {
     const other = "sk-another-master-key-than-the-gateway's";
     const ran = await sluice(["keys", "list"], { SLUICE_MASTER_KEY: other });
-    expect([ran.code, ran.error]).toEqual([1, expect.stringMatching(/has another master key: set SLUICE_MASTER_KEY/)]);
+    expect([ran.code, ran.error]).toEqual([
+      1,
+      expect.stringMatching(/has another master key: set SLUICE_MASTER_KEY/),
+    ]);
     expect(ran.error + ran.out).not.toContain(other);
   });
 
@@ -203,7 +264,10 @@ describe("a command that fails", () => {
       error: expect.stringMatching(/--admin-url/),
     });
     const lost = runCommand(["keys", "list", "--config", "nowhere.yaml"], gateway.workspace.folder);
-    expect([(await lost.ended).code, lost.stderr]).toEqual([2, expect.stringMatching(/nowhere\.yaml.*--config/)]);
+    expect([(await lost.ended).code, lost.stderr]).toEqual([
+      2,
+      expect.stringMatching(/nowhere\.yaml.*--config/),
+    ]);
     const named = ["keys", "list", "--config", "nowhere.yaml", "--admin-url", gateway.adminUrl];
     expect((await runCommand(named, gateway.workspace.folder).ended).code).toBe(0);
   });
@@ -214,7 +278,9 @@ describe("a command that fails", () => {
     const seen: (string | undefined)[] = [];
     const other = createServer((request, response) => {
       seen.push(request.url);
-      response.writeHead(request.url === "/moved" ? 200 : 302, { location: "/moved" }).end("<html>");
+      response
+        .writeHead(request.url === "/moved" ? 200 : 302, { location: "/moved" })
+        .end("<html>");
     });
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;

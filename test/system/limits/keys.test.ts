@@ -12,7 +12,8 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   const workspace = createWorkspace();
-  const declared = 'keys:\n  - { alias: ci, key: "${env:CI_KEY}", models: [echo], user_id: robot, spend_scope: user }\n';
+  const declared =
+    'keys:\n  - { alias: ci, key: "${env:CI_KEY}", models: [echo], user_id: robot, spend_scope: user }\n';
   workspace.write(workspace.config({}) + declared);
   gateway = await startGateway(workspace, { CI_KEY: DECLARED_KEY });
 });
@@ -20,7 +21,10 @@ afterAll(async () => {
   await gateway?.dispose();
 });
 
-async function ask(path: string, body?: unknown): Promise<readonly [number, Record<string, unknown>]> {
+async function ask(
+  path: string,
+  body?: unknown,
+): Promise<readonly [number, Record<string, unknown>]> {
   const response = await admin(gateway, path, body);
   return [response.status, (await response.json()) as Record<string, unknown>];
 }
@@ -32,7 +36,9 @@ async function infoOf(key: string): Promise<Record<string, unknown>> {
 
 function use(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
-  return chat(gateway, { model: "echo", messages: MESSAGES }, { headers }).then(({ status }) => status);
+  return chat(gateway, { model: "echo", messages: MESSAGES }, { headers }).then(
+    ({ status }) => status,
+  );
 }
 
 const ROUTES = [
@@ -84,14 +90,22 @@ describe.each(ROUTES)("%s", (route) => {
 
   it("takes no other method", async () => {
     const headers = { authorization: `Bearer ${gateway.masterKey}` };
-    const response = await fetch(`${gateway.adminUrl}${path}`, { method: method === "GET" ? "POST" : "GET", headers });
+    const response = await fetch(`${gateway.adminUrl}${path}`, {
+      method: method === "GET" ? "POST" : "GET",
+      headers,
+    });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toContain(method);
   });
 });
 
 /** Every field of a key with a value, another value, and what clearing it leaves. */
-const FIELDS: readonly (readonly [name: string, value: unknown, other: unknown, cleared: unknown])[] = [
+const FIELDS: readonly (readonly [
+  name: string,
+  value: unknown,
+  other: unknown,
+  cleared: unknown,
+])[] = [
   ["key_alias", "a laptop", "another laptop", null],
   ["models", ["echo", "large", "openai/*"], ["echo"], []],
   ["max_budget", 0.1, 7_999_999.999999999, null],
@@ -117,28 +131,48 @@ describe("a field of a key", () => {
     for (const team_id of ["fields", "fields-2"]) await ask("/team/new", { team_id });
   });
 
-  it.each(FIELDS)("%s is stored as it is sent (%j), shown, changed to %j and cleared", async (name, value, other, cleared) => {
-    const [status, made] = await ask("/key/generate", { [name]: value });
-    expect([status, made[name]]).toEqual([200, value]);
-    const id = String(made["token_id"]);
-    const before = await infoOf(id);
-    expect(before).toEqual(Object.fromEntries(Object.entries(made).filter(([member]) => member !== "key")));
-    expect(await ask("/key/update", { key: id, [name]: other })).toMatchObject([200, { [name]: other, key: id }]);
-    expect(await infoOf(id)).toEqual({ ...before, [name]: other });
-    // An absent field is kept.
-    expect(await ask("/key/update", { key: made["key"] })).toMatchObject([200, { [name]: other }]);
-    expect(await ask("/key/update", { key: id, [name]: null })).toMatchObject([200, { [name]: cleared }]);
-    expect(await infoOf(id)).toEqual({ ...before, [name]: cleared });
-    const [, empty] = await ask("/key/generate", { [name]: null });
-    expect(empty[name]).toEqual(cleared);
-    expect(await ask("/key/delete", { keys: [id, made["key"]] })).toEqual([200, { deleted_keys: [id] }]);
-  });
+  it.each(FIELDS)(
+    "%s is stored as it is sent (%j), shown, changed to %j and cleared",
+    async (name, value, other, cleared) => {
+      const [status, made] = await ask("/key/generate", { [name]: value });
+      expect([status, made[name]]).toEqual([200, value]);
+      const id = String(made["token_id"]);
+      const before = await infoOf(id);
+      expect(before).toEqual(
+        Object.fromEntries(Object.entries(made).filter(([member]) => member !== "key")),
+      );
+      expect(await ask("/key/update", { key: id, [name]: other })).toMatchObject([
+        200,
+        { [name]: other, key: id },
+      ]);
+      expect(await infoOf(id)).toEqual({ ...before, [name]: other });
+      // An absent field is kept.
+      expect(await ask("/key/update", { key: made["key"] })).toMatchObject([
+        200,
+        { [name]: other },
+      ]);
+      expect(await ask("/key/update", { key: id, [name]: null })).toMatchObject([
+        200,
+        { [name]: cleared },
+      ]);
+      expect(await infoOf(id)).toEqual({ ...before, [name]: cleared });
+      const [, empty] = await ask("/key/generate", { [name]: null });
+      expect(empty[name]).toEqual(cleared);
+      expect(await ask("/key/delete", { keys: [id, made["key"]] })).toEqual([
+        200,
+        { deleted_keys: [id] },
+      ]);
+    },
+  );
 
   it("duration gives the time at which the key ends", async () => {
     const [, made] = await ask("/key/generate", { duration: "2w" });
     const left = Date.parse(String(made["expires"])) - Date.now();
     expect(Math.abs(left - 14 * 86_400_000)).toBeLessThan(10_000);
-    expect(await ask("/key/update", { key: made["token_id"], duration: null })).toMatchObject([200, { expires: null }]);
+    expect(await ask("/key/update", { key: made["token_id"], duration: null })).toMatchObject([
+      200,
+      { expires: null },
+    ]);
   });
 
   const LONG = "x".repeat(257);
@@ -213,7 +247,9 @@ describe("a field of a key", () => {
 
   it("that is not known is refused with the one that was meant", async () => {
     const [, body] = await ask("/key/generate", { max_budgets: 5 });
-    expect(body).toMatchObject({ error: { message: expect.stringContaining("did you mean max_budget?") } });
+    expect(body).toMatchObject({
+      error: { message: expect.stringContaining("did you mean max_budget?") },
+    });
   });
 
   it("that says the same as another is refused beside it", async () => {
@@ -226,7 +262,9 @@ describe("a field of a key", () => {
   it("changes nothing when another field of the body is wrong", async () => {
     const { token_id } = await createKey(gateway, { rpm_limit: 5 });
     expect((await ask("/key/update", { key: token_id, rpm_limit: 6, tpm_limit: -1 }))[0]).toBe(400);
-    expect((await ask("/key/update", { key: token_id, rpm_limit: 6, team_id: "nowhere" }))[0]).toBe(400);
+    expect((await ask("/key/update", { key: token_id, rpm_limit: 6, team_id: "nowhere" }))[0]).toBe(
+      400,
+    );
     expect(await infoOf(token_id)).toMatchObject({ rpm_limit: 5, team_id: null });
   });
 });
@@ -236,10 +274,19 @@ describe("an alias", () => {
     await createKey(gateway, { key_alias: "taken" });
     const { token_id } = await createKey(gateway, { key_alias: "free" });
     for (const key_alias of ["taken", "ci"]) {
-      expect(await ask("/key/generate", { key_alias })).toMatchObject([400, { error: { param: "key_alias" } }]);
-      expect(await ask("/key/update", { key: token_id, key_alias })).toMatchObject([400, { error: { param: "key_alias" } }]);
+      expect(await ask("/key/generate", { key_alias })).toMatchObject([
+        400,
+        { error: { param: "key_alias" } },
+      ]);
+      expect(await ask("/key/update", { key: token_id, key_alias })).toMatchObject([
+        400,
+        { error: { param: "key_alias" } },
+      ]);
     }
-    expect(await ask("/key/update", { key: token_id, key_alias: "free" })).toMatchObject([200, { key_alias: "free" }]);
+    expect(await ask("/key/update", { key: token_id, key_alias: "free" })).toMatchObject([
+      200,
+      { key_alias: "free" },
+    ]);
   });
 
   it("is given to one of twenty who ask for it at once", async () => {
@@ -252,8 +299,14 @@ describe("an alias", () => {
   it("finds its key, and deletes it", async () => {
     const { token_id } = await createKey(gateway, { key_alias: "by-name" });
     expect(await ask("/key/info?key_alias=by-name")).toMatchObject([200, { key: token_id }]);
-    expect(await ask("/key/delete", { key_aliases: ["by-name"] })).toEqual([200, { deleted_keys: [token_id] }]);
-    expect(await ask("/key/info?key_alias=by-name")).toMatchObject([404, { error: { param: "key_alias" } }]);
+    expect(await ask("/key/delete", { key_aliases: ["by-name"] })).toEqual([
+      200,
+      { deleted_keys: [token_id] },
+    ]);
+    expect(await ask("/key/info?key_alias=by-name")).toMatchObject([
+      404,
+      { error: { param: "key_alias" } },
+    ]);
   });
 });
 
@@ -267,7 +320,10 @@ describe("a key that does not exist", () => {
     ["/key/delete", { key_aliases: ["none"] }],
     ["/key/info?key=key_none", undefined],
   ])("%s %j answers 404", async (path, body) => {
-    expect(await ask(path, body)).toMatchObject([404, { error: { type: "not_found_error", code: 404 } }]);
+    expect(await ask(path, body)).toMatchObject([
+      404,
+      { error: { type: "not_found_error", code: 404 } },
+    ]);
   });
 
   it.each([
@@ -295,15 +351,24 @@ describe("the list of keys", () => {
     await ask("/team/new", { team_id: "listed" });
     const made: string[] = [];
     for (let number = 1; number <= 5; number++) {
-      const fields = { user_id: "lister", key_alias: `listed ${number}`, ...(number > 3 && { team_id: "listed" }) };
+      const fields = {
+        user_id: "lister",
+        key_alias: `listed ${number}`,
+        ...(number > 3 && { team_id: "listed" }),
+      };
       made.push((await createKey(gateway, fields)).token_id);
       // Keys of one millisecond are listed by id: these need different times.
       const madeAtMs = Date.now();
       await eventually("the next millisecond", () => Date.now() > madeAtMs);
     }
-    const list = async (query: string) => (await ask(`/key/list?${query}`))[1] as { keys: { token_id: string }[] };
+    const list = async (query: string) =>
+      (await ask(`/key/list?${query}`))[1] as { keys: { token_id: string }[] };
     const ids = async (query: string) => (await list(query)).keys.map(({ token_id }) => token_id);
-    expect(await list("user_id=lister&size=2&page=3")).toMatchObject({ total_count: 5, current_page: 3, total_pages: 3 });
+    expect(await list("user_id=lister&size=2&page=3")).toMatchObject({
+      total_count: 5,
+      current_page: 3,
+      total_pages: 3,
+    });
     expect(await ids("user_id=lister&size=2")).toEqual(made.slice(0, 2));
     expect(await ids("user_id=lister&size=2&page=3")).toEqual(made.slice(4));
     expect(await ids("user_id=lister&size=2&page=4")).toEqual([]);
@@ -314,7 +379,8 @@ describe("the list of keys", () => {
     // Page by page: every key once.
     const { total_count: total } = (await list("size=1")) as unknown as { total_count: number };
     const all: string[] = [];
-    for (let page = 1; page <= Math.ceil(total / 4); page++) all.push(...(await ids(`size=4&page=${page}`)));
+    for (let page = 1; page <= Math.ceil(total / 4); page++)
+      all.push(...(await ids(`size=4&page=${page}`)));
     expect(new Set(all).size).toBe(total);
     expect(all).toHaveLength(total);
   });
@@ -326,11 +392,23 @@ describe("a declared key", () => {
       const [status, body] = await ask(`/key/info?${asked}`);
       expect([status, body]).toMatchObject([
         200,
-        { key: "yaml:ci", info: { declared: true, key_alias: "ci", models: ["echo"], user_id: "robot", spend_scope: "user" } },
+        {
+          key: "yaml:ci",
+          info: {
+            declared: true,
+            key_alias: "ci",
+            models: ["echo"],
+            user_id: "robot",
+            spend_scope: "user",
+          },
+        },
       ]);
       expect(JSON.stringify(body)).not.toContain(DECLARED_KEY.slice(-4));
     }
-    expect(await ask("/key/list?user_id=robot")).toMatchObject([200, { total_count: 1, keys: [{ token_id: "yaml:ci" }] }]);
+    expect(await ask("/key/list?user_id=robot")).toMatchObject([
+      200,
+      { total_count: 1, keys: [{ token_id: "yaml:ci" }] },
+    ]);
     expect(await use(DECLARED_KEY)).toBe(200);
   });
 
@@ -345,7 +423,12 @@ describe("a declared key", () => {
   ])("%s %j is refused with the place where it is declared", async (path, body, param) => {
     expect(await ask(path, body)).toMatchObject([
       400,
-      { error: { param, message: expect.stringMatching(/declared in the configuration \(.*gateway\.yaml:\d+\)/) } },
+      {
+        error: {
+          param,
+          message: expect.stringMatching(/declared in the configuration \(.*gateway\.yaml:\d+\)/),
+        },
+      },
     ]);
     expect(await use(DECLARED_KEY)).toBe(200);
   });

@@ -1,16 +1,25 @@
-/** Limits and budgets through the real process: on every route alike, under concurrency, and after every kind of end. */
+/**
+ * Limits and budgets through the real process: on every route alike, under concurrency, and after
+ * every kind of end.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createUpstream, type Upstream, type UpstreamAction, type UpstreamScript } from "@sluice/testing";
+import {
+  createUpstream,
+  type Upstream,
+  type UpstreamAction,
+  type UpstreamScript,
+} from "@sluice/testing";
 import { admin, createKey, MESSAGES } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, NEVER_EJECTS, type Workspace } from "../support/workspace.ts";
 
 const CENT = "price: { input: 0, output: 0, request: 0.01 }";
-const target = (model: string, price = CENT) => `targets: [{ provider: openai, model: ${model}, ${price} }]`;
+const target = (model: string, price = CENT) =>
+  `targets: [{ provider: openai, model: ${model}, ${price} }]`;
 
 let upstream: Upstream;
 let workspace: Workspace;
@@ -37,7 +46,10 @@ beforeAll(async () => {
   });
   const prices = join(workspace.folder, "config/prices.yaml");
   const native = '  "openai/native-*": { input: 0, output: 0, request: 0.01 }\n';
-  writeFileSync(prices, readFileSync(prices, "utf8").replace(/^prices:.*\n/m, `prices:\n${native}`));
+  writeFileSync(
+    prices,
+    readFileSync(prices, "utf8").replace(/^prices:.*\n/m, `prices:\n${native}`),
+  );
   gateway = await startGateway(workspace);
 }, 30_000);
 beforeEach(() => {
@@ -56,15 +68,26 @@ interface Answer {
   readonly headers: Headers;
 }
 
-async function send(key: string, path: string, body: object, init: RequestInit = {}): Promise<Answer> {
+async function send(
+  key: string,
+  path: string,
+  body: object,
+  init: RequestInit = {},
+): Promise<Answer> {
   const response = await fetch(`${gateway.publicUrl}${path}`, {
     method: "POST",
     body: JSON.stringify(body),
     ...init,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...init.headers },
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      ...init.headers,
+    },
   });
   const text = await response.text();
-  const type = response.ok ? undefined : (JSON.parse(text) as { error: { type: string } }).error.type;
+  const type = response.ok
+    ? undefined
+    : (JSON.parse(text) as { error: { type: string } }).error.type;
   return { status: response.status, type, headers: response.headers };
 }
 
@@ -79,19 +102,37 @@ const ROUTES: readonly (readonly [name: string, path: string, body: object])[] =
   ["a deployment route", "/openai/deployments/chat/chat/completions", { messages: MESSAGES }],
   ["a fallback", "/v1/chat/completions", { ...CHAT, model: "broken" }],
   ["embeddings", "/v1/embeddings", { model: "vectors", input: ["a", "b"] }],
-  ["images by the piece", "/v1/images/generations", { model: "piece", prompt: "x", size: "1024x1024" }],
+  [
+    "images by the piece",
+    "/v1/images/generations",
+    { model: "piece", prompt: "x", size: "1024x1024" },
+  ],
   ["images by tokens", "/v1/images/generations", { model: "tokens", prompt: "x" }],
   ["images of another family", "/v1/images/generations", { model: "other", prompt: "x" }],
-  ["images by deployment", "/ref/deployments/piece/images/generations", { prompt: "x", size: "1024x1024" }],
-  ["images by passthrough", "/openai/v1/images/generations", { model: "native-image", prompt: "x" }],
+  [
+    "images by deployment",
+    "/ref/deployments/piece/images/generations",
+    { prompt: "x", size: "1024x1024" },
+  ],
+  [
+    "images by passthrough",
+    "/openai/v1/images/generations",
+    { model: "native-image", prompt: "x" },
+  ],
   ["embeddings by deployment", "/openai/deployments/vectors/embeddings", { input: "a" }],
   ["passthrough", "/openai/v1/chat/completions", { model: "native-1", messages: MESSAGES }],
-  ["a native stream", "/openai/v1/chat/completions", { model: "native-1", messages: MESSAGES, stream: true }],
+  [
+    "a native stream",
+    "/openai/v1/chat/completions",
+    { model: "native-1", messages: MESSAGES, stream: true },
+  ],
 ];
 
 /** The models `broken` and `dear` fail; every other one answers. */
 const bySort: UpstreamScript = ({ parsed }) =>
-  parsed?.["model"] === "broken" || parsed?.["model"] === "dear" ? { kind: "error", status: 500 } : { kind: "reply" };
+  parsed?.["model"] === "broken" || parsed?.["model"] === "dear"
+    ? { kind: "error", status: 500 }
+    : { kind: "reply" };
 
 const calledModels = () => upstream.requests.map(({ parsed }) => parsed?.["model"]);
 
@@ -108,7 +149,13 @@ describe.each(ROUTES)("%s", (_name, path, body) => {
     const { key } = await createKey(gateway, { max_budget: 0.03 });
     const answers: Answer[] = [];
     for (let call = 0; call < 5; call += 1) answers.push(await send(key, path, body));
-    expect(answers.map(({ status, type }) => type ?? status)).toEqual([200, 200, 200, "budget_exceeded", "budget_exceeded"]);
+    expect(answers.map(({ status, type }) => type ?? status)).toEqual([
+      200,
+      200,
+      200,
+      "budget_exceeded",
+      "budget_exceeded",
+    ]);
     expect(answers[4]?.headers.get("retry-after")).toBeNull();
     expect(calledModels().filter((model) => model !== "broken")).toHaveLength(3);
   });
@@ -117,8 +164,16 @@ describe.each(ROUTES)("%s", (_name, path, body) => {
     const { key } = await createKey(gateway, { rpm_limit: 2 });
     const answers: Answer[] = [];
     for (let call = 0; call < 3; call += 1) answers.push(await send(key, path, body));
-    expect(answers.map(({ status, type }) => type ?? status)).toEqual([200, 200, "rate_limit_error"]);
-    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual(["1", "0", "0"]);
+    expect(answers.map(({ status, type }) => type ?? status)).toEqual([
+      200,
+      200,
+      "rate_limit_error",
+    ]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual([
+      "1",
+      "0",
+      "0",
+    ]);
     expect(answers[0]?.headers.get("x-ratelimit-limit-requests")).toBe("2");
     const wait = Number(answers[2]?.headers.get("retry-after"));
     expect(wait).toBeGreaterThan(55);
@@ -127,23 +182,43 @@ describe.each(ROUTES)("%s", (_name, path, body) => {
 });
 
 describe.each([false, true])("a hit of the cache, streamed: %s", (stream) => {
-  const own = (name: string) => ({ stream, caching: true, messages: [{ role: "user", content: `${name}, ${String(stream)}` }] });
+  const own = (name: string) => ({
+    stream,
+    caching: true,
+    messages: [{ role: "user", content: `${name}, ${String(stream)}` }],
+  });
 
   it("costs nothing of a budget, and gets nothing once that is spent", async () => {
     const { key } = await createKey(gateway, { max_budget: 0.02 });
     const answers: Answer[] = [];
     for (let call = 0; call < 4; call += 1) answers.push(await sendChat(key, own("kept")));
-    expect(answers.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "hit", "hit", "hit"]);
+    expect(answers.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual([
+      "miss",
+      "hit",
+      "hit",
+      "hit",
+    ]);
     expect((await sendChat(key, own("another"))).status).toBe(200);
-    expect([(await sendChat(key, own("kept"))).type, upstream.requests.length]).toEqual(["budget_exceeded", 2]);
+    expect([(await sendChat(key, own("kept"))).type, upstream.requests.length]).toEqual([
+      "budget_exceeded",
+      2,
+    ]);
   });
 
   it("counts in a window", async () => {
     const { key } = await createKey(gateway, { rpm_limit: 2 });
     const answers: Answer[] = [];
     for (let call = 0; call < 3; call += 1) answers.push(await sendChat(key, own("counted")));
-    expect(answers.map(({ status, type }) => type ?? status)).toEqual([200, 200, "rate_limit_error"]);
-    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual(["1", "0", "0"]);
+    expect(answers.map(({ status, type }) => type ?? status)).toEqual([
+      200,
+      200,
+      "rate_limit_error",
+    ]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual([
+      "1",
+      "0",
+      "0",
+    ]);
     expect(upstream.requests).toHaveLength(1);
   });
 });
@@ -154,8 +229,14 @@ describe("a thousand requests at once", () => {
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => sendChat(key)));
     const types = answers.map(({ status, type }) => type ?? String(status));
     const count = (wanted: string) => types.filter((type) => type === wanted).length;
-    console.info(`budget for ${calls}: ${upstream.requests.length} dispatched, ${count("budget_exceeded")} refused`);
-    expect([upstream.requests.length, count("200"), count("budget_exceeded")]).toEqual([calls, calls, 1_000 - calls]);
+    console.info(
+      `budget for ${calls}: ${upstream.requests.length} dispatched, ${count("budget_exceeded")} refused`,
+    );
+    expect([upstream.requests.length, count("200"), count("budget_exceeded")]).toEqual([
+      calls,
+      calls,
+      1_000 - calls,
+    ]);
     expect(await spentBy(token_id)).toBeCloseTo(calls / 100, 9);
   });
 
@@ -172,7 +253,10 @@ describe("a thousand requests at once", () => {
 });
 
 it("nothing stays reserved after two thousand mixed outcomes", async () => {
-  const { key, token_id } = await createKey(gateway, { max_budget: 1_000, max_parallel_requests: 400 });
+  const { key, token_id } = await createKey(gateway, {
+    max_budget: 1_000,
+    max_parallel_requests: 400,
+  });
   const outcomes: readonly UpstreamAction[] = [
     { kind: "reply" },
     { kind: "error", status: 500 },
@@ -195,7 +279,8 @@ it("nothing stays reserved after two thousand mixed outcomes", async () => {
   console.info(`2,000 mixed outcomes, ${refused} of them no success`);
   expect(refused).toBeGreaterThan(400);
   upstream.reset();
-  // Aborted requests settle behind their clients. What is left then must be exactly what the rows leave.
+  // Aborted requests settle behind their clients. What is left then must be exactly what the rows
+  // leave.
   let before = -1;
   const spent = await eventually("an idle gateway", async () => {
     const now = await spentBy(token_id);
@@ -225,22 +310,33 @@ describe("beside the budget", () => {
 
   it("tokens are reserved by estimate and settled by usage", async () => {
     const { key } = await createKey(gateway, { tpm_limit: 1_000 });
-    upstream.script({ kind: "reply", usage: { prompt_tokens: 100, completion_tokens: 100, total_tokens: 200 } });
+    upstream.script({
+      kind: "reply",
+      usage: { prompt_tokens: 100, completion_tokens: 100, total_tokens: 200 },
+    });
     const first = await sendChat(key, { max_tokens: 900 });
     const second = await sendChat(key, { max_tokens: 500 });
     expect(Number(first.headers.get("x-ratelimit-remaining-tokens"))).toBeLessThan(100);
     expect(second.status).toBe(200);
     expect(Number(second.headers.get("x-ratelimit-remaining-tokens"))).toBeLessThanOrEqual(300);
-    expect((await sendChat(key, { messages: [{ role: "user", content: "word ".repeat(2_000) }] })).type).toBe("rate_limit_error");
+    expect(
+      (await sendChat(key, { messages: [{ role: "user", content: "word ".repeat(2_000) }] })).type,
+    ).toBe("rate_limit_error");
   });
 
   it("a raised budget counts for the next request, and a team's for all of its keys", async () => {
-    const team = (await (await admin(gateway, "/team/new", { max_budget: 0.02 })).json()) as { team_id: string };
+    const team = (await (await admin(gateway, "/team/new", { max_budget: 0.02 })).json()) as {
+      team_id: string;
+    };
     const keys = await Promise.all([0, 1].map(() => createKey(gateway, { team_id: team.team_id })));
     const [one = "", two = ""] = keys.map(({ key }) => key);
-    expect([await sendChat(one), await sendChat(two), await sendChat(one)].map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(
+      [await sendChat(one), await sendChat(two), await sendChat(one)].map(({ status }) => status),
+    ).toEqual([200, 200, 429]);
     await admin(gateway, "/team/update", { team_id: team.team_id, max_budget: 0.03 });
-    expect([await sendChat(two), await sendChat(one)].map(({ status }) => status)).toEqual([200, 429]);
+    expect([await sendChat(two), await sendChat(one)].map(({ status }) => status)).toEqual([
+      200, 429,
+    ]);
   });
 
   it("a fallback that costs more is reserved at its own price before it is called", async () => {
@@ -267,7 +363,8 @@ describe("beside the budget", () => {
 
   it("a request says what it may cost", async () => {
     const { key } = await createKey(gateway, {});
-    const most = (dollars: string) => sendChat(key, {}, { headers: { "x-sluice-max-cost": dollars } });
+    const most = (dollars: string) =>
+      sendChat(key, {}, { headers: { "x-sluice-max-cost": dollars } });
     expect((await most("0.009")).type).toBe("budget_exceeded");
     expect((await most("0.01")).status).toBe(200);
     expect((await most("cheap")).status).toBe(400);

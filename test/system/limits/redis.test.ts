@@ -1,10 +1,17 @@
-/** Limits of two gateways on one Redis, and of one whose Redis goes away under load. Skipped by name where no Redis answers. */
+/**
+ * Limits of two gateways on one Redis, and of one whose Redis goes away under load. Skipped by name
+ * where no Redis answers.
+ */
 
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { type Proxy, startProxy } from "../../../plugins/shared-redis/src/proxy.fixture.ts";
-import { adminCommand, REDIS, redisAnswers } from "../../../plugins/shared-redis/src/redis.fixture.ts";
+import {
+  adminCommand,
+  REDIS,
+  redisAnswers,
+} from "../../../plugins/shared-redis/src/redis.fixture.ts";
 import { MESSAGES } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -19,7 +26,9 @@ const KEYS = {
 };
 const keyOf = (alias: string) => `sk-of-the-limits-tests-${alias}-0123456789abcdef`;
 const ENVIRONMENT = Object.fromEntries(
-  Object.keys(KEYS).map((alias) => [alias.toUpperCase().replaceAll("-", "_"), keyOf(alias)] as const),
+  Object.keys(KEYS).map(
+    (alias) => [alias.toUpperCase().replaceAll("-", "_"), keyOf(alias)] as const,
+  ),
 );
 
 let upstream: Upstream;
@@ -32,14 +41,18 @@ async function gatewayOn(url: string, instances: number): Promise<GatewayProcess
   const options = {
     baseUrl: upstream.baseUrl,
     attempts: 1,
-    models: ["{ id: chat, targets: [{ provider: openai, model: chat, price: { input: 0, output: 0, request: 0.01 } }] }"],
+    models: [
+      "{ id: chat, targets: [{ provider: openai, model: chat, price: { input: 0, output: 0, request: 0.01 } }] }",
+    ],
   };
   const workspace = createWorkspace(options);
   workspaces.push(workspace);
   const keys = Object.entries(KEYS).map(
-    ([alias, limits]) => `  - { alias: ${alias}, key: "\${env:${alias.toUpperCase().replaceAll("-", "_")}}", ${limits} }\n`,
+    ([alias, limits]) =>
+      `  - { alias: ${alias}, key: "\${env:${alias.toUpperCase().replaceAll("-", "_")}}", ${limits} }\n`,
   );
-  // A thousand requests at once on few cores keep Redis itself waiting for a processor: that is not what is asked here.
+  // A thousand requests at once on few cores keep Redis itself waiting for a processor: that is not
+  // what is asked here.
   const shared = `shared: { use: redis, url: "\${env:TEST_REDIS_URL}", prefix: "${PREFIX}", instances: ${instances}, command_timeout: 5s }\n`;
   workspace.write(`${workspace.config(options)}${shared}keys:\n${keys.join("")}`);
   const gateway = await startGateway(workspace, { ...ENVIRONMENT, TEST_REDIS_URL: url });
@@ -84,15 +97,21 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
 
   it("a budget for 200 calls lets 200 of 1,000 at once through, over two gateways", async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 1_000 }, (_, call) => statusOf(gateways[call % 2] as GatewayProcess, "two-budgets")),
+      Array.from({ length: 1_000 }, (_, call) =>
+        statusOf(gateways[call % 2] as GatewayProcess, "two-budgets"),
+      ),
     );
     console.info(`two gateways, budget for 200: ${upstream.requests.length} dispatched`);
-    expect([upstream.requests.length, countOf(statuses, 200), countOf(statuses, 429)]).toEqual([200, 200, 800]);
+    expect([upstream.requests.length, countOf(statuses, 200), countOf(statuses, 429)]).toEqual([
+      200, 200, 800,
+    ]);
   });
 
   it("a window of 100 lets 100 of 300 through, over two gateways", async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 300 }, (_, call) => statusOf(gateways[call % 2] as GatewayProcess, "two-windows")),
+      Array.from({ length: 300 }, (_, call) =>
+        statusOf(gateways[call % 2] as GatewayProcess, "two-windows"),
+      ),
     );
     console.info(`two gateways, 100 a minute: ${countOf(statuses, 200)} admitted`);
     expect(countOf(statuses, 200) + countOf(statuses, 429)).toBe(300);
@@ -101,9 +120,15 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
 
   it("a Redis that dies under load fails no request, and no more is spent", async () => {
     const statuses: number[] = [];
-    const tookMs = { "with Redis": [] as number[], dying: [] as number[], alone: [] as number[], "after it": [] as number[] };
+    const tookMs = {
+      "with Redis": [] as number[],
+      dying: [] as number[],
+      alone: [] as number[],
+      "after it": [] as number[],
+    };
     for (let batch = 0; batch < 12; batch += 1) {
-      const phase = batch < 2 ? "with Redis" : batch === 2 ? "dying" : batch < 8 ? "alone" : "after it";
+      const phase =
+        batch < 2 ? "with Redis" : batch === 2 ? "dying" : batch < 8 ? "alone" : "after it";
       const calls = Array.from({ length: 40 }, async () => {
         const startedMs = performance.now();
         const status = await statusOf(gateways[2] as GatewayProcess, "killed");

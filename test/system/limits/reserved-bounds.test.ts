@@ -1,4 +1,7 @@
-/** What a budget reserves for a reply: by the bounds that the upstream may heed, not by those of another dialect. */
+/**
+ * What a budget reserves for a reply: by the bounds that the upstream may heed, not by those of
+ * another dialect.
+ */
 
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -37,21 +40,52 @@ const MINI = { model: "gpt-4o-mini", messages: MESSAGES };
 const CLAUDE = { model: "claude-haiku-4-5", messages: MESSAGES };
 const FLASH = "/gemini/v1beta/models/gemini-2.0-flash:generateContent";
 
-// The budget has room for one reply of 1,000 tokens, and for hundreds of those of one token that the body seems to ask for.
+// The budget has room for one reply of 1,000 tokens, and for hundreds of those of one token that
+// the body seems to ask for.
 it.each<readonly [string, string, object, number]>([
-  ["both bounds of a chat request", "/v1/chat/completions", { ...MINI, max_completion_tokens: 1, max_tokens: 1_000 }, 0.001],
-  ["the same the other way round", "/v1/chat/completions", { ...MINI, max_completion_tokens: 1_000, max_tokens: 1 }, 0.001],
+  [
+    "both bounds of a chat request",
+    "/v1/chat/completions",
+    { ...MINI, max_completion_tokens: 1, max_tokens: 1_000 },
+    0.001,
+  ],
+  [
+    "the same the other way round",
+    "/v1/chat/completions",
+    { ...MINI, max_completion_tokens: 1_000, max_tokens: 1 },
+    0.001,
+  ],
   ["a bound of 0", "/v1/chat/completions", { ...MINI, max_tokens: 0 }, 0.004],
-  ["Ollama's bound at OpenAI", "/openai/v1/chat/completions", { ...MINI, num_predict: 1, options: { num_predict: 1 } }, 0.004],
-  ["that of responses at chat completions", "/openai/v1/chat/completions", { ...MINI, max_output_tokens: 1 }, 0.004],
-  ["that of chat completions at responses", "/openai/v1/responses", { model: "gpt-4o-mini", input: "Hi", max_tokens: 1 }, 0.004],
+  [
+    "Ollama's bound at OpenAI",
+    "/openai/v1/chat/completions",
+    { ...MINI, num_predict: 1, options: { num_predict: 1 } },
+    0.004,
+  ],
+  [
+    "that of responses at chat completions",
+    "/openai/v1/chat/completions",
+    { ...MINI, max_output_tokens: 1 },
+    0.004,
+  ],
+  [
+    "that of chat completions at responses",
+    "/openai/v1/responses",
+    { model: "gpt-4o-mini", input: "Hi", max_tokens: 1 },
+    0.004,
+  ],
   [
     "that of chat completions below a deployment",
     "/azure/openai/deployments/gpt-4o-mini/chat/completions",
     { messages: MESSAGES, maxTokens: 1 },
     0.004,
   ],
-  ["that of the old API at messages", "/anthropic/v1/messages", { ...CLAUDE, max_tokens: 1_000, max_tokens_to_sample: 1 }, 0.008],
+  [
+    "that of the old API at messages",
+    "/anthropic/v1/messages",
+    { ...CLAUDE, max_tokens: 1_000, max_tokens_to_sample: 1 },
+    0.008,
+  ],
   [
     "a bound outside of Gemini's settings",
     FLASH,
@@ -76,7 +110,9 @@ it.each<readonly [string, string, object, number]>([
     "the others",
     async () => {
       const ended = await Promise.all(
-        statuses.map((status) => Promise.race([status, new Promise<number>((done) => setTimeout(done, 5, 0))])),
+        statuses.map((status) =>
+          Promise.race([status, new Promise<number>((done) => setTimeout(done, 5, 0))]),
+        ),
       );
       return ended.filter((status) => status === 429).length === 5;
     },

@@ -16,7 +16,8 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   const workspace = createWorkspace();
-  const declared = 'keys:\n  - { alias: ci, key: "${env:CI_KEY}", team_id: of-the-file, tags: [ci] }\n';
+  const declared =
+    'keys:\n  - { alias: ci, key: "${env:CI_KEY}", team_id: of-the-file, tags: [ci] }\n';
   workspace.write(workspace.config({ models: MODELS }) + declared);
   gateway = await startGateway(workspace, { CI_KEY: DECLARED_KEY });
 });
@@ -24,13 +25,20 @@ afterAll(async () => {
   await gateway?.dispose();
 });
 
-async function ask(path: string, body?: unknown): Promise<readonly [number, Record<string, unknown>]> {
+async function ask(
+  path: string,
+  body?: unknown,
+): Promise<readonly [number, Record<string, unknown>]> {
   const response = await admin(gateway, path, body);
   return [response.status, (await response.json()) as Record<string, unknown>];
 }
 
 async function use(key: string, model = "echo"): Promise<number> {
-  const response = await chat(gateway, { model, messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+  const response = await chat(
+    gateway,
+    { model, messages: MESSAGES },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
   await response.arrayBuffer();
   return response.status;
 }
@@ -41,7 +49,10 @@ describe("a team", () => {
       200,
       { team_id: "mine", team_alias: "same" },
     ]);
-    expect(await ask("/team/new", { team_id: "mine" })).toMatchObject([400, { error: { param: "team_id" } }]);
+    expect(await ask("/team/new", { team_id: "mine" })).toMatchObject([
+      400,
+      { error: { param: "team_id" } },
+    ]);
     const [status, made] = await ask("/team/new", { team_alias: "same" });
     expect([status, made["team_id"]]).toEqual([200, expect.stringMatching(/^team_[\w-]{12}$/)]);
     expect((await ask("/team/new", { team_id: "" }))[0]).toBe(400);
@@ -60,19 +71,26 @@ describe("a team", () => {
     ["metadata", { a: [1] }, {}, {}],
     ["guardrails", ["pii"], [], []],
     ["blocked", true, false, false],
-  ])("keeps %s as it is sent (%j), shows it, changes it to %j and clears it", async (name, value, other, cleared) => {
-    const [status, made] = await ask("/team/new", { [name]: value });
-    expect([status, made[name]]).toEqual([200, value]);
-    const team_id = made["team_id"];
-    const info = async () => recordOf((await ask(`/team/info?team_id=${String(team_id)}`))[1]["team_info"]);
-    expect(await info()).toEqual(made);
-    const changed = { ...made, [name]: other };
-    expect(await ask("/team/update", { team_id, [name]: other })).toEqual([200, { team_id, data: changed }]);
-    expect(await ask("/team/update", { team_id })).toEqual([200, { team_id, data: changed }]);
-    await ask("/team/update", { team_id, [name]: null });
-    expect(await info()).toEqual({ ...made, [name]: cleared });
-    expect((await ask("/team/list"))[1]).toContainEqual({ ...made, [name]: cleared });
-  });
+  ])(
+    "keeps %s as it is sent (%j), shows it, changes it to %j and clears it",
+    async (name, value, other, cleared) => {
+      const [status, made] = await ask("/team/new", { [name]: value });
+      expect([status, made[name]]).toEqual([200, value]);
+      const team_id = made["team_id"];
+      const info = async () =>
+        recordOf((await ask(`/team/info?team_id=${String(team_id)}`))[1]["team_info"]);
+      expect(await info()).toEqual(made);
+      const changed = { ...made, [name]: other };
+      expect(await ask("/team/update", { team_id, [name]: other })).toEqual([
+        200,
+        { team_id, data: changed },
+      ]);
+      expect(await ask("/team/update", { team_id })).toEqual([200, { team_id, data: changed }]);
+      await ask("/team/update", { team_id, [name]: null });
+      expect(await info()).toEqual({ ...made, [name]: cleared });
+      expect((await ask("/team/list"))[1]).toContainEqual({ ...made, [name]: cleared });
+    },
+  );
 
   it.each<readonly [string, unknown, number, string]>([
     ["/team/new", { max_budget: -1 }, 400, "max_budget"],
@@ -98,9 +116,14 @@ describe("a team", () => {
 describe("a team's key", () => {
   it("uses what both lists allow, and a change of either counts for the very next request", async () => {
     await ask("/team/new", { team_id: "bounded", models: ["echo", "both"] });
-    const { key, token_id } = await createKey(gateway, { team_id: "bounded", models: ["echo-b", "gpt-4o", "echo-c"] });
+    const { key, token_id } = await createKey(gateway, {
+      team_id: "bounded",
+      models: ["echo-b", "gpt-4o", "echo-c"],
+    });
     const usable = async () => {
-      const listed = (await openaiClient(gateway, { apiKey: key }).models.list()).data.map(({ id }) => id);
+      const listed = (await openaiClient(gateway, { apiKey: key }).models.list()).data.map(
+        ({ id }) => id,
+      );
       for (const id of ["echo", "echo-b", "echo-c"])
         expect([id, await use(key, id)]).toEqual([id, listed.includes(id) ? 200 : 404]);
       return listed;
@@ -132,9 +155,15 @@ describe("a team's key", () => {
   it("goes with its team, and does not come back with a new one of the same id", async () => {
     await ask("/team/new", { team_id: "mortal" });
     const { key, token_id } = await createKey(gateway, { team_id: "mortal" });
-    expect(await ask("/team/info?team_id=mortal")).toMatchObject([200, { keys: [{ token_id }], total_keys: 1 }]);
+    expect(await ask("/team/info?team_id=mortal")).toMatchObject([
+      200,
+      { keys: [{ token_id }], total_keys: 1 },
+    ]);
     expect(await use(key)).toBe(200);
-    expect(await ask("/team/delete", { team_ids: ["mortal", "none"] })).toEqual([200, { deleted_teams: ["mortal"] }]);
+    expect(await ask("/team/delete", { team_ids: ["mortal", "none"] })).toEqual([
+      200,
+      { deleted_teams: ["mortal"] },
+    ]);
     expect(await use(key)).toBe(401);
     await ask("/team/new", { team_id: "mortal" });
     expect(await use(key)).toBe(401);
@@ -151,19 +180,27 @@ describe("a team's key", () => {
       ]);
       await ask("/team/new", { team_id });
       // Made before the deletion, it is gone with the team; after it, there is no team to join.
-      const verdict = status === 200 ? await use(String(made["key"])) : (made["error"] as { param: string }).param;
+      const verdict =
+        status === 200
+          ? await use(String(made["key"]))
+          : (made["error"] as { param: string }).param;
       expect([401, "team_id"]).toContain(verdict);
     }
   });
 
   it("has the team's tags in its rows, each tag once", async () => {
     await ask("/team/new", { team_id: "tagged", tags: ["team:x", "both"] });
-    const { key, token_id } = await createKey(gateway, { team_id: "tagged", tags: ["key:y", "both"] });
+    const { key, token_id } = await createKey(gateway, {
+      team_id: "tagged",
+      tags: ["key:y", "both"],
+    });
     await use(key);
     const response = await fetch(`${gateway.publicUrl}/spend/logs?api_key=${token_id}`, {
       headers: { authorization: `Bearer ${gateway.masterKey}` },
     });
-    expect(await response.json()).toMatchObject([{ team_id: "tagged", request_tags: ["key:y", "both", "team:x"] }]);
+    expect(await response.json()).toMatchObject([
+      { team_id: "tagged", request_tags: ["key:y", "both", "team:x"] },
+    ]);
   });
 });
 
@@ -176,10 +213,18 @@ describe("a declared key's team", () => {
     expect(await use(DECLARED_KEY, "echo-b")).toBe(401);
     expect(await ask("/team/delete", { team_ids: ["of-the-file"] })).toMatchObject([
       400,
-      { error: { param: "team_ids", message: expect.stringMatching(/^The key ci, declared in the configuration/) } },
+      {
+        error: {
+          param: "team_ids",
+          message: expect.stringMatching(/^The key ci, declared in the configuration/),
+        },
+      },
     ]);
     await ask("/team/unblock", { team_id: "of-the-file" });
     expect(await use(DECLARED_KEY, "echo-b")).toBe(200);
-    expect(await ask("/team/info?team_id=of-the-file")).toMatchObject([200, { keys: [{ token_id: "yaml:ci", declared: true }] }]);
+    expect(await ask("/team/info?team_id=of-the-file")).toMatchObject([
+      200,
+      { keys: [{ token_id: "yaml:ci", declared: true }] },
+    ]);
   });
 });

@@ -1,9 +1,16 @@
-/** Repeats, kept replies and identical requests over two gateways on one Redis. Skipped by name where no Redis answers. */
+/**
+ * Repeats, kept replies and identical requests over two gateways on one Redis. Skipped by name
+ * where no Redis answers.
+ */
 
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
-import { adminCommand, REDIS, redisAnswers } from "../../../plugins/shared-redis/src/redis.fixture.ts";
+import {
+  adminCommand,
+  REDIS,
+  redisAnswers,
+} from "../../../plugins/shared-redis/src/redis.fixture.ts";
 import { chat, rowsOf, type SpendRow } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -27,7 +34,10 @@ async function gatewayOnRedis(): Promise<GatewayProcess> {
   workspace.write(
     `${workspace.config(options)}${shared}keys:\n  - { alias: shared, key: "\${env:SHARED_KEY}", max_budget: 10 }\n`,
   );
-  return startGateway(workspace, { SHARED_KEY: KEY, TEST_REDIS_URL: `redis://${REDIS.host}:${REDIS.port}/9` });
+  return startGateway(workspace, {
+    SHARED_KEY: KEY,
+    TEST_REDIS_URL: `redis://${REDIS.host}:${REDIS.port}/9`,
+  });
 }
 
 interface Answer {
@@ -41,7 +51,12 @@ async function ask(gateway: GatewayProcess, sent: object, named?: string): Promi
   const response = await chat(
     gateway,
     { model: "gpt-4o-mini", ...sent },
-    { headers: { authorization: `Bearer ${KEY}`, ...(named !== undefined && { "idempotency-key": named }) } },
+    {
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        ...(named !== undefined && { "idempotency-key": named }),
+      },
+    },
   );
   const text = await response.text();
   const [row] = (await rowsOf(gateway, response.headers.get("x-request-id"))) as [Answer["row"]];
@@ -51,11 +66,15 @@ async function ask(gateway: GatewayProcess, sent: object, named?: string): Promi
 /** A prompt and the name of a request that no other test has. */
 const fresh = () => {
   serial += 1;
-  return { sent: { messages: [{ role: "user", content: `Number ${serial} of ${RUN}.` }] }, name: `repeat-${serial}-${RUN}` };
+  return {
+    sent: { messages: [{ role: "user", content: `Number ${serial} of ${RUN}.` }] },
+    name: `repeat-${serial}-${RUN}`,
+  };
 };
 const isReplay = ({ headers }: Answer): boolean => headers.get("idempotent-replayed") === "true";
 
-if (!hasRedis) console.info("skipped: two gateways on one Redis, as none answers on 127.0.0.1:6379");
+if (!hasRedis)
+  console.info("skipped: two gateways on one Redis, as none answers on 127.0.0.1:6379");
 
 describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
   beforeAll(async () => {
@@ -71,22 +90,31 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
     if (keys.length > 0) await adminCommand("DEL", ...keys);
   });
 
-  it.each([false, true])("give twenty repeats at once the result of one call, billed once; streamed: %s", async (stream) => {
-    upstream.script({ kind: "reply", delayMs: 200, eventDelayMs: 5 });
-    const { sent, name } = fresh();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? one : other, { ...sent, stream }, name)),
-    );
-    expect(upstream.requests).toHaveLength(1);
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
-    const paid = answers.filter(({ row }) => row?.cache_hit === false);
-    expect(paid).toHaveLength(1);
-    expect(paid[0]?.row?.spend).toBeGreaterThan(0);
-    const free = answers.filter(({ row }) => row?.cache_hit === true && row.spend === 0);
-    expect(free.map(({ row }) => row?.total_tokens)).toEqual(Array.from({ length: 19 }, () => paid[0]?.row?.total_tokens));
-    console.info(`two gateways, 20 repeats at once, ${stream ? "streamed" : "whole"}: ${upstream.requests.length} call`);
-  });
+  it.each([false, true])(
+    "give twenty repeats at once the result of one call, billed once; streamed: %s",
+    async (stream) => {
+      upstream.script({ kind: "reply", delayMs: 200, eventDelayMs: 5 });
+      const { sent, name } = fresh();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          ask(index % 2 === 0 ? one : other, { ...sent, stream }, name),
+        ),
+      );
+      expect(upstream.requests).toHaveLength(1);
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+      const paid = answers.filter(({ row }) => row?.cache_hit === false);
+      expect(paid).toHaveLength(1);
+      expect(paid[0]?.row?.spend).toBeGreaterThan(0);
+      const free = answers.filter(({ row }) => row?.cache_hit === true && row.spend === 0);
+      expect(free.map(({ row }) => row?.total_tokens)).toEqual(
+        Array.from({ length: 19 }, () => paid[0]?.row?.total_tokens),
+      );
+      console.info(
+        `two gateways, 20 repeats at once, ${stream ? "streamed" : "whole"}: ${upstream.requests.length} call`,
+      );
+    },
+  );
 
   it("refuse another body under the name that the other one knows, and let a failure be repeated there", async () => {
     const { sent, name } = fresh();
@@ -113,7 +141,9 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
     upstream.script({ kind: "reply", delayMs: 1_500 });
     const { sent } = fresh();
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => ask(index % 2 === 0 ? one : other, { ...sent, caching: true })),
+      Array.from({ length: 100 }, (_, index) =>
+        ask(index % 2 === 0 ? one : other, { ...sent, caching: true }),
+      ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(upstream.requests.length).toBeLessThanOrEqual(2);

@@ -1,10 +1,16 @@
 /**
- * The admin listener, for one process and for several workers: which paths and methods exist, `server.admin.read_key`, which reads
- * metrics and status and changes nothing, and `server.key_defaults`, the limits of new keys.
+ * The admin listener, for one process and for several workers: which paths and methods exist,
+ * `server.admin.read_key`, which reads metrics and status and changes nothing, and
+ * `server.key_defaults`, the limits of new keys.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
+import {
+  type GatewayProcess,
+  MASTER_KEY,
+  runCommand,
+  startGateway,
+} from "../support/gateway-process.ts";
 import { sendRaw } from "../support/raw-client.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
@@ -29,11 +35,14 @@ describe.each([1, 2])("with %i workers", (workers) => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  it.each(["GET /metrics", "GET /config/status", "GET /deployments"])("%s is read with it (F18)", async (call) => {
-    expect((await ask(call)).status).toBe(200);
-    expect((await ask(call, MASTER_KEY)).status).toBe(200);
-    expect((await ask(call, `${READ_KEY}x`)).status).toBe(401);
-  });
+  it.each(["GET /metrics", "GET /config/status", "GET /deployments"])(
+    "%s is read with it (F18)",
+    async (call) => {
+      expect((await ask(call)).status).toBe(200);
+      expect((await ask(call, MASTER_KEY)).status).toBe(200);
+      expect((await ask(call, `${READ_KEY}x`)).status).toBe(401);
+    },
+  );
 
   it.each([
     "GET /config/history",
@@ -58,7 +67,15 @@ describe.each([1, 2])("with %i workers", (workers) => {
 
   it("opens no other route by a method or a spelling of the path", async () => {
     const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    const spellings = ["/key/list", "/%6bey/list", "//key/list", "/KEY/LIST", "/key/list/", "/key/list;a=b", "/key/list%00"];
+    const spellings = [
+      "/key/list",
+      "/%6bey/list",
+      "//key/list",
+      "/KEY/LIST",
+      "/key/list/",
+      "/key/list;a=b",
+      "/key/list%00",
+    ];
     const through = [
       "/metrics/../key/list",
       "/metrics/%2e%2e/key/list",
@@ -71,7 +88,10 @@ describe.each([1, 2])("with %i workers", (workers) => {
     const opened: string[] = [];
     for (const method of methods) {
       for (const path of [...spellings, ...through, "/config/files", "/requests", "/restart"]) {
-        const { status } = await sendRaw(gateway.adminUrl, [`${method} ${path} HTTP/1.1`, ...headers]);
+        const { status } = await sendRaw(gateway.adminUrl, [
+          `${method} ${path} HTTP/1.1`,
+          ...headers,
+        ]);
         if (status < 400) opened.push(`${method} ${path}`);
       }
     }
@@ -87,7 +107,12 @@ describe.each([1, 2])("with %i workers", (workers) => {
   });
 
   it("stands in no answer", async () => {
-    for (const call of ["GET /config/status", "GET /config/files", "GET /config/history", "GET /metrics"])
+    for (const call of [
+      "GET /config/status",
+      "GET /config/files",
+      "GET /config/history",
+      "GET /metrics",
+    ])
       expect((await ask(call, MASTER_KEY)).text).not.toContain(READ_KEY);
     expect(gateway.stdout + gateway.stderr).not.toContain(READ_KEY);
   });
@@ -99,10 +124,8 @@ describe.each([1, 2])("with %i workers", (workers) => {
         headers: { authorization: `Bearer ${MASTER_KEY}`, "content-type": "application/json" },
         body: JSON.stringify(fields),
       });
-      const { max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests } = (await answer.json()) as Record<
-        string,
-        unknown
-      >;
+      const { max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests } =
+        (await answer.json()) as Record<string, unknown>;
       return [max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests];
     };
     expect(await made({})).toEqual([2.5, "1d", 60, null, 4]);
@@ -117,9 +140,16 @@ describe.each([1, 2])("with %i workers", (workers) => {
     it.each(["/metrics", "/config/status", "/deployments"])(
       "HEAD %s is the GET without its body, for both keys",
       async (path) => {
-        const [get, ...heads] = await Promise.all([ask("GET", path), ask("HEAD", path), ask("HEAD", path, READ_KEY)]);
+        const [get, ...heads] = await Promise.all([
+          ask("GET", path),
+          ask("HEAD", path),
+          ask("HEAD", path, READ_KEY),
+        ]);
         for (const head of heads) {
-          expect([head.status, head.headers.get("content-type")]).toEqual([200, get.headers.get("content-type")]);
+          expect([head.status, head.headers.get("content-type")]).toEqual([
+            200,
+            get.headers.get("content-type"),
+          ]);
           expect(await head.text()).toBe("");
         }
       },
@@ -139,20 +169,31 @@ describe.each([1, 2])("with %i workers", (workers) => {
       ["GET", "/deployments/a/b/reset", ["POST"]],
     ])("%s %s is 405 with Allow", async (method, path, allow) => {
       const answer = await ask(method, path);
-      expect([answer.status, answer.headers.get("allow")?.split(", ").toSorted()]).toEqual([405, allow]);
+      expect([answer.status, answer.headers.get("allow")?.split(", ").toSorted()]).toEqual([
+        405,
+        allow,
+      ]);
       expect(await answer.json()).toMatchObject({ error: { code: 405 } });
     });
 
-    it.each(["/metrics/", "/METRICS", "/requests", "/requests/", "/requests/a/b", "/deployments//reset", "/", "/%6detrics"])(
-      "%s has no route but as it is written",
-      async (path) => {
-        expect((await ask("POST", path)).status).toBe(path === "/requests" ? 405 : 404);
-      },
-    );
+    it.each([
+      "/metrics/",
+      "/METRICS",
+      "/requests",
+      "/requests/",
+      "/requests/a/b",
+      "/deployments//reset",
+      "/",
+      "/%6detrics",
+    ])("%s has no route but as it is written", async (path) => {
+      expect((await ask("POST", path)).status).toBe(path === "/requests" ? 405 : 404);
+    });
 
     it("a percent-encoded part of a path is decoded once", async () => {
       const answer = await ask("GET", "/deployments");
-      const { deployments } = (await answer.json()) as { deployments: readonly { readonly deployment: string }[] };
+      const { deployments } = (await answer.json()) as {
+        deployments: readonly { readonly deployment: string }[];
+      };
       for (const { deployment: id } of deployments) {
         const post = (form: string) => ask("POST", `/deployments/${form}/reset`);
         const once = encodeURIComponent(id);
@@ -167,12 +208,18 @@ describe.each([1, 2])("with %i workers", (workers) => {
 it("is refused where its variable is not set or too short", async () => {
   const workspace = createWorkspace({ server: 'admin: { read_key: "${env:READ_KEY}" }' });
   const checked = async (key: string | undefined) => {
-    const command = runCommand(["check", "--config", workspace.configPath], workspace.folder, { READ_KEY: key });
+    const command = runCommand(["check", "--config", workspace.configPath], workspace.folder, {
+      READ_KEY: key,
+    });
     const { code } = await command.ended;
     return { code, text: command.stdout + command.stderr };
   };
   try {
-    const [whole, absent, short] = await Promise.all([checked(READ_KEY), checked(undefined), checked("short")]);
+    const [whole, absent, short] = await Promise.all([
+      checked(READ_KEY),
+      checked(undefined),
+      checked("short"),
+    ]);
     expect([whole.code, absent.code === 0, short.code === 0]).toEqual([0, false, false]);
     expect(absent.text).toContain("server.admin.read_key");
   } finally {

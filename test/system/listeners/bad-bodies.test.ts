@@ -1,4 +1,7 @@
-/** Bodies that a good client never sends: each is refused by its name or accepted as decided, none costs a 500; the slowest are printed. */
+/**
+ * Bodies that a good client never sends: each is refused by its name or accepted as decided, none
+ * costs a 500; the slowest are printed.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
@@ -20,7 +23,9 @@ afterAll(async () => {
   await gateway?.dispose();
   await upstream?.close();
   const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, 3);
-  console.log(`${times.length} bodies, slowest: ${slowest.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join("; ")}`);
+  console.log(
+    `${times.length} bodies, slowest: ${slowest.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join("; ")}`,
+  );
 });
 
 describe("bodies", () => {
@@ -30,14 +35,19 @@ describe("bodies", () => {
 
   it.each(BAD_BODIES)("$name: $status", async ({ name, body, status, param, headers = {} }) => {
     const startedMs = performance.now();
-    const response = await chat(gateway, "", { body: body as string, headers: headers as Record<string, string> });
+    const response = await chat(gateway, "", {
+      body: body as string,
+      headers: headers as Record<string, string>,
+    });
     const text = await response.text();
     const ms = performance.now() - startedMs;
     times.push({ name, ms });
     expect({ status: response.status, text: text.slice(0, 300) }).toMatchObject({ status });
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
     if (status === 200) return;
-    const { error } = JSON.parse(text) as { error: { type: string; code: number; param: string | null; message: string } };
+    const { error } = JSON.parse(text) as {
+      error: { type: string; code: number; param: string | null; message: string };
+    };
     expect(error).toMatchObject({ code: status, param: param ?? null });
     expect(error.type).toBe(status === 404 ? "not_found_error" : "invalid_request_error");
     expect(error.message.length).toBeLessThan(600);

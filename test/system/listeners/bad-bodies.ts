@@ -1,6 +1,12 @@
-/** A hundred and more bodies that a good client never sends: what they are, and how they must be answered. Data. */
+/**
+ * A hundred and more bodies that a good client never sends: what they are, and how they must be
+ * answered. Data.
+ */
 
-/** One body. `status` is the answer's; `param` is `error.param` where the body is refused for a field. */
+/**
+ * One body. `status` is the answer's; `param` is `error.param` where the body is refused for a
+ * field.
+ */
 export interface BadBody {
   readonly name: string;
   readonly body: string | Uint8Array;
@@ -11,7 +17,8 @@ export interface BadBody {
 
 const MESSAGES = '"messages":[{"role":"user","content":"hi"}]';
 const START = `"model":"gpt-4o-mini",${MESSAGES}`;
-const deep = (open: string, close: string, levels: number): string => `${open.repeat(levels)}${close.repeat(levels)}`;
+const deep = (open: string, close: string, levels: number): string =>
+  `${open.repeat(levels)}${close.repeat(levels)}`;
 
 const of = (name: string, body: string | Uint8Array, status: number, param?: string): BadBody => ({
   name,
@@ -23,7 +30,12 @@ const of = (name: string, body: string | Uint8Array, status: number, param?: str
 const more = (member: string, status: number, param?: string): BadBody =>
   of(`with ${member.slice(0, 60)}`, `{${START},${member}}`, status, param);
 const message = (text: string, status: number, param?: string): BadBody =>
-  of(`with the message ${text.slice(0, 60)}`, `{"model":"gpt-4o-mini","messages":[${text}]}`, status, param);
+  of(
+    `with the message ${text.slice(0, 60)}`,
+    `{"model":"gpt-4o-mini","messages":[${text}]}`,
+    status,
+    param,
+  );
 const sent = (
   name: string,
   headers: Record<string, string>,
@@ -48,22 +60,47 @@ const ENCODINGS: readonly BadBody[] = [
   ),
   of(
     "an overlong encoding",
-    Buffer.concat([Buffer.from('{"model":"'), Buffer.of(0xc0, 0xaf), Buffer.from(`",${MESSAGES}}`)]),
+    Buffer.concat([
+      Buffer.from('{"model":"'),
+      Buffer.of(0xc0, 0xaf),
+      Buffer.from(`",${MESSAGES}}`),
+    ]),
     400,
   ),
   of(
     "a surrogate encoded as UTF-8",
-    Buffer.concat([Buffer.from('{"model":"'), Buffer.of(0xed, 0xa0, 0x80), Buffer.from(`",${MESSAGES}}`)]),
+    Buffer.concat([
+      Buffer.from('{"model":"'),
+      Buffer.of(0xed, 0xa0, 0x80),
+      Buffer.from(`",${MESSAGES}}`),
+    ]),
     400,
   ),
-  of("a cut character", Buffer.concat([Buffer.from(`{${START},"user":"`), Buffer.of(0xe2, 0x82)]), 400),
-  of("UTF-16 with its mark", Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(`{${START}}`, "utf16le")]), 400),
+  of(
+    "a cut character",
+    Buffer.concat([Buffer.from(`{${START},"user":"`), Buffer.of(0xe2, 0x82)]),
+    400,
+  ),
+  of(
+    "UTF-16 with its mark",
+    Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(`{${START}}`, "utf16le")]),
+    400,
+  ),
   of("UTF-16 without its mark", Buffer.from(`{${START}}`, "utf16le"), 400),
   of("UTF-8 with its mark", `\uFEFF{${START}}`, 200),
   of("two marks", `\uFEFF\uFEFF{${START}}`, 400),
   of("NUL bytes before it", `\0\0{${START}}`, 400),
-  of("a NUL byte inside a text", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a\0b"}]}`, 400),
-  sent("gzip that is cut, said so", { "content-encoding": "gzip" }, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
+  of(
+    "a NUL byte inside a text",
+    `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a\0b"}]}`,
+    400,
+  ),
+  sent(
+    "gzip that is cut, said so",
+    { "content-encoding": "gzip" },
+    400,
+    Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3),
+  ),
   sent("gzip, not said so", {}, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
   sent("two codings", { "content-encoding": "gzip, gzip" }, 415),
   sent("brotli", { "content-encoding": "br" }, 415),
@@ -102,12 +139,20 @@ const SYNTAX: readonly BadBody[] = [
   of("half an escape", `{"model":"\\u00",${MESSAGES}}`, 400),
   of("HTML", "<html></html>", 400),
   of("a million levels of arrays", `{${START},"x":${deep("[", "]", 1_000_000)}}`, 400),
-  of("a million levels of objects", `{${START},"x":${'{"a":'.repeat(300_000)}1${"}".repeat(300_000)}}`, 400),
+  of(
+    "a million levels of objects",
+    `{${START},"x":${'{"a":'.repeat(300_000)}1${"}".repeat(300_000)}}`,
+    400,
+  ),
   of("a million open brackets", "[".repeat(1_000_000), 400),
   of("a million open braces", '{"a":'.repeat(400_000), 400),
   of("65 levels", `{${START},"x":${deep("[", "]", 65)}}`, 400),
   of("62 levels", `{${START},"x":${deep("[", "]", 62)}}`, 200),
-  of("300,000 members", `{${START},${Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join(",")}}`, 400),
+  of(
+    "300,000 members",
+    `{${START},${Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join(",")}}`,
+    400,
+  ),
   of("300,000 values", `{${START},"x":[${"1,".repeat(300_000)}1]}`, 400),
   of("a name of a million characters", `{${START},"${"k".repeat(1_000_000)}":1}`, 200),
   of("a million backslashes", `{${START},"x":"${"\\\\".repeat(1_000_000)}"}`, 200),
@@ -127,7 +172,10 @@ const NAMES: readonly BadBody[] = [
     "__proto__",
   ),
   more('"metadata":{"__proto__":"x"}', 200),
-  more('"tools":[{"type":"function","function":{"name":"f","parameters":{"__proto__":{}}}}],"drop_params":true', 200),
+  more(
+    '"tools":[{"type":"function","function":{"name":"f","parameters":{"__proto__":{}}}}],"drop_params":true',
+    200,
+  ),
   more('"toString":1,"hasOwnProperty":2,"valueOf":3', 200),
   more('"model":"other"', 400, "model"),
   more('"\\u006dodel":"other"', 400, "model"),
@@ -147,7 +195,12 @@ const VALUES: readonly BadBody[] = [
   of("a model with NUL", `{"model":"ec\\u0000ho",${MESSAGES}}`, 400, "model"),
   of("a model with a line break", `{"model":"echo\\r\\nx-evil: 1",${MESSAGES}}`, 400, "model"),
   of("a model that is half a character", `{"model":"\\ud800",${MESSAGES}}`, 404, "model"),
-  of("a model of a million characters", `{"model":"${"m".repeat(1_000_000)}",${MESSAGES}}`, 404, "model"),
+  of(
+    "a model of a million characters",
+    `{"model":"${"m".repeat(1_000_000)}",${MESSAGES}}`,
+    404,
+    "model",
+  ),
   of("a model that looks like a path", `{"model":"../../etc/passwd",${MESSAGES}}`, 404, "model"),
   message("{}", 400, "messages[0]"),
   message("null", 400, "messages[0]"),
@@ -197,7 +250,11 @@ const VALUES: readonly BadBody[] = [
   more(`"user":"${"u".repeat(1_000_000)}"`, 200),
   more('"metadata":[]', 400, "metadata"),
   more(`"metadata":{"a":"${"x".repeat(1_000_000)}"}`, 400, "metadata.a"),
-  more(`"metadata":{${Array.from({ length: 1_000 }, (_, index) => `"k${index}":"v"`).join(",")}}`, 400, "metadata"),
+  more(
+    `"metadata":{${Array.from({ length: 1_000 }, (_, index) => `"k${index}":"v"`).join(",")}}`,
+    400,
+    "metadata",
+  ),
   more(`"tags":[${Array.from({ length: 10_000 }, () => '"t"').join(",")}]`, 400, "tags"),
   more('"tags":["a\\u0000b"]', 400, "tags[0]"),
   more('"timeout":"600"', 400, "timeout"),

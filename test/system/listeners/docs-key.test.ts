@@ -1,4 +1,6 @@
-/** `/openapi.json` and `/docs` without `server.open_docs`: a key opens them, as every other route. */
+/**
+ * `/openapi.json` and `/docs` without `server.open_docs`: a key opens them, as every other route.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayProcess, MASTER_KEY, startGateway } from "../support/gateway-process.ts";
@@ -15,7 +17,9 @@ describe("the documentation of the routes", () => {
     expect(await ask({}, "HEAD")).toBe(401);
     expect(await ask({ authorization: "Bearer sk-no-such-key" })).toBe(401);
     expect(await ask({ authorization: "Basic c2s6eA==" })).toBe(401);
-    expect(await ask({ authorization: `Bearer ${MASTER_KEY}`, "x-service-api-key": "sk-another" })).toBe(401);
+    expect(
+      await ask({ authorization: `Bearer ${MASTER_KEY}`, "x-service-api-key": "sk-another" }),
+    ).toBe(401);
     expect(await ask({ authorization: `Bearer ${MASTER_KEY}` })).toBe(200);
     expect(await ask({ "x-service-api-key": MASTER_KEY })).toBe(200);
   });

@@ -33,8 +33,15 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-/** Sends the beginning of a body of so many bytes and stops. Resolves with the status of an answer, if one comes. */
-function upload(key: string, bytes: number, path = "/v1/chat/completions"): { socket: Socket; status: Promise<number> } {
+/**
+ * Sends the beginning of a body of so many bytes and stops. Resolves with the status of an answer,
+ * if one comes.
+ */
+function upload(
+  key: string,
+  bytes: number,
+  path = "/v1/chat/completions",
+): { socket: Socket; status: Promise<number> } {
   const { port, hostname } = new URL(gateway.publicUrl);
   const socket = connect(Number(port), hostname, () => {
     socket.write(
@@ -48,7 +55,10 @@ function upload(key: string, bytes: number, path = "/v1/chat/completions"): { so
   return { socket, status };
 }
 
-const statusOf = async (key: string, body: object = { model: "gpt-4o", messages: MESSAGES }): Promise<number> => {
+const statusOf = async (
+  key: string,
+  body: object = { model: "gpt-4o", messages: MESSAGES },
+): Promise<number> => {
   const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
   await response.text();
   return response.status;
@@ -67,7 +77,10 @@ describe("requests and slots", () => {
     // The second one is refused while the first one still sends: nothing of it was waited for.
     const second = await eventually("a refusal", async () => {
       const next = upload(key, 1_000, path);
-      const status = await Promise.race([next.status, new Promise<number>((resolve) => setTimeout(() => resolve(0), 200))]);
+      const status = await Promise.race([
+        next.status,
+        new Promise<number>((resolve) => setTimeout(() => resolve(0), 200)),
+      ]);
       next.socket.destroy();
       return status === 429 && status;
     });
@@ -82,25 +95,28 @@ describe("a body of a key beyond its rpm", () => {
     ["with its length", `content-length: ${10 * MB}`, "x".repeat(MB)],
     ["in chunks", "transfer-encoding: chunked", "8\r\nxxxxxxxx\r\n".repeat(MANY)],
     ["in one-byte chunks", "transfer-encoding: chunked", "1\r\nx\r\n".repeat(MANY)],
-  ])("is not read: the answer comes whole, then the end of the connection: %s", async (_what, length, piece) => {
-    const { key } = await createKey(gateway, { rpm_limit: 1 });
-    expect(await statusOf(key)).toBe(200);
-    const { port, hostname } = new URL(gateway.publicUrl);
-    const socket = connect(Number(port), hostname);
-    socket.on("error", () => undefined);
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json`;
-    // The client goes on writing, whatever it reads.
-    socket.write(`${head}\r\n${length}\r\n\r\n${piece}`);
-    socket.write(piece);
-    let text = "";
-    socket.on("data", (chunk) => (text += String(chunk)));
-    await once(socket, "end");
-    const [answer = "", body = ""] = text.split("\r\n\r\n");
-    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
-    expect(answer.toLowerCase()).toContain("connection: close");
-    expect(JSON.parse(body)).toMatchObject({ error: { type: "rate_limit_error" } });
-    socket.destroy();
-  });
+  ])(
+    "is not read: the answer comes whole, then the end of the connection: %s",
+    async (_what, length, piece) => {
+      const { key } = await createKey(gateway, { rpm_limit: 1 });
+      expect(await statusOf(key)).toBe(200);
+      const { port, hostname } = new URL(gateway.publicUrl);
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => undefined);
+      const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json`;
+      // The client goes on writing, whatever it reads.
+      socket.write(`${head}\r\n${length}\r\n\r\n${piece}`);
+      socket.write(piece);
+      let text = "";
+      socket.on("data", (chunk) => (text += String(chunk)));
+      await once(socket, "end");
+      const [answer = "", body = ""] = text.split("\r\n\r\n");
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+      expect(answer.toLowerCase()).toContain("connection: close");
+      expect(JSON.parse(body)).toMatchObject({ error: { type: "rate_limit_error" } });
+      socket.destroy();
+    },
+  );
 
   it("that is small leaves the connection as it is", async () => {
     const { key } = await createKey(gateway, { rpm_limit: 1 });
@@ -122,13 +138,21 @@ describe("a body of a key beyond its rpm", () => {
 
 describe("bodies under way", () => {
   it("of one key have a part of the bound; other keys and small bodies are served", async () => {
-    const [{ key: hog }, { key: other }] = await Promise.all([createKey(gateway, {}), createKey(gateway, {})]);
+    const [{ key: hog }, { key: other }] = await Promise.all([
+      createKey(gateway, {}),
+      createKey(gateway, {}),
+    ]);
     const uploads = Array.from({ length: 6 }, () => upload(hog, 8 * MB));
     const refused = await Promise.race(uploads.map(({ status }) => status));
     expect(refused).toBe(503);
     expect(await statusOf(other)).toBe(200);
     expect(await statusOf(hog)).toBe(200);
-    expect(await statusOf(other, { model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(2 * MB) }] })).toBe(200);
+    expect(
+      await statusOf(other, {
+        model: "gpt-4o",
+        messages: [{ role: "user", content: "x".repeat(2 * MB) }],
+      }),
+    ).toBe(200);
     for (const { socket } of uploads) socket.destroy();
     // Given back at the end.
     await eventually("room again", async () => (await statusOf(hog, big(6))) === 200);
@@ -137,7 +161,10 @@ describe("bodies under way", () => {
   it("that have no length are counted as they come", async () => {
     const { key } = await createKey(gateway, {});
     const holds = [upload(key, 16 * MB), upload(key, 16 * MB)];
-    await eventually("both bodies to be counted", async () => (await statusOf(key, big(4))) === 503);
+    await eventually(
+      "both bodies to be counted",
+      async () => (await statusOf(key, big(4))) === 503,
+    );
     const pieces = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(JSON.stringify(big(12))));
@@ -155,7 +182,10 @@ describe("bodies under way", () => {
     for (const { socket } of holds) socket.destroy();
   });
 
-  const big = (megabytes: number) => ({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(megabytes * MB) }] });
+  const big = (megabytes: number) => ({
+    model: "gpt-4o",
+    messages: [{ role: "user", content: "x".repeat(megabytes * MB) }],
+  });
 });
 
 /** What a client gets that sends a body in chunks of one byte. */
@@ -163,7 +193,9 @@ async function sendCrumbs(path: string): Promise<string> {
   const { port, hostname } = new URL(gateway.publicUrl);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
-  const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+  const answer = new Promise<string>((resolve) =>
+    socket.once("data", (chunk) => resolve(String(chunk))),
+  );
   socket.write(
     `POST ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${gateway.masterKey}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
   );
@@ -174,11 +206,14 @@ async function sendCrumbs(path: string): Promise<string> {
 }
 
 describe("a body in very many tiny chunks", () => {
-  it.each(["/v1/chat/completions", "/v1/embeddings", "/openai/v1/chat/completions"])("is refused: %s", async (path) => {
-    const answer = await sendCrumbs(path);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain("chunks of less than 16 bytes");
-  });
+  it.each(["/v1/chat/completions", "/v1/embeddings", "/openai/v1/chat/completions"])(
+    "is refused: %s",
+    async (path) => {
+      const answer = await sendCrumbs(path);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain("chunks of less than 16 bytes");
+    },
+  );
 });
 
 describe("whole replies that are not read", () => {
@@ -206,7 +241,10 @@ describe("whole replies that are not read", () => {
       // As many as the part of the key allows are kept; the others are refused.
       const heads = await Promise.all(
         sockets.map(
-          (socket) => new Promise<string>((resolve) => socket.resume().once("data", (chunk) => resolve(String(chunk)))),
+          (socket) =>
+            new Promise<string>((resolve) =>
+              socket.resume().once("data", (chunk) => resolve(String(chunk))),
+            ),
         ),
       );
       // Where all come at once, each may find the part full.
@@ -231,9 +269,16 @@ describe("a compressed body", () => {
     fetch(`${gateway.publicUrl}/v1/chat/completions`, {
       method: "POST",
       body,
-      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", "content-encoding": coding },
+      headers: {
+        authorization: `Bearer ${gateway.masterKey}`,
+        "content-type": "application/json",
+        "content-encoding": coding,
+      },
     });
-  const text = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "Grüße ".repeat(50_000) }] });
+  const text = JSON.stringify({
+    model: "gpt-4o",
+    messages: [{ role: "user", content: "Grüße ".repeat(50_000) }],
+  });
 
   it.each([
     ["gzip", gzipSync(text)],
@@ -266,7 +311,10 @@ describe("a calculation", () => {
   it("over 1 MB is 413", async () => {
     const response = await fetch(`${gateway.publicUrl}/spend/calculate`, {
       method: "POST",
-      body: JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(MB) }] }),
+      body: JSON.stringify({
+        model: "gpt-4o",
+        messages: [{ role: "user", content: "x".repeat(MB) }],
+      }),
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
     });
     expect(response.status).toBe(413);

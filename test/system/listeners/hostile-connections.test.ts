@@ -1,4 +1,7 @@
-/** Connections that are used badly: left in the middle of a native stream, filled with requests, with bodies in one-byte chunks. */
+/**
+ * Connections that are used badly: left in the middle of a native stream, filled with requests,
+ * with bodies in one-byte chunks.
+ */
 
 import { readFileSync } from "node:fs";
 import { once } from "node:events";
@@ -16,7 +19,9 @@ const WHOLE = JSON.stringify({
   object: "chat.completion",
   created: 1,
   model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "x".repeat(2_000) }, finish_reason: "stop" }],
+  choices: [
+    { index: 0, message: { role: "assistant", content: "x".repeat(2_000) }, finish_reason: "stop" },
+  ],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 const EVENT = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "word " } }] })}\n\n`;
@@ -26,7 +31,10 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   upstream = await createNativeUpstream();
-  gateway = await startGateway({ baseUrl: `${upstream.url}/v1`, server: "stalled_client_timeout: 1s" });
+  gateway = await startGateway({
+    baseUrl: `${upstream.url}/v1`,
+    server: "stalled_client_timeout: 1s",
+  });
 });
 afterAll(async () => {
   await gateway?.dispose();
@@ -44,10 +52,14 @@ function post(path: string, body: string, more = ""): string {
 }
 
 const rssBytes = (): number =>
-  1_024 * Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1] ?? 0);
+  1_024 *
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1] ?? 0);
 
 describe("a client of a native stream", () => {
-  /** A stream that goes on until its client has left: an event at once and then more, as fast as they are read or slowly. */
+  /**
+   * A stream that goes on until its client has left: an event at once and then more, as fast as
+   * they are read or slowly.
+   */
   function stream(isFast: boolean): void {
     upstream.answer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -59,7 +71,8 @@ describe("a client of a native stream", () => {
     });
   }
 
-  const body = (user: string): string => JSON.stringify({ model: "gpt-4o", stream: true, messages: MESSAGES, user });
+  const body = (user: string): string =>
+    JSON.stringify({ model: "gpt-4o", stream: true, messages: MESSAGES, user });
 
   it.each([
     ["ends its connection", (socket: Socket) => socket.destroy(), false],
@@ -83,7 +96,13 @@ describe("a client of a native stream", () => {
     socket.destroy();
   }, 30_000);
 
-  const ENDED = (code: string) => ({ status: "partial", code, isCounted: true, internalErrors: 0, log: "" });
+  const ENDED = (code: string) => ({
+    status: "partial",
+    code,
+    isCounted: true,
+    internalErrors: 0,
+    log: "",
+  });
 
   /** How the request of a user ended: in its row, in the metrics, in the log. */
   async function endOf(user: string) {
@@ -91,7 +110,9 @@ describe("a client of a native stream", () => {
       "the row",
       async () => {
         const rows = await spendRows(gateway, {});
-        const found = rows.filter(({ end_user, error_code }) => end_user === user && error_code !== null);
+        const found = rows.filter(
+          ({ end_user, error_code }) => end_user === user && error_code !== null,
+        );
         return found.length > 0 && found;
       },
       20_000,
@@ -118,7 +139,9 @@ describe("one connection", () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     upstream.answer((response) => {
       dispatched += 1;
-      void released.then(() => response.writeHead(200, { "content-type": "application/json" }).end(WHOLE));
+      void released.then(() =>
+        response.writeHead(200, { "content-type": "application/json" }).end(WHOLE),
+      );
     });
     const bodies = Array.from({ length: 200 }, (_, index) =>
       JSON.stringify({ model: "gpt-4o", messages: MESSAGES, user: `p${index}` }),
@@ -127,12 +150,16 @@ describe("one connection", () => {
     let text = "";
     socket.on("data", (chunk) => (text += String(chunk)));
     await eventually("16 calls", () => dispatched >= 16);
-    // A later request of another connection is served: whatever the first one was to have, it has by now.
+    // A later request of another connection is served: whatever the first one was to have, it has
+    // by now.
     expect((await chat(gateway, { model: "echo", messages: MESSAGES })).status).toBe(200);
     expect(dispatched).toBe(16);
     release();
     await once(socket, "close");
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array<string>(16).fill("HTTP/1.1 200"), "HTTP/1.1 429"]);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([
+      ...Array<string>(16).fill("HTTP/1.1 200"),
+      "HTTP/1.1 429",
+    ]);
     expect(text).toContain("One connection may have 16 requests under way.");
     expect(dispatched).toBe(16);
   });
@@ -144,7 +171,12 @@ describe("one connection", () => {
     socket.on("data", (chunk) => (text += String(chunk)));
     const answered = (): number => text.match(/HTTP\/1\.1 200/g)?.length ?? 0;
     for (let sent = 0; sent < 48; sent += 16) {
-      socket.write(post("/v1/chat/completions", JSON.stringify({ model: "gpt-4o", messages: MESSAGES })).repeat(16));
+      socket.write(
+        post(
+          "/v1/chat/completions",
+          JSON.stringify({ model: "gpt-4o", messages: MESSAGES }),
+        ).repeat(16),
+      );
       await eventually("16 answers", () => answered() === sent + 16);
     }
     socket.destroy();
@@ -166,7 +198,9 @@ describe("a body in one-byte chunks", () => {
     socket.write(`${"1\r\nx\r\n".repeat(4_000)}4\r\n"}]}\r\n0\r\n\r\n`);
     await once(socket, "close");
     expect(text).toContain("HTTP/1.1 200");
-    expect(upstream.lastBody()).toMatchObject({ messages: [{ role: "user", content: `ping ${"x".repeat(4_000)}` }] });
+    expect(upstream.lastBody()).toMatchObject({
+      messages: [{ role: "user", content: `ping ${"x".repeat(4_000)}` }],
+    });
   });
 });
 

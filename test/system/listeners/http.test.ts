@@ -1,4 +1,7 @@
-/** HTTP itself: methods, paths, headers that may stand once, origins, expectations, where a key may be. */
+/**
+ * HTTP itself: methods, paths, headers that may stand once, origins, expectations, where a key may
+ * be.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey, MESSAGES } from "../support/client.ts";
@@ -14,7 +17,8 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    server: "cors: { origins: [https://app.example.com], max_age: 5m }, auth_headers: [x-service-api-key], max_body: 4kb",
+    server:
+      "cors: { origins: [https://app.example.com], max_age: 5m }, auth_headers: [x-service-api-key], max_body: 4kb",
   });
 });
 afterAll(async () => {
@@ -22,7 +26,10 @@ afterAll(async () => {
 });
 
 const ask = (path: string, init: RequestInit = {}) =>
-  fetch(`${gateway.publicUrl}${path}`, { ...init, headers: { ...AUTH, ...(init.headers as Record<string, string>) } });
+  fetch(`${gateway.publicUrl}${path}`, {
+    ...init,
+    headers: { ...AUTH, ...(init.headers as Record<string, string>) },
+  });
 const raw = (line: string, headers: readonly string[] = [], body = "") =>
   sendRaw(gateway.publicUrl, [line, "host: gateway", "connection: close", ...headers], body);
 const rawChat = (headers: readonly string[], body = BODY) =>
@@ -33,14 +40,18 @@ const rawChat = (headers: readonly string[], body = BODY) =>
   );
 
 describe("HEAD", () => {
-  it.each(["/v1/models", "/openapi.json", "/docs", "/health/live"])("on %s has the headers of GET and no body", async (path) => {
-    const [get, head] = await Promise.all([ask(path), ask(path, { method: "HEAD" })]);
-    expect([get.status, head.status]).toEqual([200, 200]);
-    expect(await head.text()).toBe("");
-    for (const name of ["content-type", "content-length"]) expect(head.headers.get(name)).toBe(get.headers.get(name));
-    expect(Number(head.headers.get("content-length"))).toBe((await get.arrayBuffer()).byteLength);
-    expect(head.headers.get("x-request-id")).toMatch(UUID_V7);
-  });
+  it.each(["/v1/models", "/openapi.json", "/docs", "/health/live"])(
+    "on %s has the headers of GET and no body",
+    async (path) => {
+      const [get, head] = await Promise.all([ask(path), ask(path, { method: "HEAD" })]);
+      expect([get.status, head.status]).toEqual([200, 200]);
+      expect(await head.text()).toBe("");
+      for (const name of ["content-type", "content-length"])
+        expect(head.headers.get(name)).toBe(get.headers.get(name));
+      expect(Number(head.headers.get("content-length"))).toBe((await get.arrayBuffer()).byteLength);
+      expect(head.headers.get("x-request-id")).toMatch(UUID_V7);
+    },
+  );
 
   it("is refused where only POST is", async () => {
     const { status, headers } = await ask(CHAT, { method: "HEAD" });
@@ -56,7 +67,11 @@ describe("OPTIONS", () => {
     ["/health/ready", "GET, HEAD"],
   ])("on %s needs no key and names %s", async (path, allow) => {
     const answer = await fetch(`${gateway.publicUrl}${path}`, { method: "OPTIONS" });
-    expect([answer.status, answer.headers.get("allow"), await answer.text()]).toEqual([204, allow, ""]);
+    expect([answer.status, answer.headers.get("allow"), await answer.text()]).toEqual([
+      204,
+      allow,
+      "",
+    ]);
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
@@ -66,7 +81,9 @@ describe("OPTIONS", () => {
 
   it("answers alike below every first segment, whether it names a provider or not", async () => {
     const answers = await Promise.all(
-      ["/echo/v1/x", "/nosuch/v1/x", "/v1/nothing"].map((path) => fetch(`${gateway.publicUrl}${path}`, { method: "OPTIONS" })),
+      ["/echo/v1/x", "/nosuch/v1/x", "/v1/nothing"].map((path) =>
+        fetch(`${gateway.publicUrl}${path}`, { method: "OPTIONS" }),
+      ),
     );
     for (const { status, headers } of answers)
       expect([status, headers.get("allow")]).toEqual([204, answers[0]?.headers.get("allow")]);
@@ -74,11 +91,16 @@ describe("OPTIONS", () => {
 });
 
 describe("methods", () => {
-  it.each(["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])("%s on chat is 405, with Allow and a JSON body", async (method) => {
-    const { status, headers, body } = await raw(`${method} ${CHAT} HTTP/1.1`);
-    expect([status, headers.allow]).toEqual([405, "POST"]);
-    expect(JSON.parse(body)).toMatchObject({ error: { type: "invalid_request_error", code: 405, param: null } });
-  });
+  it.each(["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])(
+    "%s on chat is 405, with Allow and a JSON body",
+    async (method) => {
+      const { status, headers, body } = await raw(`${method} ${CHAT} HTTP/1.1`);
+      expect([status, headers.allow]).toEqual([405, "POST"]);
+      expect(JSON.parse(body)).toMatchObject({
+        error: { type: "invalid_request_error", code: 405, param: null },
+      });
+    },
+  );
 
   it("TRACE and CONNECT are 405 everywhere", async () => {
     expect((await raw("TRACE /v1/nothing HTTP/1.1")).status).toBe(405);
@@ -110,22 +132,33 @@ describe("a path", () => {
     "/v1/models?a#b",
     "*",
   ])("such as %s is refused before anything else", async (path) => {
-    const { status, headers, body } = await raw(`GET ${path} HTTP/1.1`, [`authorization: Bearer ${MASTER_KEY}`]);
+    const { status, headers, body } = await raw(`GET ${path} HTTP/1.1`, [
+      `authorization: Bearer ${MASTER_KEY}`,
+    ]);
     expect(status).toBe(400);
     expect(JSON.parse(body)).toMatchObject({ error: { type: "invalid_request_error", code: 400 } });
     expect(headers["x-request-id"]).toMatch(UUID_V7);
   });
 
-  it.each(["/nothing", "/v1", "/v1/nothing", "/", "/health/other", "/favicon.ico"])("%s does not exist", async (path) => {
-    const answer = await ask(path);
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error: { type: "not_found_error", code: 404, param: null } });
-  });
+  it.each(["/nothing", "/v1", "/v1/nothing", "/", "/health/other", "/favicon.ico"])(
+    "%s does not exist",
+    async (path) => {
+      const answer = await ask(path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({
+        error: { type: "not_found_error", code: 404, param: null },
+      });
+    },
+  );
 
   it("may end in one slash (P13)", async () => {
     const [models, chat] = await Promise.all([
       ask("/v1/models/"),
-      ask(`${CHAT}/`, { method: "POST", body: BODY, headers: { "content-type": "application/json" } }),
+      ask(`${CHAT}/`, {
+        method: "POST",
+        body: BODY,
+        headers: { "content-type": "application/json" },
+      }),
     ]);
     expect([models.status, chat.status]).toEqual([200, 200]);
     expect((await ask(`${CHAT}/`)).status).toBe(405);
@@ -146,14 +179,20 @@ describe("a path", () => {
     "%s may name an id with a slash",
     async (path) => {
       const answer = await ask(path);
-      expect([answer.status, (await answer.json()) as object]).toMatchObject([200, { id: "openai/gpt-4o-mini" }]);
+      expect([answer.status, (await answer.json()) as object]).toMatchObject([
+        200,
+        { id: "openai/gpt-4o-mini" },
+      ]);
     },
   );
 
   it("of a deployment may hold a slash, encoded", async () => {
     const asked = { method: "POST", body: BODY, headers: { "content-type": "application/json" } };
     const answer = await ask("/ref/deployments/no%2Fsuch/chat/completions", asked);
-    expect([answer.status, await answer.json()]).toMatchObject([404, { error: { param: "model" } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error: { param: "model" } },
+    ]);
   });
 });
 
@@ -167,7 +206,10 @@ describe("a header that may stand once", () => {
     ["x-api-key: a", "x-api-key: b"],
   ])("is refused twice: %s", async (...more) => {
     const { status, body } = await rawChat([`authorization: Bearer ${MASTER_KEY}`, ...more]);
-    expect([status, JSON.parse(body)]).toMatchObject([400, { error: { type: "invalid_request_error" } }]);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      400,
+      { error: { type: "invalid_request_error" } },
+    ]);
     expect(body).not.toContain(MASTER_KEY);
   });
 
@@ -203,13 +245,23 @@ describe("a key", () => {
     expect((await fetch(`${gateway.publicUrl}/spend/logs?api_key=${MASTER_KEY}`)).status).toBe(401);
   });
 
-  it.each(["api-key", "x-api-key", "x-goog-api-key"])("in %s opens deployment routes, and no other", async (name) => {
-    const { key } = await createKey(gateway, {});
-    expect((await post("/ref/deployments/echo/chat/completions", { [name]: key })).status).toBe(200);
-    expect((await post(CHAT, { [name]: key })).status).toBe(401);
-    expect((await post("/ref/deployments/echo/chat/completions", { [name]: key, ...AUTH })).status).toBe(401);
-    expect((await post("/ref/deployments/echo/chat/completions", { [name]: MASTER_KEY, ...AUTH })).status).toBe(200);
-  });
+  it.each(["api-key", "x-api-key", "x-goog-api-key"])(
+    "in %s opens deployment routes, and no other",
+    async (name) => {
+      const { key } = await createKey(gateway, {});
+      expect((await post("/ref/deployments/echo/chat/completions", { [name]: key })).status).toBe(
+        200,
+      );
+      expect((await post(CHAT, { [name]: key })).status).toBe(401);
+      expect(
+        (await post("/ref/deployments/echo/chat/completions", { [name]: key, ...AUTH })).status,
+      ).toBe(401);
+      expect(
+        (await post("/ref/deployments/echo/chat/completions", { [name]: MASTER_KEY, ...AUTH }))
+          .status,
+      ).toBe(200);
+    },
+  );
 });
 
 describe("a page of another origin", () => {
@@ -226,7 +278,10 @@ describe("a page of another origin", () => {
   });
 
   it("has its preflight answered", async () => {
-    const asked = { "access-control-request-method": "POST", "access-control-request-headers": "authorization, content-type" };
+    const asked = {
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization, content-type",
+    };
     const { status, headers } = await fetch(`${gateway.publicUrl}${CHAT}`, {
       method: "OPTIONS",
       headers: { ...origin, ...asked },
@@ -246,7 +301,8 @@ describe("a page of another origin", () => {
 });
 
 describe("an expectation", () => {
-  const waiting = (headers: readonly string[], body: string) => rawChat(["expect: 100-continue", ...headers], body);
+  const waiting = (headers: readonly string[], body: string) =>
+    rawChat(["expect: 100-continue", ...headers], body);
 
   it("is answered with 100 to who may send a body", async () => {
     const { status, interim } = await waiting([`authorization: Bearer ${MASTER_KEY}`], BODY);
@@ -256,22 +312,45 @@ describe("an expectation", () => {
   it("is answered with the refusal itself to who may not", async () => {
     const large = "x".repeat(10_000);
     expect(await waiting([], BODY)).toMatchObject({ status: 401, interim: [] });
-    expect(await waiting([`authorization: Bearer ${MASTER_KEY}`], large)).toMatchObject({ status: 413, interim: [] });
+    expect(await waiting([`authorization: Bearer ${MASTER_KEY}`], large)).toMatchObject({
+      status: 413,
+      interim: [],
+    });
   });
 
   it("of anything else is 417", async () => {
-    const { status, body } = await rawChat([`authorization: Bearer ${MASTER_KEY}`, "expect: a-miracle"]);
-    expect([status, JSON.parse(body)]).toMatchObject([417, { error: { param: "expect", code: 417 } }]);
+    const { status, body } = await rawChat([
+      `authorization: Bearer ${MASTER_KEY}`,
+      "expect: a-miracle",
+    ]);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      417,
+      { error: { param: "expect", code: 417 } },
+    ]);
   });
 });
 
 describe("a request", () => {
   it("that would like another protocol is served as it is", async () => {
     const upgrade = ["upgrade: websocket", "connection: upgrade"];
-    const head = [`POST ${CHAT} HTTP/1.1`, "host: gateway", "content-type: application/json", `content-length: ${BODY.length}`];
-    const { status } = await sendRaw(gateway.publicUrl, ["GET /health/live HTTP/1.0", "host: x", ...upgrade]);
+    const head = [
+      `POST ${CHAT} HTTP/1.1`,
+      "host: gateway",
+      "content-type: application/json",
+      `content-length: ${BODY.length}`,
+    ];
+    const { status } = await sendRaw(gateway.publicUrl, [
+      "GET /health/live HTTP/1.0",
+      "host: x",
+      ...upgrade,
+    ]);
     expect(status).toBe(200);
-    const asked = [...head, "connection: close, upgrade", "upgrade: h2c", `authorization: Bearer ${MASTER_KEY}`];
+    const asked = [
+      ...head,
+      "connection: close, upgrade",
+      "upgrade: h2c",
+      `authorization: Bearer ${MASTER_KEY}`,
+    ];
     expect((await sendRaw(gateway.publicUrl, asked, BODY)).status).toBe(200);
   });
 

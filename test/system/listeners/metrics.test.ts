@@ -1,4 +1,7 @@
-/** `GET /metrics`: what is counted of requests, what is read of the process, and what never stands on the page. */
+/**
+ * `GET /metrics`: what is counted of requests, what is read of the process, and what never stands
+ * on the page.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
@@ -39,8 +42,14 @@ async function page(): Promise<MetricsPage> {
   return readMetrics(await response.text());
 }
 
-/** The page, once `sluice_requests_total` has reached a number: requests are counted behind their replies. */
-function pageWith(requests: number, labels: Readonly<Record<string, string>>): Promise<MetricsPage> {
+/**
+ * The page, once `sluice_requests_total` has reached a number: requests are counted behind their
+ * replies.
+ */
+function pageWith(
+  requests: number,
+  labels: Readonly<Record<string, string>>,
+): Promise<MetricsPage> {
   return eventually(`${requests} requests on the page`, async () => {
     const found = await page();
     return (found.sum("sluice_requests_total", labels) ?? 0) >= requests && found;
@@ -72,13 +81,28 @@ describe("metrics", () => {
     const found = await pageWith(2, { model });
     const route = "POST /v1/chat/completions";
     expect(found.sum("sluice_requests_total", { model, route, status: "200" })).toBe(2);
-    expect(found.sum("gen_ai_server_request_duration_seconds_count", { gen_ai_request_model: model })).toBe(2);
-    expect(found.sum("gen_ai_server_request_duration_seconds_bucket", { gen_ai_request_model: model, le: "+Inf" })).toBe(2);
-    expect(found.sum("gen_ai_server_time_to_first_token_seconds_count", { gen_ai_request_model: model })).toBeGreaterThan(0);
+    expect(
+      found.sum("gen_ai_server_request_duration_seconds_count", { gen_ai_request_model: model }),
+    ).toBe(2);
+    expect(
+      found.sum("gen_ai_server_request_duration_seconds_bucket", {
+        gen_ai_request_model: model,
+        le: "+Inf",
+      }),
+    ).toBe(2);
+    expect(
+      found.sum("gen_ai_server_time_to_first_token_seconds_count", { gen_ai_request_model: model }),
+    ).toBeGreaterThan(0);
     const deployment = "openai/gpt-4o-mini";
-    expect(found.sum("sluice_attempts_total", { deployment, outcome: "success", code: "none" })).toBe(2);
-    expect(found.sum("sluice_tokens_total", { deployment, type: "input", source: "provider" })).toBeGreaterThan(0);
-    expect(found.sum("gen_ai_client_token_usage_count", { deployment, gen_ai_token_type: "output" })).toBe(2);
+    expect(
+      found.sum("sluice_attempts_total", { deployment, outcome: "success", code: "none" }),
+    ).toBe(2);
+    expect(
+      found.sum("sluice_tokens_total", { deployment, type: "input", source: "provider" }),
+    ).toBeGreaterThan(0);
+    expect(
+      found.sum("gen_ai_client_token_usage_count", { deployment, gen_ai_token_type: "output" }),
+    ).toBe(2);
     expect(found.sum("sluice_cost_nano_usd_total", { deployment, model })).toBeGreaterThan(0);
     expect(found.sum("sluice_deployment_breaker", { deployment })).toBe(0);
     expect(found.types.get("sluice_cost_nano_usd_total")).toBe("counter");
@@ -90,11 +114,22 @@ describe("metrics", () => {
     await (await ask({ model: "gpt-4o-mini" }, "sk-unknown-key-of-a-metrics-test-0000")).text();
     await fetch(`${gateway.publicUrl}/nowhere-${CANARY}`);
     const found = await pageWith(1, { route: "none", status: "404" });
-    expect(found.sum("sluice_attempts_total", { deployment: "openai/broken", outcome: "failure" })).toBe(2);
-    expect(found.sum("sluice_extra_attempts_total", { kind: "retry", deployment: "openai/broken" })).toBe(1);
-    expect(found.sum("sluice_extra_attempts_total", { kind: "fallback", deployment: "openai/gpt-4o-mini" })).toBe(1);
+    expect(
+      found.sum("sluice_attempts_total", { deployment: "openai/broken", outcome: "failure" }),
+    ).toBe(2);
+    expect(
+      found.sum("sluice_extra_attempts_total", { kind: "retry", deployment: "openai/broken" }),
+    ).toBe(1);
+    expect(
+      found.sum("sluice_extra_attempts_total", {
+        kind: "fallback",
+        deployment: "openai/gpt-4o-mini",
+      }),
+    ).toBe(1);
     expect(found.sum("sluice_request_failures_total", { code: "authentication_failed" })).toBe(1);
-    expect(found.sum("sluice_request_failures_total", { route: "none", code: "route_not_found" })).toBe(1);
+    expect(
+      found.sum("sluice_request_failures_total", { route: "none", code: "route_not_found" }),
+    ).toBe(1);
   });
 
   it("tell which kind of limit refused", async () => {
@@ -107,13 +142,24 @@ describe("metrics", () => {
   });
 
   it("hold nothing that a client wrote, no key and no secret", async () => {
-    await (await ask({ model: `openai/${CANARY}-model`, user: `${CANARY}-user`, metadata: { tags: [`${CANARY}-tag`] } })).text();
+    await (
+      await ask({
+        model: `openai/${CANARY}-model`,
+        user: `${CANARY}-user`,
+        metadata: { tags: [`${CANARY}-tag`] },
+      })
+    ).text();
     await (await ask({ model: `${CANARY}-unknown` })).text();
-    await (await fetch(`${gateway.publicUrl}/openai/v1/${CANARY}/path`, { headers: { authorization: `Bearer ${key}` } })).text();
+    await (
+      await fetch(`${gateway.publicUrl}/openai/v1/${CANARY}/path`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+    ).text();
     const found = await pageWith(1, { model: "openai/*" });
     expect(found.sum("sluice_attempts_total", { deployment: "openai/*" })).toBeGreaterThan(0);
     const text = await (await admin(gateway, "/metrics")).text();
-    for (const secret of [CANARY, key, key.slice(3), gateway.masterKey, UPSTREAM_KEY]) expect(text).not.toContain(secret);
+    for (const secret of [CANARY, key, key.slice(3), gateway.masterKey, UPSTREAM_KEY])
+      expect(text).not.toContain(secret);
   });
 
   it("say how the configuration, the ledger and the process are, and stand in docs/metrics.md, all of them", async () => {
@@ -127,7 +173,9 @@ describe("metrics", () => {
     expect(found.sum("sluice_config_drift_files")).toBe(0);
     expect(found.sum("sluice_outbox_batches")).toBe(0);
     expect(found.sum("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
-    expect(found.sum("sluice_event_loop_delay_seconds", { quantile: "0.99" })).toBeGreaterThanOrEqual(0);
+    expect(
+      found.sum("sluice_event_loop_delay_seconds", { quantile: "0.99" }),
+    ).toBeGreaterThanOrEqual(0);
     const described = new Set(ALL_METRICS.map(({ name }) => name));
     expect([...found.types.keys()].filter((name) => !described.has(name))).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** `/openapi.json` and `/docs` of a running gateway: valid, whole, open to valid keys, or to all where `server.open_docs` says so. */
+/**
+ * `/openapi.json` and `/docs` of a running gateway: valid, whole, open to valid keys, or to all
+ * where `server.open_docs` says so.
+ */
 
 import { createHash } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
@@ -46,7 +49,11 @@ const OPENAPI = {
           additionalProperties: {
             type: "object",
             required: ["type"],
-            properties: { type: { enum: ["http", "apiKey"] }, in: { enum: ["header"] }, name: { type: "string" } },
+            properties: {
+              type: { enum: ["http", "apiKey"] },
+              in: { enum: ["header"] },
+              name: { type: "string" },
+            },
           },
         },
       },
@@ -54,7 +61,11 @@ const OPENAPI = {
   },
   $defs: {
     security: { type: "array", items: { type: "object", additionalProperties: { type: "array" } } },
-    content: { type: "object", minProperties: 1, additionalProperties: { type: "object", required: ["schema"] } },
+    content: {
+      type: "object",
+      minProperties: 1,
+      additionalProperties: { type: "object", required: ["schema"] },
+    },
     response: {
       type: "object",
       anyOf: [{ required: ["$ref"] }, { required: ["description"] }],
@@ -80,7 +91,11 @@ const OPENAPI = {
             ],
           },
         },
-        requestBody: { type: "object", required: ["content"], properties: { content: { $ref: "#/$defs/content" } } },
+        requestBody: {
+          type: "object",
+          required: ["content"],
+          properties: { content: { $ref: "#/$defs/content" } },
+        },
         responses: {
           type: "object",
           propertyNames: { pattern: "^([1-5][0-9][0-9]|default)$" },
@@ -97,7 +112,8 @@ let document: Json;
 beforeAll(async () => {
   gateway = await startGateway({ server: "auth_headers: [x-service-api-key], open_docs: true" });
   const answer = await fetch(`${gateway.publicUrl}/openapi.json`);
-  if (answer.headers.get("content-type") !== "application/json") throw new Error(`/openapi.json answered ${answer.status}.`);
+  if (answer.headers.get("content-type") !== "application/json")
+    throw new Error(`/openapi.json answered ${answer.status}.`);
   document = (await answer.json()) as Json;
 });
 afterAll(async () => {
@@ -115,7 +131,10 @@ function resolve(reference: string): unknown {
   return reference
     .slice(2)
     .split("/")
-    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
+    .reduce<unknown>(
+      (value, name) => (value as Record<string, unknown> | undefined)?.[name],
+      document,
+    );
 }
 
 describe("the document", () => {
@@ -127,16 +146,26 @@ describe("the document", () => {
   });
 
   it("has a schema behind every reference, and each schema is one", () => {
-    const references = [...walk(document)].filter(([place]) => place.endsWith("/$ref")).map(([, reference]) => String(reference));
+    const references = [...walk(document)]
+      .filter(([place]) => place.endsWith("/$ref"))
+      .map(([, reference]) => String(reference));
     expect(references.length).toBeGreaterThan(20);
     expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
     // `discriminator` is OpenAPI's word; JSON Schema leaves it alone.
-    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, keywords: ["discriminator"] });
-    for (const schema of Object.values(document.components?.schemas ?? {})) ajv.compile(schema as object);
+    const ajv = new Ajv2020({
+      strict: true,
+      strictTypes: false,
+      strictRequired: false,
+      keywords: ["discriminator"],
+    });
+    for (const schema of Object.values(document.components?.schemas ?? {}))
+      ajv.compile(schema as object);
   });
 
   it("names each operation once", () => {
-    const ids = [...walk(document.paths)].filter(([place]) => place.endsWith("/operationId")).map(([, id]) => id);
+    const ids = [...walk(document.paths)]
+      .filter(([place]) => place.endsWith("/operationId"))
+      .map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -147,36 +176,52 @@ describe("the document", () => {
     const shown = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const expected = [...shipped.map((route) => route.replaceAll("...}", "}")), "GET /health/live", "GET /health/ready"];
+    const expected = [
+      ...shipped.map((route) => route.replaceAll("...}", "}")),
+      "GET /health/live",
+      "GET /health/ready",
+    ];
     expect(shown.toSorted()).toEqual([...new Set(expected)].toSorted());
   });
 
   it("has the parameters of every path", () => {
     for (const [path, methods] of Object.entries(document.paths ?? {})) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      for (const operation of Object.values(methods) as unknown as { parameters?: { name: string; in: string }[] }[]) {
-        const described = (operation.parameters ?? []).filter((parameter) => parameter.in === "path").map(({ name }) => name);
+      for (const operation of Object.values(methods) as unknown as {
+        parameters?: { name: string; in: string }[];
+      }[]) {
+        const described = (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === "path")
+          .map(({ name }) => name);
         expect(described).toEqual(names);
       }
     }
   });
 
   it("has the fields that the chat route checks, with their bounds, and examples that fit", () => {
-    const { properties, required } = (document.components?.schemas?.ChatRequest ?? {}) as unknown as {
+    const { properties, required } = (document.components?.schemas?.ChatRequest ??
+      {}) as unknown as {
       properties: Record<string, { description?: string; examples?: unknown[] }>;
       required: string[];
     };
     expect(required.toSorted()).toEqual(["messages", "model"]);
-    expect(properties).toMatchObject({ temperature: { minimum: 0, maximum: 2 }, n: { maximum: 128 }, drop_params: {} });
+    expect(properties).toMatchObject({
+      temperature: { minimum: 0, maximum: 2 },
+      n: { maximum: 128 },
+      drop_params: {},
+    });
     const ajv = new Ajv2020({ strict: false });
     for (const [name, schema] of Object.entries(properties)) {
       expect([name, schema.description]).toEqual([name, expect.stringMatching(/\S.*[.`]$/)]);
-      for (const example of schema.examples ?? []) expect([name, ajv.validate(schema, example)]).toEqual([name, true]);
+      for (const example of schema.examples ?? [])
+        expect([name, ajv.validate(schema, example)]).toEqual([name, true]);
     }
   });
 
   it("agrees with the gateway about what a good and a bad request is", async () => {
-    const validate = new Ajv2020({ strict: false }).compile(document.components?.schemas?.ChatRequest as object);
+    const validate = new Ajv2020({ strict: false }).compile(
+      document.components?.schemas?.ChatRequest as object,
+    );
     const base = { model: "echo", messages: [{ role: "user", content: "x" }] };
     for (const body of [
       base,
@@ -192,7 +237,10 @@ describe("the document", () => {
       const answer = await fetch(`${gateway.publicUrl}/v1/chat/completions`, {
         method: "POST",
         body: JSON.stringify(body),
-        headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
       });
       expect([body, answer.status]).toEqual([body, validate(body) ? 200 : 400]);
     }
@@ -214,21 +262,30 @@ describe("the page", () => {
   it("shows every route, and loads nothing from anywhere", async () => {
     const answer = await fetch(`${gateway.publicUrl}/docs`);
     const html = await answer.text();
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    for (const path of Object.keys(document.paths ?? {})) expect(html).toContain(`<code>${path}</code>`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+    ]);
+    for (const path of Object.keys(document.paths ?? {}))
+      expect(html).toContain(`<code>${path}</code>`);
     expect(html).not.toMatch(/(?:src|href|action)\s*=\s*["']?\s*(?:https?:)?\/\//i);
     expect(html).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son\w+=/i);
     expect(html).not.toMatch(/https?:\/\//);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(html) ?? [];
-    expect(answer.headers.get("content-security-policy")).toContain(createHash("sha256").update(style).digest("base64"));
+    expect(answer.headers.get("content-security-policy")).toContain(
+      createHash("sha256").update(style).digest("base64"),
+    );
   });
 });
 
 describe("an edit of the pipelines", () => {
   it("is in the document as soon as it is live", async () => {
     const file = join(gateway.workspace.pipelinesFolder, "chat.yaml");
-    writeFileSync(file, readFileSync(file, "utf8").replace(/POST \/chat\/completions\b/, "POST /v9/talk"));
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/POST \/chat\/completions\b/, "POST /v9/talk"),
+    );
     const shown = await eventually("the new route", async () => {
       const edited = (await (await fetch(`${gateway.publicUrl}/openapi.json`)).json()) as Json;
       return edited.paths?.["/v9/talk"];

@@ -1,4 +1,7 @@
-/** Every public route without a key, and with a wrong key, another tenant's key, its own key and the master key. */
+/**
+ * Every public route without a key, and with a wrong key, another tenant's key, its own key and the
+ * master key.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../support/client.ts";
@@ -56,7 +59,11 @@ const ROUTES: readonly (readonly [string, object | undefined, number])[] = [
   ["POST /spend/calculate", chat, 404],
 ];
 
-async function ask(route: string, body: object | undefined, key?: string): Promise<{ status: number; text: string }> {
+async function ask(
+  route: string,
+  body: object | undefined,
+  key?: string,
+): Promise<{ status: number; text: string }> {
   const [method = "", path = ""] = route.split(" ");
   const response = await fetch(`${gateway.publicUrl}${path}`, {
     method,

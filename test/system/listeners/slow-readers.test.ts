@@ -1,4 +1,7 @@
-/** Clients that read nothing: the upstream is held back, they are cut, and what they cost is in the ledger. */
+/**
+ * Clients that read nothing: the upstream is held back, they are cut, and what they cost is in the
+ * ledger.
+ */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -19,7 +22,13 @@ const WHOLE = JSON.stringify({
   object: "chat.completion",
   created: 1,
   model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "x".repeat(STREAM_BYTES / 2) }, finish_reason: "stop" }],
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: "x".repeat(STREAM_BYTES / 2) },
+      finish_reason: "stop",
+    },
+  ],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
@@ -45,7 +54,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { "content-type": "text/event-stream" });
   while (stream.bytes < STREAM_BYTES && !gone.signal.aborted) {
     stream.bytes += BATCH.length;
-    if (!response.write(BATCH)) await once(response, "drain", { signal: gone.signal }).catch(() => undefined);
+    if (!response.write(BATCH))
+      await once(response, "drain", { signal: gone.signal }).catch(() => undefined);
   }
   response.end("data: [DONE]\n\n");
 }
@@ -78,7 +88,8 @@ function stall(user: string, stream: boolean): Socket {
   return socket;
 }
 
-const rowsOfUser = async (user: string) => (await spendRows(gateway, {})).filter((row) => row.end_user === user);
+const rowsOfUser = async (user: string) =>
+  (await spendRows(gateway, {})).filter((row) => row.end_user === user);
 
 it("of a stream hold back the upstream, and are cut", async () => {
   const sockets = Array.from({ length: READERS }, () => stall("stalls", true));
@@ -90,7 +101,10 @@ it("of a stream hold back the upstream, and are cut", async () => {
     },
     20_000,
   );
-  await eventually("upstreams to be left", () => streams.length === READERS && streams.every(({ isClosed }) => isClosed));
+  await eventually(
+    "upstreams to be left",
+    () => streams.length === READERS && streams.every(({ isClosed }) => isClosed),
+  );
   for (const socket of sockets) socket.destroy();
   console.table({
     readers: READERS,
@@ -131,9 +145,15 @@ it("of a whole reply are cut as well, and the reply is paid for", async () => {
 }, 40_000);
 
 it("are not those that read slowly, but read", async () => {
-  const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream: true, user: "slow" });
+  const response = await chat(gateway, {
+    model: "gpt-4o-mini",
+    messages: MESSAGES,
+    stream: true,
+    user: "slow",
+  });
   const reader = response.body?.getReader();
-  // For longer than the bound, and each time more than the system waits for before it takes anything new.
+  // For longer than the bound, and each time more than the system waits for before it takes
+  // anything new.
   for (let round = 0; round < 6; round++) {
     for (let bytes = 0; bytes < 2 * 1024 * 1024;) {
       const piece = await reader?.read();

@@ -1,4 +1,7 @@
-/** `server.tls`: HTTPS on both listeners, in one process and in several, and certificates that are renewed while it serves. */
+/**
+ * `server.tls`: HTTPS on both listeners, in one process and in several, and certificates that are
+ * renewed while it serves.
+ */
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -9,7 +12,12 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MESSAGES } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
+import {
+  type GatewayProcess,
+  MASTER_KEY,
+  runCommand,
+  startGateway,
+} from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
 const TLS = "tls: { certificate: tls/tls.crt, key: tls/tls.key }";
@@ -20,8 +28,16 @@ function makePair(workspace: Workspace, name: string): string {
   const folder = join(workspace.configPath, "../tls");
   mkdirSync(folder, { recursive: true });
   const [key, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
-  const options = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj".split(" ");
-  const made = spawnSync("openssl", [...options, `/CN=${name}.test`, "-keyout", key, "-out", certificate]);
+  const options =
+    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj".split(" ");
+  const made = spawnSync("openssl", [
+    ...options,
+    `/CN=${name}.test`,
+    "-keyout",
+    key,
+    "-out",
+    certificate,
+  ]);
   if (made.status !== 0) throw new Error(made.stderr.toString());
   const text = readFileSync(certificate, "utf8");
   renameSync(key, join(folder, "tls.key"));
@@ -51,7 +67,9 @@ function ask(url: string, path: string, certificate: string, body?: object): Pro
         let text = "";
         const { subject } = (response.socket as TLSSocket).getPeerCertificate();
         response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, name: String(subject.CN) }));
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, text, name: String(subject.CN) }),
+        );
       },
     );
     sent.on("error", reject);
@@ -67,76 +85,96 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-describe.skipIf(!hasOpenssl).each([1, 2])("with %i workers (openssl makes the certificates)", (workers) => {
-  let gateway: GatewayProcess;
-  let certificate: string;
-  let adminPort: string;
+describe.skipIf(!hasOpenssl).each([1, 2])(
+  "with %i workers (openssl makes the certificates)",
+  (workers) => {
+    let gateway: GatewayProcess;
+    let certificate: string;
+    let adminPort: string;
 
-  beforeAll(async () => {
-    const workspace = createWorkspace({ server: `workers: ${workers}, ${TLS}` });
-    certificate = makePair(workspace, "first");
-    adminPort = await freePort();
-    gateway = await startGateway(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
-  });
-  afterAll(() => gateway?.dispose());
-
-  const chat = (): Promise<Answer> =>
-    ask(gateway.publicUrl, "/v1/chat/completions", certificate, { model: "echo", messages: MESSAGES });
-
-  it("both listeners speak HTTPS and nothing else", async () => {
-    expect([gateway.publicUrl, gateway.adminUrl]).toEqual([
-      expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/),
-      `https://127.0.0.1:${adminPort}`,
-    ]);
-    expect(await chat()).toMatchObject({ status: 200, name: "first.test" });
-    expect(await ask(gateway.adminUrl, "/config/status", certificate)).toMatchObject({ status: 200, name: "first.test" });
-    for (const url of [gateway.publicUrl, gateway.adminUrl])
-      await expect(fetch(`${url.replace("https:", "http:")}/health/live`)).rejects.toThrow("fetch failed");
-  });
-
-  it("the commands reach it by the configuration's own certificate", async () => {
-    const command = runCommand(["status", "--config", gateway.configPath], gateway.workspace.folder, {
-      SLUICE_ADMIN_PORT: adminPort,
+    beforeAll(async () => {
+      const workspace = createWorkspace({ server: `workers: ${workers}, ${TLS}` });
+      certificate = makePair(workspace, "first");
+      adminPort = await freePort();
+      gateway = await startGateway(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
     });
-    expect([(await command.ended).code, command.stderr]).toEqual([0, ""]);
-  });
+    afterAll(() => gateway?.dispose());
 
-  it("a certificate that is replaced is shown to new connections, and requests go on", async () => {
-    const next = makePair(gateway.workspace, "second");
-    const both = certificate + next;
-    await eventually("the new certificate on every listener", async () => {
-      const answers = await Promise.all([
-        ask(gateway.adminUrl, "/config/status", both),
-        ...Array.from({ length: 4 }, () => ask(gateway.publicUrl, "/v1/models", both)),
+    const chat = (): Promise<Answer> =>
+      ask(gateway.publicUrl, "/v1/chat/completions", certificate, {
+        model: "echo",
+        messages: MESSAGES,
+      });
+
+    it("both listeners speak HTTPS and nothing else", async () => {
+      expect([gateway.publicUrl, gateway.adminUrl]).toEqual([
+        expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/),
+        `https://127.0.0.1:${adminPort}`,
       ]);
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-      return answers.every(({ name }) => name === "second.test");
+      expect(await chat()).toMatchObject({ status: 200, name: "first.test" });
+      expect(await ask(gateway.adminUrl, "/config/status", certificate)).toMatchObject({
+        status: 200,
+        name: "first.test",
+      });
+      for (const url of [gateway.publicUrl, gateway.adminUrl])
+        await expect(fetch(`${url.replace("https:", "http:")}/health/live`)).rejects.toThrow(
+          "fetch failed",
+        );
     });
-    // Each process reads the files by itself; the supervisor serves the administration of several workers.
-    const processes = workers === 1 ? 1 : workers + 1;
-    const readAgain = (): number => gateway.stderr.split("the TLS certificate was read again").length - 1;
-    await eventually("the new certificate in every process", () => readAgain() >= processes);
-    certificate = next;
-  });
 
-  it.each(["tls.crt", "tls.key"])("a file that is empty for a moment leaves the certificate in place: %s", async (file) => {
-    const path = join(gateway.configPath, "../tls", file);
-    const text = readFileSync(path);
-    const lines = (): number => gateway.stderr.split("is empty").length;
-    const before = lines();
-    writeFileSync(path, "");
-    await eventually("the log line of every process", () => lines() >= before + workers);
-    expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
-    writeFileSync(path, text);
-  });
+    it("the commands reach it by the configuration's own certificate", async () => {
+      const command = runCommand(
+        ["status", "--config", gateway.configPath],
+        gateway.workspace.folder,
+        {
+          SLUICE_ADMIN_PORT: adminPort,
+        },
+      );
+      expect([(await command.ended).code, command.stderr]).toEqual([0, ""]);
+    });
 
-  it("files that cannot be used leave the certificate before in place, and the log says why", async () => {
-    writeFileSync(join(gateway.configPath, "../tls/tls.crt"), "not a certificate\n");
-    await eventually("the log line", () => gateway.stderr.includes("PEM routines"));
-    expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
-    expect(gateway.stderr).not.toContain("PRIVATE KEY");
-  });
-});
+    it("a certificate that is replaced is shown to new connections, and requests go on", async () => {
+      const next = makePair(gateway.workspace, "second");
+      const both = certificate + next;
+      await eventually("the new certificate on every listener", async () => {
+        const answers = await Promise.all([
+          ask(gateway.adminUrl, "/config/status", both),
+          ...Array.from({ length: 4 }, () => ask(gateway.publicUrl, "/v1/models", both)),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+        return answers.every(({ name }) => name === "second.test");
+      });
+      // Each process reads the files by itself; the supervisor serves the administration of several
+      // workers.
+      const processes = workers === 1 ? 1 : workers + 1;
+      const readAgain = (): number =>
+        gateway.stderr.split("the TLS certificate was read again").length - 1;
+      await eventually("the new certificate in every process", () => readAgain() >= processes);
+      certificate = next;
+    });
+
+    it.each(["tls.crt", "tls.key"])(
+      "a file that is empty for a moment leaves the certificate in place: %s",
+      async (file) => {
+        const path = join(gateway.configPath, "../tls", file);
+        const text = readFileSync(path);
+        const lines = (): number => gateway.stderr.split("is empty").length;
+        const before = lines();
+        writeFileSync(path, "");
+        await eventually("the log line of every process", () => lines() >= before + workers);
+        expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
+        writeFileSync(path, text);
+      },
+    );
+
+    it("files that cannot be used leave the certificate before in place, and the log says why", async () => {
+      writeFileSync(join(gateway.configPath, "../tls/tls.crt"), "not a certificate\n");
+      await eventually("the log line", () => gateway.stderr.includes("PEM routines"));
+      expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
+      expect(gateway.stderr).not.toContain("PRIVATE KEY");
+    });
+  },
+);
 
 describe.skipIf(!hasOpenssl)("a start", () => {
   it.each([

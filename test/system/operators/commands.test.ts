@@ -22,7 +22,9 @@ afterAll(async () => {
 });
 
 async function run(...args: readonly string[]) {
-  const command = runCommand(args, workspace.folder, { SLUICE_PORT: new URL(gateway.publicUrl).port });
+  const command = runCommand(args, workspace.folder, {
+    SLUICE_PORT: new URL(gateway.publicUrl).port,
+  });
   const { code } = await command.ended;
   return { code, stdout: command.stdout, stderr: command.stderr };
 }
@@ -35,7 +37,10 @@ describe("sluice doctor", () => {
     expect(checks.filter(({ grade }) => grade === "fail")).toEqual([]);
     expect(code).toBe(0);
     expect(of("port")?.found).toContain("a gateway answers");
-    expect(of("store")).toMatchObject({ grade: "skip", found: "the gateway that runs has it open" });
+    expect(of("store")).toMatchObject({
+      grade: "skip",
+      found: "the gateway that runs has it open",
+    });
     expect(of("provider openai")?.grade).toBe("ok");
     expect(stdout).not.toContain("sk-upstream");
   });
@@ -43,7 +48,9 @@ describe("sluice doctor", () => {
   it("says what is wrong with a configuration, and how to mend it", async () => {
     const broken = createWorkspace();
     try {
-      broken.write(broken.config({ models: ["{ id: a, targets: [{ provider: absent, model: a }] }"] }));
+      broken.write(
+        broken.config({ models: ["{ id: a, targets: [{ provider: absent, model: a }] }"] }),
+      );
       const { code, stdout } = await run("doctor", "--config", broken.configPath);
       expect(code).toBe(1);
       expect(stdout).toMatch(/^fail {2}configuration: .*gateway\.yaml:\d+:\d+ .*absent/m);
@@ -58,11 +65,15 @@ describe("sluice import litellm", () => {
   it("writes a configuration of forty models that sluice check passes, and does not write over it", async () => {
     const first = await run("import", "litellm", FIXTURE, "--out", "imported");
     expect(first).toMatchObject({ code: 0, stderr: "" });
-    expect(first.stdout).toMatch(/^\d+ models, \d+ providers imported to imported; \d+ notes, also in imported\/import\.md$/m);
+    expect(first.stdout).toMatch(
+      /^\d+ models, \d+ providers imported to imported; \d+ notes, also in imported\/import\.md$/m,
+    );
     const check = await run("check", "--config", "imported/config/gateway.yaml");
     expect(check.code).toBe(0);
     expect(check.stdout).toMatch(/^ok: 8 pipelines, \d+ routes, 42 models/m);
-    expect(readFileSync(join(workspace.folder, "imported/import.md"), "utf8")).toContain("## Has no equivalent");
+    expect(readFileSync(join(workspace.folder, "imported/import.md"), "utf8")).toContain(
+      "## Has no equivalent",
+    );
     const second = await run("import", "litellm", FIXTURE, "--out", "imported");
     expect(second.code).toBe(2);
     expect(second.stderr).toContain("--overwrite");
@@ -72,7 +83,18 @@ describe("sluice import litellm", () => {
 describe("sluice soak", () => {
   it("edits the user's configuration under traffic, on ports and a store of its own", async () => {
     const before = readFileSync(workspace.configPath, "utf8");
-    const args = ["soak", "--config", workspace.configPath, "--for", "2s", "--reload-every", "400ms", "--rate", "30", "--json"];
+    const args = [
+      "soak",
+      "--config",
+      workspace.configPath,
+      "--for",
+      "2s",
+      "--reload-every",
+      "400ms",
+      "--rate",
+      "30",
+      "--json",
+    ];
     const { code, stdout, stderr } = await run(...args);
     expect(stderr).toBe("");
     const result = JSON.parse(stdout) as Record<string, number> & { goals: { isMet: boolean }[] };

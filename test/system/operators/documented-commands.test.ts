@@ -29,7 +29,8 @@ interface Written {
 }
 
 /** In a code block a line of its own, in a text a span of code. */
-const IN_BLOCK = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npm run (?:-s |--silent )?sluice -- |npx sluice |sluice )(.+)$/;
+const IN_BLOCK =
+  /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npm run (?:-s |--silent )?sluice -- |npx sluice |sluice )(.+)$/;
 const IN_TEXT = /`(?:[A-Z_]+=\S+ )*(?:npm run (?:-s )?sluice -- |npx sluice |sluice )([^`]+)`/g;
 const SCRIPT = /npm run (?:-s |--silent )?([\w:-]+)/g;
 
@@ -43,12 +44,21 @@ function readCommands(path: string): Written[] {
         return [];
       }
       const own = IN_BLOCK.exec(line.trim())?.[1];
-      const found = isBlock ? (own === undefined ? [] : [own]) : [...line.matchAll(IN_TEXT)].map(([, command = ""]) => command);
-      return found.flatMap((command) => alternatives(command).map((words) => ({ at: `${path}:${index + 1}`, words })));
+      const found = isBlock
+        ? own === undefined
+          ? []
+          : [own]
+        : [...line.matchAll(IN_TEXT)].map(([, command = ""]) => command);
+      return found.flatMap((command) =>
+        alternatives(command).map((words) => ({ at: `${path}:${index + 1}`, words })),
+      );
     });
 }
 
-/** `keys list | info` is two commands. What follows a remark, and what a reader puts in, is no part of one. */
+/**
+ * `keys list | info` is two commands. What follows a remark, and what a reader puts in, is no part
+ * of one.
+ */
 function alternatives(command: string): readonly string[][] {
   const words = command
     .replace(/ +# .*$/, "")
@@ -76,7 +86,9 @@ async function readHelp(path: readonly string[]): Promise<void> {
   const command = runCommand([...path, "--help"], ROOT);
   await command.ended;
   const [options = "", commands = ""] = command.stdout.split(/^Commands:$/m);
-  const names = [...commands.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
+  const names = [...commands.matchAll(/^ {2}([a-z][\w-]*)/gm)]
+    .map(([, name = ""]) => name)
+    .filter((name) => name !== "help");
   helps.set(path.join(" "), { commands: names, options: new Set(options.match(/--[a-z][\w-]*/g)) });
   await Promise.all(names.map((name) => readHelp([...path, name])));
 }
@@ -85,13 +97,19 @@ async function readHelp(path: readonly string[]): Promise<void> {
 function faultOf(words: readonly string[]): string | undefined {
   let path = "";
   let at = 0;
-  for (; helps.get(path)?.commands.includes(words[at] ?? "") === true; at++) path = [path, words[at]].filter(Boolean).join(" ");
+  for (; helps.get(path)?.commands.includes(words[at] ?? "") === true; at++)
+    path = [path, words[at]].filter(Boolean).join(" ");
   const help = helps.get(path);
   const rest = words.slice(at);
-  if (help === undefined || (help.commands.length > 0 && rest[0]?.startsWith("--") !== true && !isPlaceholder(rest[0]))) {
+  if (
+    help === undefined ||
+    (help.commands.length > 0 && rest[0]?.startsWith("--") !== true && !isPlaceholder(rest[0]))
+  ) {
     return `there is no command ${[path, rest[0] ?? ""].join(" ").trim()}`;
   }
-  const unknown = rest.filter((word) => word.startsWith("--")).find((word) => !help.options.has(word.replace(/[=,.;)].*$/, "")));
+  const unknown = rest
+    .filter((word) => word.startsWith("--"))
+    .find((word) => !help.options.has(word.replace(/[=,.;)].*$/, "")));
   return unknown === undefined ? undefined : `${path} has no option ${unknown}`;
 }
 
@@ -113,14 +131,21 @@ describe("the commands of the documents", () => {
   });
 
   it("that npm runs are scripts of the repository, or of the packages that sluice new makes", () => {
-    const manifests = globSync(["package.json", "core/cli/templates/*/package.json"], { cwd: ROOT });
+    const manifests = globSync(["package.json", "core/cli/templates/*/package.json"], {
+      cwd: ROOT,
+    });
     const ofManifests = manifests.flatMap((path) => {
-      const manifest = JSON.parse(readFileSync(join(ROOT, path), "utf8")) as { readonly scripts?: object };
+      const manifest = JSON.parse(readFileSync(join(ROOT, path), "utf8")) as {
+        readonly scripts?: object;
+      };
       return Object.keys(manifest.scripts ?? {});
     });
     const scripts = new Set([...ofManifests, ...Object.keys(COMPILES)]);
     const named = DOCUMENTS.flatMap((path) =>
-      [...readFileSync(join(ROOT, path), "utf8").matchAll(SCRIPT)].map(([, name = ""]) => ({ path, name })),
+      [...readFileSync(join(ROOT, path), "utf8").matchAll(SCRIPT)].map(([, name = ""]) => ({
+        path,
+        name,
+      })),
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ name }) => !scripts.has(name))).toEqual([]);

@@ -1,4 +1,7 @@
-/** What a change of a key does to its next request: blocks, ends, rotations, also from another process and under contention. */
+/**
+ * What a change of a key does to its next request: blocks, ends, rotations, also from another
+ * process and under contention.
+ */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,12 +23,17 @@ afterAll(async () => {
 
 async function change(path: string, body: object, at = gateway): Promise<Record<string, unknown>> {
   const response = await admin(at, path, body);
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
 }
 
 async function use(key: string, at = gateway): Promise<number> {
-  const response = await chat(at, { model: "echo", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+  const response = await chat(
+    at,
+    { model: "echo", messages: MESSAGES },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
   await response.arrayBuffer();
   return response.status;
 }
@@ -46,7 +54,13 @@ describe("the very next request", () => {
     expect(await use(key)).toBe(200);
     await change("/key/delete", { keys: [token_id] });
     const bodyFor = async (presented: string) =>
-      (await chat(gateway, { model: "echo", messages: MESSAGES }, { headers: { authorization: `Bearer ${presented}` } })).text();
+      (
+        await chat(
+          gateway,
+          { model: "echo", messages: MESSAGES },
+          { headers: { authorization: `Bearer ${presented}` } },
+        )
+      ).text();
     expect(await bodyFor(key)).toBe(await bodyFor("sk-unknown"));
   });
 
@@ -60,8 +74,14 @@ describe("the very next request", () => {
   });
 });
 
-/** Uses a key until it is refused. When it was refused, and when it was last served, by the sending of the request. */
-async function useUntilRefused(key: string, at = gateway): Promise<{ refusedMs: number; lastServedMs: number; served: number }> {
+/**
+ * Uses a key until it is refused. When it was refused, and when it was last served, by the sending
+ * of the request.
+ */
+async function useUntilRefused(
+  key: string,
+  at = gateway,
+): Promise<{ refusedMs: number; lastServedMs: number; served: number }> {
   let lastServedMs = 0;
   let served = 0;
   return eventually(
@@ -79,7 +99,10 @@ async function useUntilRefused(key: string, at = gateway): Promise<{ refusedMs: 
 
 describe("an end", () => {
   it("comes at its time, without any change: not before it, and not after it", async () => {
-    const { key, expires } = (await createKey(gateway, { duration: "1500ms" })) as unknown as { key: string; expires: string };
+    const { key, expires } = (await createKey(gateway, { duration: "1500ms" })) as unknown as {
+      key: string;
+      expires: string;
+    };
     const { refusedMs, lastServedMs, served } = await useUntilRefused(key);
     expect(served).toBeGreaterThan(10);
     expect(lastServedMs).toBeLessThan(Date.parse(expires));
@@ -92,7 +115,12 @@ describe("a rotation", () => {
     const { key, token_id } = await createKey(gateway, { key_alias: "rotated", models: ["echo"] });
     expect(await use(key)).toBe(200);
     const made = await change("/key/regenerate", { key });
-    expect(made).toMatchObject({ token_id, key_alias: "rotated", models: ["echo"], previous_key_until: null });
+    expect(made).toMatchObject({
+      token_id,
+      key_alias: "rotated",
+      models: ["echo"],
+      previous_key_until: null,
+    });
     expect(made["key"]).toMatch(/^sk-[\w-]{43}$/);
     expect(made["key_name"]).toBe(`sk-...${String(made["key"]).slice(-4)}`);
     expect([await use(key), await use(String(made["key"]))]).toEqual([401, 200]);
@@ -121,8 +149,12 @@ describe("a rotation", () => {
 
   it("keeps one old secret, not two; a block ends both", async () => {
     const { key: first, token_id } = await createKey(gateway, {});
-    const second = String((await change("/key/regenerate", { key: token_id, grace_period: "10m" }))["key"]);
-    const third = String((await change("/key/regenerate", { key: token_id, grace_period: "10m" }))["key"]);
+    const second = String(
+      (await change("/key/regenerate", { key: token_id, grace_period: "10m" }))["key"],
+    );
+    const third = String(
+      (await change("/key/regenerate", { key: token_id, grace_period: "10m" }))["key"],
+    );
     const statuses = async () => [await use(first), await use(second), await use(third)];
     expect(await statuses()).toEqual([401, 200, 200]);
     await change("/key/block", { key: token_id });
@@ -141,8 +173,10 @@ describe("many changes at once", () => {
     let isBlocked = false;
     const served: number[] = [];
     const writers = Array.from({ length: users }, async (_, writer) => {
-      const field = ["rpm_limit", "tpm_limit", "max_parallel_requests", "max_budget"][writer % 4] ?? "";
-      for (let round = 1; round <= rounds; round++) await change("/key/update", { key: token_id, [field]: round });
+      const field =
+        ["rpm_limit", "tpm_limit", "max_parallel_requests", "max_budget"][writer % 4] ?? "";
+      for (let round = 1; round <= rounds; round++)
+        await change("/key/update", { key: token_id, [field]: round });
     });
     const reader = (async () => {
       for (let count = 0; count < 150; count++) {
@@ -159,7 +193,9 @@ describe("many changes at once", () => {
     await Promise.all([...writers, reader, blocker]);
     expect(served.length).toBeGreaterThan(0);
     expect(new Set(served)).toEqual(new Set([401]));
-    const info = ((await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as { info: object }).info;
+    const info = (
+      (await (await admin(gateway, `/key/info?key=${token_id}`)).json()) as { info: object }
+    ).info;
     expect(info).toMatchObject({
       blocked: true,
       rpm_limit: rounds,
@@ -190,7 +226,9 @@ describe("another process on the same store", () => {
   it("has its block seen within a second", async () => {
     const { key, token_id } = await createKey(gateway, {});
     expect(await use(key)).toBe(200);
-    const store = new DatabaseSync(join(gateway.workspace.dataDirectory, "sluice.db"), { timeout: 5_000 });
+    const store = new DatabaseSync(join(gateway.workspace.dataDirectory, "sluice.db"), {
+      timeout: 5_000,
+    });
     store.prepare("update virtual_key set blocked = 1 where id = ?").run(token_id);
     store.close();
     const changedMs = Date.now();
@@ -201,7 +239,10 @@ describe("another process on the same store", () => {
 
 describe("a change", () => {
   it("is one line of the audit: who, what, which key, which fields, and no values", async () => {
-    const { token_id } = await createKey(gateway, { key_alias: "audited-alias", max_budget: 7319.0625 });
+    const { token_id } = await createKey(gateway, {
+      key_alias: "audited-alias",
+      max_budget: 7319.0625,
+    });
     await change("/key/update", { key: token_id, rpm_limit: 4711, tags: ["hidden-tag"] });
     await change("/key/block", { key: token_id });
     await change("/key/regenerate", { key: token_id, grace_period: "1m" });
@@ -211,14 +252,41 @@ describe("a change", () => {
       .split("\n")
       .filter((line) => line.includes(token_id))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.map(({ msg, actor, action, key_id, fields }) => ({ msg, actor, action, key_id, fields }))).toEqual([
-      { msg: "audit", actor: "master", action: "key.generate", key_id: token_id, fields: ["key_alias", "max_budget"] },
-      { msg: "audit", actor: "master", action: "key.update", key_id: token_id, fields: ["rpm_limit", "tags"] },
+    expect(
+      lines.map(({ msg, actor, action, key_id, fields }) => ({
+        msg,
+        actor,
+        action,
+        key_id,
+        fields,
+      })),
+    ).toEqual([
+      {
+        msg: "audit",
+        actor: "master",
+        action: "key.generate",
+        key_id: token_id,
+        fields: ["key_alias", "max_budget"],
+      },
+      {
+        msg: "audit",
+        actor: "master",
+        action: "key.update",
+        key_id: token_id,
+        fields: ["rpm_limit", "tags"],
+      },
       { msg: "audit", actor: "master", action: "key.block", key_id: token_id, fields: ["blocked"] },
-      { msg: "audit", actor: "master", action: "key.regenerate", key_id: token_id, fields: ["grace_period"] },
+      {
+        msg: "audit",
+        actor: "master",
+        action: "key.regenerate",
+        key_id: token_id,
+        fields: ["grace_period"],
+      },
       { msg: "audit", actor: "master", action: "key.delete", key_id: token_id, fields: undefined },
     ]);
-    for (const value of ["audited-alias", "4711", "hidden-tag", "7319.0625"]) expect(text).not.toContain(value);
+    for (const value of ["audited-alias", "4711", "hidden-tag", "7319.0625"])
+      expect(text).not.toContain(value);
   });
 
   it("that is refused leaves no line", async () => {
@@ -238,8 +306,17 @@ describe("a key", () => {
     for (const key of canaries) {
       await use(key);
       await chat(gateway, "not json", { headers: { authorization: `Bearer ${key}` } });
-      await chat(gateway, { model: "nothing", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
-      for (const path of [`/key/info?key=${key}`, "/key/list?key_alias=canary", `/key/list?key_alias=${key}`, `/key/${key}`]) {
+      await chat(
+        gateway,
+        { model: "nothing", messages: MESSAGES },
+        { headers: { authorization: `Bearer ${key}` } },
+      );
+      for (const path of [
+        `/key/info?key=${key}`,
+        "/key/list?key_alias=canary",
+        `/key/list?key_alias=${key}`,
+        `/key/${key}`,
+      ]) {
         answers += await (await admin(gateway, path)).text();
       }
       answers += await (await admin(gateway, "/key/update", { key, rpm_limit: -1 })).text();
@@ -248,16 +325,32 @@ describe("a key", () => {
       answers += await (await admin(gateway, "/config/status", undefined, key)).text();
     }
     answers += await (await admin(gateway, "/key/delete", { keys: canaries })).text();
-    const digests = new DatabaseSync(join(gateway.workspace.dataDirectory, "sluice.db"), { readOnly: true });
-    const kept = digests.prepare("select digest, previous_digest from virtual_key").all() as Record<string, string | null>[];
+    const digests = new DatabaseSync(join(gateway.workspace.dataDirectory, "sluice.db"), {
+      readOnly: true,
+    });
+    const kept = digests.prepare("select digest, previous_digest from virtual_key").all() as Record<
+      string,
+      string | null
+    >[];
     digests.close();
     const folder = gateway.workspace.dataDirectory;
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
     expect(files.map(({ name }) => name)).toContain("sluice.db-wal");
-    const texts = files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name)).toString("latin1")] as const);
-    const places = [...texts, ["the log", gateway.stderr + gateway.stdout] as const, ["answers", answers] as const];
+    const texts = files.map(
+      ({ parentPath, name }) =>
+        [name, readFileSync(join(parentPath, name)).toString("latin1")] as const,
+    );
+    const places = [
+      ...texts,
+      ["the log", gateway.stderr + gateway.stdout] as const,
+      ["answers", answers] as const,
+    ];
     // Neither the key nor what makes it one.
-    const hits = places.filter(([, text]) => canaries.some((key) => text.includes(key.slice(3, -4))));
+    const hits = places.filter(([, text]) =>
+      canaries.some((key) => text.includes(key.slice(3, -4))),
+    );
     expect(hits.map(([name]) => name)).toEqual([]);
     for (const digest of kept.flatMap(Object.values<string | null>)) {
       if (digest === null) continue;

@@ -1,4 +1,7 @@
-/** Slips of an operator's first hour, as `sluice check` and a running gateway answer them (journeys A1 to A4, item 7). */
+/**
+ * Slips of an operator's first hour, as `sluice check` and a running gateway answer them (journeys
+ * A1 to A4, item 7).
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,16 +29,25 @@ afterAll(async () => {
 const port = () => ({ SLUICE_ADMIN_PORT: new URL(gateway.adminUrl).port });
 const CHAT = () => join(workspace.pipelinesFolder, "chat.yaml");
 
-/** Runs `sluice check` on other files than those that the gateway was started with, and puts these back. */
+/**
+ * Runs `sluice check` on other files than those that the gateway was started with, and puts these
+ * back.
+ */
 async function check(
   edit: { gateway?: (text: string) => string; chat?: (text: string) => string },
   ...more: string[]
 ): Promise<Ran> {
-  const before = [workspace.configPath, CHAT()].map((path) => [path, readFileSync(path, "utf8")] as const);
+  const before = [workspace.configPath, CHAT()].map(
+    (path) => [path, readFileSync(path, "utf8")] as const,
+  );
   const edits = [edit.gateway, edit.chat];
   before.forEach(([path, text], index) => writeFileSync(path, edits[index]?.(text) ?? text));
   try {
-    return await host.run(["check", "--config", workspace.configPath, ...more], workspace.folder, port());
+    return await host.run(
+      ["check", "--config", workspace.configPath, ...more],
+      workspace.folder,
+      port(),
+    );
   } finally {
     for (const [path, text] of before) writeFileSync(path, text);
   }
@@ -48,7 +60,9 @@ describe("a name in `when`", () => {
   it("that is no model is a finding with the model that was meant", async () => {
     const { code, out } = await check({ chat: guarded("model: gpt-4o-mni") });
     expect(code).toBe(1);
-    expect(out).toMatch(/^pipelines\/chat\.yaml:\d+:\d+ {2}Step guardrails has the condition `model: gpt-4o-mni`/m);
+    expect(out).toMatch(
+      /^pipelines\/chat\.yaml:\d+:\d+ {2}Step guardrails has the condition `model: gpt-4o-mni`/m,
+    );
     expect(out).toContain("did you mean `gpt-4o-mini`?");
     expect((await check({ chat: guarded('model: "gpt-4o*"') })).code).toBe(0);
     expect((await check({ chat: guarded("model: openai/gpt-5") })).code).toBe(0);
@@ -58,21 +72,32 @@ describe("a name in `when`", () => {
     const make = (path: string, body: object) =>
       fetch(`${gateway.adminUrl}${path}`, {
         method: "POST",
-        headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
         body: JSON.stringify(body),
       });
     expect((await make("/team/new", { team_id: "support" })).status).toBe(200);
     expect((await make("/key/generate", { key_alias: "ci" })).status).toBe(200);
     const wrong = await check({ chat: guarded("team: suport, key: cj") });
     expect(wrong.code).toBe(0);
-    expect(wrong.out).toMatch(/^pipelines\/chat\.yaml:\d+:\d+ {2}warning: .*the team "suport", which exists neither/m);
-    expect(wrong.out).toMatch(/^pipelines\/chat\.yaml:\d+:\d+ {2}warning: .*the key "cj", which exists neither/m);
+    expect(wrong.out).toMatch(
+      /^pipelines\/chat\.yaml:\d+:\d+ {2}warning: .*the team "suport", which exists neither/m,
+    );
+    expect(wrong.out).toMatch(
+      /^pipelines\/chat\.yaml:\d+:\d+ {2}warning: .*the key "cj", which exists neither/m,
+    );
     expect((await check({ chat: guarded("team: suport") }, "--strict")).code).toBe(1);
     const right = await check({ chat: guarded('team: support, key: "c*"') });
     expect(right.out).not.toContain("warning");
     const pii = (text: string) =>
-      guarded("team: suport")(text).replace("use: guardrails,", "use: guardrails, with: { input: [pii] },");
-    const withPii = (text: string) => text.replace(/^plugins:/m, "guardrails: { pii: { use: pii } }\nplugins:");
+      guarded("team: suport")(text).replace(
+        "use: guardrails,",
+        "use: guardrails, with: { input: [pii] },",
+      );
+    const withPii = (text: string) =>
+      text.replace(/^plugins:/m, "guardrails: { pii: { use: pii } }\nplugins:");
     const table = await check({ chat: pii, gateway: withPii }, "--coverage");
     expect(table.out).toContain("pii (when team=suport) (no such name)");
   });
@@ -81,12 +106,26 @@ describe("a name in `when`", () => {
     const text = readFileSync(CHAT(), "utf8");
     writeFileSync(CHAT(), guarded("team: suport")(text));
     try {
-      const refused = await host.run(["reload", "--config", workspace.configPath], workspace.folder, port());
+      const refused = await host.run(
+        ["reload", "--config", workspace.configPath],
+        workspace.folder,
+        port(),
+      );
       expect(refused.out).toContain("would lose guardrails for some requests");
       const [, force = ""] = /--force ([0-9a-f]+)/.exec(refused.out) ?? [];
-      await host.run(["reload", "--config", workspace.configPath, "--force", force], workspace.folder, port());
-      const status = await host.run(["status", "--config", workspace.configPath], workspace.folder, port());
-      expect(status.out).toMatch(/^warning: .*the team "suport", which exists neither in the files nor in the store/m);
+      await host.run(
+        ["reload", "--config", workspace.configPath, "--force", force],
+        workspace.folder,
+        port(),
+      );
+      const status = await host.run(
+        ["status", "--config", workspace.configPath],
+        workspace.folder,
+        port(),
+      );
+      expect(status.out).toMatch(
+        /^warning: .*the team "suport", which exists neither in the files nor in the store/m,
+      );
     } finally {
       writeFileSync(CHAT(), text);
     }
@@ -95,7 +134,9 @@ describe("a name in `when`", () => {
 
 describe("sluice check", () => {
   it("names the package of a plugin, once for all its uses", async () => {
-    const { out } = await check({ gateway: (text) => text.replace(/^ *- "?@sluice\/(?:standard|store-sqlite)[^\n]*\n/gm, "") });
+    const { out } = await check({
+      gateway: (text) => text.replace(/^ *- "?@sluice\/(?:standard|store-sqlite)[^\n]*\n/gm, ""),
+    });
     expect(out.match(/add "@sluice\/standard@\^/g)).toHaveLength(1);
     expect(out.match(/add "@sluice\/store-sqlite@\^/g)).toHaveLength(1);
   });
@@ -110,10 +151,14 @@ describe("sluice check", () => {
   });
 
   it("says where a key belongs, and how a section is written", async () => {
-    const top = await check({ gateway: (text) => `${text}\nfallbacks: { general: [a] }\nteams: []\n` });
+    const top = await check({
+      gateway: (text) => `${text}\nfallbacks: { general: [a] }\nteams: []\n`,
+    });
     expect(top.out).toContain("`fallbacks` belongs under an entry of `models`");
     expect(top.out).toContain("teams are made with `sluice teams create`");
-    const list = await check({ gateway: (text) => text.replace("{ id: gpt-4o,", "{ id: gpt-4o, fallbacks: [echo],") });
+    const list = await check({
+      gateway: (text) => text.replace("{ id: gpt-4o,", "{ id: gpt-4o, fallbacks: [echo],"),
+    });
     expect(list.out).toContain("write `fallbacks: { general: [gpt-4o-mini] }`");
   });
 
@@ -123,14 +168,24 @@ describe("sluice check", () => {
         .replace(/^shared:.*\n/m, "")
         .replace(/^plugins:/m, `shared: { use: redis, url: "${url}" }\nplugins:`)
         .replace(/^( *- )"@sluice\/standard[^\n]*/m, '$&\n$1"@sluice/shared-redis"');
-    expect((await check({ gateway: redis("redis://127.0.0.1:6379/7") })).out).not.toContain("credential");
-    expect((await check({ gateway: redis("redis://:password@127.0.0.1:6379/7") })).out).toContain("looks like a credential");
+    expect((await check({ gateway: redis("redis://127.0.0.1:6379/7") })).out).not.toContain(
+      "credential",
+    );
+    expect((await check({ gateway: redis("redis://:password@127.0.0.1:6379/7") })).out).toContain(
+      "looks like a credential",
+    );
     const keys = (text: string) => `${text}\nkeys: [{ alias: short, key: "\${env:SHORT}" }]\n`;
     const before = [workspace.configPath, readFileSync(workspace.configPath, "utf8")] as const;
     writeFileSync(before[0], keys(before[1]));
     try {
-      const { out } = await host.run(["check", "--config", workspace.configPath], workspace.folder, { SHORT: "sk-short" });
-      expect(out).toMatch(/warning: The key short has 8 characters: an attacker can guess it\..*\(weak_key\)$/m);
+      const { out } = await host.run(
+        ["check", "--config", workspace.configPath],
+        workspace.folder,
+        { SHORT: "sk-short" },
+      );
+      expect(out).toMatch(
+        /warning: The key short has 8 characters: an attacker can guess it\..*\(weak_key\)$/m,
+      );
       expect(out).not.toContain("sk-short");
     } finally {
       writeFileSync(...before);
@@ -139,7 +194,9 @@ describe("sluice check", () => {
 
   it("ends with 1 under --strict for a provider whose variable is not set", async () => {
     const run = (...more: string[]) =>
-      host.run(["check", "--config", workspace.configPath, ...more], workspace.folder, { OPENAI_API_KEY: undefined });
+      host.run(["check", "--config", workspace.configPath, ...more], workspace.folder, {
+        OPENAI_API_KEY: undefined,
+      });
     expect((await run()).code).toBe(0);
     expect((await run("--strict")).code).toBe(1);
     expect((await check({}, "--strict")).code).toBe(0);
@@ -153,14 +210,16 @@ describe("a folder of one's own", () => {
     const none = await host.run(["check"], folder);
     expect(none.out).toContain("--config or SLUICE_CONFIG");
     writeFileSync(join(folder, "gateway.yaml"), readFileSync(workspace.configPath, "utf8"));
-    expect((await host.run(["check"], folder)).out).toContain("the pipelines folder `pipelines` cannot be read");
+    expect((await host.run(["check"], folder)).out).toContain(
+      "the pipelines folder `pipelines` cannot be read",
+    );
     mkdirSync(join(folder, "pipelines"));
     writeFileSync(join(folder, "pipelines/chat.yaml"), readFileSync(CHAT(), "utf8"));
     const found = await host.run(["check"], folder);
     expect(found.out).toMatch(/^ok: 1 pipeline, \d+ routes, /m);
-    expect((await host.run(["check"], workspace.folder, { SLUICE_CONFIG: "far/own/gateway.yaml" })).out).toContain(
-      "ok: 1 pipeline,",
-    );
+    expect(
+      (await host.run(["check"], workspace.folder, { SLUICE_CONFIG: "far/own/gateway.yaml" })).out,
+    ).toContain("ok: 1 pipeline,");
   });
 
   it("is examined by the doctor as far as its file can be read, and the rest is counted", async () => {

@@ -1,4 +1,7 @@
-/** The first minutes of an installation: its master key, its refusals to start, and what `sluice check` says. */
+/**
+ * The first minutes of an installation: its master key, its refusals to start, and what `sluice
+ * check` says.
+ */
 
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,21 +45,34 @@ describe("a first start without a master key", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(first.stdout + first.stderr).not.toContain(key);
     for (const line of `${first.stdout}${first.stderr}`.trim().split("\n")) JSON.parse(line);
-    expect(JSON.parse(first.stdout)).toMatchObject({ public_url: first.publicUrl, master_key_file: file });
-    const asked = await chat(first, { model: "echo", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      public_url: first.publicUrl,
+      master_key_file: file,
+    });
+    const asked = await chat(
+      first,
+      { model: "echo", messages: MESSAGES },
+      { headers: { authorization: `Bearer ${key}` } },
+    );
     expect(await asked.text()).toContain(MESSAGES[0]?.content);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
 
     const second = await start(workspace, WITHOUT_KEY);
     expect(second.stdout + second.stderr).not.toContain(key);
     expect(readFileSync(file, "utf8").trim()).toBe(key);
-    const again = await chat(second, { model: "echo", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+    const again = await chat(
+      second,
+      { model: "echo", messages: MESSAGES },
+      { headers: { authorization: `Bearer ${key}` } },
+    );
     expect(again.status).toBe(200);
   });
 
   it("needs no credential: what has none is not listed, and the rest is served", async () => {
     const gateway = await start(place(), { OPENAI_API_KEY: undefined });
-    const listed = await fetch(`${gateway.publicUrl}/v1/models`, { headers: { authorization: `Bearer ${gateway.masterKey}` } });
+    const listed = await fetch(`${gateway.publicUrl}/v1/models`, {
+      headers: { authorization: `Bearer ${gateway.masterKey}` },
+    });
     const { data } = (await listed.json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual(["echo"]);
     expect(gateway.stdout).toContain("provider openai is unavailable");
@@ -68,7 +84,11 @@ describe("a first start without a master key", () => {
 
 describe("a start that must not be", () => {
   const fails = async (workspace: Workspace, environment: Record<string, string | undefined>) => {
-    const command = runCommand(["serve", "--config", workspace.configPath, "--log-level", "warn"], workspace.folder, environment);
+    const command = runCommand(
+      ["serve", "--config", workspace.configPath, "--log-level", "warn"],
+      workspace.folder,
+      environment,
+    );
     const end = await command.ended;
     return { end, lines: command.stderr.trim().split("\n"), stdout: command.stdout };
   };
@@ -76,12 +96,15 @@ describe("a start that must not be", () => {
   it.each([
     ["the public listener", "host: 0.0.0.0"],
     ["the admin listener", "admin: { host: 0.0.0.0 }"],
-  ])("ends with 3 and one line: %s on every network without a master key", async (_name, server) => {
-    const { end, lines, stdout } = await fails(place({ server }), WITHOUT_KEY);
-    expect(end).toEqual({ code: 3, signal: null });
-    expect(lines).toEqual([expect.stringContaining("SLUICE_MASTER_KEY")]);
-    expect(stdout).toBe("");
-  });
+  ])(
+    "ends with 3 and one line: %s on every network without a master key",
+    async (_name, server) => {
+      const { end, lines, stdout } = await fails(place({ server }), WITHOUT_KEY);
+      expect(end).toEqual({ code: 3, signal: null });
+      expect(lines).toEqual([expect.stringContaining("SLUICE_MASTER_KEY")]);
+      expect(stdout).toBe("");
+    },
+  );
 
   it("ends with 3 and one line: a master key that is too short", async () => {
     const { end, lines } = await fails(place(), { SLUICE_MASTER_KEY: "sk-short" });
@@ -98,13 +121,16 @@ describe("a start that must not be", () => {
     });
     afterAll(() => other?.dispose());
 
-    it.each(["SLUICE_PORT", "SLUICE_ADMIN_PORT"])("ends with 3 and one line: %s, and nothing stays behind", async (name) => {
-      const refused = place();
-      const { end, lines } = await fails(refused, { [name]: new URL(other.publicUrl).port });
-      expect(end.code).toBe(3);
-      expect(lines).toEqual([expect.stringContaining("the port is in use")]);
-      expect(existsSync(refused.dataDirectory)).toBe(false);
-    });
+    it.each(["SLUICE_PORT", "SLUICE_ADMIN_PORT"])(
+      "ends with 3 and one line: %s, and nothing stays behind",
+      async (name) => {
+        const refused = place();
+        const { end, lines } = await fails(refused, { [name]: new URL(other.publicUrl).port });
+        expect(end.code).toBe(3);
+        expect(lines).toEqual([expect.stringContaining("the port is in use")]);
+        expect(existsSync(refused.dataDirectory)).toBe(false);
+      },
+    );
   });
 
   it("ends with 3 and its findings: a configuration that is wrong", async () => {
@@ -119,7 +145,9 @@ describe("a start that must not be", () => {
 describe("shared state in a Redis that is not there", () => {
   it("is no reason not to start: one line says so, and requests are served", async () => {
     const workspace = place();
-    workspace.write(`${workspace.config({})}\nshared: { use: redis, url: "\${env:REDIS_URL}", instances: 2 }\n`);
+    workspace.write(
+      `${workspace.config({})}\nshared: { use: redis, url: "\${env:REDIS_URL}", instances: 2 }\n`,
+    );
     // Port 9 discards: no server listens there.
     const gateway = await start(workspace, { REDIS_URL: "redis://user:hunter2secret@127.0.0.1:9" });
     const asked = await chat(gateway, { model: "echo", messages: MESSAGES });
@@ -140,7 +168,10 @@ describe("sluice check", () => {
   afterAll(() => host?.close());
 
   const check = async (workspace: Workspace, ...more: string[]) => {
-    const { code, out: stdout } = await host.run(["check", "--config", workspace.configPath, ...more], workspace.folder);
+    const { code, out: stdout } = await host.run(
+      ["check", "--config", workspace.configPath, ...more],
+      workspace.folder,
+    );
     return { code, lines: stdout.trim().split("\n"), stdout };
   };
 
@@ -164,7 +195,9 @@ describe("sluice check", () => {
     expect(code).toBe(1);
     expect(lines).toEqual([
       expect.stringMatching(/^config\/gateway\.yaml:2:11 .*prot.*port/),
-      expect.stringMatching(new RegExp(`^config/gateway\\.yaml:${lineOfEcho(workspace)}:\\d+ .*ecko.*echo`)),
+      expect.stringMatching(
+        new RegExp(`^config/gateway\\.yaml:${lineOfEcho(workspace)}:\\d+ .*ecko.*echo`),
+      ),
       expect.stringMatching(/^pipelines\/models\.yaml:\d+:5 .*modles.*models/),
     ]);
     const { code: same, stdout } = await check(workspace, "--json");
@@ -176,10 +209,14 @@ describe("sluice check", () => {
     const workspace = place();
     spoilPipeline(workspace, "  - auth\n", "");
     const { code, lines } = await check(workspace);
-    expect({ code, lines }).toEqual({ code: 1, lines: [expect.stringMatching(/^pipelines\/models\.yaml:\d+:5 .*models.*auth/)] });
+    expect({ code, lines }).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(/^pipelines\/models\.yaml:\d+:5 .*models.*auth/)],
+    });
   });
 
-  // bootstrap.ts checks the order of the steps only once nothing else is wrong: the second kind of finding waits for the first.
+  // bootstrap.ts checks the order of the steps only once nothing else is wrong: the second kind of
+  // finding waits for the first.
   it("tells a wrong order beside other findings, all at once", async () => {
     const workspace = place();
     spoilGateway(workspace);
@@ -189,12 +226,19 @@ describe("sluice check", () => {
 });
 
 function lineOfEcho(workspace: Workspace): number {
-  return readFileSync(workspace.configPath, "utf8").split("provider: ecko")[0]?.split("\n").length ?? 0;
+  return (
+    readFileSync(workspace.configPath, "utf8").split("provider: ecko")[0]?.split("\n").length ?? 0
+  );
 }
 
 /** Two faults: a key that is not known, and a provider that is not there. */
 function spoilGateway(workspace: Workspace): void {
-  workspace.write(workspace.config({}).replace("provider: echo", "provider: ecko").replace("server: {", "server: { prot: 1,"));
+  workspace.write(
+    workspace
+      .config({})
+      .replace("provider: echo", "provider: ecko")
+      .replace("server: {", "server: { prot: 1,"),
+  );
 }
 
 function spoilPipeline(workspace: Workspace, part: string, by: string): void {

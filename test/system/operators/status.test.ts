@@ -1,4 +1,7 @@
-/** `sluice status` whatever is wrong with the files, and what it says; a second start; the parent of an older Node. */
+/**
+ * `sluice status` whatever is wrong with the files, and what it says; a second start; the parent of
+ * an older Node.
+ */
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -59,7 +62,10 @@ async function run(name: string, environment: ProcessEnvironment = {}, ...more: 
 describe("sluice status", () => {
   it.each([
     ["a fault in the YAML", (text: string) => text.replace("providers:\n", "providers:\n   - [\n")],
-    ["a fault in the section server", (text: string) => text.replace("server: {", "server: { admin: 7, colour: blue,")],
+    [
+      "a fault in the section server",
+      (text: string) => text.replace("server: {", "server: { admin: 7, colour: blue,"),
+    ],
     // It names no data folder: that of the working directory is the default, and this one's.
     ["no contents", () => ""],
   ])("(C1) shows what runs with %s in the files", async (_name, edit) => {
@@ -79,7 +85,9 @@ describe("sluice status", () => {
       const { stdout: text } = await run("status");
       return text.includes("last attempt: refused") && text.includes("section plugins") && text;
     });
-    expect(stdout).toMatch(/gateway\.yaml:\d+:\d+ {2}The section plugins cannot change while the gateway runs\. {2}Stop/);
+    expect(stdout).toMatch(
+      /gateway\.yaml:\d+:\d+ {2}The section plugins cannot change while the gateway runs\. {2}Stop/,
+    );
     expect(stdout).not.toContain("which no listed package has");
     workspace.write(files);
   });
@@ -106,7 +114,9 @@ describe("sluice status", () => {
 
 describe("sluice", () => {
   it("(C9) says its version", async () => {
-    const { version } = JSON.parse(readFileSync(new URL("../../../core/engine/package.json", import.meta.url), "utf8")) as {
+    const { version } = JSON.parse(
+      readFileSync(new URL("../../../core/engine/package.json", import.meta.url), "utf8"),
+    ) as {
       version: string;
     };
     expect(await run("--version")).toMatchObject({ code: 0, stdout: `sluice ${version}\n` });
@@ -121,15 +131,23 @@ describe("sluice", () => {
       `Cannot listen on 127.0.0.1:${port}: the port is in use by the gateway on the data folder ${workspace.dataDirectory}, pid ${gateway.pid}: stop that one first.\n`,
     );
     const second = await run("serve", { SLUICE_PORT: "0", SLUICE_ADMIN_PORT: "0" });
-    expect([second.code, second.stderr]).toEqual([3, expect.stringContaining(`another gateway, pid ${gateway.pid}:`)]);
+    expect([second.code, second.stderr]).toEqual([
+      3,
+      expect.stringContaining(`another gateway, pid ${gateway.pid}:`),
+    ]);
   });
 });
 
 /** A Node on the path that is too old to run the sources: the command starts the packaged one. */
 function olderNode(): string | undefined {
-  const found = spawnSync("sh", ["-c", "which -a node"], { encoding: "utf8" }).stdout.split("\n").filter(Boolean);
+  const found = spawnSync("sh", ["-c", "which -a node"], { encoding: "utf8" })
+    .stdout.split("\n")
+    .filter(Boolean);
   return found.find((path) => {
-    const [major = 99] = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout.slice(1).split(".").map(Number);
+    const [major = 99] = spawnSync(path, ["--version"], { encoding: "utf8" })
+      .stdout.slice(1)
+      .split(".")
+      .map(Number);
     return major < 22;
   });
 }
@@ -141,7 +159,12 @@ describe("a gateway whose parent is an older Node", () => {
     const place = createWorkspace({ baseUrl: upstream.baseUrl });
     const child = spawn(node ?? "", [COMMAND, "serve", "--config", place.configPath], {
       cwd: place.folder,
-      env: { ...process.env, SLUICE_PORT: "0", SLUICE_ADMIN_PORT: "0", SLUICE_MASTER_KEY: MASTER_KEY },
+      env: {
+        ...process.env,
+        SLUICE_PORT: "0",
+        SLUICE_ADMIN_PORT: "0",
+        SLUICE_MASTER_KEY: MASTER_KEY,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let stdout = "";

@@ -1,4 +1,7 @@
-/** The cost of native streams that are cut before their total, in every dialect, and of replies without a usage. */
+/**
+ * The cost of native streams that are cut before their total, in every dialect, and of replies
+ * without a usage.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,9 +35,12 @@ interface Dialect {
   readonly frame?: (event: Event) => string | Buffer;
 }
 
-const sse = (event: Event): string => `event: ${String(event.type ?? "message")}\ndata: ${JSON.stringify(event)}\n\n`;
-const frame = (event: Event): Buffer => eventFrame({ ":message-type": "event", ":event-type": "e" }, JSON.stringify(event));
-const inner = (event: Event): Buffer => frame({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "abcdefgh" });
+const sse = (event: Event): string =>
+  `event: ${String(event.type ?? "message")}\ndata: ${JSON.stringify(event)}\n\n`;
+const frame = (event: Event): Buffer =>
+  eventFrame({ ":message-type": "event", ":event-type": "e" }, JSON.stringify(event));
+const inner = (event: Event): Buffer =>
+  frame({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "abcdefgh" });
 const MESSAGES = [{ role: "user", content: "Say it." }];
 const CHAT = { model: "m", stream: true, max_tokens: WORDS, messages: MESSAGES };
 const chatUsage = { prompt_tokens: 10, completion_tokens: WORDS, total_tokens: WORDS + 10 };
@@ -42,7 +48,11 @@ const chatUsage = { prompt_tokens: 10, completion_tokens: WORDS, total_tokens: W
 const chat = (path: string): Dialect => ({
   path,
   body: CHAT,
-  events: PIECES.map((content) => ({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: { content } }] })),
+  events: PIECES.map((content) => ({
+    id: "c",
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: { content } }],
+  })),
   end: [
     { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
     { id: "c", choices: [], usage: chatUsage },
@@ -51,37 +61,79 @@ const chat = (path: string): Dialect => ({
 
 const anthropic: Pick<Dialect, "events" | "end"> = {
   events: [
-    { type: "message_start", message: { id: "m", type: "message", content: [], usage: { input_tokens: 10, output_tokens: 1 } } },
+    {
+      type: "message_start",
+      message: {
+        id: "m",
+        type: "message",
+        content: [],
+        usage: { input_tokens: 10, output_tokens: 1 },
+      },
+    },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    ...PIECES.map((text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
+    ...PIECES.map((text) => ({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "text_delta", text },
+    })),
   ],
-  end: [{ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: WORDS } }, { type: "message_stop" }],
+  end: [
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: WORDS } },
+    { type: "message_stop" },
+  ],
 };
 
 const gemini: Pick<Dialect, "body" | "events" | "end"> = {
-  body: { contents: [{ parts: [{ text: "Say it." }] }], generationConfig: { maxOutputTokens: WORDS } },
-  events: PIECES.map((text) => ({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] } }] })),
+  body: {
+    contents: [{ parts: [{ text: "Say it." }] }],
+    generationConfig: { maxOutputTokens: WORDS },
+  },
+  events: PIECES.map((text) => ({
+    candidates: [{ index: 0, content: { role: "model", parts: [{ text }] } }],
+  })),
   end: [
-    { candidates: [{ index: 0, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 10, candidatesTokenCount: WORDS } },
+    {
+      candidates: [{ index: 0, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: WORDS },
+    },
   ],
 };
 
-const converse = { messages: [{ role: "user", content: [{ text: "Say it." }] }], inferenceConfig: { maxTokens: WORDS } };
+const converse = {
+  messages: [{ role: "user", content: [{ text: "Say it." }] }],
+  inferenceConfig: { maxTokens: WORDS },
+};
 const STREAM = "application/vnd.amazon.eventstream";
 
 const DIALECTS: Record<string, Dialect> = {
   "OpenAI chat": chat("/openai/v1/chat/completions"),
-  "Azure chat": { ...chat("/azure/openai/deployments/m/chat/completions"), body: { ...CHAT, model: undefined } },
+  "Azure chat": {
+    ...chat("/azure/openai/deployments/m/chat/completions"),
+    body: { ...CHAT, model: undefined },
+  },
   "Mistral chat": chat("/mistral/v1/chat/completions"),
   "OpenAI responses": {
     path: "/openai/v1/responses",
     body: { model: "m", stream: true, max_output_tokens: WORDS, input: "Say it." },
     events: [
-      { type: "response.created", response: { id: "r", object: "response", status: "in_progress", usage: null } },
-      ...PIECES.map((delta) => ({ type: "response.output_text.delta", item_id: "i", content_index: 0, delta })),
+      {
+        type: "response.created",
+        response: { id: "r", object: "response", status: "in_progress", usage: null },
+      },
+      ...PIECES.map((delta) => ({
+        type: "response.output_text.delta",
+        item_id: "i",
+        content_index: 0,
+        delta,
+      })),
       { type: "response.output_text.done", item_id: "i", content_index: 0, text: PIECES.join("") },
     ],
-    end: [{ type: "response.completed", response: { id: "r", usage: { input_tokens: 10, output_tokens: WORDS } } }],
+    end: [
+      {
+        type: "response.completed",
+        response: { id: "r", usage: { input_tokens: 10, output_tokens: WORDS } },
+      },
+    ],
   },
   "Anthropic messages": {
     ...anthropic,
@@ -98,8 +150,17 @@ const DIALECTS: Record<string, Dialect> = {
   "Cohere chat": {
     path: "/cohere/v2/chat",
     body: CHAT,
-    events: PIECES.map((text) => ({ type: "content-delta", index: 0, delta: { message: { content: { text } } } })),
-    end: [{ type: "message-end", delta: { usage: { billed_units: { input_tokens: 10, output_tokens: WORDS } } } }],
+    events: PIECES.map((text) => ({
+      type: "content-delta",
+      index: 0,
+      delta: { message: { content: { text } } },
+    })),
+    end: [
+      {
+        type: "message-end",
+        delta: { usage: { billed_units: { input_tokens: 10, output_tokens: WORDS } } },
+      },
+    ],
   },
   "Bedrock ConverseStream": {
     path: "/bedrock/model/m/converse-stream",
@@ -110,7 +171,10 @@ const DIALECTS: Record<string, Dialect> = {
       { role: "assistant", p: "abc" },
       ...PIECES.map((text) => ({ contentBlockIndex: 0, delta: { text }, p: "abcdefghijk" })),
     ],
-    end: [{ stopReason: "end_turn" }, { usage: { inputTokens: 10, outputTokens: WORDS }, metrics: { latencyMs: 1 } }],
+    end: [
+      { stopReason: "end_turn" },
+      { usage: { inputTokens: 10, outputTokens: WORDS }, metrics: { latencyMs: 1 } },
+    ],
   },
   "Bedrock InvokeModel stream": {
     ...anthropic,
@@ -124,8 +188,20 @@ const DIALECTS: Record<string, Dialect> = {
     body: { model: "m", messages: MESSAGES, options: { num_predict: WORDS } },
     type: "application/x-ndjson",
     frame: (event) => `${JSON.stringify(event)}\n`,
-    events: PIECES.map((content) => ({ model: "m", message: { role: "assistant", content }, done: false })),
-    end: [{ model: "m", message: { role: "assistant", content: "" }, done: true, prompt_eval_count: 10, eval_count: WORDS }],
+    events: PIECES.map((content) => ({
+      model: "m",
+      message: { role: "assistant", content },
+      done: false,
+    })),
+    end: [
+      {
+        model: "m",
+        message: { role: "assistant", content: "" },
+        done: true,
+        prompt_eval_count: 10,
+        eval_count: WORDS,
+      },
+    ],
   },
 };
 
@@ -152,8 +228,19 @@ beforeAll(async () => {
     ],
   });
   const prices = join(workspace.folder, "config/prices.yaml");
-  const plugins = ["openai", "anthropic", "gemini", "cohere", "mistral", "azure", "bedrock", "ollama"];
-  const lines = plugins.map((name) => `  ${name}/m: { input: 0.1, output: ${OUTPUT_USD * 1e6} }\n`).join("");
+  const plugins = [
+    "openai",
+    "anthropic",
+    "gemini",
+    "cohere",
+    "mistral",
+    "azure",
+    "bedrock",
+    "ollama",
+  ];
+  const lines = plugins
+    .map((name) => `  ${name}/m: { input: 0.1, output: ${OUTPUT_USD * 1e6} }\n`)
+    .join("");
   writeFileSync(prices, readFileSync(prices, "utf8").replace("prices:\n", `prices:\n${lines}`));
   gateway = await startGateway(workspace);
 });
@@ -180,11 +267,22 @@ function streams(
 function post(name: string, key: string, signal?: AbortSignal): Promise<Response> {
   const { path, body } = dialect(name);
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  return fetch(`${gateway.publicUrl}${path}`, { method: "POST", body: JSON.stringify(body), headers, signal: signal ?? null });
+  return fetch(`${gateway.publicUrl}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers,
+    signal: signal ?? null,
+  });
 }
 
-/** A client that reads everything up to the last content, and leaves. Returns the status and the row. */
-async function leave(name: string, key: string): Promise<{ readonly status: number; readonly row: SpendRow | undefined }> {
+/**
+ * A client that reads everything up to the last content, and leaves. Returns the status and the
+ * row.
+ */
+async function leave(
+  name: string,
+  key: string,
+): Promise<{ readonly status: number; readonly row: SpendRow | undefined }> {
   const { events, frame: framed = sse } = dialect(name);
   const wanted = events.reduce((sum, event) => sum + Buffer.byteLength(framed(event)), 0);
   const controller = new AbortController();
@@ -197,7 +295,11 @@ async function leave(name: string, key: string): Promise<{ readonly status: numb
   for (let seen = 0; seen < wanted;) seen += (await reader.read()).value?.length ?? wanted;
   controller.abort();
   const id = response.headers.get("x-request-id");
-  const row = await eventually("the row", async () => (await spendRows(gateway, { request_id: id ?? "" }))[0], 5_000);
+  const row = await eventually(
+    "the row",
+    async () => (await spendRows(gateway, { request_id: id ?? "" }))[0],
+    5_000,
+  );
   return { status: 200, row };
 }
 
@@ -212,7 +314,11 @@ describe("a native stream that the client leaves before its total (F3, H2)", () 
   it.each(names)("%s costs what it said", async (name) => {
     streams(dialect(name), false);
     const { row } = await leave(name, gateway.masterKey);
-    expect(row).toMatchObject({ status: "partial", usage_source: "estimated", cost_status: "priced" });
+    expect(row).toMatchObject({
+      status: "partial",
+      usage_source: "estimated",
+      cost_status: "priced",
+    });
     expect(row?.completion_tokens).toBeGreaterThanOrEqual(WORDS * 0.9);
     // A tokenizer that is busy gives way to a fourth of the bytes.
     expect(row?.completion_tokens).toBeLessThanOrEqual(WORDS * 1.3);
@@ -224,7 +330,12 @@ describe("a native stream that the client leaves before its total (F3, H2)", () 
     const response = await post(name, gateway.masterKey);
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row).toMatchObject({ status: "success", usage_source: "provider", prompt_tokens: 10, completion_tokens: WORDS });
+    expect(row).toMatchObject({
+      status: "success",
+      usage_source: "provider",
+      prompt_tokens: 10,
+      completion_tokens: WORDS,
+    });
   });
 });
 
@@ -260,7 +371,10 @@ describe("a budget against streams that are left", () => {
 
 describe("a reply without a usage (P5)", () => {
   const name = "OpenAI chat";
-  const withoutUsage = { ...dialect(name), end: [{ id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }] };
+  const withoutUsage = {
+    ...dialect(name),
+    end: [{ id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }],
+  };
 
   const rowOf = async (key = gateway.masterKey): Promise<SpendRow | undefined> => {
     const response = await post(name, key);
@@ -271,15 +385,22 @@ describe("a reply without a usage (P5)", () => {
   it("is counted, and the request is sent as it came", async () => {
     streams(withoutUsage, true);
     const row = await rowOf();
-    expect(row).toMatchObject({ status: "success", usage_source: "estimated", cost_status: "priced" });
+    expect(row).toMatchObject({
+      status: "success",
+      usage_source: "estimated",
+      cost_status: "priced",
+    });
     expect(row?.completion_tokens).toBeGreaterThanOrEqual(WORDS * 0.9);
     expect(upstream.requests.at(-1)?.body.toString()).toBe(JSON.stringify(dialect(name).body));
   });
 
-  it.each(["text/plain", "application/octet-stream", "application/json", "audio/wav"])("is read as %s too", async (type) => {
-    streams({ ...dialect(name), type }, true);
-    expect(await rowOf()).toMatchObject({ usage_source: "provider", completion_tokens: WORDS });
-  });
+  it.each(["text/plain", "application/octet-stream", "application/json", "audio/wav"])(
+    "is read as %s too",
+    async (type) => {
+      streams({ ...dialect(name), type }, true);
+      expect(await rowOf()).toMatchObject({ usage_source: "provider", completion_tokens: WORDS });
+    },
+  );
 
   it("is read through a coding", async () => {
     const { events, end } = dialect(name);
@@ -291,17 +412,34 @@ describe("a reply without a usage (P5)", () => {
   it("has the reserved usage in its row where it cannot be read and a budget holds", async () => {
     upstream.reply(200, "audio/wav", Buffer.from([1, 2, 3, 4, 200, 201]));
     const { key } = await createKey(gateway, { max_budget: BUDGET });
-    expect(await rowOf(key)).toMatchObject({ usage_source: "estimated", cost_status: "priced", completion_tokens: WORDS });
-    expect(await rowOf()).toMatchObject({ usage_source: null, cost_status: "unpriced", spend: null });
+    expect(await rowOf(key)).toMatchObject({
+      usage_source: "estimated",
+      cost_status: "priced",
+      completion_tokens: WORDS,
+    });
+    expect(await rowOf()).toMatchObject({
+      usage_source: null,
+      cost_status: "unpriced",
+      spend: null,
+    });
   });
 
   it("has the reserved usage in its row where the upstream goes on in the background", async () => {
-    upstream.reply(200, "application/json", '{"id":"r","object":"response","status":"queued","usage":null}');
+    upstream.reply(
+      200,
+      "application/json",
+      '{"id":"r","object":"response","status":"queued","usage":null}',
+    );
     const { key } = await createKey(gateway, { max_budget: BUDGET });
     const response = await fetch(`${gateway.publicUrl}/openai/v1/responses`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "m", input: "Say it.", background: true, max_output_tokens: WORDS }),
+      body: JSON.stringify({
+        model: "m",
+        input: "Say it.",
+        background: true,
+        max_output_tokens: WORDS,
+      }),
     });
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
@@ -310,7 +448,10 @@ describe("a reply without a usage (P5)", () => {
 
   it("is free where the endpoint counts tokens", async () => {
     upstream.reply(200, "application/json", '{"input_tokens":12}');
-    const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+    const headers = {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+    };
     const url = `${gateway.publicUrl}/anthropic/v1/messages/count_tokens`;
     const response = await fetch(url, { method: "POST", body: JSON.stringify(CHAT), headers });
     await response.text();

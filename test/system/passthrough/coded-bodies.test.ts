@@ -6,7 +6,10 @@ import { createKey, rowsOf } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
 
-const BODY = JSON.stringify({ model: "gpt-4o-mini", messages: [{ role: "user", content: "Say it." }] });
+const BODY = JSON.stringify({
+  model: "gpt-4o-mini",
+  messages: [{ role: "user", content: "Say it." }],
+});
 const PATH = "/openai/v1/chat/completions";
 
 let upstream: NativeUpstream;
@@ -23,8 +26,16 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-function post(body: Uint8Array | string, coding: string, key = gateway.masterKey): Promise<Response> {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "content-encoding": coding };
+function post(
+  body: Uint8Array | string,
+  coding: string,
+  key = gateway.masterKey,
+): Promise<Response> {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "content-encoding": coding,
+  };
   return fetch(`${gateway.publicUrl}${PATH}`, { method: "POST", body, headers });
 }
 
@@ -45,7 +56,9 @@ describe("a native body with a content coding", () => {
       String(BODY.length),
       BODY,
     ]);
-    expect((await rowsOf(gateway, answer.headers.get("x-request-id")))[0]).toMatchObject({ model: "gpt-4o-mini" });
+    expect((await rowsOf(gateway, answer.headers.get("x-request-id")))[0]).toMatchObject({
+      model: "gpt-4o-mini",
+    });
   });
 
   it("is no way around a model list", async () => {
@@ -70,7 +83,11 @@ describe("a native body with a content coding", () => {
 
   it("is bounded by its size without it", async () => {
     const bomb = gzipSync(
-      Buffer.concat([Buffer.from('{"model":"gpt-4o-mini","a":"'), Buffer.alloc(30 * 1024 * 1024, "a"), Buffer.from('"}')]),
+      Buffer.concat([
+        Buffer.from('{"model":"gpt-4o-mini","a":"'),
+        Buffer.alloc(30 * 1024 * 1024, "a"),
+        Buffer.from('"}'),
+      ]),
     );
     const before = upstream.requests.length;
     const answer = await post(bomb, "gzip");

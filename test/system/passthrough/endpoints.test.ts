@@ -49,8 +49,11 @@ beforeAll(async () => {
     opened: { passthrough: true },
     both: { passthrough: true, models },
   };
-  for (const [name, fields] of Object.entries(made)) keys[name] = (await createKey(gateway, fields)).key;
-  const team = (await (await admin(gateway, "/team/new", { team_alias: "open", passthrough: true })).json()) as {
+  for (const [name, fields] of Object.entries(made))
+    keys[name] = (await createKey(gateway, fields)).key;
+  const team = (await (
+    await admin(gateway, "/team/new", { team_alias: "open", passthrough: true })
+  ).json()) as {
     team_id: string;
   };
   keys.team = (await createKey(gateway, { team_id: team.team_id })).key;
@@ -69,27 +72,47 @@ interface Asked {
   readonly sent: NativeUpstream["requests"][number] | undefined;
 }
 
-async function ask(key: string, line: string, body?: unknown, headers: Record<string, string> = {}): Promise<Asked> {
+async function ask(
+  key: string,
+  line: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Asked> {
   const [method = "", path = ""] = line.split(" ");
   const before = upstream.requests.length;
   const authorization = `Bearer ${keys[key] ?? key}`;
   const type = body === undefined ? {} : { "content-type": "application/json" };
   const written = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
   const answer = await send(method, path, { authorization, ...type, ...headers }, written);
-  return { ...answer, sent: upstream.requests.length > before ? upstream.requests.at(-1) : undefined };
+  return {
+    ...answer,
+    sent: upstream.requests.length > before ? upstream.requests.at(-1) : undefined,
+  };
 }
 
 /** A GET with a body is nothing that `fetch` sends. */
-function send(method: string, path: string, headers: Record<string, string>, body: string): Promise<Omit<Asked, "sent">> {
+function send(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<Omit<Asked, "sent">> {
   return new Promise((resolve, reject) => {
     const length = body === "" ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const { hostname, port } = new URL(gateway.publicUrl);
-    const sending = request({ hostname, port, path, method, headers: { ...headers, ...length } }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
-      const known = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string]);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: new Headers(known), text }));
-    });
+    const sending = request(
+      { hostname, port, path, method, headers: { ...headers, ...length } },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+        const known = Object.entries(response.headers).map(
+          ([name, value]) => [name, String(value)] as [string, string],
+        );
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, headers: new Headers(known), text }),
+        );
+      },
+    );
     sending.on("error", reject).end(body);
   });
 }
@@ -129,7 +152,14 @@ describe("the table of endpoints and keys", () => {
     ["POST /azure/openai/v1/chat/completions", other, 404, 200, 200, 200],
     ["POST /gemini/v1beta/models/gemini-2.0-flash-lite:generateContent", {}, 200, 200, 200, 200],
     ["POST /gemini/v1beta/models/gemini-2.5-pro:generateContent", {}, 404, 200, 200, 200],
-    ["POST /gemini/v1beta/models/gemini-2.5-pro:generateContent", { model: "gemini-2.0-flash-lite" }, 400, 400, 400, 400],
+    [
+      "POST /gemini/v1beta/models/gemini-2.5-pro:generateContent",
+      { model: "gemini-2.0-flash-lite" },
+      400,
+      400,
+      400,
+      400,
+    ],
     [
       "POST /gemini/v1beta/models/gemini-2.0-flash-lite:generateContent",
       { model: "models/gemini-2.0-flash-lite" },
@@ -139,40 +169,93 @@ describe("the table of endpoints and keys", () => {
       200,
     ],
     ["GET /gemini/v1beta/files/models/gemini-2.0-flash-lite", undefined, 403, 403, 403, 200],
-    ["POST /gemini/v1beta/files/models/gemini-2.0-flash-lite:generateContent", {}, 403, 403, 403, 200],
-    ["POST /gemini/v1beta/models/gemini-2.0-flash-lite:batchGenerateContent", {}, 403, 403, 403, 200],
+    [
+      "POST /gemini/v1beta/files/models/gemini-2.0-flash-lite:generateContent",
+      {},
+      403,
+      403,
+      403,
+      200,
+    ],
+    [
+      "POST /gemini/v1beta/models/gemini-2.0-flash-lite:batchGenerateContent",
+      {},
+      403,
+      403,
+      403,
+      200,
+    ],
     ["POST /bedrock/model/claude/converse", {}, 200, 200, 429, 200],
     ["POST /bedrock/model/dear/converse", { model: "claude" }, 400, 400, 400, 400],
-    ["POST /bedrock/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Feu.claude/converse", {}, 200, 200, 429, 200],
+    [
+      "POST /bedrock/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Feu.claude/converse",
+      {},
+      200,
+      200,
+      429,
+      200,
+    ],
     ["POST /bedrock/model/claude%2F..%2Fdear/converse", {}, 403, 403, 403, 400],
     ["POST /bedrock/async-invoke", { modelId: "claude" }, 403, 403, 403, 200],
   ])("%s with %j", async (line, body, limited, free, budgeted, opened) => {
     const expected = { limited, free, budgeted, opened };
     const seen = Object.fromEntries(
-      await Promise.all(Object.keys(expected).map(async (name) => [name, (await ask(name, line, body)).status] as const)),
+      await Promise.all(
+        Object.keys(expected).map(
+          async (name) => [name, (await ask(name, line, body)).status] as const,
+        ),
+      ),
     );
     expect(seen).toEqual(expected);
   });
 
   it.each<readonly [string, unknown, number, string | undefined]>([
-    ["an image tool of another model", [{ type: "image_generation", model: "gpt-image-1" }], 403, "tools[0].model"],
-    ["an image tool that names none", [{ type: "function", name: "f" }, { type: "image_generation" }], 403, "tools[1].model"],
+    [
+      "an image tool of another model",
+      [{ type: "image_generation", model: "gpt-image-1" }],
+      403,
+      "tools[0].model",
+    ],
+    [
+      "an image tool that names none",
+      [{ type: "function", name: "f" }, { type: "image_generation" }],
+      403,
+      "tools[1].model",
+    ],
     [
       "a model within a tool",
       [{ type: "advisor", config: { reviewer: { model: "gpt-4o" } } }],
       403,
       "tools[0].config.reviewer.model",
     ],
-    ["a list of models", [{ type: "router", models: ["gpt-4o-mini", "gpt-4o"] }], 403, "tools[0].models"],
+    [
+      "a list of models",
+      [{ type: "router", models: ["gpt-4o-mini", "gpt-4o"] }],
+      403,
+      "tools[0].models",
+    ],
     ["a model that is no text", [{ type: "x", model: { id: "gpt-4o" } }], 403, "tools[0].model"],
-    ["a tool of its own model", [{ type: "image_generation", model: "gpt-4o-mini" }], 200, undefined],
-    ["a property called model", [{ type: "function", name: "f", parameters: { properties: { model: {} } } }], 200, undefined],
+    [
+      "a tool of its own model",
+      [{ type: "image_generation", model: "gpt-4o-mini" }],
+      200,
+      undefined,
+    ],
+    [
+      "a property called model",
+      [{ type: "function", name: "f", parameters: { properties: { model: {} } } }],
+      200,
+      undefined,
+    ],
   ])("the tools of a limited key: %s", async (_what, tools, status, place) => {
     const body = { model: "gpt-4o-mini", input: "Hi", tools };
     const answer = await ask("limited", "POST /openai/v1/responses", body);
     expect([answer.status, answer.sent === undefined]).toEqual([status, status !== 200]);
     const { error } = JSON.parse(answer.text) as { error?: { type: string; param: string } };
-    expect([error?.type, error?.param]).toEqual([place === undefined ? undefined : "permission_error", place]);
+    expect([error?.type, error?.param]).toEqual([
+      place === undefined ? undefined : "permission_error",
+      place,
+    ]);
     expect((await ask("free", "POST /openai/v1/responses", body)).status).toBe(200);
   });
 
@@ -204,10 +287,17 @@ describe("the table of endpoints and keys", () => {
 
 describe("the model of a native request", () => {
   it("stands in the row where the path names it (H3)", async () => {
-    const { headers } = await ask("free", "POST /gemini/v1beta/models/gemini-2.0-flash-lite:generateContent", { contents: [] });
+    const { headers } = await ask(
+      "free",
+      "POST /gemini/v1beta/models/gemini-2.0-flash-lite:generateContent",
+      { contents: [] },
+    );
     expect(headers.get("x-sluice-model")).toBe("gemini-2.0-flash-lite");
     const [row] = await rowsOf(gateway, headers.get("x-request-id"));
-    expect(row).toMatchObject({ model: "gemini-2.0-flash-lite", model_id: "gemini/gemini-2.0-flash-lite" });
+    expect(row).toMatchObject({
+      model: "gemini-2.0-flash-lite",
+      model_id: "gemini/gemini-2.0-flash-lite",
+    });
   });
 
   it.each([
@@ -228,8 +318,14 @@ describe("the model of a native request", () => {
     "is read whatever the content type says: %s",
     async (type) => {
       const body = JSON.stringify({ model: "gpt-4o" });
-      expect((await ask("limited", "POST /openai/v1/chat/completions", body, { "content-type": type })).status).toBe(404);
-      expect((await ask("free", "POST /openai/v1/chat/completions", body, { "content-type": type })).status).toBe(200);
+      expect(
+        (await ask("limited", "POST /openai/v1/chat/completions", body, { "content-type": type }))
+          .status,
+      ).toBe(404);
+      expect(
+        (await ask("free", "POST /openai/v1/chat/completions", body, { "content-type": type }))
+          .status,
+      ).toBe(200);
     },
   );
 
@@ -244,19 +340,28 @@ describe("the model of a native request", () => {
       header === "" ? "" : `--b\r\nContent-Disposition: ${header}\r\n\r\n${text}\r\n`;
     const body = `${part(first, value)}${part(second, "gpt-4o")}${part('form-data; name="file"; filename="a.wav"', "RIFF")}--b--\r\n`;
     const headers = { "content-type": "multipart/form-data; boundary=b" };
-    expect((await ask("limited", "POST /openai/v1/audio/transcriptions", body, headers)).status).toBe(status);
+    expect(
+      (await ask("limited", "POST /openai/v1/audio/transcriptions", body, headers)).status,
+    ).toBe(status);
   });
 });
 
 describe("a form that parsers read differently", () => {
   const part = (header: string, text: string): string => `--b\r\n${header}\r\n\r\n${text}\r\n`;
-  const named = (name: string, text: string): string => part(`content-disposition: form-data; name="${name}"`, text);
+  const named = (name: string, text: string): string =>
+    part(`content-disposition: form-data; name="${name}"`, text);
   const model = named("model", "gpt-4o-mini");
   const end = "--b--\r\n";
 
   it.each<readonly [string, string, string?]>([
-    ["a space before the colon", `${model}${part('content-disposition : form-data; name="model"', "gpt-4o")}${end}`],
-    ["a header that is indented", `${model}${part(' content-disposition: form-data; name="model"', "gpt-4o")}${end}`],
+    [
+      "a space before the colon",
+      `${model}${part('content-disposition : form-data; name="model"', "gpt-4o")}${end}`,
+    ],
+    [
+      "a header that is indented",
+      `${model}${part(' content-disposition: form-data; name="model"', "gpt-4o")}${end}`,
+    ],
     [
       "two dispositions",
       `${part(`x: y\r\n${model.slice(5).split("\r\n")[0]}\r\ncontent-disposition: form-data; name="f"`, "a")}${end}`,
@@ -266,22 +371,36 @@ describe("a form that parsers read differently", () => {
       `${model}${part('content-disposition: form-data; name="f"; filename="a"; name="model"', "gpt-4o")}${end}`,
     ],
     ["another case", `${model}${named("Model", "gpt-4o")}${end}`],
-    ["a model that is a file", `${part('content-disposition: form-data; name="model"; filename="a"', "gpt-4o-mini")}${end}`],
+    [
+      "a model that is a file",
+      `${part('content-disposition: form-data; name="model"; filename="a"', "gpt-4o-mini")}${end}`,
+    ],
     ["a value of two lines", `${named("model", "gpt-4o-mini\r\nx")}${end}`],
     ["no end", model],
     ["parts behind the end", `${end}${model}${end}`],
     ["a delimiter behind a bare line feed", `${named("f", `x\n${model}`)}${end}`],
-    ["a delimiter that goes on", `${model}--b x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o\r\n${end}`],
+    [
+      "a delimiter that goes on",
+      `${model}--b x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o\r\n${end}`,
+    ],
     ["two boundaries", `${model}${end}`, "multipart/form-data; boundary=b; boundary=c"],
-  ])("is refused for every key: %s", async (_what, body, type = "multipart/form-data; boundary=b") => {
-    for (const key of ["limited", "free"]) {
-      const { status, sent } = await ask(key, "POST /openai/v1/audio/transcriptions", body, { "content-type": type });
-      expect([key, status, sent]).toEqual([key, 400, undefined]);
-    }
-  });
+  ])(
+    "is refused for every key: %s",
+    async (_what, body, type = "multipart/form-data; boundary=b") => {
+      for (const key of ["limited", "free"]) {
+        const { status, sent } = await ask(key, "POST /openai/v1/audio/transcriptions", body, {
+          "content-type": type,
+        });
+        expect([key, status, sent]).toEqual([key, 400, undefined]);
+      }
+    },
+  );
 
   it.each([
-    ["inside a file", `${part('content-disposition: form-data; name="f"; filename="a"', `x\r\n${model.slice(5)}`)}${end}`],
+    [
+      "inside a file",
+      `${part('content-disposition: form-data; name="f"; filename="a"', `x\r\n${model.slice(5)}`)}${end}`,
+    ],
     ["behind another boundary", `${model.replace("--b", "--a")}${named("prompt", "x")}${end}`],
   ])("names no model %s: a limited key is refused", async (_what, body) => {
     const headers = { "content-type": 'multipart/form-data; boundary="b"' };
@@ -294,7 +413,12 @@ describe("a form that parsers read differently", () => {
     form.append("model", "gpt-4o-mini");
     const encoded = new Response(form);
     const headers = { "content-type": encoded.headers.get("content-type") ?? "" };
-    const { status } = await ask("limited", "POST /openai/v1/audio/transcriptions", await encoded.text(), headers);
+    const { status } = await ask(
+      "limited",
+      "POST /openai/v1/audio/transcriptions",
+      await encoded.text(),
+      headers,
+    );
     expect(status).toBe(200);
   });
 });
@@ -305,12 +429,15 @@ describe("the query and body of a native request", () => {
     ["alt=sse&%24fields=candidates", "?alt=sse"],
     ["a=1;fields=candidates&b=2", "?b=2"],
     ["$httpHeaders=x-goog-user-project%3Aother&$httpMethod=DELETE&OAuth_Token=x", ""],
-  ])("of Gemini have no parameters that hide the usage or change the call: %s", async (query, expected) => {
-    const path = "/v1beta/models/gemini-2.0-flash-lite:generateContent";
-    const { status, sent } = await ask("free", `POST /gemini${path}?${query}`, { contents: [] });
-    expect(status).toBe(200);
-    expect(sent?.url).toBe(path + expected);
-  });
+  ])(
+    "of Gemini have no parameters that hide the usage or change the call: %s",
+    async (query, expected) => {
+      const path = "/v1beta/models/gemini-2.0-flash-lite:generateContent";
+      const { status, sent } = await ask("free", `POST /gemini${path}?${query}`, { contents: [] });
+      expect(status).toBe(200);
+      expect(sent?.url).toBe(path + expected);
+    },
+  );
 
   it("lose the gateway's own fields behind a byte order mark too", async () => {
     const { status, sent } = await ask(
@@ -336,7 +463,11 @@ describe("a native path", () => {
       "/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Feu.claude/converse",
     ],
   ])("%s reaches %s (P6, P7, P9)", async (line, url) => {
-    const { sent } = await ask("opened", line, line.startsWith("GET") ? undefined : line.includes("arn") ? {} : { model: "m" });
+    const { sent } = await ask(
+      "opened",
+      line,
+      line.startsWith("GET") ? undefined : line.includes("arn") ? {} : { model: "m" },
+    );
     expect(sent?.url).toBe(url);
   });
 });
@@ -345,7 +476,12 @@ describe("what goes on of a native request", () => {
   it("keeps the repeats of one key apart from those of others (F16)", async () => {
     const repeat = async (key: string, value: string): Promise<string> => {
       const headers = { "idempotency-key": value, "x-goog-user-project": "someone-elses" };
-      const { sent } = await ask(key, "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" }, headers);
+      const { sent } = await ask(
+        key,
+        "POST /openai/v1/chat/completions",
+        { model: "gpt-4o-mini" },
+        headers,
+      );
       expect(sent?.headers).not.toHaveProperty("x-goog-user-project");
       return String(sent?.headers["idempotency-key"]);
     };
@@ -358,8 +494,12 @@ describe("what goes on of a native request", () => {
   it("takes what only gateways know out of the body, and keeps every other byte", async () => {
     const body =
       '{ "model":"gpt-4o-mini", "tags":["a"] ,"seed":12345678901234567890, "mock_response":"x","metadata":{"user_id":"u1"} }';
-    const { sent, headers } = await ask("free", "POST /anthropic/v1/messages", body, { "x-sluice-tags": "b,c" });
-    expect(sent?.body.toString()).toBe('{ "model":"gpt-4o-mini", "seed":12345678901234567890, "metadata":{"user_id":"u1"} }');
+    const { sent, headers } = await ask("free", "POST /anthropic/v1/messages", body, {
+      "x-sluice-tags": "b,c",
+    });
+    expect(sent?.body.toString()).toBe(
+      '{ "model":"gpt-4o-mini", "seed":12345678901234567890, "metadata":{"user_id":"u1"} }',
+    );
     expect(headers.get("x-sluice-dropped-params")).toBe("mock_response");
     const [row] = await rowsOf(gateway, headers.get("x-request-id"));
     expect(row?.request_tags).toEqual(["a", "b", "c"]);
@@ -367,22 +507,50 @@ describe("what goes on of a native request", () => {
 
   it("records the headers and the end user that other routes record (H1, H4)", async () => {
     const headers = { "x-sluice-tags": "project:demo", "x-request-id": "mine-1" };
-    const answered = await ask("free", "POST /anthropic/v1/messages", { model: "claude", metadata: { user_id: "u1" } }, headers);
+    const answered = await ask(
+      "free",
+      "POST /anthropic/v1/messages",
+      { model: "claude", metadata: { user_id: "u1" } },
+      headers,
+    );
     const [row] = await rowsOf(gateway, answered.headers.get("x-request-id"));
-    expect(row).toMatchObject({ request_tags: ["project:demo"], end_user: "u1", metadata: { client_request_id: "mine-1" } });
+    expect(row).toMatchObject({
+      request_tags: ["project:demo"],
+      end_user: "u1",
+      metadata: { client_request_id: "mine-1" },
+    });
   });
 
   it("ends after the seconds of x-sluice-timeout", async () => {
     upstream.answer(() => {});
-    const answered = await ask("free", "POST /anthropic/v1/messages", { model: "claude" }, { "x-sluice-timeout": "1" });
+    const answered = await ask(
+      "free",
+      "POST /anthropic/v1/messages",
+      { model: "claude" },
+      { "x-sluice-timeout": "1" },
+    );
     upstream.answer((response) => response.end("{}"));
     expect(answered.status).toBe(504);
   });
 
   it("a signature beside a valid key voids nothing (P9)", async () => {
-    const headers = { authorization: "AWS4-HMAC-SHA256 Credential=AKIA/x", "x-service-api-key": keys.free ?? "" };
-    expect((await ask("free", "POST /bedrock/model/claude/converse", {}, headers)).status).toBe(200);
-    expect((await ask("free", "POST /bedrock/model/claude/converse", {}, { authorization: "Basic eDp5" })).status).toBe(401);
+    const headers = {
+      authorization: "AWS4-HMAC-SHA256 Credential=AKIA/x",
+      "x-service-api-key": keys.free ?? "",
+    };
+    expect((await ask("free", "POST /bedrock/model/claude/converse", {}, headers)).status).toBe(
+      200,
+    );
+    expect(
+      (
+        await ask(
+          "free",
+          "POST /bedrock/model/claude/converse",
+          {},
+          { authorization: "Basic eDp5" },
+        )
+      ).status,
+    ).toBe(401);
   });
 });
 
@@ -390,22 +558,38 @@ describe("what comes back", () => {
   it("an address of the upstream in a header is the gateway's (P8)", async () => {
     upstream.answer((response) => {
       const url = `${upstream.url}/upload/v1beta/files?upload_id=1`;
-      response.writeHead(200, { "x-goog-upload-url": url, "x-goog-upload-status": "active", "x-other": "1" }).end("{}");
+      response
+        .writeHead(200, {
+          "x-goog-upload-url": url,
+          "x-goog-upload-status": "active",
+          "x-other": "1",
+        })
+        .end("{}");
     });
     const sending = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" };
     const { headers, sent } = await ask("opened", "POST /gemini/upload/v1beta/files", {}, sending);
     expect(sent?.headers).toMatchObject(sending);
-    expect(headers.get("x-goog-upload-url")).toBe(`${gateway.publicUrl}/gemini/upload/v1beta/files?upload_id=1`);
+    expect(headers.get("x-goog-upload-url")).toBe(
+      `${gateway.publicUrl}/gemini/upload/v1beta/files?upload_id=1`,
+    );
     expect(headers.get("x-goog-upload-status")).toBe("active");
     expect(headers.has("x-other")).toBe(false);
-    upstream.answer((response) => response.writeHead(200, { "x-goog-upload-url": "https://elsewhere.example/x" }).end("{}"));
-    expect((await ask("opened", "POST /gemini/upload/v1beta/files", {}, sending)).headers.has("x-goog-upload-url")).toBe(false);
+    upstream.answer((response) =>
+      response.writeHead(200, { "x-goog-upload-url": "https://elsewhere.example/x" }).end("{}"),
+    );
+    expect(
+      (await ask("opened", "POST /gemini/upload/v1beta/files", {}, sending)).headers.has(
+        "x-goog-upload-url",
+      ),
+    ).toBe(false);
     upstream.answer((response) => response.end("{}"));
   });
 
   it("the upstream's request id has its own name too; rate limits stay hidden (P11)", async () => {
     upstream.answer((response) =>
-      response.writeHead(200, { "request-id": "req_1", "anthropic-ratelimit-requests-limit": "5" }).end("{}"),
+      response
+        .writeHead(200, { "request-id": "req_1", "anthropic-ratelimit-requests-limit": "5" })
+        .end("{}"),
     );
     const { headers } = await ask("free", "POST /anthropic/v1/messages", { model: "claude" });
     upstream.answer((response) => response.end("{}"));
@@ -423,7 +607,8 @@ describe("what comes back", () => {
     for (const status of [400, 401, 403, 500]) {
       for (const coding of ["identity", "gzip", "br", "x-unknown"]) {
         const bytes = Buffer.from(quote(secret));
-        const coded = coding === "gzip" ? gzipSync(bytes) : coding === "br" ? brotliCompressSync(bytes) : bytes;
+        const coded =
+          coding === "gzip" ? gzipSync(bytes) : coding === "br" ? brotliCompressSync(bytes) : bytes;
         upstream.answer((response) => {
           response.writeHead(status, {
             "content-type": "application/json",
@@ -433,7 +618,9 @@ describe("what comes back", () => {
           response.write(coded.subarray(0, coded.length >> 1));
           setTimeout(() => response.end(coded.subarray(coded.length >> 1)), 5);
         });
-        const answer = await ask("free", "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" });
+        const answer = await ask("free", "POST /openai/v1/chat/completions", {
+          model: "gpt-4o-mini",
+        });
         expect(answer.status).toBe(status);
         expect(answer.headers.has("content-encoding")).toBe(false);
         expect(answer.text).toContain(coding === "x-unknown" ? "withheld" : "[redacted]");
@@ -447,12 +634,16 @@ describe("what comes back", () => {
   it("an error without the credential keeps its bytes", async () => {
     const body = JSON.stringify({ error: { message: "Grüße ".repeat(20_000) } });
     upstream.reply(422, "application/json", body);
-    expect((await ask("free", "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" })).text).toBe(body);
+    expect(
+      (await ask("free", "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" })).text,
+    ).toBe(body);
     upstream.answer((response) => response.end("{}"));
   });
 
   it("rate limits of the account are shown where the provider says so (P11)", async () => {
-    upstream.answer((response) => response.writeHead(200, { "x-ratelimit-limit-requests": "9", "retry-after": "1" }).end("{}"));
+    upstream.answer((response) =>
+      response.writeHead(200, { "x-ratelimit-limit-requests": "9", "retry-after": "1" }).end("{}"),
+    );
     const { headers } = await ask("free", "POST /groq/v1/chat/completions", { model: "m" });
     upstream.answer((response) => response.end("{}"));
     expect(headers.get("x-upstream-ratelimit-limit-requests")).toBe("9");

@@ -1,4 +1,7 @@
-/** Native images that are billed by the piece: they are counted in replies, and budgets reserve them. */
+/**
+ * Native images that are billed by the piece: they are counted in replies, and budgets reserve
+ * them.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey, rowsOf } from "../support/client.ts";
@@ -41,7 +44,14 @@ const openaiImages = (count: number): object => ({
 });
 
 /** Calls, the answer, and the list price in dollars. */
-const CASES: readonly [what: string, path: string, body: string, type: string, reply: object, dollars: number][] = [
+const CASES: readonly [
+  what: string,
+  path: string,
+  body: string,
+  type: string,
+  reply: object,
+  dollars: number,
+][] = [
   [
     "Stability",
     "/stability/v2beta/stable-image/generate/ultra",
@@ -58,7 +68,14 @@ const CASES: readonly [what: string, path: string, body: string, type: string, r
     openaiImages(1),
     0.12,
   ],
-  ["OpenAI, a form", "/openai/v1/images/edits", form({ model: "dall-e-2", n: "4", prompt: "cat" }), FORM, openaiImages(4), 0.08],
+  [
+    "OpenAI, a form",
+    "/openai/v1/images/edits",
+    form({ model: "dall-e-2", n: "4", prompt: "cat" }),
+    FORM,
+    openaiImages(4),
+    0.08,
+  ],
   [
     "Imagen",
     "/gemini/v1beta/models/imagen-4.0-ultra-generate-001:predict",
@@ -69,7 +86,12 @@ const CASES: readonly [what: string, path: string, body: string, type: string, r
   ],
 ];
 
-function post(path: string, body: string, type: string, key = gateway.masterKey): Promise<Response> {
+function post(
+  path: string,
+  body: string,
+  type: string,
+  key = gateway.masterKey,
+): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, "content-type": type };
   return fetch(`${gateway.publicUrl}${path}`, { method: "POST", body, headers });
 }
@@ -84,26 +106,35 @@ describe("native images that are billed by the piece", () => {
     expect(row?.spend ?? Number.NaN).toBeCloseTo(dollars, 6);
   });
 
-  it.each(CASES)("are reserved: one of eight at once fits the budget: %s", async (_what, path, body, type, reply, dollars) => {
-    const { key } = await createKey(gateway, { max_budget: dollars * 1.5 });
-    const waiting: (() => void)[] = [];
-    let isRefused = 0;
-    upstream.answer((response) => {
-      waiting.push(
-        () => void (response.headersSent || response.writeHead(200, { "content-type": JSON_TYPE }).end(JSON.stringify(reply))),
-      );
-      // The answer comes when all others were refused.
-      if (waiting.length > 1 || isRefused === 7) for (const end of waiting) end();
-    });
-    const answers = Array.from({ length: 8 }, async () => {
-      const answer = await post(path, body, type, key);
-      if (answer.status !== 200) isRefused += 1;
-      if (isRefused === 7) for (const end of waiting) end();
-      await answer.text();
-      return answer.status;
-    });
-    expect((await Promise.all(answers)).toSorted()).toEqual([200, 429, 429, 429, 429, 429, 429, 429]);
-  });
+  it.each(CASES)(
+    "are reserved: one of eight at once fits the budget: %s",
+    async (_what, path, body, type, reply, dollars) => {
+      const { key } = await createKey(gateway, { max_budget: dollars * 1.5 });
+      const waiting: (() => void)[] = [];
+      let isRefused = 0;
+      upstream.answer((response) => {
+        waiting.push(
+          () =>
+            void (
+              response.headersSent ||
+              response.writeHead(200, { "content-type": JSON_TYPE }).end(JSON.stringify(reply))
+            ),
+        );
+        // The answer comes when all others were refused.
+        if (waiting.length > 1 || isRefused === 7) for (const end of waiting) end();
+      });
+      const answers = Array.from({ length: 8 }, async () => {
+        const answer = await post(path, body, type, key);
+        if (answer.status !== 200) isRefused += 1;
+        if (isRefused === 7) for (const end of waiting) end();
+        await answer.text();
+        return answer.status;
+      });
+      expect((await Promise.all(answers)).toSorted()).toEqual([
+        200, 429, 429, 429, 429, 429, 429, 429,
+      ]);
+    },
+  );
 
   it("of Stability's service sd3 are of its own models, whatever the form names", async () => {
     const { key } = await createKey(gateway, { models: ["stability/stable-image-core"] });

@@ -15,7 +15,9 @@ beforeAll(async () => {
   gateway = await startGateway(
     {
       baseUrl: `${upstream.url}/v1`,
-      providers: [`claude: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: ${upstream.url} }`],
+      providers: [
+        `claude: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: ${upstream.url} }`,
+      ],
     },
     { ANTHROPIC_API_KEY: ANTHROPIC_KEY },
   );
@@ -27,7 +29,10 @@ afterAll(async () => {
 });
 
 function call(path: string, init: RequestInit = {}, key = gateway.masterKey): Promise<Response> {
-  return fetch(`${gateway.publicUrl}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+  return fetch(`${gateway.publicUrl}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${key}`, ...init.headers },
+  });
 }
 
 function lastRequest() {
@@ -53,7 +58,10 @@ describe("a native request", () => {
 
   it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("may be %s", async (method) => {
     upstream.answer((response) => response.end("{}"));
-    const response = await call("/openai/v1/x", { method, ...(method === "GET" ? {} : { body: "hello" }) });
+    const response = await call("/openai/v1/x", {
+      method,
+      ...(method === "GET" ? {} : { body: "hello" }),
+    });
     expect(response.status).toBe(200);
     expect(lastRequest().method).toBe(method);
   });
@@ -61,7 +69,9 @@ describe("a native request", () => {
   it("keeps its bytes, multipart included, and its reply keeps its own", async () => {
     const sent = randomBytes(300_000);
     const answered = randomBytes(500_000);
-    upstream.answer((response) => response.writeHead(201, { "content-type": "audio/wav" }).end(answered));
+    upstream.answer((response) =>
+      response.writeHead(201, { "content-type": "audio/wav" }).end(answered),
+    );
     const type = "multipart/form-data; boundary=xyz";
     const response = await call("/openai/v1/audio/transcriptions", {
       method: "POST",
@@ -77,7 +87,9 @@ describe("a native request", () => {
 
   it("carries the provider's credential, and nothing of the client's", async () => {
     upstream.answer((response) =>
-      response.writeHead(200, { "set-cookie": "a=b", server: "x", "openai-organization": "org" }).end("{}"),
+      response
+        .writeHead(200, { "set-cookie": "a=b", server: "x", "openai-organization": "org" })
+        .end("{}"),
     );
     const response = await call("/openai/v1/x", {
       headers: {
@@ -92,13 +104,17 @@ describe("a native request", () => {
     const { headers } = lastRequest();
     expect(headers.authorization).toBe(`Bearer ${UPSTREAM_KEY}`);
     expect(headers["openai-beta"]).toBe("v2");
-    for (const name of ["cookie", "x-forwarded-for", "x-custom", "openai-organization"]) expect(headers).not.toHaveProperty(name);
+    for (const name of ["cookie", "x-forwarded-for", "x-custom", "openai-organization"])
+      expect(headers).not.toHaveProperty(name);
     expect(JSON.stringify(headers)).not.toContain(gateway.masterKey);
-    for (const name of ["set-cookie", "server", "openai-organization"]) expect(response.headers.has(name)).toBe(false);
+    for (const name of ["set-cookie", "server", "openai-organization"])
+      expect(response.headers.has(name)).toBe(false);
   });
 
   it.each([401, 404, 429, 500])("relays the upstream's own %i, body and all", async (status) => {
-    upstream.answer((response) => response.writeHead(status, { ...json, "retry-after": "7" }).end('{"theirs":true}'));
+    upstream.answer((response) =>
+      response.writeHead(status, { ...json, "retry-after": "7" }).end('{"theirs":true}'),
+    );
     const response = await call("/openai/v1/x", { method: "POST", body: "{}", headers: json });
     expect(response.status).toBe(status);
     expect(response.headers.get("retry-after")).toBe("7");
@@ -107,16 +123,20 @@ describe("a native request", () => {
     expect(row).toMatchObject({ status: "failure", call_type: "passthrough", total_tokens: null });
   });
 
-  it.each(["/openai/../etc", "/openai/a%2e%2e/b", "/openai/a//b", "/openai/a%2fb", "/openai/a%5cb", "/openai/%00"])(
-    "is refused for the path %s",
-    async (path) => {
-      const before = upstream.requests.length;
-      // fetch would tidy the path up; the raw one must be refused.
-      const status = await rawStatus(path);
-      expect([400, 404]).toContain(status);
-      expect(upstream.requests.length).toBe(before);
-    },
-  );
+  it.each([
+    "/openai/../etc",
+    "/openai/a%2e%2e/b",
+    "/openai/a//b",
+    "/openai/a%2fb",
+    "/openai/a%5cb",
+    "/openai/%00",
+  ])("is refused for the path %s", async (path) => {
+    const before = upstream.requests.length;
+    // fetch would tidy the path up; the raw one must be refused.
+    const status = await rawStatus(path);
+    expect([400, 404]).toContain(status);
+    expect(upstream.requests.length).toBe(before);
+  });
 
   it("is 404 for a prefix that is no provider", async () => {
     const body = JSON.stringify({ model: "gpt-4o-mini" });
@@ -125,18 +145,22 @@ describe("a native request", () => {
     expect((await call("/v1/nothing", { method: "POST", body, headers: json })).status).toBe(404);
   });
 
-  it.each([[undefined], ["sk-no-such-key"]])("does not reveal provider names to the key %s (contract 1.11)", async (key) => {
-    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    const seen = [];
-    for (const path of ["/openai/v1/x", "/nosuch/v1/x", "/v1/nothing", "/ref/v1/x"]) {
-      for (const method of ["GET", "POST", "DELETE"]) {
-        const answer = await fetch(`${gateway.publicUrl}${path}`, { method, headers });
-        const { error } = (await answer.json()) as { error: object };
-        seen.push([answer.status, answer.headers.get("www-authenticate"), error]);
+  it.each([[undefined], ["sk-no-such-key"]])(
+    "does not reveal provider names to the key %s (contract 1.11)",
+    async (key) => {
+      const headers: Record<string, string> =
+        key === undefined ? {} : { authorization: `Bearer ${key}` };
+      const seen = [];
+      for (const path of ["/openai/v1/x", "/nosuch/v1/x", "/v1/nothing", "/ref/v1/x"]) {
+        for (const method of ["GET", "POST", "DELETE"]) {
+          const answer = await fetch(`${gateway.publicUrl}${path}`, { method, headers });
+          const { error } = (await answer.json()) as { error: object };
+          seen.push([answer.status, answer.headers.get("www-authenticate"), error]);
+        }
       }
-    }
-    for (const answer of seen) expect(answer).toEqual([401, ...(seen[0] ?? []).slice(1)]);
-  });
+      for (const answer of seen) expect(answer).toEqual([401, ...(seen[0] ?? []).slice(1)]);
+    },
+  );
 });
 
 describe("a key that is limited to models", () => {
@@ -144,7 +168,11 @@ describe("a key that is limited to models", () => {
     upstream.answer((response) => response.writeHead(200, json).end("{}"));
     const { key } = await createKey(gateway, { models: ["gpt-4o-mini"] });
     const post = (model: object) =>
-      call("/openai/v1/chat/completions", { method: "POST", body: JSON.stringify(model), headers: json }, key);
+      call(
+        "/openai/v1/chat/completions",
+        { method: "POST", body: JSON.stringify(model), headers: json },
+        key,
+      );
     expect((await post({ model: "gpt-4o-mini" })).status).toBe(200);
     expect((await post({ model: "gpt-4o" })).status).toBe(404);
     expect((await post({})).status).toBe(403);
@@ -154,9 +182,15 @@ describe("a key that is limited to models", () => {
 describe("the usage of a native reply", () => {
   it("is read from a whole OpenAI reply and priced", async () => {
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
-    upstream.answer((response) => response.writeHead(200, json).end(JSON.stringify({ id: "x", usage })));
+    upstream.answer((response) =>
+      response.writeHead(200, json).end(JSON.stringify({ id: "x", usage })),
+    );
     const body = JSON.stringify({ model: "gpt-4o-mini", messages: [] });
-    const response = await call("/openai/v1/chat/completions", { method: "POST", body, headers: json });
+    const response = await call("/openai/v1/chat/completions", {
+      method: "POST",
+      body,
+      headers: json,
+    });
     await response.text();
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     // 1000 × 0.15 $/M + 100 × 0.60 $/M
@@ -175,13 +209,21 @@ describe("the usage of a native reply", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"choices":[{"delta":{"content":"first"}}]}\n\n');
       await release.promise;
-      response.end('data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}\n\ndata: [DONE]\n\n');
+      response.end(
+        'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}\n\ndata: [DONE]\n\n',
+      );
     });
     const body = JSON.stringify({ model: "gpt-4o-mini", stream: true });
-    const response = await call("/openai/v1/chat/completions", { method: "POST", body, headers: json });
+    const response = await call("/openai/v1/chat/completions", {
+      method: "POST",
+      body,
+      headers: json,
+    });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     // The upstream has not ended: the frame is not held back.
-    expect((await reader.read()).value).toBe('data: {"choices":[{"delta":{"content":"first"}}]}\n\n');
+    expect((await reader.read()).value).toBe(
+      'data: {"choices":[{"delta":{"content":"first"}}]}\n\n',
+    );
     release.resolve();
     while (!(await reader.read()).done);
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
@@ -190,11 +232,25 @@ describe("the usage of a native reply", () => {
 });
 
 describe("the Anthropic SDK, unmodified", () => {
-  const client = () => new Anthropic({ baseURL: `${gateway.publicUrl}/claude`, apiKey: gateway.masterKey, maxRetries: 0 });
-  const request = { model: "claude-x", max_tokens: 10, messages: [{ role: "user" as const, content: "Hello" }] };
+  const client = () =>
+    new Anthropic({
+      baseURL: `${gateway.publicUrl}/claude`,
+      apiKey: gateway.masterKey,
+      maxRetries: 0,
+    });
+  const request = {
+    model: "claude-x",
+    max_tokens: 10,
+    messages: [{ role: "user" as const, content: "Hello" }],
+  };
 
   it("gets whole messages, and the row has cached tokens within the prompt", async () => {
-    const usage = { input_tokens: 10, cache_read_input_tokens: 90, cache_creation_input_tokens: 5, output_tokens: 7 };
+    const usage = {
+      input_tokens: 10,
+      cache_read_input_tokens: 90,
+      cache_creation_input_tokens: 5,
+      output_tokens: 7,
+    };
     const message = {
       id: "msg_1",
       type: "message",
@@ -209,14 +265,24 @@ describe("the Anthropic SDK, unmodified", () => {
     expect(lastRequest().headers["x-api-key"]).toBe(ANTHROPIC_KEY);
     expect(lastRequest().headers).not.toHaveProperty("authorization");
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row).toMatchObject({ prompt_tokens: 105, completion_tokens: 7, model_id: "claude/claude-x" });
+    expect(row).toMatchObject({
+      prompt_tokens: 105,
+      completion_tokens: 7,
+      model_id: "claude/claude-x",
+    });
   });
 
   it("streams, and the row joins the usage of start and end", async () => {
     const events = [
       {
         type: "message_start",
-        message: { id: "m", type: "message", role: "assistant", content: [], usage: { input_tokens: 12, output_tokens: 1 } },
+        message: {
+          id: "m",
+          type: "message",
+          role: "assistant",
+          content: [],
+          usage: { input_tokens: 12, output_tokens: 1 },
+        },
       },
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
       { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello" } },
@@ -226,7 +292,9 @@ describe("the Anthropic SDK, unmodified", () => {
     ];
     upstream.answer((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+      response.end(
+        events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
+      );
     });
     const stream = client().messages.stream(request);
     expect(await stream.finalText()).toBe("Hello");
@@ -236,9 +304,13 @@ describe("the Anthropic SDK, unmodified", () => {
 
   it("maps errors to its own classes", async () => {
     upstream.answer((response) => {
-      response.writeHead(429, json).end('{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}');
+      response
+        .writeHead(429, json)
+        .end('{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}');
     });
-    await expect(client().messages.create(request)).rejects.toBeInstanceOf(Anthropic.RateLimitError);
+    await expect(client().messages.create(request)).rejects.toBeInstanceOf(
+      Anthropic.RateLimitError,
+    );
   });
 });
 
@@ -247,7 +319,9 @@ async function rawStatus(path: string): Promise<number> {
   const { hostname, port } = new URL(gateway.publicUrl);
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${gateway.masterKey}` };
-    request({ hostname, port, path, headers }, (response) => resolve(response.resume().statusCode ?? 0))
+    request({ hostname, port, path, headers }, (response) =>
+      resolve(response.resume().statusCode ?? 0),
+    )
       .on("error", reject)
       .end();
   });

@@ -61,18 +61,33 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-async function post(path: string, body: object, key: string): Promise<{ status: number; row: SpendRow | undefined }> {
+async function post(
+  path: string,
+  body: object,
+  key: string,
+): Promise<{ status: number; row: SpendRow | undefined }> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const response = await fetch(`${gateway.publicUrl}${path}`, { method: "POST", body: JSON.stringify(body), headers });
+  const response = await fetch(`${gateway.publicUrl}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers,
+  });
   await response.text();
-  return { status: response.status, row: (await rowsOf(gateway, response.headers.get("x-request-id")))[0] };
+  return {
+    status: response.status,
+    row: (await rowsOf(gateway, response.headers.get("x-request-id")))[0],
+  };
 }
 
 /** The price of a call's tokens, in dollars per million. */
 async function priceOf(model: string, key = gateway.masterKey): Promise<number> {
   upstream.reply(200, "application/json", REPLY);
   const messages = [{ role: "user", content: "Say it." }];
-  const { status, row } = await post("/openai/v1/chat/completions", { model, messages, max_tokens: 10 }, key);
+  const { status, row } = await post(
+    "/openai/v1/chat/completions",
+    { model, messages, max_tokens: 10 },
+    key,
+  );
   expect(status).toBe(200);
   return Math.round((Number(row?.spend) / TOKENS) * 1e6);
 }
@@ -99,14 +114,22 @@ describe("a native call of a configured target", () => {
   it("costs it where the path names the model", async () => {
     upstream.reply(200, "application/json", GEMINI);
     const body = { contents: [{ parts: [{ text: "Say it." }] }] };
-    const { row } = await post("/gemini/v1beta/models/six:generateContent", body, gateway.masterKey);
+    const { row } = await post(
+      "/gemini/v1beta/models/six:generateContent",
+      body,
+      gateway.masterKey,
+    );
     expect(row?.spend).toBeCloseTo((13 * TOKENS) / 1e6, 9);
   });
 
   it("is reserved at it: a budget refuses what it cannot pay", async () => {
     const { key } = await createKey(gateway, { max_budget: 5 });
     const before = upstream.requests.length;
-    const body = { model: "costly", messages: [{ role: "user", content: "Say it." }], max_tokens: 10 };
+    const body = {
+      model: "costly",
+      messages: [{ role: "user", content: "Say it." }],
+      max_tokens: 10,
+    };
     expect((await post("/openai/v1/chat/completions", body, key)).status).toBe(429);
     expect(upstream.requests.length).toBe(before);
   });

@@ -1,4 +1,7 @@
-/** Native replies that are not handed on, or that no HTTP has: the connection comes back, and the row says what was paid. */
+/**
+ * Native replies that are not handed on, or that no HTTP has: the connection comes back, and the
+ * row says what was paid.
+ */
 
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -31,18 +34,28 @@ function ask(stream = false): Promise<Response> {
   return fetch(`${gateway.publicUrl}/openai/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "gpt-4o-mini", stream, messages: [{ role: "user", content: "Hi" }] }),
+    body: JSON.stringify({
+      model: "gpt-4o-mini",
+      stream,
+      messages: [{ role: "user", content: "Hi" }],
+    }),
   });
 }
 
 it("a reply that the guardrails cannot read gives its connection back, and costs what was reserved", async () => {
   // Such a reply does not end by itself: a client that leaves it open keeps its connection.
-  upstream.answer((response) => response.writeHead(200, { "content-type": "audio/mpeg" }).write("x".repeat(100)));
+  upstream.answer((response) =>
+    response.writeHead(200, { "content-type": "audio/mpeg" }).write("x".repeat(100)),
+  );
   for (let request = 0; request < 8; request++) {
     const answer = await ask();
     expect(answer.status).toBe(400);
     const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
-    expect(row).toMatchObject({ status: "partial", error_code: "guardrail_violation", usage_source: "estimated" });
+    expect(row).toMatchObject({
+      status: "partial",
+      error_code: "guardrail_violation",
+      usage_source: "estimated",
+    });
     expect(row?.spend).toBeGreaterThan(0);
   }
 });
@@ -60,13 +73,16 @@ it.each(["text/plain", ""])("events under another type are judged as events: %s"
   expect(await answer.text()).toContain("no-bad");
 });
 
-it.each([400, 401, 429, 500])("a native call that is refused with %i costs nothing", async (status) => {
-  upstream.reply(status, "application/json", '{"error":{"message":"no"}}');
-  const answer = await ask();
-  expect(answer.status).toBe(status);
-  const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
-  expect(row).toMatchObject({ status: "failure", spend: 0 });
-});
+it.each([400, 401, 429, 500])(
+  "a native call that is refused with %i costs nothing",
+  async (status) => {
+    upstream.reply(status, "application/json", '{"error":{"message":"no"}}');
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
+    expect(row).toMatchObject({ status: "failure", spend: 0 });
+  },
+);
 
 it.each([
   ["a status that HTTP does not have", "HTTP/1.1 999 X\r\ncontent-length: 2\r\n\r\n{}"],
@@ -75,9 +91,13 @@ it.each([
     "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
   ],
 ])("%s is the upstream's failure", async (_name, reply) => {
-  const server = createServer((socket) => socket.on("error", () => {}).once("data", () => socket.end(reply)));
+  const server = createServer((socket) =>
+    socket.on("error", () => {}).once("data", () => socket.end(reply)),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const other = await startGateway({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` });
+  const other = await startGateway({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+  });
   try {
     const answer = await fetch(`${other.publicUrl}/openai/v1/chat/completions`, {
       method: "POST",

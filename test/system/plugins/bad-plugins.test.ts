@@ -84,7 +84,10 @@ beforeAll(async () => {
   const folder = join(workspace.folder, "my-plugins");
   mkdirSync(folder);
   writeFileSync(join(folder, "rascal.ts"), RASCAL);
-  writeFileSync(join(folder, "broken.ts"), definition("broken", 'create() { throw new Error("no such colour"); }'));
+  writeFileSync(
+    join(folder, "broken.ts"),
+    definition("broken", 'create() { throw new Error("no such colour"); }'),
+  );
   writeFileSync(
     join(folder, "failing.ts"),
     definition(
@@ -92,8 +95,12 @@ beforeAll(async () => {
       'create: (_config, host) => { host.scope.defer(() => void host.log.warn("closed what was made")); return { run: (_ctx, next) => next(), start: async () => { throw new Error("no such host"); } }; }',
     ),
   );
-  const names = ["rascal", "broken", "failing"].map((name) => `  - ../my-plugins/${name}.ts\n`).join("");
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${names}`));
+  const names = ["rascal", "broken", "failing"]
+    .map((name) => `  - ../my-plugins/${name}.ts\n`)
+    .join("");
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${names}`),
+  );
   pipeline = readFileSync(pipelineFile(), "utf8")
     .replace(/^ {2}- cost$/m, "  - { use: rascal, timeout: 150ms }\n  - cost")
     .replace("deadline: 600s", "deadline: 1s");
@@ -116,10 +123,20 @@ interface Outcome {
 async function ask(deed: string | undefined, stream = false): Promise<Outcome> {
   const before = upstream.requests.length;
   const headers = deed === undefined ? {} : { "x-do": deed };
-  const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream }, { headers });
+  const response = await chat(
+    gateway,
+    { model: "gpt-4o-mini", messages: MESSAGES, stream },
+    { headers },
+  );
   const text = await response.text();
   const id = response.headers.get("x-request-id");
-  return { status: response.status, text, id, late: response.headers.get("x-late"), calls: upstream.requests.length - before };
+  return {
+    status: response.status,
+    text,
+    id,
+    late: response.headers.get("x-late"),
+    calls: upstream.requests.length - before,
+  };
 }
 
 const FAILED = { message: "The step rascal failed.", type: "server_error", code: 500, param: null };
@@ -133,15 +150,25 @@ describe("a step", () => {
     ["G3", "next twice", 1],
     ["G4", "forget next", 0],
     ["G6", "change the options", 0],
-  ])("%s: that wants to %s ends its own request with 500, after %i upstream calls", async (_fault, deed, calls) => {
-    const [bad, good] = await Promise.all([ask(deed), chat(gateway, { model: "echo", messages: MESSAGES })]);
-    expect([bad.status, bad.calls, good.status]).toEqual([500, calls, 200]);
-    await good.arrayBuffer();
-    const { error } = JSON.parse(bad.text) as { error: object };
-    expect(error).toEqual(deed === "forget next" ? { ...FAILED, message: "The pipeline ended without a reply." } : FAILED);
-    expect(bad.text).not.toContain("secret");
-    expect(calls === 0 ? [] : await rowsOf(gateway, bad.id)).toHaveLength(calls);
-  });
+  ])(
+    "%s: that wants to %s ends its own request with 500, after %i upstream calls",
+    async (_fault, deed, calls) => {
+      const [bad, good] = await Promise.all([
+        ask(deed),
+        chat(gateway, { model: "echo", messages: MESSAGES }),
+      ]);
+      expect([bad.status, bad.calls, good.status]).toEqual([500, calls, 200]);
+      await good.arrayBuffer();
+      const { error } = JSON.parse(bad.text) as { error: object };
+      expect(error).toEqual(
+        deed === "forget next"
+          ? { ...FAILED, message: "The pipeline ended without a reply." }
+          : FAILED,
+      );
+      expect(bad.text).not.toContain("secret");
+      expect(calls === 0 ? [] : await rowsOf(gateway, bad.id)).toHaveLength(calls);
+    },
+  );
 
   it("G1: that throws in a stream ends it with an error event and a row", async () => {
     const { status, text, id } = await ask("throw in the stream", true);
@@ -176,21 +203,47 @@ describe("a step", () => {
 
 describe("an edit with a plugin that fails", () => {
   it.each<[string, string, string, RegExp]>([
-    ["G14", "throws when it is made", "- { use: broken }", /chat\.yaml:\d+:\d+  A plugin could not be made: no such colour/],
-    ["G14", "throws when it starts", "- { use: failing }", /chat\.yaml:\d+:\d+  A plugin could not be made: no such host/],
-    ["G15", "is used twice", "- { use: rascal, timeout: 1s }\n  - { use: rascal, timeout: 2s }", /Step rascal is used twice/],
+    [
+      "G14",
+      "throws when it is made",
+      "- { use: broken }",
+      /chat\.yaml:\d+:\d+  A plugin could not be made: no such colour/,
+    ],
+    [
+      "G14",
+      "throws when it starts",
+      "- { use: failing }",
+      /chat\.yaml:\d+:\d+  A plugin could not be made: no such host/,
+    ],
+    [
+      "G15",
+      "is used twice",
+      "- { use: rascal, timeout: 1s }\n  - { use: rascal, timeout: 2s }",
+      /Step rascal is used twice/,
+    ],
     ["G15", "comes too early", "- limits", /Step limits/],
-  ])("%s: that %s is refused at its line, and what ran goes on", async (_fault, what, steps, finding) => {
-    const { live } = await configStatus(gateway);
-    const before = steps === "- limits" ? "  - auth" : "  - cost";
-    writeFileSync(pipelineFile(), pipeline.replace(new RegExp(`^${before}$`, "m"), `  ${steps}\n${before}`));
-    const { outcome, findings } = await configPost(gateway, "reload");
-    expect([outcome, findings.map(({ text }) => text).join("\n")]).toEqual(["refused", expect.stringMatching(finding)]);
-    writeFileSync(pipelineFile(), pipeline);
-    expect((await configPost(gateway, "reload")).outcome).toBe("unchanged");
-    expect((await configStatus(gateway)).live.generation).toBe(live.generation);
-    expect((await ask(undefined)).status).toBe(200);
-    // What was made before the failure is closed.
-    expect(gateway.stderr.includes("closed what was made")).toBe(what !== "throws when it is made");
-  });
+  ])(
+    "%s: that %s is refused at its line, and what ran goes on",
+    async (_fault, what, steps, finding) => {
+      const { live } = await configStatus(gateway);
+      const before = steps === "- limits" ? "  - auth" : "  - cost";
+      writeFileSync(
+        pipelineFile(),
+        pipeline.replace(new RegExp(`^${before}$`, "m"), `  ${steps}\n${before}`),
+      );
+      const { outcome, findings } = await configPost(gateway, "reload");
+      expect([outcome, findings.map(({ text }) => text).join("\n")]).toEqual([
+        "refused",
+        expect.stringMatching(finding),
+      ]);
+      writeFileSync(pipelineFile(), pipeline);
+      expect((await configPost(gateway, "reload")).outcome).toBe("unchanged");
+      expect((await configStatus(gateway)).live.generation).toBe(live.generation);
+      expect((await ask(undefined)).status).toBe(200);
+      // What was made before the failure is closed.
+      expect(gateway.stderr.includes("closed what was made")).toBe(
+        what !== "throws when it is made",
+      );
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** What a plugin cannot reach although it tries: a budget it goes past, another's state, a life longer than its generation's. */
+/**
+ * What a plugin cannot reach although it tries: a budget it goes past, another's state, a life
+ * longer than its generation's.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -102,10 +105,16 @@ beforeAll(async () => {
   });
   const folder = join(workspace.folder, "my-plugins");
   mkdirSync(folder);
-  for (const name of ["early", "late"]) writeFileSync(join(folder, `${name}.ts`), CHANGER.replaceAll("NAME", name));
-  for (const name of ["keeper", "thief"]) writeFileSync(join(folder, `${name}.ts`), KEEPER.replaceAll("NAME", name));
-  const names = ["early", "late", "keeper", "thief"].map((name) => `  - ../my-plugins/${name}.ts\n`).join("");
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${names}`));
+  for (const name of ["early", "late"])
+    writeFileSync(join(folder, `${name}.ts`), CHANGER.replaceAll("NAME", name));
+  for (const name of ["keeper", "thief"])
+    writeFileSync(join(folder, `${name}.ts`), KEEPER.replaceAll("NAME", name));
+  const names = ["early", "late", "keeper", "thief"]
+    .map((name) => `  - ../my-plugins/${name}.ts\n`)
+    .join("");
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${names}`),
+  );
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
   const text = readFileSync(pipeline, "utf8").replace(/^tests:[\s\S]*?(?=^end_of_config)/m, "");
   const steps = "  - { use: keeper, with: { words: none } }\n  - thief\n  - late\n";
@@ -129,7 +138,9 @@ interface Answer {
 
 async function ask(key: string, headers: Record<string, string> = {}): Promise<Answer> {
   const body = { model: "cheap", messages: MESSAGES };
-  const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}`, ...headers } });
+  const response = await chat(gateway, body, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+  });
   const answer = (await response.json()) as { error?: { type: string } };
   return { status: response.status, type: answer.error?.type, headers: response.headers };
 }
@@ -144,14 +155,21 @@ describe("G11: a step that changes what was let in", () => {
   ])("%s: nothing above the budget is dispatched", async (_what, headers) => {
     const { key } = await createKey(gateway, { max_budget: 0.05 });
     const changed = await ask(key, headers as unknown as Record<string, string>);
-    expect([changed.status, changed.type, upstream.requests.length]).toEqual([429, "budget_exceeded", 0]);
+    expect([changed.status, changed.type, upstream.requests.length]).toEqual([
+      429,
+      "budget_exceeded",
+      0,
+    ]);
     expect([(await ask(key)).status, upstream.requests.length]).toEqual([200, 1]);
   });
 
   it("what was reserved for the first model is free again", async () => {
     const { key } = await createKey(gateway, { max_budget: 0.02 });
-    for (let round = 0; round < 5; round++) expect((await ask(key, { "x-early-model": "dear" })).status).toBe(429);
-    expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([200, 200, 429]);
+    for (let round = 0; round < 5; round++)
+      expect((await ask(key, { "x-early-model": "dear" })).status).toBe(429);
+    expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
+      200, 200, 429,
+    ]);
   });
 
   it.each(["x-early-model", "x-late-model"])(
@@ -159,7 +177,11 @@ describe("G11: a step that changes what was let in", () => {
     async (header) => {
       const { key } = await createKey(gateway, { models: ["cheap"] });
       const changed = await ask(key, { [header]: "dear" });
-      expect([changed.status, changed.type, upstream.requests.length]).toEqual([404, "not_found_error", 0]);
+      expect([changed.status, changed.type, upstream.requests.length]).toEqual([
+        404,
+        "not_found_error",
+        0,
+      ]);
       expect((await ask(key)).status).toBe(200);
     },
   );
@@ -168,7 +190,9 @@ describe("G11: a step that changes what was let in", () => {
 describe("G12: shared state", () => {
   it("is a plugin's own: another finds nothing under the same key, and purges nothing of it", async () => {
     const { key } = await createKey(gateway, {});
-    expect((await ask(key, { "x-keeper-keep": "mine" })).headers.get("x-keeper-found")).toBe("mine");
+    expect((await ask(key, { "x-keeper-keep": "mine" })).headers.get("x-keeper-found")).toBe(
+      "mine",
+    );
     const { headers } = await ask(key, { "x-thief-purge": "all" });
     expect([headers.get("x-purged"), headers.get("x-thief-found")]).toEqual(["0", "nothing"]);
     expect((await ask(key)).headers.get("x-keeper-found")).toBe("mine");
@@ -203,7 +227,9 @@ describe("G7: what a plugin made with its host", () => {
     const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
     const text = readFileSync(pipeline, "utf8");
     const life = async (headers: Record<string, string> = {}) =>
-      JSON.parse((await ask(gateway.masterKey, headers)).headers.get("x-keeper-life") ?? "") as Life;
+      JSON.parse(
+        (await ask(gateway.masterKey, headers)).headers.get("x-keeper-life") ?? "",
+      ) as Life;
     for (let reload = 0; reload < RELOADS; reload++) {
       writeFileSync(pipeline, text.replace("words: none", `words: n${reload}`));
       expect((await configPost(gateway, "reload")).outcome).toMatch(/^(?:applied|unchanged)$/);

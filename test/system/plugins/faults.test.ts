@@ -1,4 +1,7 @@
-/** Faults of a plugin's own code (journeys B1): the file, the line and the message, in `sluice check` and in the log. */
+/**
+ * Faults of a plugin's own code (journeys B1): the file, the line and the message, in `sluice
+ * check` and in the log.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +11,12 @@ import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
-const guardrail = (name: string, create: string, sample = '() => "TICKET-1"', stability = "experimental"): string => `
+const guardrail = (
+  name: string,
+  create: string,
+  sample = '() => "TICKET-1"',
+  stability = "experimental",
+): string => `
 import { defineGuardrail } from "@sluice/kit";
 
 export default defineGuardrail({
@@ -22,10 +30,12 @@ export default defineGuardrail({
 `;
 
 const check = (body: string): string => `({ reach: Infinity, check(text) {\n    ${body}\n  } })`;
-const BLOCK = 'return text.includes("TICKET-") ? { kind: "block", reason: "ticket" } : { kind: "allow" };';
+const BLOCK =
+  'return text.includes("TICKET-") ? { kind: "block", reason: "ticket" } : { kind: "allow" };';
 
 const FILES: Readonly<Record<string, string>> = {
-  "types.ts": 'import { defineStep } from "@sluice/kit";\n\nexport default {\n  name: "types",,\n};\n',
+  "types.ts":
+    'import { defineStep } from "@sluice/kit";\n\nexport default {\n  name: "types",,\n};\n',
   "script.mjs": "const first = 1;\n\nexport default { first,, };\n",
   "twice.ts": "const one: number = 1;\nconst one: number = 2;\nexport default one;\n",
   "imports.ts": 'import "./part.mjs";\nexport default {};\n',
@@ -34,10 +44,20 @@ const FILES: Readonly<Record<string, string>> = {
   "exp.ts": guardrail("exp", check(BLOCK), undefined, "exp"),
   "create.ts": guardrail("create", '{\n    throw new Error("boom at create");\n  }'),
   "sample.ts": guardrail("sample", check('throw new Error("boom at the sample");')),
-  "making.ts": guardrail("making", check(BLOCK), '() => {\n    throw new Error("boom at making");\n  }'),
-  "reason.ts": guardrail("reason", check('return text.includes("TICKET-") ? { kind: "block" } : { kind: "allow" };')),
+  "making.ts": guardrail(
+    "making",
+    check(BLOCK),
+    '() => {\n    throw new Error("boom at making");\n  }',
+  ),
+  "reason.ts": guardrail(
+    "reason",
+    check('return text.includes("TICKET-") ? { kind: "block" } : { kind: "allow" };'),
+  ),
   "loop.ts": guardrail("loop", check("for (;;) if (text.length < 0) break;")),
-  "run.ts": guardrail("run", check(`if (text.includes("SECRET")) throw new Error("cannot read " + text);\n    ${BLOCK}`)),
+  "run.ts": guardrail(
+    "run",
+    check(`if (text.includes("SECRET")) throw new Error("cannot read " + text);\n    ${BLOCK}`),
+  ),
 };
 
 /** A plugin is named after ten seconds. */
@@ -54,8 +74,14 @@ function workspaceOf(files: readonly string[], guardrails: readonly string[] = [
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
   const plugins = files.map((name) => `../my-plugins/${name}`);
   const listed = plugins.map((name) => `  - "${name}"\n`).join("");
-  const used = guardrails.length === 0 ? "" : `guardrails:\n${guardrails.map((entry) => `  ${entry}\n`).join("")}`;
-  const text = readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${listed}`);
+  const used =
+    guardrails.length === 0
+      ? ""
+      : `guardrails:\n${guardrails.map((entry) => `  ${entry}\n`).join("")}`;
+  const text = readFileSync(workspace.configPath, "utf8").replace(
+    "plugins:\n",
+    `plugins:\n${listed}`,
+  );
   workspace.write(text.replace("models:\n", `${used}models:\n`));
   return workspace;
 }
@@ -65,16 +91,30 @@ function workspaceWithPackage(): Workspace {
   const workspace = workspaceOf([]);
   const folder = join(workspace.folder, "my-package");
   mkdirSync(folder);
-  const manifest = { name: "@acme/loops", version: "1.0.0", type: "module", peerDependencies: { "@sluice/kit": "*" } };
+  const manifest = {
+    name: "@acme/loops",
+    version: "1.0.0",
+    type: "module",
+    peerDependencies: { "@sluice/kit": "*" },
+  };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(folder, "index.js"), FILES["loop.ts"] ?? "");
-  const text = readFileSync(workspace.configPath, "utf8").replace("plugins:\n", 'plugins:\n  - "../my-package/index.js"\n');
+  const text = readFileSync(workspace.configPath, "utf8").replace(
+    "plugins:\n",
+    'plugins:\n  - "../my-package/index.js"\n',
+  );
   workspace.write(text.replace("models:\n", "guardrails:\n  own: { use: loop }\nmodels:\n"));
   return workspace;
 }
 
-async function checked(workspace: Workspace, ...args: string[]): Promise<{ code: number | null; lines: readonly string[] }> {
-  const command = runCommand(["check", "--config", workspace.configPath, ...args], workspace.folder);
+async function checked(
+  workspace: Workspace,
+  ...args: string[]
+): Promise<{ code: number | null; lines: readonly string[] }> {
+  const command = runCommand(
+    ["check", "--config", workspace.configPath, ...args],
+    workspace.folder,
+  );
   const { code } = await command.ended;
   return { code, lines: command.stdout.trim().split("\n") };
 }
@@ -90,12 +130,22 @@ describe("sluice check, of a plugin that cannot be loaded", () => {
     const { code, lines } = await checked(workspace);
     expect(code).toBe(1);
     expect(lines).toEqual([
-      expect.stringMatching(/Plugin \.\.\/my-plugins\/types\.ts cannot be loaded: .*Correct .*my-plugins\/types\.ts:4:17\.$/),
-      expect.stringMatching(/Plugin \.\.\/my-plugins\/script\.mjs cannot be loaded: .*Correct .*script\.mjs:3:24\.$/),
-      expect.stringMatching(/Plugin \.\.\/my-plugins\/twice\.ts cannot be loaded: .*Correct .*twice\.ts:2:7\.$/),
-      expect.stringMatching(/Plugin \.\.\/my-plugins\/imports\.ts cannot be loaded: .*Correct .*part\.mjs:1:22\.$/),
+      expect.stringMatching(
+        /Plugin \.\.\/my-plugins\/types\.ts cannot be loaded: .*Correct .*my-plugins\/types\.ts:4:17\.$/,
+      ),
+      expect.stringMatching(
+        /Plugin \.\.\/my-plugins\/script\.mjs cannot be loaded: .*Correct .*script\.mjs:3:24\.$/,
+      ),
+      expect.stringMatching(
+        /Plugin \.\.\/my-plugins\/twice\.ts cannot be loaded: .*Correct .*twice\.ts:2:7\.$/,
+      ),
+      expect.stringMatching(
+        /Plugin \.\.\/my-plugins\/imports\.ts cannot be loaded: .*Correct .*part\.mjs:1:22\.$/,
+      ),
       expect.stringMatching(/throws\.ts cannot be loaded: no licence  Correct .*throws\.ts:2:7\.$/),
-      expect.stringMatching(/`stability` of guardrail exp in plugin .*exp\.ts is "exp"\.  Write stable, beta, experimental\.$/),
+      expect.stringMatching(
+        /`stability` of guardrail exp in plugin .*exp\.ts is "exp"\.  Write stable, beta, experimental\.$/,
+      ),
     ]);
   });
 });
@@ -104,7 +154,9 @@ describe("sluice check, of a guardrail", () => {
   it("that cannot be made names the place and the message", async () => {
     const { code, lines } = await checked(workspaceOf(["create.ts"], ["own: { use: create }"]));
     expect(code).toBe(1);
-    expect(lines).toEqual([expect.stringMatching(/could not be made: boom at create \(.*my-plugins\/create\.ts:11:11\)/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/could not be made: boom at create \(.*my-plugins\/create\.ts:11:11\)/),
+    ]);
     expect(lines[0]).toMatch(/^config\/gateway\.yaml:\d+:\d+ /);
   });
 
@@ -119,13 +171,19 @@ describe("sluice check, of a guardrail", () => {
     );
     expect(lines).toEqual([
       expect.stringMatching(/it threw: boom at the sample \(.*my-plugins\/sample\.ts:11:11\)/),
-      expect.stringMatching(/has no sample: making it failed: boom at making \(.*my-plugins\/making\.ts:10:11\)/),
+      expect.stringMatching(
+        /has no sample: making it failed: boom at making \(.*my-plugins\/making\.ts:10:11\)/,
+      ),
       expect.stringMatching(/blocks its own sample without a `reason`/),
     ]);
   });
 
   it("that loops at its own sample ends with a finding", async () => {
-    const { code, lines } = await checked(workspaceOf(["loop.ts"], ["own: { use: loop }"]), "--plugin-timeout", "1s");
+    const { code, lines } = await checked(
+      workspaceOf(["loop.ts"], ["own: { use: loop }"]),
+      "--plugin-timeout",
+      "1s",
+    );
     expect(code).toBe(1);
     expect(lines).toEqual([
       expect.stringMatching(
@@ -167,7 +225,10 @@ describe("a plugin that loops", () => {
 
   it("during a restart is named with its file, the workers of before go on, and it ends with its supervisor", async () => {
     const workspace = workspaceOf([]);
-    const text = readFileSync(workspace.configPath, "utf8").replace("server: {", "server: { workers: 2,");
+    const text = readFileSync(workspace.configPath, "utf8").replace(
+      "server: {",
+      "server: { workers: 2,",
+    );
     workspace.write(text);
     const gateway = await startGateway(workspace);
     try {
@@ -176,8 +237,14 @@ describe("a plugin that loops", () => {
       // The answer comes when the new worker is given up, after a minute.
       void admin(gateway, "/restart", {}).catch(() => undefined);
       const line = await eventually("the line", () => held(gateway.stderr), HELD_WAIT_MS);
-      expect(line).toMatchObject({ plugin: "my-plugins/loop.ts", at: expect.stringMatching(/^check \(.*loop\.ts:11\)$/) });
-      expect((await chat(gateway, { model: "echo", messages: [{ role: "user", content: "Hi" }] })).status).toBe(200);
+      expect(line).toMatchObject({
+        plugin: "my-plugins/loop.ts",
+        at: expect.stringMatching(/^check \(.*loop\.ts:11\)$/),
+      });
+      expect(
+        (await chat(gateway, { model: "echo", messages: [{ role: "user", content: "Hi" }] }))
+          .status,
+      ).toBe(200);
     } finally {
       await gateway.dispose();
     }
@@ -188,7 +255,10 @@ describe("a guardrail that throws while it serves", () => {
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    const workspace = workspaceOf(["run.ts"], ["own: { use: run }", "apart: { use: run, isolation: worker }"]);
+    const workspace = workspaceOf(
+      ["run.ts"],
+      ["own: { use: run }", "apart: { use: run, isolation: worker }"],
+    );
     const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
     const guarded = "  - { use: guardrails, with: { input: [apart, own] } }";
     writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace("  - guardrails", guarded));
@@ -203,7 +273,9 @@ describe("a guardrail that throws while it serves", () => {
     });
     expect(response.status).not.toBe(200);
     const said = (name: string) =>
-      gateway.stderr.split("\n").find((line) => line.includes("a guardrail failed") && line.includes(`"${name}"`));
+      gateway.stderr
+        .split("\n")
+        .find((line) => line.includes("a guardrail failed") && line.includes(`"${name}"`));
     const line = JSON.parse(await eventually("the line", () => said("own"))) as { at: string[] };
     expect(line.at[0]).toMatch(/my-plugins\/run\.ts:11:\d+$/);
     expect(gateway.stderr).not.toContain("SECRET");

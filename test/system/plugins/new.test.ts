@@ -1,4 +1,7 @@
-/** `sluice new`: what it writes passes its tests and serves a request, by the commands that it prints. */
+/**
+ * `sluice new`: what it writes passes its tests and serves a request, by the commands that it
+ * prints.
+ */
 
 import { spawn } from "node:child_process";
 import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -7,7 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES, openaiClient } from "../support/client.ts";
 import { type CommandHost, startCommandHost } from "../support/command-host.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "../support/gateway-process.ts";
+import {
+  type GatewayProcess,
+  type ProcessEnvironment,
+  runCommand,
+  startGateway,
+} from "../support/gateway-process.ts";
 import { copyCheckout, printedCommands, shell, temporaryFolder } from "../support/new-package.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
@@ -28,44 +36,71 @@ function newFolder(): string {
   return folder;
 }
 
-async function run(args: readonly string[], cwd: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function run(
+  args: readonly string[],
+  cwd: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const command = runCommand(args, cwd);
   const { code } = await command.ended;
   return { code, stdout: command.stdout, stderr: command.stderr };
 }
 
 /** The same, without a process of its own: for what a command says and writes. */
-async function runInHost(args: readonly string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+async function runInHost(
+  args: readonly string[],
+  cwd: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const { code, out, error } = await host.run(args, cwd);
   return { code, stdout: out, stderr: error };
 }
 
 /** A gateway of the folder `sandbox` that a package has. */
-async function startSandbox(folder: string, environment: ProcessEnvironment = {}): Promise<GatewayProcess> {
-  const place = { folder, configPath: join(folder, "sandbox/gateway.yaml"), remove: () => undefined };
+async function startSandbox(
+  folder: string,
+  environment: ProcessEnvironment = {},
+): Promise<GatewayProcess> {
+  const place = {
+    folder,
+    configPath: join(folder, "sandbox/gateway.yaml"),
+    remove: () => undefined,
+  };
   return startGateway(place as unknown as Workspace, environment);
 }
 
 /** One request to the gateway of a package's sandbox that the plugin answers or judges, by kind. */
 const SERVES: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   async provider(folder) {
-    const upstream = spawn(process.execPath, ["sandbox/upstream.ts"], { cwd: folder, env: { ...process.env, PORT: "0" } });
+    const upstream = spawn(process.execPath, ["sandbox/upstream.ts"], {
+      cwd: folder,
+      env: { ...process.env, PORT: "0" },
+    });
     let said = "";
     upstream.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
     let gateway: GatewayProcess | undefined;
     try {
-      const url = await eventually("the upstream to listen", () => /http:\S+\d/.exec(said)?.[0], 10_000);
+      const url = await eventually(
+        "the upstream to listen",
+        () => /http:\S+\d/.exec(said)?.[0],
+        10_000,
+      );
       gateway = await startSandbox(folder, { MY_CLOUD_API_KEY: "any", MY_CLOUD_URL: url });
       const whole = await chat(gateway, { model: "my-cloud-large", messages: MESSAGES });
       expect(await whole.json()).toMatchObject({
         model: "my-cloud-large",
         choices: [
-          { message: { content: "A sluice lets through what may pass, and holds back the rest." }, finish_reason: "stop" },
+          {
+            message: { content: "A sluice lets through what may pass, and holds back the rest." },
+            finish_reason: "stop",
+          },
         ],
         usage: { prompt_tokens: 31, completion_tokens: 14 },
       });
       const chats = openaiClient(gateway).chat.completions;
-      const stream = await chats.create({ model: "my-cloud-large", messages: MESSAGES, stream: true });
+      const stream = await chats.create({
+        model: "my-cloud-large",
+        messages: MESSAGES,
+        stream: true,
+      });
       let text = "";
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
       expect(text).toBe("A sluice lets through what may pass — und hält den Rest zurück.");
@@ -92,7 +127,10 @@ const SERVES: Readonly<Record<string, (folder: string) => Promise<void>>> = {
     try {
       const short = await chat(gateway, { model: "echo", messages: MESSAGES });
       expect([short.status, short.headers.get("x-my-cloud-messages")]).toEqual([200, "1"]);
-      const long = await chat(gateway, { model: "echo", messages: [MESSAGES, MESSAGES, MESSAGES].flat() });
+      const long = await chat(gateway, {
+        model: "echo",
+        messages: [MESSAGES, MESSAGES, MESSAGES].flat(),
+      });
       expect(long.status).toBe(400);
       expect(await long.json()).toMatchObject({ error: { param: "messages" } });
     } finally {
@@ -114,7 +152,9 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
   it("is installed, tested and checked by the commands that were printed", async () => {
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const commands = printedCommands(made.stdout);
-    const lines = commands.filter((command) => !command.endsWith("&") && !command.includes("sluice serve"));
+    const lines = commands.filter(
+      (command) => !command.endsWith("&") && !command.includes("sluice serve"),
+    );
     expect(lines.length).toBeGreaterThanOrEqual(4);
     const { code, output } = await shell(lines.join("\n"), join(folder, "../.."));
     expect(output).toMatch(/pass [1-9]/);
@@ -142,7 +182,9 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
       const install = `npm install --offline --no-audit --no-fund --silent ${JSON.stringify(join(folder, archive))}`;
       expect(await shell(install, workspace.folder)).toMatchObject({ code: 0 });
       const text = readFileSync(workspace.configPath, "utf8");
-      workspace.write(text.replace("plugins:\n", `plugins:\n  - "sluice-${kind}-my-cloud@^0.1.0"\n`));
+      workspace.write(
+        text.replace("plugins:\n", `plugins:\n  - "sluice-${kind}-my-cloud@^0.1.0"\n`),
+      );
       const check = await runInHost(["check", "--config", workspace.configPath], workspace.folder);
       expect(check.stdout).toMatch(/^ok: /m);
     } finally {
@@ -151,9 +193,14 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
   });
 
   it("leaves nothing of the template's name behind", () => {
-    const files = globSync("{src,sandbox,fixtures}/**/*.*", { cwd: folder }).concat("README.md", "package.json");
+    const files = globSync("{src,sandbox,fixtures}/**/*.*", { cwd: folder }).concat(
+      "README.md",
+      "package.json",
+    );
     expect(files.length).toBeGreaterThan(5);
-    expect(files.filter((file) => /acme/i.test(readFileSync(join(folder, file), "utf8")))).toEqual([]);
+    expect(files.filter((file) => /acme/i.test(readFileSync(join(folder, file), "utf8")))).toEqual(
+      [],
+    );
   });
 
   it("serves a request", async () => {
@@ -173,13 +220,22 @@ describe("new packages in a checkout", () => {
   beforeAll(async () => {
     checkout = copyCheckout();
     folders.push(checkout);
-    made = await shell(KINDS.map((kind) => `node core/cli/bin/sluice.js new ${kind} ${NAME}`).join("\n"), checkout);
+    made = await shell(
+      KINDS.map((kind) => `node core/cli/bin/sluice.js new ${kind} ${NAME}`).join("\n"),
+      checkout,
+    );
   });
 
   it("pass with the tests of the house at once", async () => {
-    expect(made).toEqual({ code: 0, output: expect.stringContaining(`npm test -- plugins/step-${NAME}`) as string });
+    expect(made).toEqual({
+      code: 0,
+      output: expect.stringContaining(`npm test -- plugins/step-${NAME}`) as string,
+    });
     const tests = `${packages} test/architecture/style.test.ts test/architecture/layers.test.ts test/architecture/config-keys.test.ts`;
-    const { code, output } = await shell(`node node_modules/vitest/vitest.mjs run --project unit ${tests}`, checkout);
+    const { code, output } = await shell(
+      `node node_modules/vitest/vitest.mjs run --project unit ${tests}`,
+      checkout,
+    );
     expect(output).toMatch(/Test Files.* 6 passed/);
     expect(code).toBe(0);
   });
@@ -197,10 +253,14 @@ describe("new packages in a checkout", () => {
     const pathOf = (name = ""): string => join(checkout, "plugins", name, "sandbox/gateway.yaml");
     const check = (path: string): ReturnType<typeof shell> =>
       shell(`node core/cli/bin/sluice.js check --config ${path}`, checkout);
-    for (const name of names) symlinkSync(join("../../plugins", name), join(checkout, "node_modules/@sluice", name));
+    for (const name of names)
+      symlinkSync(join("../../plugins", name), join(checkout, "node_modules/@sluice", name));
     const texts = names.map((name) => readFileSync(pathOf(name), "utf8"));
     const checks = names.map((name, index) => {
-      writeFileSync(pathOf(name), (texts[index] ?? "").replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`));
+      writeFileSync(
+        pathOf(name),
+        (texts[index] ?? "").replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`),
+      );
       return check(pathOf(name));
     });
     for (const { output } of await Promise.all(checks)) expect(output).toContain("ok: 1 pipeline");
@@ -209,19 +269,27 @@ describe("new packages in a checkout", () => {
     writeFileSync(pathOf(names[0]), (texts[0] ?? "").replace("../src/index.ts", asked));
     const { output } = await check(pathOf(names[0]));
     for (const name of names)
-      expect(output).toContain(`Plugin @sluice/${name} is installed as 0.1.0, but the configuration needs ^0.2.0.`);
+      expect(output).toContain(
+        `Plugin @sluice/${name} is installed as 0.1.0, but the configuration needs ^0.2.0.`,
+      );
   });
 });
 
 describe("what a new author does wrong", () => {
   it.each([
-    [["new", "plugin", "acme"], 'There is no kind "plugin": sluice new makes a provider, a guardrail or a step.'],
+    [
+      ["new", "plugin", "acme"],
+      'There is no kind "plugin": sluice new makes a provider, a guardrail or a step.',
+    ],
     [["new", "provider", "MyCloud"], 'The name "MyCloud" cannot be used: '],
     [["new", "provider", "MyCloud"], " Write my-cloud."],
     [["new", "provider", "../x"], "cannot be used"],
     [["new", "provider", "a--b"], "Write a-b."],
     [["new", "provider", "x".repeat(41)], "it has more than 40 characters"],
-    [["new", "step", "step-acme"], "begins with its kind, which the folder gets by itself. Write acme."],
+    [
+      ["new", "step", "step-acme"],
+      "begins with its kind, which the folder gets by itself. Write acme.",
+    ],
     [["new", "provider"], "missing required argument 'name'"],
   ])("%j: %s", async (args, message) => {
     const cwd = newFolder();
@@ -245,7 +313,10 @@ describe("what a new author does wrong", () => {
     const file = join(cwd, "step-acme/src/index.ts");
     writeFileSync(file, "// mine");
     const { code, stderr } = await runInHost(["new", "step", "acme"], cwd);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("step-acme is there already, and nothing is overwritten")]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("step-acme is there already, and nothing is overwritten"),
+    ]);
     expect(readFileSync(file, "utf8")).toBe("// mine");
   });
 
@@ -258,7 +329,9 @@ describe("what a new author does wrong", () => {
 
   it("is listed, and explains itself", async () => {
     expect((await runInHost(["help"], newFolder())).stdout).toMatch(/^ +new .*<kind> <name>/m);
-    expect((await runInHost(["new", "--help"], newFolder())).stdout).toContain("provider, guardrail, step");
+    expect((await runInHost(["new", "--help"], newFolder())).stdout).toContain(
+      "provider, guardrail, step",
+    );
   });
 });
 
@@ -268,7 +341,10 @@ describe("the guide for authors", () => {
   it("shows what the command prints", async () => {
     const home = newFolder();
     mkdirSync(join(home, "sluice"));
-    const { stdout } = await runInHost(["new", "provider", "acme", "--in", "../own-plugins"], join(home, "sluice"));
+    const { stdout } = await runInHost(
+      ["new", "provider", "acme", "--in", "../own-plugins"],
+      join(home, "sluice"),
+    );
     const printed = stdout.replaceAll(home, "/home/ada").replaceAll(/ +#/g, " #");
     expect(guide.replaceAll(/ +#/g, " #")).toContain(printed);
   });
@@ -278,11 +354,15 @@ describe("the guide for authors", () => {
     const workspace = createWorkspace();
     mkdirSync(join(workspace.folder, "my-plugins"));
     writeFileSync(join(workspace.folder, "my-plugins/no-shouting.ts"), source ?? "");
-    const text = readFileSync(workspace.configPath, "utf8").replace("plugins:\n", "plugins:\n  - ../my-plugins/no-shouting.ts\n");
+    const text = readFileSync(workspace.configPath, "utf8").replace(
+      "plugins:\n",
+      "plugins:\n  - ../my-plugins/no-shouting.ts\n",
+    );
     workspace.write(`${text}guardrails:\n  no-shouting: { use: no-shouting, default_on: true }\n`);
     const gateway = await startGateway(workspace);
     try {
-      const asked = (content: string) => chat(gateway, { model: "echo", messages: [{ role: "user", content }] });
+      const asked = (content: string) =>
+        chat(gateway, { model: "echo", messages: [{ role: "user", content }] });
       const blocked = await asked("WHY DOES NOTHING WORK");
       expect(blocked.status).toBe(400);
       expect(guide).toContain(await blocked.text());

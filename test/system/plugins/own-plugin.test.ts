@@ -1,4 +1,7 @@
-/** A plugin of the user's own: one file outside the repository, without an install and without a build. */
+/**
+ * A plugin of the user's own: one file outside the repository, without an install and without a
+ * build.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

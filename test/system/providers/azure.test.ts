@@ -56,16 +56,38 @@ const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Hell
 describe("Azure OpenAI behind the OpenAI SDK", () => {
   it("answers whole, with its filter report, its usage and its price", async () => {
     upstream.reply(200, "application/json", fixtures.text("chat/reply"));
-    const { data: reply, response } = await client.chat.completions.create({ model: "gpt-4o", messages: ASK }).withResponse();
-    expect(reply).toMatchObject({ model: "gpt-4o", choices: [{ message: { content: "Hello!" } }], prompt_filter_results: [{}] });
-    expect(upstream.requests.at(-1)).toMatchObject({ url: "/openai/v1/chat/completions", headers: { "api-key": KEY } });
+    const { data: reply, response } = await client.chat.completions
+      .create({ model: "gpt-4o", messages: ASK })
+      .withResponse();
+    expect(reply).toMatchObject({
+      model: "gpt-4o",
+      choices: [{ message: { content: "Hello!" } }],
+      prompt_filter_results: [{}],
+    });
+    expect(upstream.requests.at(-1)).toMatchObject({
+      url: "/openai/v1/chat/completions",
+      headers: { "api-key": KEY },
+    });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id") ?? "");
-    expect(row).toMatchObject({ prompt_tokens: 8, completion_tokens: 5, custom_llm_provider: "azure", spend: 0.00007 });
+    expect(row).toMatchObject({
+      prompt_tokens: 8,
+      completion_tokens: 5,
+      custom_llm_provider: "azure",
+      spend: 0.00007,
+    });
   });
 
   it("streams through reports of an asynchronous filter", async () => {
-    upstream.reply(200, "text/event-stream; charset=utf-8", fixtures.text("streams/stream-async-filter"));
-    const stream = client.chat.completions.stream({ model: "gpt-4o", messages: ASK, stream_options: { include_usage: true } });
+    upstream.reply(
+      200,
+      "text/event-stream; charset=utf-8",
+      fixtures.text("streams/stream-async-filter"),
+    );
+    const stream = client.chat.completions.stream({
+      model: "gpt-4o",
+      messages: ASK,
+      stream_options: { include_usage: true },
+    });
     const { choices, usage } = await stream.finalChatCompletion();
     expect(choices).toMatchObject([{ message: { content: "One two" }, finish_reason: "stop" }]);
     expect(usage).toMatchObject({ total_tokens: 29 });
@@ -76,7 +98,9 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     const tools: OpenAI.ChatCompletionTool[] = [
       { type: "function", function: { name: "read_gauge", parameters: { type: "object" } } },
     ];
-    const { choices } = await client.chat.completions.stream({ model: "gpt-4o", messages: ASK, tools }).finalChatCompletion();
+    const { choices } = await client.chat.completions
+      .stream({ model: "gpt-4o", messages: ASK, tools })
+      .finalChatCompletion();
     expect(functionsOf(choices[0]?.message).map((called) => called?.arguments)).toEqual([
       '{"station":"Köln"}',
       '{"station":"Basel"}',
@@ -85,12 +109,23 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   });
 
   it("fetches one Entra token for all calls of an application, and calls deployments with it", async () => {
-    entra.answer((response) => response.writeHead(200).end(JSON.stringify({ access_token: "entra-token", expires_in: 3599 })));
+    entra.answer((response) =>
+      response
+        .writeHead(200)
+        .end(JSON.stringify({ access_token: "entra-token", expires_in: 3599 })),
+    );
     upstream.reply(200, "application/json", fixtures.text("chat/reply"));
-    await Promise.all([1, 2, 3].map(() => client.chat.completions.create({ model: "entra/my-deployment", messages: ASK })));
-    expect(entra.requests.map(({ url, body }) => [url, new URLSearchParams(body.toString()).get("client_secret")])).toEqual([
-      ["/tenant/oauth2/v2.0/token", SECRET],
-    ]);
+    await Promise.all(
+      [1, 2, 3].map(() =>
+        client.chat.completions.create({ model: "entra/my-deployment", messages: ASK }),
+      ),
+    );
+    expect(
+      entra.requests.map(({ url, body }) => [
+        url,
+        new URLSearchParams(body.toString()).get("client_secret"),
+      ]),
+    ).toEqual([["/tenant/oauth2/v2.0/token", SECRET]]);
     expect(upstream.requests.at(-1)).toMatchObject({
       url: "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21",
       headers: { authorization: "Bearer entra-token" },
@@ -116,7 +151,11 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   it("proves an application by the token in the cluster's file, read anew each time", async () => {
     upstream.reply(200, "application/json", fixtures.text("chat/reply"));
     writeFileSync(TOKEN_FILE, "projected-token\n");
-    entra.reply(200, "application/json", JSON.stringify({ access_token: "cluster-token", expires_in: 3599 }));
+    entra.reply(
+      200,
+      "application/json",
+      JSON.stringify({ access_token: "cluster-token", expires_in: 3599 }),
+    );
     await client.chat.completions.create({ model: "cluster/gpt-4o", messages: ASK });
     const form = new URLSearchParams(entra.requests.at(-1)?.body.toString());
     expect(Object.fromEntries(form)).toEqual({
@@ -145,7 +184,9 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
       apiVersion: "2024-10-21",
       maxRetries: 0,
     });
-    const { response } = await native.chat.completions.create({ model: "gpt-4o", messages: ASK }).withResponse();
+    const { response } = await native.chat.completions
+      .create({ model: "gpt-4o", messages: ASK })
+      .withResponse();
     expect(upstream.requests.at(-1)).toMatchObject({
       url: "/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21",
       headers: { "api-key": KEY },
@@ -154,7 +195,8 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     expect(row).toMatchObject({ call_type: "passthrough", total_tokens: 13, spend: 0.00007 });
   });
 
-  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last.
+  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it
+  // comes last.
   it.each([
     ["error-400-content-filter", 400, "content_policy_violation"],
     ["error-404-deployment", 404, "invalid_request_error"],
@@ -163,7 +205,9 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   ])("turns %s into %i %s", async (name, outward, type) => {
     const { status, headers, body } = fixtures.json<FailureFixture>(`errors/${name}`);
     upstream.reply(status, "application/json", JSON.stringify(body), headers);
-    await expect(client.chat.completions.create({ model: `azure/${name}`, messages: ASK })).rejects.toMatchObject({
+    await expect(
+      client.chat.completions.create({ model: `azure/${name}`, messages: ASK }),
+    ).rejects.toMatchObject({
       status: outward,
       type,
     });

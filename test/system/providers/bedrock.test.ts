@@ -4,7 +4,11 @@ import { isSignedWith } from "../../../plugins/provider-bedrock/src/signature-ch
 import { openaiClient, rowsOf } from "../support/client.ts";
 import { fixturesOf } from "../support/fixtures.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
-import { createNativeUpstream, type NativeRequest, type NativeUpstream } from "../support/native-upstream.ts";
+import {
+  createNativeUpstream,
+  type NativeRequest,
+  type NativeUpstream,
+} from "../support/native-upstream.ts";
 import { functionsOf, streamChunks, textOf, withResults } from "../support/sdk-chat.ts";
 
 const KEY = "bedrock-credential-of-the-tests-0123456789";
@@ -19,7 +23,8 @@ let client: OpenAI;
 
 beforeAll(async () => {
   upstream = await createNativeUpstream();
-  const signing = 'access_key_id: "${env:AWS_ACCESS_KEY_ID}", secret_access_key: "${env:AWS_SECRET_ACCESS_KEY}"';
+  const signing =
+    'access_key_id: "${env:AWS_ACCESS_KEY_ID}", secret_access_key: "${env:AWS_SECRET_ACCESS_KEY}"';
   gateway = await startGateway(
     {
       providers: [
@@ -34,7 +39,11 @@ beforeAll(async () => {
         '{ id: bedrock/*, targets: [{ provider: bedrock, model: "*" }] }',
       ],
     },
-    { AWS_BEARER_TOKEN_BEDROCK: KEY, AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: SECRET },
+    {
+      AWS_BEARER_TOKEN_BEDROCK: KEY,
+      AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+      AWS_SECRET_ACCESS_KEY: SECRET,
+    },
   );
   client = openaiClient(gateway);
 });
@@ -55,7 +64,9 @@ const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weat
 describe("Bedrock behind the OpenAI SDK", () => {
   it("answers whole, with its usage in the row", async () => {
     upstream.reply(200, "application/json", fixtures.text("text/reply"));
-    const { data: reply, response } = await client.chat.completions.create({ model: "claude", messages: ASK }).withResponse();
+    const { data: reply, response } = await client.chat.completions
+      .create({ model: "claude", messages: ASK })
+      .withResponse();
     expect(reply).toMatchObject({
       model: "claude",
       choices: [{ message: { content: "Hello! How can I help?" }, finish_reason: "stop" }],
@@ -78,7 +89,11 @@ describe("Bedrock behind the OpenAI SDK", () => {
     });
     const chunks = await streamChunks(client, { model: "claude-signed", messages: ASK });
     expect(textOf(chunks)).toBe("Hello! Grüße 😀");
-    expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 25, completion_tokens: 15, total_tokens: 40 });
+    expect(chunks.at(-1)?.usage).toMatchObject({
+      prompt_tokens: 25,
+      completion_tokens: 15,
+      total_tokens: 40,
+    });
     const request = upstream.requests.at(-1);
     expect(request?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse-stream`);
     expect(request !== undefined && isSigned(request)).toBe(true);
@@ -86,7 +101,9 @@ describe("Bedrock behind the OpenAI SDK", () => {
 
   it("calls three tools at once, and takes their results in one turn", async () => {
     upstream.reply(200, STREAM, fixtures.bytes("tools/stream"));
-    const streamed = await client.chat.completions.stream({ model: "claude", messages: ASK, tools: TOOLS }).finalChatCompletion();
+    const streamed = await client.chat.completions
+      .stream({ model: "claude", messages: ASK, tools: TOOLS })
+      .finalChatCompletion();
     const message = streamed.choices[0]?.message;
     expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city": "Berlin"}' },
@@ -104,14 +121,20 @@ describe("Bedrock behind the OpenAI SDK", () => {
       messages: { role: string; content: { toolResult?: { toolUseId: string } }[] }[];
     };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    expect(messages[2]?.content.map((block) => block.toolResult?.toolUseId)).toEqual(["tooluse_1", "tooluse_2", "tooluse_3"]);
+    expect(messages[2]?.content.map((block) => block.toolResult?.toolUseId)).toEqual([
+      "tooluse_1",
+      "tooluse_2",
+      "tooluse_3",
+    ]);
   });
 
   it("embeds a list of texts with a signed call for each, and a row for each", async () => {
     upstream.answer((response, { body }) => {
       const { inputText } = JSON.parse(body.toString()) as { inputText: string };
       const embedding = [inputText.length, 0.5];
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ embedding, inputTextTokenCount: 2 }));
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ embedding, inputTextTokenCount: 2 }));
     });
     const before = upstream.requests.length;
     const { data: reply, response } = await client.embeddings
@@ -130,7 +153,12 @@ describe("Bedrock behind the OpenAI SDK", () => {
 
   it("makes images", async () => {
     upstream.reply(200, "application/json", fixtures.text("images-stability/reply"));
-    const reply = await client.images.generate({ model: "canvas", prompt: "A robot.", n: 2, size: "1024x1024" });
+    const reply = await client.images.generate({
+      model: "canvas",
+      prompt: "A robot.",
+      n: 2,
+      size: "1024x1024",
+    });
     expect(reply.data).toEqual([{ b64_json: "AAAA" }, { b64_json: "AAAA" }]);
     expect(upstream.lastBody()).toEqual({ prompt: "A robot.", aspect_ratio: "1:1" });
   });
@@ -138,39 +166,62 @@ describe("Bedrock behind the OpenAI SDK", () => {
   it("is native under its prefix, frames and all, with tokens in the row", async () => {
     const bytes = fixtures.bytes("cache/stream");
     upstream.reply(200, STREAM, bytes, { "x-amzn-requestid": "aws-1" });
-    const response = await fetch(`${gateway.publicUrl}/signed/model/${encodeURIComponent(CLAUDE)}/converse-stream`, {
-      method: "POST",
-      body: '{"messages":[]}',
-      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", "x-amz-date": "theirs" },
-    });
+    const response = await fetch(
+      `${gateway.publicUrl}/signed/model/${encodeURIComponent(CLAUDE)}/converse-stream`,
+      {
+        method: "POST",
+        body: '{"messages":[]}',
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+          "x-amz-date": "theirs",
+        },
+      },
+    );
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
     expect(response.headers.get("x-upstream-request-id")).toBe("aws-1");
     const request = upstream.requests.at(-1);
     expect(request !== undefined && isSigned(request)).toBe(true);
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id") ?? "");
-    expect(row).toMatchObject({ prompt_tokens: 110, completion_tokens: 5, model_id: `signed/${CLAUDE}` });
+    expect(row).toMatchObject({
+      prompt_tokens: 110,
+      completion_tokens: 5,
+      model_id: `signed/${CLAUDE}`,
+    });
   });
 
   it("tells a failure within a stream in the stream", async () => {
     upstream.reply(200, STREAM, fixtures.bytes("broken/stream-modelstreamerror"));
-    const stream = await client.chat.completions.create({ model: "claude-signed", messages: ASK, stream: true });
+    const stream = await client.chat.completions.create({
+      model: "claude-signed",
+      messages: ASK,
+      stream: true,
+    });
     const read = async (): Promise<void> => {
       for await (const chunk of stream) expect(chunk.choices[0]?.delta.content).toMatch(/^(Hel)?$/);
     };
     await expect(read()).rejects.toMatchObject({ type: "upstream_error" });
   });
 
-  // One deployment, which three failures in a row would rest. A refused credential rests it at once, so it comes last.
+  // One deployment, which three failures in a row would rest. A refused credential rests it at
+  // once, so it comes last.
   it.each([
     [403, "AccessDeniedException", 502, "upstream_error"],
     [429, "ThrottlingException", 429, "rate_limit_error"],
     [503, "ServiceUnavailableException", 503, "overloaded_error"],
     [403, "UnrecognizedClientException", 502, "upstream_error"],
   ])("turns its %i %s into %i %s", async (status, type, outward, outwardType) => {
-    upstream.reply(status, "application/json", '{"message":"You don\'t have access to the model."}', {
-      "x-amzn-errortype": `${type}:`,
-    });
-    await expect(client.chat.completions.create({ model: `bedrock/${type}`, messages: ASK })).rejects.toMatchObject({
+    upstream.reply(
+      status,
+      "application/json",
+      '{"message":"You don\'t have access to the model."}',
+      {
+        "x-amzn-errortype": `${type}:`,
+      },
+    );
+    await expect(
+      client.chat.completions.create({ model: `bedrock/${type}`, messages: ASK }),
+    ).rejects.toMatchObject({
       status: outward,
       type: outwardType,
     });

@@ -1,4 +1,7 @@
-/** Every field of a chat request and of its reply: what goes through, what stays here, what is dropped or refused. */
+/**
+ * Every field of a chat request and of its reply: what goes through, what stays here, what is
+ * dropped or refused.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +11,10 @@ import { chat, MESSAGES, rowsOf } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
-/** A provider that honours `temperature` alone, and no tools. It answers with the fields that reached it. */
+/**
+ * A provider that honours `temperature` alone, and no tools. It answers with the fields that
+ * reached it.
+ */
 const PLUGIN = `
 import { defineProvider } from ${JSON.stringify(new URL("../../../core/kit/src/index.ts", import.meta.url).pathname)};
 import { decodeChat, createChatTranslator, readErrorReply } from ${JSON.stringify(new URL("../../../core/kit/src/openai/index.ts", import.meta.url).pathname)};
@@ -43,7 +49,9 @@ beforeAll(async () => {
       "{ id: dropping, targets: [{ provider: narrow, model: n, drop_params: true }] }",
     ],
   });
-  workspace.write(text.replace("plugins:\n", `plugins:\n  - ${join(workspace.folder, "narrow.ts")}\n`));
+  workspace.write(
+    text.replace("plugins:\n", `plugins:\n  - ${join(workspace.folder, "narrow.ts")}\n`),
+  );
   gateway = await startGateway(workspace);
 });
 beforeEach(() => upstream.reset());
@@ -67,10 +75,22 @@ describe("a field of the reference API", () => {
       tool_choice: "required",
       parallel_tool_calls: false,
     },
-    { tool_choice: { type: "function", function: { name: "f" } }, tools: [{ type: "function", function: { name: "f" } }] },
+    {
+      tool_choice: { type: "function", function: { name: "f" } },
+      tools: [{ type: "function", function: { name: "f" } }],
+    },
     { functions: [{ name: "f", parameters: {} }], function_call: { name: "f" } },
-    { response_format: { type: "json_schema", json_schema: { name: "s", schema: { type: "object" }, strict: true } } },
-    { prediction: { type: "content", content: "x" }, modalities: ["text", "audio"], audio: { voice: "alloy", format: "mp3" } },
+    {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "s", schema: { type: "object" }, strict: true },
+      },
+    },
+    {
+      prediction: { type: "content", content: "x" },
+      modalities: ["text", "audio"],
+      audio: { voice: "alloy", format: "mp3" },
+    },
     { reasoning_effort: "minimal", verbosity: "low", service_tier: "flex", store: true, user: "u" },
     {
       safety_identifier: "s",
@@ -86,7 +106,15 @@ describe("a field of the reference API", () => {
   });
 
   it("is left out when it is null or an empty list or map, and so is what speaks of tools where there are none", async () => {
-    const nothing = { temperature: null, stop: [], tools: [], logit_bias: {}, seed: null, n: null, response_format: null };
+    const nothing = {
+      temperature: null,
+      stop: [],
+      tools: [],
+      logit_bias: {},
+      seed: null,
+      n: null,
+      response_format: null,
+    };
     const fields = { ...nothing, tool_choice: "auto", parallel_tool_calls: true };
     const answer = await chat(gateway, { ...good, ...fields });
     expect([answer.status, answer.headers.get("x-sluice-dropped-params")]).toEqual([200, null]);
@@ -108,7 +136,11 @@ describe("a field of the reference API", () => {
           { type: "file", file: { file_id: "file-1" } },
         ],
       },
-      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
       { role: "tool", tool_call_id: "c", content: "1" },
       { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
       { role: "function", name: "f", content: "1" },
@@ -134,7 +166,9 @@ describe("a field of the reference API", () => {
       400,
       {
         error: {
-          message: expect.stringContaining('The field messages[2].content[1] has the unknown type "hologram"') as string,
+          message: expect.stringContaining(
+            'The field messages[2].content[1] has the unknown type "hologram"',
+          ) as string,
           type: "invalid_request_error",
           code: 400,
           param: "messages[2].content[1]",
@@ -152,19 +186,33 @@ describe("a reply", () => {
     refusal: "I can't.",
     reasoning_content: "because",
     annotations: [
-      { type: "url_citation", url_citation: { url: "https://example.com", title: "t", start_index: 0, end_index: 1 } },
+      {
+        type: "url_citation",
+        url_citation: { url: "https://example.com", title: "t", start_index: 0, end_index: 1 },
+      },
     ],
     audio: { id: "audio-1", data: "AA==", expires_at: 1, transcript: "x" },
     provider_specific_fields: { a: [1] },
   };
-  const head = { id: "chatcmpl-1", created: 1, model: "gpt-4o-mini", system_fingerprint: "fp", service_tier: "flex" };
+  const head = {
+    id: "chatcmpl-1",
+    created: 1,
+    model: "gpt-4o-mini",
+    system_fingerprint: "fp",
+    service_tier: "flex",
+  };
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 
   it("keeps refusal, reasoning, annotations, audio and what is unknown", async () => {
     const body = {
       ...head,
       object: "chat.completion",
-      choices: [1, 0].map((index) => ({ index, message, logprobs: { content: [], refusal: [] }, finish_reason: "stop" })),
+      choices: [1, 0].map((index) => ({
+        index,
+        message,
+        logprobs: { content: [], refusal: [] },
+        finish_reason: "stop",
+      })),
       usage,
     };
     upstream.script({ kind: "bytes", body: JSON.stringify(body) });
@@ -187,7 +235,14 @@ describe("a reply", () => {
     const chunks = deltas.map((delta, at) => ({
       ...head,
       object: "chat.completion.chunk",
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: at === deltas.length - 1 ? "stop" : null }],
+      choices: [
+        {
+          index: 0,
+          delta,
+          logprobs: null,
+          finish_reason: at === deltas.length - 1 ? "stop" : null,
+        },
+      ],
     }));
     const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`;
     upstream.script({ kind: "bytes", contentType: "text/event-stream", body });
@@ -195,7 +250,10 @@ describe("a reply", () => {
   });
 
   it("has an id and a time where the upstream gives none", async () => {
-    upstream.script({ kind: "bytes", body: JSON.stringify({ choices: [{ index: 0, message }], usage }) });
+    upstream.script({
+      kind: "bytes",
+      body: JSON.stringify({ choices: [{ index: 0, message }], usage }),
+    });
     const answer = await chat(gateway, good);
     const body = (await answer.json()) as Record<string, unknown>;
     expect(body).toMatchObject({
@@ -230,15 +288,27 @@ describe("a field of the gateway", () => {
   });
 
   it("of another gateway is dropped and listed, on streams too", async () => {
-    const foreign = { mock_response: "x", litellm_trace_id: "t", "no-log": true, priority: 1, disable_fallbacks: true };
+    const foreign = {
+      mock_response: "x",
+      litellm_trace_id: "t",
+      "no-log": true,
+      priority: 1,
+      disable_fallbacks: true,
+    };
     for (const stream of [false, true]) {
       upstream.reset();
       const asked = stream ? { ...good, stream, stream_options: { include_usage: true } } : good;
-      const answer = await chat(gateway, { ...asked, ...foreign, litellm_metadata: { tags: ["l"], user: "u9" } });
+      const answer = await chat(gateway, {
+        ...asked,
+        ...foreign,
+        litellm_metadata: { tags: ["l"], user: "u9" },
+      });
       await answer.text();
       expect(answer.status).toBe(200);
       expect(upstream.requests[0]?.parsed).toEqual(asked);
-      expect(answer.headers.get("x-sluice-dropped-params")).toBe("mock_response, litellm_trace_id, no-log, priority");
+      expect(answer.headers.get("x-sluice-dropped-params")).toBe(
+        "mock_response, litellm_trace_id, no-log, priority",
+      );
       const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
       expect(row).toMatchObject({ request_tags: ["l"], end_user: "u9" });
     }
@@ -249,30 +319,52 @@ describe("a field of the gateway", () => {
     "/openai/deployments/gpt-4o-mini/chat/completions",
     "/v1/embeddings",
     "/v1/images/generations",
-  ])("is read alike at %s: timeout, retries and tags of headers, a timeout that is no whole second", async (path) => {
-    const ask = (body: object, headers: Record<string, string> = {}) =>
-      fetch(gateway.publicUrl + path, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${gateway.masterKey}`, ...headers },
-        body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, input: "x", prompt: "x", ...body }),
-      });
-    for (const timeout of [0, -1, 0.1, 1.2, "0.5"]) {
-      const answer = await ask({ timeout });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "timeout", code: 400 } }]);
-    }
-    for (const [name, value] of [
-      ["x-sluice-timeout", "0.5"],
-      ["x-sluice-num-retries", "many"],
-    ] as const) {
-      const answer = await ask({}, { [name]: value });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: name } }]);
-    }
-    upstream.script({ kind: "hang" });
-    const late = await ask({}, { "x-sluice-timeout": "1", "x-sluice-num-retries": "0", "x-sluice-tags": "h" });
-    expect(late.status).toBe(504);
-    const [row] = await rowsOf(gateway, late.headers.get("x-request-id"));
-    expect(row).toMatchObject({ request_tags: ["h"] });
-  });
+  ])(
+    "is read alike at %s: timeout, retries and tags of headers, a timeout that is no whole second",
+    async (path) => {
+      const ask = (body: object, headers: Record<string, string> = {}) =>
+        fetch(gateway.publicUrl + path, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: `Bearer ${gateway.masterKey}`,
+            ...headers,
+          },
+          body: JSON.stringify({
+            model: "gpt-4o-mini",
+            messages: MESSAGES,
+            input: "x",
+            prompt: "x",
+            ...body,
+          }),
+        });
+      for (const timeout of [0, -1, 0.1, 1.2, "0.5"]) {
+        const answer = await ask({ timeout });
+        expect([answer.status, await answer.json()]).toMatchObject([
+          400,
+          { error: { param: "timeout", code: 400 } },
+        ]);
+      }
+      for (const [name, value] of [
+        ["x-sluice-timeout", "0.5"],
+        ["x-sluice-num-retries", "many"],
+      ] as const) {
+        const answer = await ask({}, { [name]: value });
+        expect([answer.status, await answer.json()]).toMatchObject([
+          400,
+          { error: { param: name } },
+        ]);
+      }
+      upstream.script({ kind: "hang" });
+      const late = await ask(
+        {},
+        { "x-sluice-timeout": "1", "x-sluice-num-retries": "0", "x-sluice-tags": "h" },
+      );
+      expect(late.status).toBe(504);
+      const [row] = await rowsOf(gateway, late.headers.get("x-request-id"));
+      expect(row).toMatchObject({ request_tags: ["h"] });
+    },
+  );
 
   it("named metadata goes to a target that takes it, without what steers the gateway", async () => {
     const metadata = { a: "1", tags: ["b"], guardrails: [], spend_logs_metadata: { c: 1 } };
@@ -284,7 +376,10 @@ describe("a field of the gateway", () => {
     upstream.script({ kind: "hang" });
     const startedMs = Date.now();
     const answer = await chat(gateway, { ...good, timeout: 1 });
-    expect([answer.status, await answer.json()]).toMatchObject([504, { error: { type: "timeout_error", code: 504 } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      504,
+      { error: { type: "timeout_error", code: 504 } },
+    ]);
     expect(Date.now() - startedMs).toBeLessThan(5_000);
     await upstream.waitFor(({ closedByPeerAtMs }) => closedByPeerAtMs !== undefined);
   });
@@ -297,7 +392,13 @@ describe("a parameter that the provider cannot honour", () => {
     const answer = await chat(gateway, { ...asked, model: "narrow" });
     expect([answer.status, await answer.json()]).toMatchObject([
       400,
-      { error: { type: "invalid_request_error", param: "stop", message: expect.stringContaining("parameter stop.") as string } },
+      {
+        error: {
+          type: "invalid_request_error",
+          param: "stop",
+          message: expect.stringContaining("parameter stop.") as string,
+        },
+      },
     ]);
     expect(answer.headers.get("x-sluice-dropped-params")).toBeNull();
   });
@@ -316,6 +417,9 @@ describe("a parameter that the provider cannot honour", () => {
   it("may be a tool", async () => {
     const tools = [{ type: "function", function: { name: "f" } }];
     const answer = await chat(gateway, { model: "narrow", messages: MESSAGES, tools });
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "tools" } }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { param: "tools" } },
+    ]);
   });
 });

@@ -17,7 +17,9 @@ beforeAll(async () => {
   upstream = await createNativeUpstream();
   gateway = await startGateway(
     {
-      providers: [`cohere: { use: cohere, api_key: "\${env:COHERE_API_KEY}", base_url: ${upstream.url} }`],
+      providers: [
+        `cohere: { use: cohere, api_key: "\${env:COHERE_API_KEY}", base_url: ${upstream.url} }`,
+      ],
       models: ['{ id: cohere/*, targets: [{ provider: cohere, model: "*" }] }'],
     },
     { COHERE_API_KEY: KEY },
@@ -31,10 +33,12 @@ afterAll(async () => {
 });
 
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
-const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "wetter_k_ln_a847054a", "now"].map((name) => ({
-  type: "function",
-  function: { name, parameters: { type: "object", properties: {} } },
-}));
+const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "wetter_k_ln_a847054a", "now"].map(
+  (name) => ({
+    type: "function",
+    function: { name, parameters: { type: "object", properties: {} } },
+  }),
+);
 const MODEL = "cohere/command-a-03-2025";
 
 describe("Cohere behind the OpenAI SDK", () => {
@@ -43,8 +47,14 @@ describe("Cohere behind the OpenAI SDK", () => {
     const { data: reply, response } = await client.chat.completions
       .create({ model: MODEL, messages: ASK, top_p: 0.5 })
       .withResponse();
-    expect(reply).toMatchObject({ model: MODEL, choices: [{ message: { content: "Hello! Grüße 😀" }, finish_reason: "stop" }] });
-    expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
+    expect(reply).toMatchObject({
+      model: MODEL,
+      choices: [{ message: { content: "Hello! Grüße 😀" }, finish_reason: "stop" }],
+    });
+    expect(upstream.requests.at(-1)).toMatchObject({
+      url: "/v2/chat",
+      headers: { authorization: `Bearer ${KEY}` },
+    });
     expect(upstream.lastBody()).toEqual({ model: "command-a-03-2025", messages: ASK, p: 0.5 });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 499, completion_tokens: 8, cost_status: "priced" });
@@ -53,15 +63,22 @@ describe("Cohere behind the OpenAI SDK", () => {
   it("streams text with its citations, and the usage to those who ask", async () => {
     upstream.reply(200, "text/event-stream", fixtures.text("documents/stream"));
     const chunks = await streamChunks(client, { model: MODEL, messages: ASK });
-    const deltas = chunks.map(({ choices }) => choices[0]?.delta as { content?: string; citations?: object[] } | undefined);
+    const deltas = chunks.map(
+      ({ choices }) => choices[0]?.delta as { content?: string; citations?: object[] } | undefined,
+    );
     expect(deltas.map((delta) => delta?.content ?? "").join("")).toBe("Emperor penguins.");
     expect(deltas.flatMap((delta) => delta?.citations ?? [])).toMatchObject([{ start: 0, end: 5 }]);
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 499, completion_tokens: 8, total_tokens: 507 } });
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 499, completion_tokens: 8, total_tokens: 507 },
+    });
   });
 
   it("calls three tools at once after a plan, and takes plan and results back", async () => {
     upstream.reply(200, "text/event-stream", fixtures.text("tools/stream"));
-    const streamed = await client.chat.completions.stream({ model: MODEL, messages: ASK, tools: TOOLS }).finalChatCompletion();
+    const streamed = await client.chat.completions
+      .stream({ model: MODEL, messages: ASK, tools: TOOLS })
+      .finalChatCompletion();
     const message = streamed.choices[0]?.message;
     expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city":"Berlin"}' },
@@ -69,7 +86,11 @@ describe("Cohere behind the OpenAI SDK", () => {
       { name: "now", arguments: "{}" },
     ]);
     upstream.reply(200, "application/json", fixtures.text("tools/reply"));
-    const results = (message?.tool_calls ?? []).map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
+    const results = (message?.tool_calls ?? []).map(({ id }) => ({
+      role: "tool" as const,
+      tool_call_id: id,
+      content: id,
+    }));
     const next = await client.chat.completions.create({
       model: MODEL,
       tools: TOOLS,
@@ -88,10 +109,16 @@ describe("Cohere behind the OpenAI SDK", () => {
       finish_reason: "tool_calls",
       message: { reasoning_content: "I will look at the weather." },
     });
-    const { messages } = upstream.lastBody() as { messages: { role: string; tool_plan?: string; tool_call_id?: string }[] };
+    const { messages } = upstream.lastBody() as {
+      messages: { role: string; tool_plan?: string; tool_call_id?: string }[];
+    };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool"]);
     expect(messages[1]?.tool_plan).toBe("I will look.");
-    expect(messages.slice(2).map((each) => each.tool_call_id)).toEqual(["get_weather_nsz5zm3w56q3", "wetter_1", "now_1"]);
+    expect(messages.slice(2).map((each) => each.tool_call_id)).toEqual([
+      "get_weather_nsz5zm3w56q3",
+      "wetter_1",
+      "now_1",
+    ]);
   });
 
   it("embeds, in the format that the SDK asks for, with the purpose that it says", async () => {
@@ -102,7 +129,11 @@ describe("Cohere behind the OpenAI SDK", () => {
       [0.5, -0.25],
       [1, 0],
     ]);
-    expect(upstream.lastBody()).toMatchObject({ texts: ["One", "Two"], input_type: "search_query", embedding_types: ["float"] });
+    expect(upstream.lastBody()).toMatchObject({
+      texts: ["One", "Two"],
+      input_type: "search_query",
+      embedding_types: ["float"],
+    });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 4, cost_status: "priced" });
   });
@@ -111,7 +142,9 @@ describe("Cohere behind the OpenAI SDK", () => {
     upstream.answer((response, { body }) => {
       const { texts } = JSON.parse(body.toString()) as { texts: string[] };
       const embeddings = { float: texts.map((text) => [Number(text)]) };
-      response.end(JSON.stringify({ embeddings, meta: { billed_units: { input_tokens: texts.length } } }));
+      response.end(
+        JSON.stringify({ embeddings, meta: { billed_units: { input_tokens: texts.length } } }),
+      );
     });
     const before = upstream.requests.length;
     const input = Array.from({ length: 97 }, (_, index) => String(index));
@@ -123,11 +156,17 @@ describe("Cohere behind the OpenAI SDK", () => {
 
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: MODEL, messages: ASK, presence_penalty: -1 };
-    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "presence_penalty" });
+    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({
+      status: 400,
+      param: "presence_penalty",
+    });
     upstream.reply(200, "application/json", fixtures.text("text/reply"));
     const dropping = { ...asked, logprobs: true, drop_params: true };
     const { response } = await client.chat.completions.create(dropping).withResponse();
-    expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["logprobs", "presence_penalty"]);
+    expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual([
+      "logprobs",
+      "presence_penalty",
+    ]);
   });
 
   it("hands native requests on, and reads their billed units", async () => {
@@ -138,12 +177,16 @@ describe("Cohere behind the OpenAI SDK", () => {
       body: '{"model":"command-a-03-2025","messages":[{"role":"user","content":"Hi"}]}',
     });
     await response.text();
-    expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
+    expect(upstream.requests.at(-1)).toMatchObject({
+      url: "/v2/chat",
+      headers: { authorization: `Bearer ${KEY}` },
+    });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 499, completion_tokens: 8, cost_status: "priced" });
   });
 
-  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last.
+  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it
+  // comes last.
   it.each([
     ["error-422", 422, 422],
     ["error-400-context", 400, 400],
@@ -152,7 +195,9 @@ describe("Cohere behind the OpenAI SDK", () => {
   ])("turns its %s into %i", async (name, status, outward) => {
     const { body } = fixtures.json<{ body: object }>(`errors/${name}`);
     upstream.reply(status, "application/json", JSON.stringify(body));
-    await expect(client.chat.completions.create({ model: `cohere/${name}`, messages: ASK })).rejects.toMatchObject({
+    await expect(
+      client.chat.completions.create({ model: `cohere/${name}`, messages: ASK }),
+    ).rejects.toMatchObject({
       status: outward,
     });
   });

@@ -1,4 +1,6 @@
-/** Streams that are held back beyond their first content, and heartbeats, through the real process. */
+/**
+ * Streams that are held back beyond their first content, and heartbeats, through the real process.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +43,9 @@ beforeAll(async () => {
   const workspace = createWorkspace({
     baseUrl: first.baseUrl,
     provider: limits,
-    providers: [`second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${second.baseUrl}", ${limits} }`],
+    providers: [
+      `second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${second.baseUrl}", ${limits} }`,
+    ],
     models: [
       "{ id: main, targets: [{ provider: openai, model: gpt-4o-mini }], fallbacks: { general: [spare] } }",
       "{ id: alone, targets: [{ provider: openai, model: gpt-4o-mini }] }",
@@ -49,7 +53,10 @@ beforeAll(async () => {
     ],
   });
   const write = (name: string, commitAfter: string, attempts: number): void =>
-    writeFileSync(join(workspace.pipelinesFolder, `${name}.yaml`), pipeline(name, commitAfter, attempts));
+    writeFileSync(
+      join(workspace.pipelinesFolder, `${name}.yaml`),
+      pipeline(name, commitAfter, attempts),
+    );
   write("tokens", `{ tokens: ${HELD_TOKENS}, bytes: 256kb }`, 1);
   write("retried", `{ tokens: ${HELD_TOKENS} }`, 2);
   write("timed", "{ ms: 150ms, tokens: 1000 }", 1);
@@ -90,7 +97,10 @@ function spokenIn(text: string): string {
 }
 
 /** A role and three words: content, but less than is held. */
-const fault = (kind: "error" | "reset" | "end" | "hang"): UpstreamAction => ({ kind: "reply", fault: { kind, after: 4 } });
+const fault = (kind: "error" | "reset" | "end" | "hang"): UpstreamAction => ({
+  kind: "reply",
+  fault: { kind, after: 4 },
+});
 const SAID = "The quick brown ";
 
 describe("a stream that fails after its first content, while it is held back", () => {
@@ -121,9 +131,17 @@ describe("a stream that fails after its first content, while it is held back", (
         completion_tokens: countTokens(SAID),
       });
       // $0.15 and $0.60 for a million tokens.
-      expect(failed?.spend).toBeCloseTo(((failed?.prompt_tokens ?? 0) * 0.15 + countTokens(SAID) * 0.6) / 1e6, 9);
+      expect(failed?.spend).toBeCloseTo(
+        ((failed?.prompt_tokens ?? 0) * 0.15 + countTokens(SAID) * 0.6) / 1e6,
+        9,
+      );
       expect(failed?.completionStartTime).not.toBeNull();
-      expect(good).toMatchObject({ attempt: 2, status: "success", usage_source: "provider", cost_status: "priced" });
+      expect(good).toMatchObject({
+        attempt: 2,
+        status: "success",
+        usage_source: "provider",
+        cost_status: "priced",
+      });
     },
   );
 
@@ -153,7 +171,9 @@ describe("a stream that was let go", () => {
     expect(spokenIn(text)).toBe("The quick brown fox jumps over ");
     expect(text).toMatch(/data: \{"error":.*\n\n$/);
     expect(second.requests).toHaveLength(0);
-    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([{ status: "partial", attempt: 1 }]);
+    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
+      { status: "partial", attempt: 1 },
+    ]);
   });
 
   it("is whole when it is shorter than what may be held", async () => {
@@ -179,7 +199,11 @@ describe("a stream that was let go", () => {
 
 describe("heartbeats", () => {
   it("are comments between events, never before the first one", async () => {
-    first.script({ kind: "reply", text: "one two three four five six seven eight", eventDelayMs: 8 * HEARTBEAT_MS });
+    first.script({
+      kind: "reply",
+      text: "one two three four five six seven eight",
+      eventDelayMs: 8 * HEARTBEAT_MS,
+    });
     const text = await (await ask("tokens")).text();
     expect(text).toMatch(/^data: /);
     expect(text.split(": ping\n\n").length).toBeGreaterThan(3);
@@ -202,7 +226,11 @@ describe("heartbeats", () => {
     first.script({ kind: "reply", eventDelayMs: 3 * HEARTBEAT_MS });
     const client = openaiClient(gateway).withOptions({ baseURL: `${gateway.publicUrl}/tokens` });
     const pieces: string[] = [];
-    for await (const { choices } of await client.chat.completions.create({ model: "main", messages: MESSAGES, stream: true })) {
+    for await (const { choices } of await client.chat.completions.create({
+      model: "main",
+      messages: MESSAGES,
+      stream: true,
+    })) {
       pieces.push(choices[0]?.delta.content ?? "");
     }
     expect(pieces.join("")).toBe(DEFAULT_TEXT);
@@ -210,7 +238,9 @@ describe("heartbeats", () => {
 
   it("are not sent without the option: the default is longer than any test", async () => {
     first.script({ kind: "reply", eventDelayMs: 3 * HEARTBEAT_MS });
-    const text = await (await chat(gateway, { model: "main", messages: MESSAGES, stream: true })).text();
+    const text = await (
+      await chat(gateway, { model: "main", messages: MESSAGES, stream: true })
+    ).text();
     expect(text).not.toContain("ping");
   });
 });

@@ -1,4 +1,7 @@
-/** One application, written once for the OpenAI API, before upstreams of every dialect: the same results, whole and streamed. */
+/**
+ * One application, written once for the OpenAI API, before upstreams of every dialect: the same
+ * results, whole and streamed.
+ */
 
 import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,10 +13,16 @@ import { converse } from "./dialects/converse.ts";
 import { gemini } from "./dialects/gemini.ts";
 import { CALLS, DATA, TOKENS } from "./dialects/model.ts";
 import { detailed, openai } from "./dialects/openai.ts";
-import { createSimulatedUpstream, type SimulatedUpstream, type Simulator } from "./dialects/simulator.ts";
+import {
+  createSimulatedUpstream,
+  type SimulatedUpstream,
+  type Simulator,
+} from "./dialects/simulator.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 
-/** A dialect, how the gateway is configured for it, and what its documentation says that it cannot. */
+/**
+ * A dialect, how the gateway is configured for it, and what its documentation says that it cannot.
+ */
 interface Dialect {
   readonly simulator: Simulator;
   /** Members of the provider; `@` stands for the upstream's address. */
@@ -38,7 +47,11 @@ const said = (text: string, finish = "stop"): Outcome => ({ text, finish, calls:
 const EXPECTED: Readonly<Record<string, Outcome>> = {
   system: said("System “Be brief. Say du.”. Grüße 😀"),
   called: { ...said("", "tool_calls"), calls: CALLS },
-  answered: said(CALLS.map(({ name, input }, index) => `${name}(${JSON.stringify(input)}): ${RESULTS[index]}`).join("\n")),
+  answered: said(
+    CALLS.map(
+      ({ name, input }, index) => `${name}(${JSON.stringify(input)}): ${RESULTS[index]}`,
+    ).join("\n"),
+  ),
   seen: said(`Seen: ${PICTURE.toString("hex")}.`),
   formed: said(JSON.stringify(DATA)),
   cut: said("One, two", "length"),
@@ -49,7 +62,12 @@ const UNFILTERED = { refused: said("I") };
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
   openai: {
-    simulator: openai({ path: PATH, header: "authorization", maxTokens: "max_completion_tokens", filtered: "content_filter" }),
+    simulator: openai({
+      path: PATH,
+      header: "authorization",
+      maxTokens: "max_completion_tokens",
+      filtered: "content_filter",
+    }),
     provider: `use: openai, ${KEY}, base_url: @/v1`,
     model: "gpt-4o",
   },
@@ -59,19 +77,36 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
       header: "api-key",
       maxTokens: "max_completion_tokens",
       filtered: "content_filter",
-      before: [{ id: "", object: "", created: 0, model: "", choices: [], prompt_filter_results: [{ prompt_index: 0 }] }],
+      before: [
+        {
+          id: "",
+          object: "",
+          created: 0,
+          model: "",
+          choices: [],
+          prompt_filter_results: [{ prompt_index: 0 }],
+        },
+      ],
     }),
     provider: `use: azure, ${KEY}, endpoint: @`,
     model: "gpt-4o",
   },
-  anthropic: { simulator: anthropic, provider: `use: anthropic, ${KEY}, base_url: @`, model: "claude-sonnet-4-5" },
+  anthropic: {
+    simulator: anthropic,
+    provider: `use: anthropic, ${KEY}, base_url: @`,
+    model: "claude-sonnet-4-5",
+  },
   "vertex-claude": {
     simulator: vertexClaude,
     provider: "use: vertex, project: my-project, base_url: @, metadata_url: ~",
     model: "claude-sonnet-4-5@20250929",
   },
   gemini: {
-    simulator: gemini({ path: /^\/v1beta\/models\/gemini-3-flash-preview$/, isThird: true, header: "x-goog-api-key" }),
+    simulator: gemini({
+      path: /^\/v1beta\/models\/gemini-3-flash-preview$/,
+      isThird: true,
+      header: "x-goog-api-key",
+    }),
     provider: `use: gemini, ${KEY}, base_url: @`,
     model: "gemini-3-flash-preview",
   },
@@ -105,7 +140,11 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     model: "mistral-large-2512",
     lacks: UNFILTERED,
   },
-  cohere: { simulator: cohere, provider: `use: cohere, ${KEY}, base_url: @`, model: "command-a-plus-05-2026" },
+  cohere: {
+    simulator: cohere,
+    provider: `use: cohere, ${KEY}, base_url: @`,
+    model: "command-a-plus-05-2026",
+  },
   groq: {
     simulator: openai({
       path: PATH,
@@ -161,7 +200,9 @@ let gateway: GatewayProcess;
 let client: OpenAI;
 
 beforeAll(async () => {
-  const simulators = new Map(Object.entries(DIALECTS).map(([name, { simulator }]) => [name, simulator]));
+  const simulators = new Map(
+    Object.entries(DIALECTS).map(([name, { simulator }]) => [name, simulator]),
+  );
   upstream = await createSimulatedUpstream(simulators, "ya29.simulated-token-0123456789");
   const names = Object.keys(DIALECTS);
   gateway = await startGateway(
@@ -169,13 +210,18 @@ beforeAll(async () => {
       // No server listens at the address of the provider `openai` of every workspace.
       providers: [
         ...names.map((name) => {
-          const members = (DIALECTS[name]?.provider ?? "").replace("@", `${upstream.url}/${name}`).replace("~", upstream.url);
+          const members = (DIALECTS[name]?.provider ?? "")
+            .replace("@", `${upstream.url}/${name}`)
+            .replace("~", upstream.url);
           return `sim-${name}: { ${members} }`;
         }),
         `toolless: { use: compatible, preset: perplexity, ${KEY}, base_url: ${upstream.url}/openai/v1 }`,
       ],
       models: [
-        ...names.map((name) => `{ id: ${name}, targets: [{ provider: sim-${name}, model: "${DIALECTS[name]?.model}" }] }`),
+        ...names.map(
+          (name) =>
+            `{ id: ${name}, targets: [{ provider: sim-${name}, model: "${DIALECTS[name]?.model}" }] }`,
+        ),
         "{ id: down, targets: [{ provider: openai, model: gpt-4o }] }",
         "{ id: toolless, targets: [{ provider: toolless, model: sonar }] }",
       ],
@@ -199,32 +245,56 @@ describe("one application before every dialect", () => {
     const before = upstream.faults.length;
     const outcomes = await runApplication(client, name, how === "streamed");
     expect(upstream.faults.slice(before)).toEqual([]);
-    expect(outcomes).toEqual(tellsNoCache === true ? withoutCache({ ...EXPECTED, ...lacks }) : { ...EXPECTED, ...lacks });
+    expect(outcomes).toEqual(
+      tellsNoCache === true ? withoutCache({ ...EXPECTED, ...lacks }) : { ...EXPECTED, ...lacks },
+    );
   });
 });
 
 describe("a fallback between dialects", () => {
-  const user = (content: OpenAI.ChatCompletionUserMessageParam["content"]) => [{ role: "user" as const, content }];
-  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE.toString("base64")}` } } as const;
+  const user = (content: OpenAI.ChatCompletionUserMessageParam["content"]) => [
+    { role: "user" as const, content },
+  ];
+  const image = {
+    type: "image_url",
+    image_url: { url: `data:image/png;base64,${PICTURE.toString("base64")}` },
+  } as const;
   const audio = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } } as const;
-  const schema = { type: "object", properties: { city: { type: "string" }, degrees: { type: "integer" } } };
+  const schema = {
+    type: "object",
+    properties: { city: { type: "string" }, degrees: { type: "integer" } },
+  };
   const format = { type: "json_schema", json_schema: { name: "weather", schema } } as const;
   const tools = ["get_weather", "get_time"].map((name) => ({
     type: "function" as const,
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },
   }));
 
-  it.each<[string, readonly string[], string, Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model">]>([
+  it.each<
+    [
+      string,
+      readonly string[],
+      string,
+      Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model">,
+    ]
+  >([
     ["tools", ["toolless", "deepseek"], "sim-deepseek", { messages: user("Weather?"), tools }],
     ["images", ["deepseek", "anthropic"], "sim-anthropic", { messages: user([image]) }],
-    ["schema", ["deepseek", "anthropic"], "sim-anthropic", { messages: user("Weather?"), response_format: format }],
+    [
+      "schema",
+      ["deepseek", "anthropic"],
+      "sim-anthropic",
+      { messages: user("Weather?"), response_format: format },
+    ],
     ["audio", ["anthropic", "gemini"], "sim-gemini", { messages: user([audio]) }],
   ])("does not ask one that cannot do %s", async (feature, fallbacks, answering, request) => {
     const unable = `${fallbacks[0] === "toolless" ? "" : "sim-"}${fallbacks[0]}/`;
     for (const stream of [false, true]) {
       const asked = { ...request, model: "down", stream, fallbacks };
       const { headers } = await client.chat.completions.create(asked).asResponse();
-      expect(headers.get("x-sluice-fallback-skipped")).toMatch(new RegExp(`^${unable}.* \\(${feature}\\)$`));
+      expect(headers.get("x-sluice-fallback-skipped")).toMatch(
+        new RegExp(`^${unable}.* \\(${feature}\\)$`),
+      );
       expect(headers.get("x-sluice-provider")).toBe(answering);
     }
   });
@@ -238,5 +308,7 @@ describe("a fallback between dialects", () => {
 function withoutCache(outcomes: Readonly<Record<string, Outcome>>): Record<string, Outcome> {
   const plain = (outcome: Outcome): Outcome =>
     "usage" in outcome ? { ...outcome, usage: { ...outcome.usage, cached: undefined } } : outcome;
-  return Object.fromEntries(Object.entries(outcomes).map(([name, outcome]) => [name, plain(outcome)]));
+  return Object.fromEntries(
+    Object.entries(outcomes).map(([name, outcome]) => [name, plain(outcome)]),
+  );
 }

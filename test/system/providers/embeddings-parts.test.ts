@@ -1,10 +1,17 @@
-/** Embeddings that take several upstream calls, with what is kept of them: tokens and money of all calls, in rows, budgets and replies. */
+/**
+ * Embeddings that take several upstream calls, with what is kept of them: tokens and money of all
+ * calls, in rows, budgets and replies.
+ */
 
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { admin, createKey, rowsOf, type SpendRow } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
-import { createNativeUpstream, type NativeRequest, type NativeUpstream } from "../support/native-upstream.ts";
+import {
+  createNativeUpstream,
+  type NativeRequest,
+  type NativeUpstream,
+} from "../support/native-upstream.ts";
 
 type CacheRow = SpendRow & { readonly cache_hit: boolean };
 
@@ -17,10 +24,13 @@ let key: string;
 let keyId: string;
 
 /** Titan takes one text a call. A token for each character. */
-const tokensOf = ({ body }: NativeRequest): number => (JSON.parse(body.toString()) as { inputText: string }).inputText.length;
+const tokensOf = ({ body }: NativeRequest): number =>
+  (JSON.parse(body.toString()) as { inputText: string }).inputText.length;
 
 function reply(response: ServerResponse, tokens: number, more: object): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ embedding: [tokens, 0.5], ...more }));
+  response
+    .writeHead(200, { "content-type": "application/json" })
+    .end(JSON.stringify({ embedding: [tokens, 0.5], ...more }));
 }
 
 beforeAll(async () => {
@@ -38,7 +48,9 @@ beforeAll(async () => {
   );
 });
 beforeEach(async () => {
-  upstream.answer((response, request) => reply(response, tokensOf(request), { inputTextTokenCount: tokensOf(request) }));
+  upstream.answer((response, request) =>
+    reply(response, tokensOf(request), { inputTextTokenCount: tokensOf(request) }),
+  );
   const made = await createKey(gateway, { max_budget: 1_000 });
   key = made.key;
   keyId = made.token_id;
@@ -48,14 +60,21 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-async function embed(input: readonly string[], headers: Readonly<Record<string, string>> = {}, caching = true) {
+async function embed(
+  input: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+  caching = true,
+) {
   const before = upstream.requests.length;
   const response = await fetch(`${gateway.publicUrl}/v1/embeddings`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
     body: JSON.stringify({ model: "titan", input, caching }),
   });
-  const body = (await response.json()) as { data: { embedding: number[] }[]; usage?: { prompt_tokens: number } };
+  const body = (await response.json()) as {
+    data: { embedding: number[] }[];
+    usage?: { prompt_tokens: number };
+  };
   const rows = (await rowsOf(gateway, response.headers.get("x-request-id"))) as CacheRow[];
   return {
     status: response.status,
@@ -67,12 +86,17 @@ async function embed(input: readonly string[], headers: Readonly<Record<string, 
   };
 }
 
-function tokensAndSpend({ prompt_tokens: tokens, spend }: SpendRow): readonly [tokens: number | null, spend: number | null] {
+function tokensAndSpend({
+  prompt_tokens: tokens,
+  spend,
+}: SpendRow): readonly [tokens: number | null, spend: number | null] {
   return [tokens, spend];
 }
 
 async function spent(): Promise<unknown> {
-  const { info } = (await (await admin(gateway, `/key/info?key=${keyId}`)).json()) as { info: { spend: number } };
+  const { info } = (await (await admin(gateway, `/key/info?key=${keyId}`)).json()) as {
+    info: { spend: number };
+  };
   return info.spend;
 }
 
@@ -86,7 +110,12 @@ describe("embeddings of several calls", () => {
     ]);
 
     const mixed = await embed(["three", "eleven", "at", "one", "fifteen"]);
-    expect(mixed).toMatchObject({ lengths: [5, 6, 2, 3, 7], tokens: 23, calls: 3, served: [[8, 0]] });
+    expect(mixed).toMatchObject({
+      lengths: [5, 6, 2, 3, 7],
+      tokens: 23,
+      calls: 3,
+      served: [[8, 0]],
+    });
     expect(mixed.paid.toSorted()).toEqual([
       [2, 0.002],
       [6, 0.006],
@@ -95,7 +124,13 @@ describe("embeddings of several calls", () => {
     expect(await spent()).toBe(0.023);
 
     const kept = await embed(["at", "eleven", "fifteen"]);
-    expect(kept).toMatchObject({ lengths: [2, 6, 7], tokens: 15, calls: 0, paid: [], served: [[15, 0]] });
+    expect(kept).toMatchObject({
+      lengths: [2, 6, 7],
+      tokens: 15,
+      calls: 0,
+      paid: [],
+      served: [[15, 0]],
+    });
     expect(await spent()).toBe(0.023);
   });
 
@@ -112,14 +147,20 @@ describe("embeddings of several calls", () => {
     ]);
     const named = { "idempotency-key": `parts-${process.pid}` };
     await embed(["again", "and"], named, false);
-    expect(await embed(["again", "and"], named, false)).toMatchObject({ calls: 0, tokens: 8, paid: [], served: [[8, 0]] });
+    expect(await embed(["again", "and"], named, false)).toMatchObject({
+      calls: 0,
+      tokens: 8,
+      paid: [],
+      served: [[8, 0]],
+    });
   });
 
   it("count, when a call fails and all are made again, only the calls that came to the reply", async () => {
     let calls = 0;
     upstream.answer((response, request) => {
       calls += 1;
-      if (calls === 2) response.writeHead(500, { "content-type": "application/json" }).end('{"message":"broken"}');
+      if (calls === 2)
+        response.writeHead(500, { "content-type": "application/json" }).end('{"message":"broken"}');
       else reply(response, tokensOf(request), { inputTextTokenCount: tokensOf(request) });
     });
     const asked = ["tried", "tried again", "and again"];

@@ -1,4 +1,7 @@
-/** Embeddings with the unmodified OpenAI SDK: the forms of the input, both formats, the order, the row. */
+/**
+ * Embeddings with the unmodified OpenAI SDK: the forms of the input, both formats, the order, the
+ * row.
+ */
 
 import OpenAI, { APIError, BadRequestError } from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -25,7 +28,10 @@ beforeAll(async () => {
     providers: [
       `floats: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, embedding_formats: [float] }`,
     ],
-    models: [...DEFAULT_MODELS, "{ id: floats, mode: embedding, targets: [{ provider: floats, model: only-floats }] }"],
+    models: [
+      ...DEFAULT_MODELS,
+      "{ id: floats, mode: embedding, targets: [{ provider: floats, model: only-floats }] }",
+    ],
   });
   client = openaiClient(gateway);
 });
@@ -35,7 +41,8 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const vectors = ({ data }: OpenAI.CreateEmbeddingResponse) => data.map(({ embedding }) => embedding);
+const vectors = ({ data }: OpenAI.CreateEmbeddingResponse) =>
+  data.map(({ embedding }) => embedding);
 
 function post(body: unknown, path = "/v1/embeddings"): Promise<Response> {
   return fetch(`${gateway.publicUrl}${path}`, {
@@ -51,10 +58,19 @@ describe("embeddings", () => {
     ["float", "float"],
   ])("asked for as %s reach the SDK as numbers", async (encoding_format, onTheWire) => {
     const { data, response } = await client.embeddings
-      .create({ model: MODEL, input: ["one text", "another"], user: "alice", ...(encoding_format && { encoding_format }) })
+      .create({
+        model: MODEL,
+        input: ["one text", "another"],
+        user: "alice",
+        ...(encoding_format && { encoding_format }),
+      })
       .withResponse();
     expect(vectors(data)).toEqual([vectorOf("one text"), vectorOf("another")]);
-    expect(data).toMatchObject({ object: "list", model: MODEL, usage: { prompt_tokens: 3, total_tokens: 3 } });
+    expect(data).toMatchObject({
+      object: "list",
+      model: MODEL,
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    });
     expect(upstream.requests[0]).toMatchObject({
       path: "/v1/embeddings",
       headers: { authorization: `Bearer ${UPSTREAM_KEY}` },
@@ -77,20 +93,35 @@ describe("embeddings", () => {
   });
 
   it("reach a client that asks for base64 as little-endian float32", async () => {
-    const reply = await client.embeddings.create({ model: MODEL, input: "x", encoding_format: "base64" });
+    const reply = await client.embeddings.create({
+      model: MODEL,
+      input: "x",
+      encoding_format: "base64",
+    });
     const text = reply.data[0]?.embedding as unknown as string;
-    expect([...new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer)]).toEqual(vectorOf("x"));
-  });
-
-  it.each(["float", "base64"] as const)("are made %s where the upstream answers in the other format", async (asked) => {
-    upstream.script({ kind: "reply", embeddingFormat: asked === "float" ? "base64" : "float" });
-    const expected = vectorOf("x");
-    const reply = await client.embeddings.create({ model: MODEL, input: "x", encoding_format: asked });
-    const got: unknown = reply.data[0]?.embedding;
-    expect(typeof got === "string" ? got : (got as number[])).toEqual(
-      asked === "float" ? expected : Buffer.from(Float32Array.from(expected).buffer).toString("base64"),
+    expect([...new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer)]).toEqual(
+      vectorOf("x"),
     );
   });
+
+  it.each(["float", "base64"] as const)(
+    "are made %s where the upstream answers in the other format",
+    async (asked) => {
+      upstream.script({ kind: "reply", embeddingFormat: asked === "float" ? "base64" : "float" });
+      const expected = vectorOf("x");
+      const reply = await client.embeddings.create({
+        model: MODEL,
+        input: "x",
+        encoding_format: asked,
+      });
+      const got: unknown = reply.data[0]?.embedding;
+      expect(typeof got === "string" ? got : (got as number[])).toEqual(
+        asked === "float"
+          ? expected
+          : Buffer.from(Float32Array.from(expected).buffer).toString("base64"),
+      );
+    },
+  );
 
   it("are not asked for in a format that the provider does not take", async () => {
     upstream.script({ kind: "reply", embeddingFormat: "float" });
@@ -119,7 +150,9 @@ describe("embeddings", () => {
   });
 
   it("take half a million tokens in one request", async () => {
-    const input = Array.from({ length: 1_024 }, (_, index) => Array.from({ length: 500 }, (__, at) => index + at));
+    const input = Array.from({ length: 1_024 }, (_, index) =>
+      Array.from({ length: 500 }, (__, at) => index + at),
+    );
     const reply = await client.embeddings.create({ model: MODEL, input, dimensions: 1 });
     expect(reply.usage.prompt_tokens).toBe(512_000);
     expect(vectors(reply)).toEqual(input.map((tokens) => vectorOf(tokens, 1)));
@@ -127,18 +160,32 @@ describe("embeddings", () => {
 
   it("are put into the order of the inputs", async () => {
     const item = (index: number) => ({ object: "embedding", index, embedding: [index] });
-    const body = { object: "list", data: [2, 0, 1].map(item), model: "m", usage: { prompt_tokens: 3, total_tokens: 3 } };
+    const body = {
+      object: "list",
+      data: [2, 0, 1].map(item),
+      model: "m",
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    };
     upstream.script({ kind: "bytes", body: JSON.stringify(body) });
-    const reply = await client.embeddings.create({ model: MODEL, input: ["a", "b", "c"], encoding_format: "float" });
+    const reply = await client.embeddings.create({
+      model: MODEL,
+      input: ["a", "b", "c"],
+      encoding_format: "float",
+    });
     expect(vectors(reply)).toEqual([[0], [1], [2]]);
   });
 
-  it.each(["embeddings.json", "embeddings-unknown-fields.json"])("keep every byte of %s but for the model", async (name) => {
-    const sent = wireFixture(`${FIXTURES}${name}`);
-    upstream.script(sent);
-    const received = await (await post({ model: MODEL, input: ["a", "b"] })).text();
-    expect(received).toBe(String(sent.body).replace('"model": "text-embedding-3-small"', `"model": "${MODEL}"`));
-  });
+  it.each(["embeddings.json", "embeddings-unknown-fields.json"])(
+    "keep every byte of %s but for the model",
+    async (name) => {
+      const sent = wireFixture(`${FIXTURES}${name}`);
+      upstream.script(sent);
+      const received = await (await post({ model: MODEL, input: ["a", "b"] })).text();
+      expect(received).toBe(
+        String(sent.body).replace('"model": "text-embedding-3-small"', `"model": "${MODEL}"`),
+      );
+    },
+  );
 
   it("of 3 MB come as they are, byte by byte", async () => {
     const count = 100;
@@ -147,7 +194,12 @@ describe("embeddings", () => {
       index,
       embedding: vectorOf(index, LARGE_DIMENSIONS),
     }));
-    const body = JSON.stringify({ object: "list", data, model: MODEL, usage: { prompt_tokens: count, total_tokens: count } });
+    const body = JSON.stringify({
+      object: "list",
+      data,
+      model: MODEL,
+      usage: { prompt_tokens: count, total_tokens: count },
+    });
     expect(body.length).toBeGreaterThan(3_000_000);
     upstream.script({ kind: "bytes", body, drip: { bytes: 100_003, everyMs: 0 } });
     const response = await post({ model: MODEL, input: Array.from({ length: count }, () => "x") });
@@ -157,7 +209,10 @@ describe("embeddings", () => {
 
   it.each([
     ["a vector too few", '{"object":"list","data":[{"index":0,"embedding":[1]}],"model":"m"}'],
-    ["JSON that is cut", '{"object":"list","data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1'],
+    [
+      "JSON that is cut",
+      '{"object":"list","data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1',
+    ],
     ["HTML", "<html></html>"],
   ])("that are %s are an error of the upstream", async (_name, body) => {
     upstream.script({ kind: "bytes", body });
@@ -183,7 +238,11 @@ describe("embeddings", () => {
     const own = { caching: true, timeout: 600, tags: ["a"], metadata: { ticket: "T-1" } };
     const response = await post({ ...own, model: MODEL, input: "x", x_new: 1.5 }, "/embeddings");
     expect(response.status).toBe(200);
-    expect(upstream.requests[0]?.parsed).toEqual({ model: "text-embedding-3-small", input: "x", x_new: 1.5 });
+    expect(upstream.requests[0]?.parsed).toEqual({
+      model: "text-embedding-3-small",
+      input: "x",
+      x_new: 1.5,
+    });
     expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
       { request_tags: ["a"], metadata: { ticket: "T-1" } },
     ]);
@@ -196,7 +255,9 @@ describe("embeddings", () => {
     [{ input: "a", dimensions: 0 }, "dimensions"],
     [{ input: "a", timeout: "soon" }, "timeout"],
   ])("are refused for %j", async (body, param) => {
-    const error: unknown = await client.embeddings.create({ model: MODEL, ...body } as never).catch((thrown: unknown) => thrown);
+    const error: unknown = await client.embeddings
+      .create({ model: MODEL, ...body } as never)
+      .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ status: 400, type: "invalid_request_error", param });
     expect(upstream.requests).toHaveLength(0);
@@ -209,18 +270,24 @@ describe("embeddings", () => {
     [500, 502],
   ])("that the upstream refuses with %i reach the SDK as %i", async (status, expected) => {
     upstream.script({ kind: "error", status });
-    const error: unknown = await client.embeddings.create({ model: MODEL, input: "x" }).catch((thrown: unknown) => thrown);
+    const error: unknown = await client.embeddings
+      .create({ model: MODEL, input: "x" })
+      .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ status: expected });
   });
 
   it("of the model echo need no network", async () => {
-    const { data, response } = await client.embeddings.create({ model: "echo", input: ["same", "same", "other"] }).withResponse();
+    const { data, response } = await client.embeddings
+      .create({ model: "echo", input: ["same", "same", "other"] })
+      .withResponse();
     const [first, second, third] = vectors(data);
     expect(first).toHaveLength(8);
     expect(second).toEqual(first);
     expect(third).not.toEqual(first);
-    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([{ cost_status: "free", total_tokens: 3 }]);
+    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
+      { cost_status: "free", total_tokens: 3 },
+    ]);
     expect(upstream.requests).toHaveLength(0);
   });
 });

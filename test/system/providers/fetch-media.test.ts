@@ -1,4 +1,7 @@
-/** Media that a client names by URL, fetched where the operator switched it on: the provider gets bytes. */
+/**
+ * Media that a client names by URL, fetched where the operator switched it on: the provider gets
+ * bytes.
+ */
 
 import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -71,9 +74,17 @@ describe("an image by URL", () => {
     [
       "anthropic",
       "claude-sonnet-4-5",
-      { messages: [{ content: [{}, { source: { type: "base64", media_type: "image/png", data: DATA } }] }] },
+      {
+        messages: [
+          { content: [{}, { source: { type: "base64", media_type: "image/png", data: DATA } }] },
+        ],
+      },
     ],
-    ["gemini", "gemini-2.5-flash", { contents: [{ parts: [{}, { inlineData: { mimeType: "image/png", data: DATA } }] }] }],
+    [
+      "gemini",
+      "gemini-2.5-flash",
+      { contents: [{ parts: [{}, { inlineData: { mimeType: "image/png", data: DATA } }] }] },
+    ],
     [
       "bedrock",
       "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
@@ -94,36 +105,59 @@ describe("an image by URL", () => {
   });
 
   it.each([
-    ["is no image", "anthropic", () => store.reply(200, "image/png", "<html></html>"), "is not an image of a supported type"],
+    [
+      "is no image",
+      "anthropic",
+      () => store.reply(200, "image/png", "<html></html>"),
+      "is not an image of a supported type",
+    ],
     [
       "is too large",
       "anthropic",
       () => store.reply(200, "image/png", Buffer.concat([PNG, Buffer.alloc(5_000)])),
       "has more than 4096 bytes",
     ],
-    ["never ends", "hasty", () => store.answer((response) => void response.writeHead(200).write("x")), "took longer than 100 ms"],
+    [
+      "never ends",
+      "hasty",
+      () => store.answer((response) => void response.writeHead(200).write("x")),
+      "took longer than 100 ms",
+    ],
     [
       "is elsewhere",
       "anthropic",
-      () => store.reply(302, "text/plain", "", { location: "http://169.254.169.254/latest/meta-data/" }),
+      () =>
+        store.reply(302, "text/plain", "", {
+          location: "http://169.254.169.254/latest/meta-data/",
+        }),
       "redirects elsewhere",
     ],
-  ])("that %s is the client's fault, and no provider is asked", async (_what, provider, prepare, why) => {
-    prepare();
-    const before = upstream.requests.length;
-    const asked = ask(`${provider}/claude-sonnet-4-5`, `${store.url}/a?token=of-the-client`);
-    await expect(asked).rejects.toMatchObject({ status: 400, param: "messages[0].content[1].image_url.url" });
-    await expect(asked).rejects.toThrow(`it ${why}.`);
-    await expect(asked).rejects.not.toThrow("of-the-client");
-    expect(upstream.requests.length).toBe(before);
-  });
-
-  it.each(["https://127.0.0.1/a.png", "https://[::ffff:169.254.169.254]/", "https://2130706433/", "https://localhost/"])(
-    "%s is not fetched",
-    async (url) => {
-      await expect(ask("gemini/gemini-2.5-flash", url)).rejects.toThrow("it cannot be reached from here.");
+  ])(
+    "that %s is the client's fault, and no provider is asked",
+    async (_what, provider, prepare, why) => {
+      prepare();
+      const before = upstream.requests.length;
+      const asked = ask(`${provider}/claude-sonnet-4-5`, `${store.url}/a?token=of-the-client`);
+      await expect(asked).rejects.toMatchObject({
+        status: 400,
+        param: "messages[0].content[1].image_url.url",
+      });
+      await expect(asked).rejects.toThrow(`it ${why}.`);
+      await expect(asked).rejects.not.toThrow("of-the-client");
+      expect(upstream.requests.length).toBe(before);
     },
   );
+
+  it.each([
+    "https://127.0.0.1/a.png",
+    "https://[::ffff:169.254.169.254]/",
+    "https://2130706433/",
+    "https://localhost/",
+  ])("%s is not fetched", async (url) => {
+    await expect(ask("gemini/gemini-2.5-flash", url)).rejects.toThrow(
+      "it cannot be reached from here.",
+    );
+  });
 
   it.each([
     "http://127.0.0.1/x.png",
@@ -138,24 +172,32 @@ describe("an image by URL", () => {
   ])("%j is refused and never handed on (contract 1.12)", async (url) => {
     const before = upstream.requests.length;
     const asked = ask("gemini/gemini-2.5-flash", url);
-    await expect(asked).rejects.toMatchObject({ status: 400, param: "messages[0].content[1].image_url.url" });
+    await expect(asked).rejects.toMatchObject({
+      status: 400,
+      param: "messages[0].content[1].image_url.url",
+    });
     expect(upstream.requests.length).toBe(before);
   });
 
   it("is refused by a provider that needs bytes where nothing is fetched", async () => {
     const before = store.requests.length;
-    await expect(ask("bare/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "https://example.com/a.png")).rejects.toThrow(
-      "an image by URL (send a data: URL, or have the operator set fetch_media)",
-    );
+    await expect(
+      ask("bare/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "https://example.com/a.png"),
+    ).rejects.toThrow("an image by URL (send a data: URL, or have the operator set fetch_media)");
     expect(store.requests.length).toBe(before);
   });
 
   it("stands neither in a row nor in the log", async () => {
     store.reply(200, "image/png", PNG);
     upstream.reply(200, "application/json", REPLIES.anthropic);
-    const { response } = await ask("anthropic/claude-sonnet-4-5", `${store.url}/a?token=of-the-client`);
+    const { response } = await ask(
+      "anthropic/claude-sonnet-4-5",
+      `${store.url}/a?token=of-the-client`,
+    );
     const rows = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(rows).toHaveLength(1);
-    expect(JSON.stringify(rows) + gateway.stdout + gateway.stderr).not.toMatch(/of-the-client|iVBOR/);
+    expect(JSON.stringify(rows) + gateway.stdout + gateway.stderr).not.toMatch(
+      /of-the-client|iVBOR/,
+    );
   });
 });

@@ -26,19 +26,30 @@ afterAll(async () => {
 });
 
 const generate = (body: Partial<OpenAI.ImageGenerateParamsNonStreaming> = {}) =>
-  client.images.generate({ model: "openai/dall-e-2", prompt: "A sluice gate.", ...body }).withResponse();
+  client.images
+    .generate({ model: "openai/dall-e-2", prompt: "A sluice gate.", ...body })
+    .withResponse();
 
 describe("images", () => {
   it("come as URLs, with their row", async () => {
     const { data, response } = await generate({ n: 2, size: "256x256", user: "alice" });
-    expect(data.data?.map(({ url }) => url)).toEqual(["https://images.invalid/1/0.png", "https://images.invalid/1/1.png"]);
+    expect(data.data?.map(({ url }) => url)).toEqual([
+      "https://images.invalid/1/0.png",
+      "https://images.invalid/1/1.png",
+    ]);
     expect(data.created).toBeGreaterThan(0);
     expect(upstream.requests[0]).toMatchObject({
       path: "/v1/images/generations",
       parsed: { model: "dall-e-2", n: 2, user: "alice" },
     });
     expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
-      { call_type: "images", status: "success", model: "openai/dall-e-2", end_user: "alice", usage_source: "provider" },
+      {
+        call_type: "images",
+        status: "success",
+        model: "openai/dall-e-2",
+        end_user: "alice",
+        usage_source: "provider",
+      },
     ]);
   });
 
@@ -52,7 +63,9 @@ describe("images", () => {
       expect((refused as Error).message).toContain("images are answered whole");
     }
     expect(upstream.requests).toEqual([]);
-    expect((await client.images.generate({ model: "echo", prompt: "x", stream: false })).data).toHaveLength(1);
+    expect(
+      (await client.images.generate({ model: "echo", prompt: "x", stream: false })).data,
+    ).toHaveLength(1);
   });
 
   it("come as base64", async () => {
@@ -70,22 +83,34 @@ describe("images", () => {
       moderation: "low",
     } as const;
     await generate({ model: "openai/gpt-image-1", ...fields, style: "vivid" });
-    expect(upstream.requests[0]?.parsed).toEqual({ model: "gpt-image-1", prompt: "A sluice gate.", ...fields, style: "vivid" });
+    expect(upstream.requests[0]?.parsed).toEqual({
+      model: "gpt-image-1",
+      prompt: "A sluice gate.",
+      ...fields,
+      style: "vivid",
+    });
   });
 
   it("of a base64-only model are base64 whether it is said or not, with tokens in the row", async () => {
-    const { data, response } = await generate({ model: "openai/gpt-image-1", response_format: "b64_json" });
+    const { data, response } = await generate({
+      model: "openai/gpt-image-1",
+      response_format: "b64_json",
+    });
     expect(data.data?.[0]?.b64_json).toBe(PIXEL);
-    expect(upstream.requests[0]?.parsed).toEqual({ model: "gpt-image-1", prompt: "A sluice gate." });
+    expect(upstream.requests[0]?.parsed).toEqual({
+      model: "gpt-image-1",
+      prompt: "A sluice gate.",
+    });
     expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
       { prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, usage_source: "provider" },
     ]);
   });
 
   it("of a base64-only model have no URLs", async () => {
-    const error: unknown = await generate({ model: "openai/gpt-image-1", response_format: "url" }).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await generate({
+      model: "openai/gpt-image-1",
+      response_format: "url",
+    }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ status: 400, param: "response_format" });
     expect(upstream.requests).toHaveLength(0);
@@ -99,7 +124,10 @@ describe("images", () => {
     } as object);
     expect(data.data?.[0]?.b64_json).toBe(PIXEL);
     expect(response.headers.get("x-sluice-dropped-params")).toBe("response_format");
-    expect(upstream.requests[0]?.parsed).toEqual({ model: "gpt-image-1", prompt: "A sluice gate." });
+    expect(upstream.requests[0]?.parsed).toEqual({
+      model: "gpt-image-1",
+      prompt: "A sluice gate.",
+    });
   });
 
   it("are several calls where a model makes one at a time, each with its row", async () => {
@@ -107,7 +135,11 @@ describe("images", () => {
     expect(new Set(data.data?.map(({ url }) => url)).size).toBe(3);
     expect(upstream.requests.map(({ parsed }) => parsed?.["n"])).toEqual([1, 1, 1]);
     const rows = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(rows.map(({ attempt, status }) => `${attempt} ${status}`).sort()).toEqual(["1 success", "2 success", "3 success"]);
+    expect(rows.map(({ attempt, status }) => `${attempt} ${status}`).sort()).toEqual([
+      "1 success",
+      "2 success",
+      "3 success",
+    ]);
   });
 
   it.each(["images-url.json", "images-b64.json"])("keep every byte of %s", async (name) => {
@@ -118,13 +150,20 @@ describe("images", () => {
     expect(JSON.parse(await (await raw({ model: "openai/dall-e-2", prompt: "x" })).text())).toEqual(
       JSON.parse(String(sent.body)),
     );
-    expect(await (await raw({ model: "openai/dall-e-2", prompt: "x" }, "/images/generations")).text()).toBe(sent.body);
+    expect(
+      await (await raw({ model: "openai/dall-e-2", prompt: "x" }, "/images/generations")).text(),
+    ).toBe(sent.body);
   });
 
   it("of 5 MB come as they are", async () => {
-    const body = JSON.stringify({ created: 1, data: [{ b64_json: Buffer.alloc(IMAGE_BYTES, 7).toString("base64") }] });
+    const body = JSON.stringify({
+      created: 1,
+      data: [{ b64_json: Buffer.alloc(IMAGE_BYTES, 7).toString("base64") }],
+    });
     upstream.script({ kind: "bytes", body, drip: { bytes: 100_003, everyMs: 0 } });
-    expect((await (await raw({ model: "openai/dall-e-2", prompt: "x" })).text()) === body).toBe(true);
+    expect((await (await raw({ model: "openai/dall-e-2", prompt: "x" })).text()) === body).toBe(
+      true,
+    );
   });
 
   it("get a time of creation where the upstream gives none", async () => {
@@ -144,12 +183,21 @@ describe("images", () => {
     [{ response_format: "png" }, "response_format"],
     [{ size: 1024 }, "size"],
   ])("are refused for %j", async (body, param) => {
-    await expect(generate(body)).rejects.toMatchObject({ status: 400, type: "invalid_request_error", param });
+    await expect(generate(body)).rejects.toMatchObject({
+      status: 400,
+      type: "invalid_request_error",
+      param,
+    });
     expect(upstream.requests).toHaveLength(0);
   });
 
   it("that the upstream's policy refuses say so", async () => {
-    upstream.script({ kind: "error", status: 400, code: "content_policy_violation", message: "Not this." });
+    upstream.script({
+      kind: "error",
+      status: 400,
+      code: "content_policy_violation",
+      message: "Not this.",
+    });
     const error: unknown = await generate().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ status: 400, type: "content_policy_violation" });

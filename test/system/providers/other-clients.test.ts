@@ -3,7 +3,17 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { ChatOpenAI, OpenAIEmbeddings } from "@langchain/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { APICallError, embedMany, generateImage, generateText, jsonSchema, Output, streamText, tool, type ToolSet } from "ai";
+import {
+  APICallError,
+  embedMany,
+  generateImage,
+  generateText,
+  jsonSchema,
+  Output,
+  streamText,
+  tool,
+  type ToolSet,
+} from "ai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream } from "@sluice/testing";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -38,26 +48,41 @@ afterAll(async () => {
 describe("LangChain", () => {
   const configuration = () => ({ baseURL: `${gateway.publicUrl}/v1` });
   const chat = (more: object = {}) =>
-    new ChatOpenAI({ model: "gpt-4o-mini", apiKey: gateway.masterKey, maxRetries: 0, configuration: configuration(), ...more });
+    new ChatOpenAI({
+      model: "gpt-4o-mini",
+      apiKey: gateway.masterKey,
+      maxRetries: 0,
+      configuration: configuration(),
+      ...more,
+    });
 
   it("chats, with the usage", async () => {
     const message = await chat().invoke([new HumanMessage("Hello")]);
     expect(message.content).toBe(DEFAULT_TEXT);
-    expect(message.usage_metadata).toHaveProperty("total_tokens", upstream.requests[0]?.usage?.total_tokens);
+    expect(message.usage_metadata).toHaveProperty(
+      "total_tokens",
+      upstream.requests[0]?.usage?.total_tokens,
+    );
   });
 
   it("streams", async () => {
     let text = "";
-    for await (const chunk of await chat().stream([new HumanMessage("Hello")])) text += String(chunk.content);
+    for await (const chunk of await chat().stream([new HumanMessage("Hello")]))
+      text += String(chunk.content);
     expect(text).toBe(DEFAULT_TEXT);
   });
 
   it("calls tools, whole and streamed", async () => {
     upstream.script({ kind: "reply", toolCalls: [WEATHER] });
-    const bound = chat().bindTools([{ type: "function", function: { name: "weather", description: "…", parameters: CITY } }]);
-    expect((await bound.invoke("Hello")).tool_calls).toMatchObject([{ name: "weather", args: { city: "Köln" } }]);
+    const bound = chat().bindTools([
+      { type: "function", function: { name: "weather", description: "…", parameters: CITY } },
+    ]);
+    expect((await bound.invoke("Hello")).tool_calls).toMatchObject([
+      { name: "weather", args: { city: "Köln" } },
+    ]);
     let gathered: Awaited<ReturnType<typeof bound.invoke>> | undefined;
-    for await (const chunk of await bound.stream("Hello")) gathered = gathered === undefined ? chunk : gathered.concat(chunk);
+    for await (const chunk of await bound.stream("Hello"))
+      gathered = gathered === undefined ? chunk : gathered.concat(chunk);
     expect(gathered?.tool_calls).toMatchObject([{ name: "weather", args: { city: "Köln" } }]);
   });
 
@@ -65,7 +90,9 @@ describe("LangChain", () => {
     upstream.script({ kind: "reply", text: '{"city":"Köln"}' });
     const structured = chat().withStructuredOutput(CITY, { name: "place", method: "jsonSchema" });
     expect(await structured.invoke("Where?")).toEqual({ city: "Köln" });
-    expect(upstream.requests[0]?.parsed).toMatchObject({ response_format: { type: "json_schema" } });
+    expect(upstream.requests[0]?.parsed).toMatchObject({
+      response_format: { type: "json_schema" },
+    });
   });
 
   it("embeds", async () => {
@@ -81,8 +108,12 @@ describe("LangChain", () => {
   });
 
   it("sees an unknown model as 404 and a wrong key as 401", async () => {
-    await expect(chat({ model: "unlisted" }).invoke("Hello")).rejects.toMatchObject({ status: 404 });
-    await expect(chat({ apiKey: "sk-wrong" }).invoke("Hello")).rejects.toMatchObject({ status: 401 });
+    await expect(chat({ model: "unlisted" }).invoke("Hello")).rejects.toMatchObject({
+      status: 404,
+    });
+    await expect(chat({ apiKey: "sk-wrong" }).invoke("Hello")).rejects.toMatchObject({
+      status: 401,
+    });
   });
 });
 
@@ -98,13 +129,21 @@ describe("the AI SDK", () => {
   const once = { maxRetries: 0 };
 
   it("generates text, with the usage", async () => {
-    const { text, usage } = await generateText({ ...once, model: provider()("gpt-4o-mini"), prompt: "Hello" });
+    const { text, usage } = await generateText({
+      ...once,
+      model: provider()("gpt-4o-mini"),
+      prompt: "Hello",
+    });
     expect(text).toBe(DEFAULT_TEXT);
     expect(usage.totalTokens).toBe(upstream.requests[0]?.usage?.total_tokens);
   });
 
   it("streams text", async () => {
-    const { textStream } = streamText({ ...once, model: provider()("gpt-4o-mini"), prompt: "Hello" });
+    const { textStream } = streamText({
+      ...once,
+      model: provider()("gpt-4o-mini"),
+      prompt: "Hello",
+    });
     let text = "";
     for await (const part of textStream) text += part;
     expect(text).toBe(DEFAULT_TEXT);
@@ -127,7 +166,12 @@ describe("the AI SDK", () => {
   it("gets structured output", async () => {
     upstream.script({ kind: "reply", text: '{"city":"Köln"}' });
     const output = Output.object({ schema: jsonSchema<{ city: string }>(CITY) });
-    const result = await generateText({ ...once, model: provider()("gpt-4o-mini"), prompt: "Where?", output });
+    const result = await generateText({
+      ...once,
+      model: provider()("gpt-4o-mini"),
+      prompt: "Where?",
+      output,
+    });
     expect(result.output).toEqual({ city: "Köln" });
   });
 
@@ -139,12 +183,17 @@ describe("the AI SDK", () => {
   });
 
   it("makes an image", async () => {
-    const { image } = await generateImage({ ...once, model: provider().imageModel("gpt-image-1"), prompt: "A sluice" });
+    const { image } = await generateImage({
+      ...once,
+      model: provider().imageModel("gpt-image-1"),
+      prompt: "A sluice",
+    });
     expect(image.uint8Array.length).toBeGreaterThan(0);
   });
 
   it("sees an unknown model as 404 and a wrong key as 401", async () => {
-    const fail = (model: string, key?: string) => generateText({ ...once, model: provider(key)(model), prompt: "Hello" });
+    const fail = (model: string, key?: string) =>
+      generateText({ ...once, model: provider(key)(model), prompt: "Hello" });
     const status = async (call: Promise<unknown>) => {
       const error = await call.then(
         () => undefined,

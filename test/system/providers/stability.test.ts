@@ -18,7 +18,9 @@ beforeAll(async () => {
   upstream = await createNativeUpstream();
   gateway = await startGateway(
     {
-      providers: [`stability: { use: stability, api_key: "\${env:STABILITY_API_KEY}", base_url: ${upstream.url} }`],
+      providers: [
+        `stability: { use: stability, api_key: "\${env:STABILITY_API_KEY}", base_url: ${upstream.url} }`,
+      ],
       models: ['{ id: stability/*, mode: image, targets: [{ provider: stability, model: "*" }] }'],
     },
     { STABILITY_API_KEY: KEY },
@@ -34,7 +36,9 @@ afterAll(async () => {
 /** The form that the upstream was sent last. */
 async function lastForm(): Promise<FormData> {
   const { headers, body } = upstream.requests.at(-1) ?? { headers: {}, body: Buffer.alloc(0) };
-  return new Response(new Uint8Array(body), { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
+  return new Response(new Uint8Array(body), {
+    headers: { "content-type": headers["content-type"] ?? "" },
+  }).formData();
 }
 
 const native = (path: string, init: RequestInit): Promise<Response> =>
@@ -49,11 +53,25 @@ describe("Stability behind the OpenAI SDK", () => {
     upstream.reply(200, "application/json", fixtures.text("core/reply"));
     const before = upstream.requests.length;
     const { data, response } = await client.images
-      .generate({ model: "stability/stable-image-core", prompt: "Grüße", size: "1792x1024", n: 2, response_format: "b64_json" })
+      .generate({
+        model: "stability/stable-image-core",
+        prompt: "Grüße",
+        size: "1792x1024",
+        n: 2,
+        response_format: "b64_json",
+      })
       .withResponse();
-    expect(data.data?.map(({ b64_json: image }) => image)).toEqual(["iVBORw0KGgo=", "iVBORw0KGgo="]);
-    expect(upstream.requests.slice(before).map(({ url }) => url)).toEqual(Array(2).fill("/v2beta/stable-image/generate/core"));
-    expect(upstream.requests.at(-1)?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, accept: "application/json" });
+    expect(data.data?.map(({ b64_json: image }) => image)).toEqual([
+      "iVBORw0KGgo=",
+      "iVBORw0KGgo=",
+    ]);
+    expect(upstream.requests.slice(before).map(({ url }) => url)).toEqual(
+      Array(2).fill("/v2beta/stable-image/generate/core"),
+    );
+    expect(upstream.requests.at(-1)?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      accept: "application/json",
+    });
     expect([...(await lastForm())]).toEqual([
       ["prompt", "Grüße"],
       ["aspect_ratio", "16:9"],
@@ -64,19 +82,34 @@ describe("Stability behind the OpenAI SDK", () => {
 
   it("makes several images by one call of an engine; filtered ones are left out", async () => {
     upstream.reply(200, "application/json", fixtures.text("engine/reply"));
-    const { data } = await client.images.generate({ model: "stability/stable-diffusion-xl-1024-v1-0", prompt: "A gate.", n: 3 });
+    const { data } = await client.images.generate({
+      model: "stability/stable-diffusion-xl-1024-v1-0",
+      prompt: "A gate.",
+      n: 3,
+    });
     expect(data).toHaveLength(2);
-    expect(upstream.requests.at(-1)?.url).toBe("/v1/generation/stable-diffusion-xl-1024-v1-0/text-to-image");
+    expect(upstream.requests.at(-1)?.url).toBe(
+      "/v1/generation/stable-diffusion-xl-1024-v1-0/text-to-image",
+    );
   });
 
   it("says that its filter refused, and refuses URLs, or drops them where that was asked for", async () => {
     upstream.reply(200, "application/json", fixtures.text("core/reply-filtered"));
-    await expect(client.images.generate({ model: "stability/stable-image-ultra", prompt: "A gate." })).rejects.toMatchObject({
+    await expect(
+      client.images.generate({ model: "stability/stable-image-ultra", prompt: "A gate." }),
+    ).rejects.toMatchObject({
       status: 400,
       code: 400,
     });
-    const asked = { model: "stability/sd3.5-large", prompt: "A gate.", response_format: "url" as const };
-    await expect(client.images.generate(asked)).rejects.toMatchObject({ status: 400, param: "response_format" });
+    const asked = {
+      model: "stability/sd3.5-large",
+      prompt: "A gate.",
+      response_format: "url" as const,
+    };
+    await expect(client.images.generate(asked)).rejects.toMatchObject({
+      status: 400,
+      param: "response_format",
+    });
     upstream.reply(200, "application/json", fixtures.text("core/reply"));
     const dropping = { ...asked, drop_params: true };
     const { response } = await client.images.generate(dropping).withResponse();
@@ -91,14 +124,19 @@ describe("Stability behind the OpenAI SDK", () => {
       model: "sd3.5-medium",
     });
     upstream.answer((response) =>
-      response.writeHead(200, { "content-type": "image/png", "finish-reason": "SUCCESS" }).end("PNG"),
+      response
+        .writeHead(200, { "content-type": "image/png", "finish-reason": "SUCCESS" })
+        .end("PNG"),
     );
     const response = await native("v2beta/stable-image/generate/sd3", {
       headers: { "content-type": form.contentType, accept: "image/*" },
       body: Buffer.from(form.body),
     });
     expect(await response.text()).toBe("PNG");
-    expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2beta/stable-image/generate/sd3", headers: { accept: "image/*" } });
+    expect(upstream.requests.at(-1)).toMatchObject({
+      url: "/v2beta/stable-image/generate/sd3",
+      headers: { accept: "image/*" },
+    });
     expect(Buffer.compare(upstream.requests.at(-1)?.body ?? Buffer.alloc(0), form.body)).toBe(0);
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ spend: 0.035, cost_status: "priced" });
@@ -120,7 +158,8 @@ describe("Stability behind the OpenAI SDK", () => {
     }
   });
 
-  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last.
+  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it
+  // comes last.
   it.each([
     ["error-422", 422, 422],
     ["error-403-moderation", 403, 400],
@@ -129,7 +168,9 @@ describe("Stability behind the OpenAI SDK", () => {
   ])("turns its %s into %i", async (name, status, outward) => {
     const { body } = fixtures.json<{ body: object }>(`errors/${name}`);
     upstream.reply(status, "application/json", JSON.stringify(body));
-    await expect(client.images.generate({ model: `stability/sd3-${name}`, prompt: "A gate." })).rejects.toMatchObject({
+    await expect(
+      client.images.generate({ model: `stability/sd3-${name}`, prompt: "A gate." }),
+    ).rejects.toMatchObject({
       status: outward,
     });
   });

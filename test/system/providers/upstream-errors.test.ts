@@ -12,9 +12,15 @@ const TELLING = `The key ${UPSTREAM_KEY} was refused by http://10.1.2.3:8080/v1 
 
 type Outcome = readonly [status: number, type: string, code: string];
 
-/** Failures before the first content. Clients get the same error for whole replies and for streams. */
+/**
+ * Failures before the first content. Clients get the same error for whole replies and for streams.
+ */
 const EARLY: readonly [string, UpstreamAction, Outcome][] = [
-  ["400", { kind: "error", status: 400, param: "temperature" }, [400, "invalid_request_error", "upstream_rejected"]],
+  [
+    "400",
+    { kind: "error", status: 400, param: "temperature" },
+    [400, "invalid_request_error", "upstream_rejected"],
+  ],
   [
     "400 that tells too much",
     { kind: "error", status: 400, message: TELLING },
@@ -25,16 +31,32 @@ const EARLY: readonly [string, UpstreamAction, Outcome][] = [
     { kind: "error", status: 400, code: "context_length_exceeded" },
     [400, "context_length_exceeded", "context_length_exceeded"],
   ],
-  ["401", { kind: "error", status: 401, message: TELLING }, [502, "upstream_error", "upstream_auth_failed"]],
-  ["429", { kind: "error", status: 429, retryAfter: "7" }, [429, "rate_limit_error", "upstream_rate_limited"]],
-  ["500", { kind: "error", status: 500, message: TELLING }, [502, "upstream_error", "upstream_failed"]],
+  [
+    "401",
+    { kind: "error", status: 401, message: TELLING },
+    [502, "upstream_error", "upstream_auth_failed"],
+  ],
+  [
+    "429",
+    { kind: "error", status: 429, retryAfter: "7" },
+    [429, "rate_limit_error", "upstream_rate_limited"],
+  ],
+  [
+    "500",
+    { kind: "error", status: 500, message: TELLING },
+    [502, "upstream_error", "upstream_failed"],
+  ],
   ["503", { kind: "error", status: 503 }, [503, "overloaded_error", "upstream_overloaded"]],
   ["silence", { kind: "hang" }, [504, "timeout_error", "upstream_timeout"]],
   ["reset before the headers", { kind: "reset" }, [502, "upstream_error", "upstream_unreachable"]],
   ["HTML with 200", GARBAGE.html, [502, "upstream_error", "upstream_invalid_response"]],
   ["cut JSON", GARBAGE.invalidJson, [502, "upstream_error", "upstream_invalid_response"]],
   ["an empty body", GARBAGE.empty, [502, "upstream_error", "upstream_invalid_response"]],
-  ["a JSON text that is no object", { kind: "bytes", body: '"yes"' }, [502, "upstream_error", "upstream_invalid_response"]],
+  [
+    "a JSON text that is no object",
+    { kind: "bytes", body: '"yes"' },
+    [502, "upstream_error", "upstream_invalid_response"],
+  ],
 ];
 
 /** Failures of a whole body after its headers. */
@@ -44,12 +66,20 @@ const CUT_BODIES: typeof EARLY = [
     { kind: "reply", fault: { kind: "reset", after: 40 } },
     [502, "upstream_error", "upstream_unreachable"],
   ],
-  ["silence inside the body", { kind: "reply", fault: { kind: "hang", after: 40 } }, [504, "timeout_error", "upstream_timeout"]],
+  [
+    "silence inside the body",
+    { kind: "reply", fault: { kind: "hang", after: 40 } },
+    [504, "timeout_error", "upstream_timeout"],
+  ],
 ];
 
 /** Failures of a stream whose headers have come, and its role, but nothing more. */
 const EARLY_STREAMS: typeof EARLY = [
-  ["an error event at once", { kind: "reply", fault: { kind: "error", after: 0 } }, [502, "upstream_error", "upstream_failed"]],
+  [
+    "an error event at once",
+    { kind: "reply", fault: { kind: "error", after: 0 } },
+    [502, "upstream_error", "upstream_failed"],
+  ],
   [
     "an error event after the role",
     { kind: "reply", fault: { kind: "error", after: 1 } },
@@ -60,8 +90,16 @@ const EARLY_STREAMS: typeof EARLY = [
     { kind: "reply", fault: { kind: "reset", after: 1 } },
     [502, "upstream_error", "upstream_unreachable"],
   ],
-  ["silence after the role", { kind: "reply", fault: { kind: "hang", after: 1 } }, [504, "timeout_error", "upstream_timeout"]],
-  ["an end after the role", { kind: "reply", fault: { kind: "end", after: 1 } }, [502, "upstream_error", "stream_truncated"]],
+  [
+    "silence after the role",
+    { kind: "reply", fault: { kind: "hang", after: 1 } },
+    [504, "timeout_error", "upstream_timeout"],
+  ],
+  [
+    "an end after the role",
+    { kind: "reply", fault: { kind: "end", after: 1 } },
+    [502, "upstream_error", "stream_truncated"],
+  ],
 ];
 
 let upstream: Upstream;
@@ -75,7 +113,9 @@ beforeAll(async () => {
     balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
-    providers: ['dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }'],
+    providers: [
+      'dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }',
+    ],
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       "{ id: dead, targets: [{ provider: dead, model: gpt-4o-mini }] }",
@@ -96,8 +136,13 @@ function wordsIn(text: string): object {
   return { provider };
 }
 
-/** Asks by the SDK, expects this error of it, and one failed row. Returns the response's headers. */
-async function expectFailure(ask: { stream: boolean; model?: string }, [status, type, code]: Outcome): Promise<Headers> {
+/**
+ * Asks by the SDK, expects this error of it, and one failed row. Returns the response's headers.
+ */
+async function expectFailure(
+  ask: { stream: boolean; model?: string },
+  [status, type, code]: Outcome,
+): Promise<Headers> {
   let text = "";
   const client = openaiClient(gateway, {
     async fetch(url, init) {
@@ -106,16 +151,28 @@ async function expectFailure(ask: { stream: boolean; model?: string }, [status, 
       return answer;
     },
   });
-  const thrown = await client.chat.completions.create({ model: "gpt-4o-mini", messages: MESSAGES, ...ask }).then(
-    () => undefined,
-    (error: unknown) => error as APIError,
+  const thrown = await client.chat.completions
+    .create({ model: "gpt-4o-mini", messages: MESSAGES, ...ask })
+    .then(
+      () => undefined,
+      (error: unknown) => error as APIError,
+    );
+  expect(thrown).toBeInstanceOf(
+    status === 400 ? BadRequestError : status === 429 ? RateLimitError : InternalServerError,
   );
-  expect(thrown).toBeInstanceOf(status === 400 ? BadRequestError : status === 429 ? RateLimitError : InternalServerError);
   expect(thrown).toMatchObject({ status, type, code: status });
   expect(JSON.parse(text)).toEqual({
-    error: { message: expect.stringMatching(/\S/), type, code: status, param: thrown?.param ?? null, ...wordsIn(text) },
+    error: {
+      message: expect.stringMatching(/\S/),
+      type,
+      code: status,
+      param: thrown?.param ?? null,
+      ...wordsIn(text),
+    },
   });
-  expect(text).not.toMatch(/127\.0\.0\.1|10\.1\.2\.3|localhost|ECONN|sk-upstream|org-Abc|node_modules|\.ts\b/);
+  expect(text).not.toMatch(
+    /127\.0\.0\.1|10\.1\.2\.3|localhost|ECONN|sk-upstream|org-Abc|node_modules|\.ts\b/,
+  );
   const headers = thrown?.headers ?? new Headers();
   expect(headers.get("x-request-id")).toBe(thrown?.requestID);
   expect(await rowsOf(gateway, headers.get("x-request-id"))).toMatchObject([
@@ -143,19 +200,29 @@ describe("a stream that fails before its first content has a real status", () =>
 describe("an upstream", () => {
   it("that is overloaded has its retry-after forwarded", async () => {
     upstream.script({ kind: "error", status: 429, retryAfter: "7" });
-    const headers = await expectFailure({ stream: false }, [429, "rate_limit_error", "upstream_rate_limited"]);
+    const headers = await expectFailure({ stream: false }, [
+      429,
+      "rate_limit_error",
+      "upstream_rate_limited",
+    ]);
     expect(headers.get("retry-after")).toBe("7");
   });
 
   it("that refuses the connection is a 502", async () => {
-    await expectFailure({ stream: false, model: "dead" }, [502, "upstream_error", "upstream_unreachable"]);
+    await expectFailure({ stream: false, model: "dead" }, [
+      502,
+      "upstream_error",
+      "upstream_unreachable",
+    ]);
     expect(upstream.requests).toHaveLength(0);
   });
 
   it("that is silent loses its connection", async () => {
     upstream.script({ kind: "hang" });
     await expectFailure({ stream: true }, [504, "timeout_error", "upstream_timeout"]);
-    expect(await eventually("the connection to close", () => upstream.requests[0]?.closedByPeerAtMs)).toBeGreaterThan(0);
+    expect(
+      await eventually("the connection to close", () => upstream.requests[0]?.closedByPeerAtMs),
+    ).toBeGreaterThan(0);
   });
 });
 
@@ -164,10 +231,18 @@ describe("a stream that fails after its first content ends with one error event"
     ["an error event", { kind: "reply", fault: { kind: "error", after: 4 } }, "upstream_failed"],
     ["a reset", { kind: "reply", fault: { kind: "reset", after: 4 } }, "upstream_unreachable"],
     ["silence", { kind: "reply", fault: { kind: "hang", after: 4 } }, "upstream_timeout"],
-    ["an end before its time", { kind: "reply", fault: { kind: "end", after: 4 } }, "stream_truncated"],
+    [
+      "an end before its time",
+      { kind: "reply", fault: { kind: "end", after: 4 } },
+      "stream_truncated",
+    ],
   ])("%s", async (_name, action, code) => {
     upstream.script(action);
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream: true });
+    const response = await chat(gateway, {
+      model: "gpt-4o-mini",
+      messages: MESSAGES,
+      stream: true,
+    });
     expect(response.status).toBe(200);
     const events = (await response.text())
       .split("\n\n")
@@ -185,9 +260,12 @@ describe("a stream that fails after its first content ends with one error event"
       },
     });
     const chunks = events.map(
-      (event) => JSON.parse(event) as { choices: [{ delta: { content?: string }; finish_reason: null }] },
+      (event) =>
+        JSON.parse(event) as { choices: [{ delta: { content?: string }; finish_reason: null }] },
     );
-    expect(chunks.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe("The quick brown ");
+    expect(chunks.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe(
+      "The quick brown ",
+    );
     expect(chunks.every(({ choices }) => choices[0].finish_reason === null)).toBe(true);
     const [row, ...others] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(others).toEqual([]);

@@ -13,7 +13,11 @@ const SLOW: Readonly<Record<string, UpstreamAction>> = {
   "a stream, between headers and content": { kind: "reply", fault: { kind: "hang", after: 1 } },
   "a stream, in the middle": { kind: "reply", text: LONG_TEXT, eventDelayMs: 2 },
   "a whole reply, before its headers": { kind: "reply", delayMs: 5_000 },
-  "a whole reply, in the middle": { kind: "reply", text: LONG_TEXT, drip: { bytes: 5, everyMs: 5 } },
+  "a whole reply, in the middle": {
+    kind: "reply",
+    text: LONG_TEXT,
+    drip: { bytes: 5, everyMs: 5 },
+  },
 };
 
 let upstream: Upstream;
@@ -28,9 +32,13 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const requestOf = (user: string) => upstream.waitFor((request) => request.parsed?.["user"] === user);
+const requestOf = (user: string) =>
+  upstream.waitFor((request) => request.parsed?.["user"] === user);
 
-/** Waits until the upstream has lost the request's connection. Returns how long that took since `abortedAtMs`. */
+/**
+ * Waits until the upstream has lost the request's connection. Returns how long that took since
+ * `abortedAtMs`.
+ */
 async function closedAfterMs(user: string, abortedAtMs: number): Promise<number> {
   const record = await upstream.waitFor(
     (request) => request.parsed?.["user"] === user && request.closedByPeerAtMs !== undefined,
@@ -59,8 +67,11 @@ describe("a client of the SDK that aborts", () => {
     const stream = name.startsWith("a stream");
     const request = { model: "gpt-4o-mini", messages: MESSAGES, user: name, stream };
     const outcome = (async () => {
-      const reply = await openaiClient(gateway).chat.completions.create(request, { signal: leaving.signal });
-      if (Symbol.asyncIterator in reply) for await (const chunk of reply) if (chunk.choices[0]?.delta.content) leaving.abort();
+      const reply = await openaiClient(gateway).chat.completions.create(request, {
+        signal: leaving.signal,
+      });
+      if (Symbol.asyncIterator in reply)
+        for await (const chunk of reply) if (chunk.choices[0]?.delta.content) leaving.abort();
     })().catch((error: unknown) => error);
     const { eventsSent } = await requestOf(name);
     expect(eventsSent).toBeLessThan(200);
@@ -68,6 +79,8 @@ describe("a client of the SDK that aborts", () => {
     await outcome;
     expect(leaving.signal.aborted).toBe(true);
     expect(await closedAfterMs(name, Date.now())).toBeLessThan(CLOSE_DEADLINE_MS);
-    expect(await rowsOfUser(name)).toMatchObject([{ attempt: 1, status, error_code: "client_closed" }]);
+    expect(await rowsOfUser(name)).toMatchObject([
+      { attempt: 1, status, error_code: "client_closed" },
+    ]);
   });
 });

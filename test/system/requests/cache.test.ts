@@ -4,12 +4,20 @@ import { chat, createKey, MESSAGES, rowsOf, type SpendRow, spendRows } from "../
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
-import { REDIS, redisAnswers, removeKeys, runPrefix } from "../../../plugins/shared-redis/src/redis.fixture.ts";
+import {
+  REDIS,
+  redisAnswers,
+  removeKeys,
+  runPrefix,
+} from "../../../plugins/shared-redis/src/redis.fixture.ts";
 
 type CacheRow = SpendRow & { readonly cache_hit: boolean };
 
 const hasRedis = await redisAnswers();
-if (!hasRedis) process.stdout.write("cache: no Redis on 127.0.0.1:6379; the tests of the Redis driver are skipped by name.\n");
+if (!hasRedis)
+  process.stdout.write(
+    "cache: no Redis on 127.0.0.1:6379; the tests of the Redis driver are skipped by name.\n",
+  );
 
 const DRIVERS = [
   { driver: "memory", shared: "", isThere: true },
@@ -25,15 +33,27 @@ let gateway: GatewayProcess;
 let serial = 0;
 
 /** A prompt that no other test has. */
-const prompt = () => [{ role: "user", content: `Say something new, number ${(serial += 1)} of ${process.pid}.` }];
-const body = (parts: object = {}) => ({ model: "gpt-4o-mini", messages: prompt(), caching: true, ...parts });
+const prompt = () => [
+  { role: "user", content: `Say something new, number ${(serial += 1)} of ${process.pid}.` },
+];
+const body = (parts: object = {}) => ({
+  model: "gpt-4o-mini",
+  messages: prompt(),
+  caching: true,
+  ...parts,
+});
 
 async function ask(sent: object, key?: string, headers: Readonly<Record<string, string>> = {}) {
   const response = await chat(gateway, sent, {
     headers: { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
   });
   const text = await response.text();
-  return { status: response.status, text, headers: response.headers, cache: response.headers.get("x-sluice-cache") };
+  return {
+    status: response.status,
+    text,
+    headers: response.headers,
+    cache: response.headers.get("x-sluice-cache"),
+  };
 }
 
 const onlyRow = async (headers: Headers): Promise<CacheRow | undefined> =>
@@ -43,7 +63,13 @@ const events = (text: string) =>
   text
     .split("\n\n")
     .filter((event) => event.startsWith("data: {"))
-    .map((event) => JSON.parse(event.slice(6)) as { choices: { delta: { content?: string } }[]; usage?: object | null });
+    .map(
+      (event) =>
+        JSON.parse(event.slice(6)) as {
+          choices: { delta: { content?: string } }[];
+          usage?: object | null;
+        },
+    );
 
 const contentOf = (text: string): string =>
   events(text)
@@ -108,22 +134,39 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     },
   );
 
-  it.skipIf(!isThere)("answers a whole request from a stored stream, and the other way round", async () => {
-    const sent = body();
-    const streamed = await ask({ ...sent, stream: true });
-    const whole = await ask(sent);
-    const again = await ask({ ...sent, stream: true, stream_options: { include_usage: true } });
-    expect([streamed.cache, whole.cache, again.cache, upstream.requests.length]).toEqual(["miss", "hit", "hit", 1]);
-    expect(wholeContent(whole.text)).toBe(contentOf(streamed.text));
-    expect(again.text.endsWith("data: [DONE]\n\n")).toBe(true);
-    expect(contentOf(again.text)).toBe(contentOf(streamed.text));
-    expect(events(streamed.text).some(({ usage }) => usage !== undefined && usage !== null)).toBe(false);
-    expect(events(again.text).at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) as number } });
-    const other = body();
-    const first = await ask(other);
-    const second = await ask({ ...other, stream: true });
-    expect([second.cache, contentOf(second.text), upstream.requests.length]).toEqual(["hit", wholeContent(first.text), 2]);
-  });
+  it.skipIf(!isThere)(
+    "answers a whole request from a stored stream, and the other way round",
+    async () => {
+      const sent = body();
+      const streamed = await ask({ ...sent, stream: true });
+      const whole = await ask(sent);
+      const again = await ask({ ...sent, stream: true, stream_options: { include_usage: true } });
+      expect([streamed.cache, whole.cache, again.cache, upstream.requests.length]).toEqual([
+        "miss",
+        "hit",
+        "hit",
+        1,
+      ]);
+      expect(wholeContent(whole.text)).toBe(contentOf(streamed.text));
+      expect(again.text.endsWith("data: [DONE]\n\n")).toBe(true);
+      expect(contentOf(again.text)).toBe(contentOf(streamed.text));
+      expect(events(streamed.text).some(({ usage }) => usage !== undefined && usage !== null)).toBe(
+        false,
+      );
+      expect(events(again.text).at(-1)).toMatchObject({
+        choices: [],
+        usage: { prompt_tokens: expect.any(Number) as number },
+      });
+      const other = body();
+      const first = await ask(other);
+      const second = await ask({ ...other, stream: true });
+      expect([second.cache, contentOf(second.text), upstream.requests.length]).toEqual([
+        "hit",
+        wholeContent(first.text),
+        2,
+      ]);
+    },
+  );
 
   it.skipIf(!isThere)("follows the controls of a request", async () => {
     const sent = body({ caching: undefined });
@@ -154,7 +197,9 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
   });
 
   it.skipIf(!isThere)("shows two tenants the same prompts and nothing of each other", async () => {
-    const keys = await Promise.all(["one", "two"].map((alias) => createKey(gateway, { key_alias: `${alias}-${driver}` })));
+    const keys = await Promise.all(
+      ["one", "two"].map((alias) => createKey(gateway, { key_alias: `${alias}-${driver}` })),
+    );
     const bodies = Array.from({ length: 50 }, () => body());
     const seen: { ms: number; headers: string }[][] = [];
     for (const { key } of keys) {
@@ -165,7 +210,10 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
         const ms = performance.now() - startedMs;
         // Every reply of the upstream has an id of its own, some longer than others.
         const fixed = [...headers].filter(
-          ([name]) => !/^(x-request-id|x-upstream-request-id|date|content-length|x-sluice-overhead-ms)$/.test(name),
+          ([name]) =>
+            !/^(x-request-id|x-upstream-request-id|date|content-length|x-sluice-overhead-ms)$/.test(
+              name,
+            ),
         );
         answers.push({ ms, headers: JSON.stringify(fixed) });
       }
@@ -179,57 +227,81 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
         .map(({ ms }) => ms)
         .toSorted((a, b) => a - b)[25]
         ?.toFixed(2);
-    console.info(`cache, ${driver}: two tenants, 50 prompts: 100 calls; medians ${median(one)} ms and ${median(two)} ms`);
+    console.info(
+      `cache, ${driver}: two tenants, 50 prompts: 100 calls; medians ${median(one)} ms and ${median(two)} ms`,
+    );
   });
 
-  it.skipIf(!isThere).each([false, true])("makes one call of a hundred at once, streamed: %s", async (stream) => {
-    upstream.script({ kind: "reply", delayMs: 250, eventDelayMs: 5 });
-    const { key, token_id: id } = await createKey(gateway, { key_alias: `hundred-${driver}-${String(stream)}` });
-    const sent = body({ stream });
-    const startedMs = performance.now();
-    const replies = await Promise.all(Array.from({ length: 100 }, () => ask(sent, key)));
-    const tookMs = performance.now() - startedMs;
-    expect(upstream.requests).toHaveLength(1);
-    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    const rows = (await eventually("a hundred rows", async () => {
-      const found = await spendRows(gateway, { api_key: id, limit: "200" });
-      return found.length === 100 && found;
-    })) as CacheRow[];
-    expect(rows.filter(({ cache_hit: isHit }) => !isHit)).toHaveLength(1);
-    expect(rows.filter(({ spend }) => spend === 0)).toHaveLength(99);
-    expect(new Set(rows.map(({ total_tokens: tokens, status }) => `${tokens} ${status}`)).size).toBe(1);
-    console.info(`cache, ${driver}: 100 at once, ${stream ? "streamed" : "whole"}: 1 call, ${tookMs.toFixed(0)} ms`);
-  });
+  it.skipIf(!isThere).each([false, true])(
+    "makes one call of a hundred at once, streamed: %s",
+    async (stream) => {
+      upstream.script({ kind: "reply", delayMs: 250, eventDelayMs: 5 });
+      const { key, token_id: id } = await createKey(gateway, {
+        key_alias: `hundred-${driver}-${String(stream)}`,
+      });
+      const sent = body({ stream });
+      const startedMs = performance.now();
+      const replies = await Promise.all(Array.from({ length: 100 }, () => ask(sent, key)));
+      const tookMs = performance.now() - startedMs;
+      expect(upstream.requests).toHaveLength(1);
+      expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      const rows = (await eventually("a hundred rows", async () => {
+        const found = await spendRows(gateway, { api_key: id, limit: "200" });
+        return found.length === 100 && found;
+      })) as CacheRow[];
+      expect(rows.filter(({ cache_hit: isHit }) => !isHit)).toHaveLength(1);
+      expect(rows.filter(({ spend }) => spend === 0)).toHaveLength(99);
+      expect(
+        new Set(rows.map(({ total_tokens: tokens, status }) => `${tokens} ${status}`)).size,
+      ).toBe(1);
+      console.info(
+        `cache, ${driver}: 100 at once, ${stream ? "streamed" : "whole"}: 1 call, ${tookMs.toFixed(0)} ms`,
+      );
+    },
+  );
 
-  it.skipIf(!isThere).each([false, true])("goes on for the others when the first client leaves, streamed: %s", async (stream) => {
-    // The stream goes on for longer than a stream whose exchange was aborted may.
-    upstream.script({ kind: "reply", delayMs: 150, eventDelayMs: 150 });
-    const sent = body({ stream });
-    const leaving = new AbortController();
-    const first = chat(gateway, sent, { signal: leaving.signal });
-    first.catch(() => undefined);
-    await upstream.waitFor(() => true);
-    const second = ask(sent);
-    if (stream) await first;
-    else await chat(gateway, body({ model: "no-such-model" }));
-    leaving.abort();
-    const { status, text, headers } = await second;
-    expect([status, upstream.requests.length, upstream.requests[0]?.finished]).toEqual([200, 1, true]);
-    expect(text).toContain("dog");
-    expect(await onlyRow(headers)).toMatchObject({ cache_hit: true, spend: 0, status: "success" });
-    const paid = (await eventually("the row of who left", async () => {
-      const rows = (await spendRows(gateway, { limit: "5" })) as CacheRow[];
-      return rows.find(({ cache_hit: isHit, attempt }) => !isHit && attempt === 1);
-    })) as CacheRow;
-    expect(paid).toMatchObject({ status: "success", usage_source: "provider" });
-  });
+  it.skipIf(!isThere).each([false, true])(
+    "goes on for the others when the first client leaves, streamed: %s",
+    async (stream) => {
+      // The stream goes on for longer than a stream whose exchange was aborted may.
+      upstream.script({ kind: "reply", delayMs: 150, eventDelayMs: 150 });
+      const sent = body({ stream });
+      const leaving = new AbortController();
+      const first = chat(gateway, sent, { signal: leaving.signal });
+      first.catch(() => undefined);
+      await upstream.waitFor(() => true);
+      const second = ask(sent);
+      if (stream) await first;
+      else await chat(gateway, body({ model: "no-such-model" }));
+      leaving.abort();
+      const { status, text, headers } = await second;
+      expect([status, upstream.requests.length, upstream.requests[0]?.finished]).toEqual([
+        200,
+        1,
+        true,
+      ]);
+      expect(text).toContain("dog");
+      expect(await onlyRow(headers)).toMatchObject({
+        cache_hit: true,
+        spend: 0,
+        status: "success",
+      });
+      const paid = (await eventually("the row of who left", async () => {
+        const rows = (await spendRows(gateway, { limit: "5" })) as CacheRow[];
+        return rows.find(({ cache_hit: isHit, attempt }) => !isHit && attempt === 1);
+      })) as CacheRow;
+      expect(paid).toMatchObject({ status: "success", usage_source: "provider" });
+    },
+  );
 
   it.skipIf(!isThere)("ends the call when all clients have left", async () => {
     upstream.script({ kind: "hang" });
     const sent = body();
     const leaving = new AbortController();
-    const both = [0, 1].map(() => chat(gateway, sent, { signal: leaving.signal }).catch(() => undefined));
+    const both = [0, 1].map(() =>
+      chat(gateway, sent, { signal: leaving.signal }).catch(() => undefined),
+    );
     const seen = await upstream.waitFor(() => true);
     leaving.abort();
     await Promise.all(both);
@@ -241,7 +313,10 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     const embed = async (input: readonly string[], format?: string) => {
       const response = await fetch(`${gateway.publicUrl}/v1/embeddings`, {
         method: "POST",
-        headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
         body: JSON.stringify({
           model: "embedder",
           input,
@@ -255,7 +330,11 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
       };
       return { ...reply, headers: response.headers, cache: response.headers.get("x-sluice-cache") };
     };
-    const [a, b, c] = ["a", "b", "c"].map((name) => `text ${name} ${driver} ${process.pid}`) as [string, string, string];
+    const [a, b, c] = ["a", "b", "c"].map((name) => `text ${name} ${driver} ${process.pid}`) as [
+      string,
+      string,
+      string,
+    ];
     const truth = await embed([a, b, c]);
     upstream.reset();
     const d = `text d ${driver} ${process.pid}`;
@@ -272,7 +351,9 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     expect([base64.cache, typeof base64.data[0]?.embedding]).toEqual(["hit", "string"]);
     const rows = (await rowsOf(gateway, mixed.headers.get("x-request-id"))) as CacheRow[];
     expect(rows.map(({ cache_hit: isHit }) => isHit).toSorted()).toEqual([false, true]);
-    expect(rows.reduce((sum, { prompt_tokens: tokens }) => sum + (tokens ?? 0), 0)).toBe(mixed.usage.prompt_tokens);
+    expect(rows.reduce((sum, { prompt_tokens: tokens }) => sum + (tokens ?? 0), 0)).toBe(
+      mixed.usage.prompt_tokens,
+    );
   });
 
   it.skipIf(!isThere).each([false, true])(
@@ -281,36 +362,47 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
       upstream.script({ kind: "reply", delayMs: 100 });
       const sent = { model: "gpt-4o-mini", messages: MESSAGES, stream };
       const named = { "idempotency-key": `repeat-${driver}-${String(stream)}-${process.pid}` };
-      const [first, twin] = await Promise.all([ask(sent, undefined, named), ask(sent, undefined, named)]);
+      const [first, twin] = await Promise.all([
+        ask(sent, undefined, named),
+        ask(sent, undefined, named),
+      ]);
       const later = await ask(sent, undefined, named);
       expect(upstream.requests).toHaveLength(1);
       expect([twin.text, later.text]).toEqual([first.text, first.text]);
       expect(later.headers.get("idempotent-replayed")).toBe("true");
-      expect(await onlyRow(later.headers)).toMatchObject({ attempt: 0, cache_hit: true, spend: 0, status: "success" });
+      expect(await onlyRow(later.headers)).toMatchObject({
+        attempt: 0,
+        cache_hit: true,
+        spend: 0,
+        status: "success",
+      });
       const other = await ask({ ...sent, temperature: 0 }, undefined, named);
       expect([other.status, upstream.requests.length]).toEqual([409, 1]);
     },
   );
 
-  it.skipIf(!isThere)("lets a failed request be repeated, and repeats native requests too", async () => {
-    const named = { "idempotency-key": `failed-${driver}-${process.pid}` };
-    const sent = { model: "gpt-4o-mini", messages: MESSAGES, num_retries: 0 };
-    upstream.script({ kind: "error", status: 400 });
-    expect((await ask(sent, undefined, named)).status).toBe(400);
-    upstream.script({ kind: "reply" });
-    expect((await ask(sent, undefined, named)).status).toBe(200);
-    const native = () =>
-      fetch(`${gateway.publicUrl}/openai/v1/chat/completions`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${gateway.masterKey}`,
-          "content-type": "application/json",
-          "idempotency-key": `native-${driver}-${process.pid}`,
-        },
-        body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES }),
-      });
-    const count = upstream.requests.length;
-    const [first, second] = [await (await native()).text(), await (await native()).text()];
-    expect([second, upstream.requests.length]).toEqual([first, count + 1]);
-  });
+  it.skipIf(!isThere)(
+    "lets a failed request be repeated, and repeats native requests too",
+    async () => {
+      const named = { "idempotency-key": `failed-${driver}-${process.pid}` };
+      const sent = { model: "gpt-4o-mini", messages: MESSAGES, num_retries: 0 };
+      upstream.script({ kind: "error", status: 400 });
+      expect((await ask(sent, undefined, named)).status).toBe(400);
+      upstream.script({ kind: "reply" });
+      expect((await ask(sent, undefined, named)).status).toBe(200);
+      const native = () =>
+        fetch(`${gateway.publicUrl}/openai/v1/chat/completions`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${gateway.masterKey}`,
+            "content-type": "application/json",
+            "idempotency-key": `native-${driver}-${process.pid}`,
+          },
+          body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES }),
+        });
+      const count = upstream.requests.length;
+      const [first, second] = [await (await native()).text(), await (await native()).text()];
+      expect([second, upstream.requests.length]).toEqual([first, count + 1]);
+    },
+  );
 });

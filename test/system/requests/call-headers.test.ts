@@ -1,4 +1,7 @@
-/** Headers of upstream calls (journeys B3, contract 4.5): of a step, of the configuration, of the client; and `via` against loops (F19). */
+/**
+ * Headers of upstream calls (journeys B3, contract 4.5): of a step, of the configuration, of the
+ * client; and `via` against loops (F19).
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,11 +46,17 @@ beforeAll(async () => {
   upstream = await createUpstream();
   workspace = createWorkspace({
     baseUrl: upstream.baseUrl,
-    provider: "call_headers: { X-Team: red, x-tenant: none }, pass_headers: [OpenAI-Project, x-upstream-auth]",
+    provider:
+      "call_headers: { X-Team: red, x-tenant: none }, pass_headers: [OpenAI-Project, x-upstream-auth]",
   });
   mkdirSync(join(workspace.folder, "my-plugins"));
   writeFileSync(join(workspace.folder, "my-plugins/tenant.ts"), STEP);
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace("plugins:\n", "plugins:\n  - ../my-plugins/tenant.ts\n"));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace(
+      "plugins:\n",
+      "plugins:\n  - ../my-plugins/tenant.ts\n",
+    ),
+  );
   for (const name of ["chat", "embeddings", "images", "passthrough"]) {
     const file = join(workspace.pipelinesFolder, `${name}.yaml`);
     writeFileSync(file, readFileSync(file, "utf8").replace(/^ {2}- auth.*$/m, "$&\n  - tenant"));
@@ -59,7 +68,12 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const SENT = { "openai-project": "p-1", "x-upstream-auth": "u-1", "x-other": "o-1", via: "1.1 edge.internal, 1.1 sluice" };
+const SENT = {
+  "openai-project": "p-1",
+  "x-upstream-auth": "u-1",
+  "x-other": "o-1",
+  via: "1.1 edge.internal, 1.1 sluice",
+};
 
 /** The headers of the last call that the upstream got. */
 const got = () => upstream.requests.at(-1)?.headers ?? {};
@@ -70,45 +84,72 @@ describe("an upstream call", () => {
     ["embeddings", "/v1/embeddings", { model: "openai/text-embedding-3-small", input: "text" }],
     ["images", "/v1/images/generations", { model: "openai/gpt-image-1", prompt: "text" }],
     ["native", "/openai/v1/chat/completions", { model: "gpt-4o-mini", messages: MESSAGES }],
-  ])("of %s has the headers of the step, of the configuration and of the client", async (_kind, path, body) => {
-    const before = upstream.requests.length;
-    const response = await fetch(`${gateway.publicUrl}${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", ...SENT },
-      body: JSON.stringify(body),
-    });
-    await response.text();
-    expect(upstream.requests.length).toBe(before + 1);
-    expect(got()).toMatchObject({
-      "x-tenant": "blue",
-      "x-team": "red",
-      "openai-project": "p-1",
-      "x-upstream-auth": "u-1",
-      via: "1.1 sluice, 1.1 sluice",
-    });
-    expect(got()).not.toHaveProperty("x-other");
-    expect(got()).not.toHaveProperty("x-forwarded-for");
-    expect(got()["authorization"]).not.toContain("mine");
-    expect(response.headers.get("x-accepted")).toBeNull();
-  });
+  ])(
+    "of %s has the headers of the step, of the configuration and of the client",
+    async (_kind, path, body) => {
+      const before = upstream.requests.length;
+      const response = await fetch(`${gateway.publicUrl}${path}`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+          ...SENT,
+        },
+        body: JSON.stringify(body),
+      });
+      await response.text();
+      expect(upstream.requests.length).toBe(before + 1);
+      expect(got()).toMatchObject({
+        "x-tenant": "blue",
+        "x-team": "red",
+        "openai-project": "p-1",
+        "x-upstream-auth": "u-1",
+        via: "1.1 sluice, 1.1 sluice",
+      });
+      expect(got()).not.toHaveProperty("x-other");
+      expect(got()).not.toHaveProperty("x-forwarded-for");
+      expect(got()["authorization"]).not.toContain("mine");
+      expect(response.headers.get("x-accepted")).toBeNull();
+    },
+  );
 
   it("that would go round between gateways is refused before it is made", async () => {
     const before = upstream.requests.length;
     const via = Array.from({ length: 6 }, () => "1.1 sluice").join(", ");
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES }, { headers: { via } });
+    const response = await chat(
+      gateway,
+      { model: "gpt-4o-mini", messages: MESSAGES },
+      { headers: { via } },
+    );
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: "via", code: 400 } });
     expect(upstream.requests.length).toBe(before);
     const five = Array.from({ length: 5 }, () => "1.1 sluice").join(", ");
-    expect((await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES }, { headers: { via: five } })).status).toBe(200);
+    expect(
+      (
+        await chat(
+          gateway,
+          { model: "gpt-4o-mini", messages: MESSAGES },
+          { headers: { via: five } },
+        )
+      ).status,
+    ).toBe(200);
   });
 });
 
 describe("a header that goes on to the upstream", () => {
-  const answer = async (body: object, headers: Readonly<Record<string, string>>, path = "/v1/chat/completions") => {
+  const answer = async (
+    body: object,
+    headers: Readonly<Record<string, string>>,
+    path = "/v1/chat/completions",
+  ) => {
     const response = await fetch(`${gateway.publicUrl}${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", ...headers },
+      headers: {
+        authorization: `Bearer ${gateway.masterKey}`,
+        "content-type": "application/json",
+        ...headers,
+      },
       body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, ...body }),
     });
     await response.text();
@@ -128,7 +169,9 @@ describe("a header that goes on to the upstream", () => {
     upstream.script("gpt-4o-mini", { kind: "reply", delayMs: 300 });
     const before = upstream.requests.length;
     const body = { caching: true, temperature: 0.3 };
-    await Promise.all(["three", "three", "four"].map((project) => answer(body, { "openai-project": project })));
+    await Promise.all(
+      ["three", "three", "four"].map((project) => answer(body, { "openai-project": project })),
+    );
     expect(
       upstream.requests
         .slice(before)
@@ -142,7 +185,8 @@ describe("a header that goes on to the upstream", () => {
     ["a chat", "/v1/chat/completions", "openai-project"],
     ["a native request", "/openai/v1/chat/completions", "openai-beta"],
   ])("is a part of what an Idempotency-Key of %s was used for", async (kind, path, name) => {
-    const repeat = (value: string) => answer({}, { "idempotency-key": `headers of ${kind}`, [name]: value }, path);
+    const repeat = (value: string) =>
+      answer({}, { "idempotency-key": `headers of ${kind}`, [name]: value }, path);
     expect((await repeat("one")).status).toBe(200);
     const same = await repeat("one");
     expect([same.status, same.headers.get("idempotent-replayed")]).toEqual([200, "true"]);

@@ -1,4 +1,7 @@
-/** A credential in a body: as the model, the user, a tag or a note. It authenticates nothing and is written nowhere. */
+/**
+ * A credential in a body: as the model, the user, a tag or a note. It authenticates nothing and is
+ * written nowhere.
+ */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,12 +29,29 @@ it("reaches no message, row, explanation, log or file (load-and-faults 2.5)", as
     ["/v1/chat/completions", { model: other, messages: MESSAGES }],
     ["/v1/embeddings", { model: other, input: "x" }],
     ["/openai/v1/chat/completions", { model: other, messages: MESSAGES, user: other }],
-    ["/v1/chat/completions", { model: "echo", messages: MESSAGES, user: other, tags: [other], metadata: { note: `a ${other}` } }],
+    [
+      "/v1/chat/completions",
+      {
+        model: "echo",
+        messages: MESSAGES,
+        user: other,
+        tags: [other],
+        metadata: { note: `a ${other}` },
+      },
+    ],
   ] as const;
   const seen: string[] = [];
   for (const [path, body] of bodies) {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "x-sluice-tags": `a,${other}` };
-    const answer = await fetch(`${gateway.publicUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "x-sluice-tags": `a,${other}`,
+    };
+    const answer = await fetch(`${gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
     const id = answer.headers.get("x-request-id") ?? "";
     const text = await answer.text();
     // On a native route the body is the upstream's word, and the upstream got the client's bytes.
@@ -50,7 +70,10 @@ it("reaches no message, row, explanation, log or file (load-and-faults 2.5)", as
   expect(seen.join("")).toContain("[redacted]");
   expect(gateway.stdout + gateway.stderr).not.toContain(other);
   const folder = join(gateway.workspace.folder, "data");
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   expect(files.length).toBeGreaterThan(2);
-  for (const file of files) expect(readFileSync(join(file.parentPath, file.name)).includes(other)).toBe(false);
+  for (const file of files)
+    expect(readFileSync(join(file.parentPath, file.name)).includes(other)).toBe(false);
 });

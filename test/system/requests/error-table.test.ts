@@ -1,4 +1,7 @@
-/** Every row of docs/errors.md that can be provoked, on the routes where it can: status, type, code, param, headers, length. */
+/**
+ * Every row of docs/errors.md that can be provoked, on the routes where it can: status, type, code,
+ * param, headers, length.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERROR_CODES, type ErrorCode } from "@sluice/contract";
@@ -11,7 +14,8 @@ import { sendRaw } from "../support/raw-client.ts";
 const CHAT = "/v1/chat/completions";
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 /** Nothing of the house, its machine or its credentials. */
-const LEAK = /\bat [\w.]+ \(|node_modules|\/work\/|\/tmp\/|\.ts\b|127\.0\.0\.1|localhost|sk-[a-z0-9]/i;
+const LEAK =
+  /\bat [\w.]+ \(|node_modules|\/work\/|\/tmp\/|\.ts\b|127\.0\.0\.1|localhost|sk-[a-z0-9]/i;
 
 let upstream: Upstream;
 let gateway: GatewayProcess;
@@ -63,7 +67,9 @@ interface Row {
 const upstreamWords: unknown = {
   status: expect.any(Number),
   type: expect.toSatisfy((word) => word === null || typeof word === "string"),
-  code: expect.toSatisfy((word) => word === null || typeof word === "string" || typeof word === "number"),
+  code: expect.toSatisfy(
+    (word) => word === null || typeof word === "string" || typeof word === "number",
+  ),
   message: expect.toSatisfy((word) => word === null || typeof word === "string"),
 };
 const good = (more: object = {}) => ({ model: "gpt-4o-mini", messages: MESSAGES, ...more });
@@ -74,7 +80,14 @@ const JSON_ROUTES: readonly (readonly [path: string, body: object])[] = [
   ["/v1/images/generations", { model: "gpt-4o-mini", prompt: "x" }],
   ["/ref/deployments/gpt-4o-mini/chat/completions", { messages: MESSAGES }],
 ];
-const READ_ROUTES = ["/v1/models", "/models", "/v1/models/echo", "/v1/model/info", "/spend/logs", "/spend/tags"];
+const READ_ROUTES = [
+  "/v1/models",
+  "/models",
+  "/v1/models/echo",
+  "/v1/model/info",
+  "/spend/logs",
+  "/spend/tags",
+];
 
 const ROWS: readonly Row[] = [
   { code: "target_too_long", method: "GET", path: `/v1/models?a=${"x".repeat(4_100)}` },
@@ -89,7 +102,12 @@ const ROWS: readonly Row[] = [
     { code: "model_not_found", path, body, key: "limited", param: "model" },
     { code: "method_not_allowed", path, method: "GET", also: { allow: "POST" } },
     { code: "method_not_allowed", path, method: "DELETE", also: { allow: "POST" } },
-    { code: "body_too_large", path, body: { ...body, x: "x".repeat(5_000) }, also: { connection: "close" } },
+    {
+      code: "body_too_large",
+      path,
+      body: { ...body, x: "x".repeat(5_000) },
+      also: { connection: "close" },
+    },
     { code: "unsupported_media_type", path, body, headers: { "content-type": "text/plain" } },
     { code: "unsupported_media_type", path, body, headers: { "content-encoding": "br" } },
   ]),
@@ -101,8 +119,20 @@ const ROWS: readonly Row[] = [
   { code: "route_not_found", method: "GET", path: "/v1/nothing" },
   { code: "route_not_found", method: "POST", path: "/nothing/at/all", body: {} },
   { code: "route_not_found", method: "GET", path: "/nothing", key: "none" },
-  { code: "method_not_allowed", method: "POST", path: "/docs", body: {}, also: { allow: "GET, HEAD" } },
-  { code: "method_not_allowed", method: "PUT", path: "/health/live", body: {}, also: { allow: "GET, HEAD" } },
+  {
+    code: "method_not_allowed",
+    method: "POST",
+    path: "/docs",
+    body: {},
+    also: { allow: "GET, HEAD" },
+  },
+  {
+    code: "method_not_allowed",
+    method: "PUT",
+    path: "/health/live",
+    body: {},
+    also: { allow: "GET, HEAD" },
+  },
   {
     code: "unsupported_parameter",
     body: { ...good({ tools: [{ type: "function", function: { name: "f" } }] }), model: "echo" },
@@ -122,36 +152,53 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("the table of errors", () => {
-  it.each(ROWS.map((row) => ({ ...row, name: `${row.method ?? "POST"} ${row.path ?? CHAT}`, of: describeRow(row) })))(
-    "$code: $name $of",
-    async (row) => {
-      if (row.upstream !== undefined)
-        upstream.script({ kind: "error", status: row.upstream, message: "Said by http://127.0.0.1:9/ with sk-abcdefgh" });
-      const authorization = row.key === "none" ? undefined : `Bearer ${row.key === "limited" ? limited : gateway.masterKey}`;
-      const { method = "POST", path = CHAT, body } = row;
-      const response = await send(method, path, body, {
-        "content-type": "application/json",
-        ...(authorization === undefined ? {} : { authorization }),
-        ...row.headers,
+  it.each(
+    ROWS.map((row) => ({
+      ...row,
+      name: `${row.method ?? "POST"} ${row.path ?? CHAT}`,
+      of: describeRow(row),
+    })),
+  )("$code: $name $of", async (row) => {
+    if (row.upstream !== undefined)
+      upstream.script({
+        kind: "error",
+        status: row.upstream,
+        message: "Said by http://127.0.0.1:9/ with sk-abcdefgh",
       });
-      const info = ERROR_CODES[row.code];
-      const status = row.status ?? info.status;
-      expect([response.status, response.body.slice(0, 300)]).toEqual([status, expect.any(String)]);
-      const parsed = JSON.parse(response.body) as { error: Record<string, unknown> };
-      // What an upstream answered has its words beside ours.
-      const { provider } = parsed.error;
-      const words = provider === undefined ? {} : { provider: upstreamWords };
-      expect(row.upstream === undefined ? provider : undefined).toBeUndefined();
-      expect(parsed).toEqual({
-        error: { ...words, message: expect.stringMatching(/^\S.{5,}/), type: info.type, code: status, param: row.param ?? null },
-      });
-      expect(response.headers["x-request-id"]).toMatch(UUID_V7);
-      expect(response.headers["content-type"]).toBe("application/json");
-      expect(Number(response.headers["content-length"])).toBe(Buffer.byteLength(response.body));
-      for (const [name, value] of Object.entries(row.also ?? {})) expect(response.headers[name]).toMatch(value);
-      expect(String(parsed.error.message)).not.toMatch(LEAK);
-    },
-  );
+    const authorization =
+      row.key === "none"
+        ? undefined
+        : `Bearer ${row.key === "limited" ? limited : gateway.masterKey}`;
+    const { method = "POST", path = CHAT, body } = row;
+    const response = await send(method, path, body, {
+      "content-type": "application/json",
+      ...(authorization === undefined ? {} : { authorization }),
+      ...row.headers,
+    });
+    const info = ERROR_CODES[row.code];
+    const status = row.status ?? info.status;
+    expect([response.status, response.body.slice(0, 300)]).toEqual([status, expect.any(String)]);
+    const parsed = JSON.parse(response.body) as { error: Record<string, unknown> };
+    // What an upstream answered has its words beside ours.
+    const { provider } = parsed.error;
+    const words = provider === undefined ? {} : { provider: upstreamWords };
+    expect(row.upstream === undefined ? provider : undefined).toBeUndefined();
+    expect(parsed).toEqual({
+      error: {
+        ...words,
+        message: expect.stringMatching(/^\S.{5,}/),
+        type: info.type,
+        code: status,
+        param: row.param ?? null,
+      },
+    });
+    expect(response.headers["x-request-id"]).toMatch(UUID_V7);
+    expect(response.headers["content-type"]).toBe("application/json");
+    expect(Number(response.headers["content-length"])).toBe(Buffer.byteLength(response.body));
+    for (const [name, value] of Object.entries(row.also ?? {}))
+      expect(response.headers[name]).toMatch(value);
+    expect(String(parsed.error.message)).not.toMatch(LEAK);
+  });
 
   it("says when to come back where it knows", async () => {
     upstream.script({ kind: "error", status: 429, retryAfter: "7" });
@@ -164,15 +211,28 @@ describe("the table of errors", () => {
 
   it("has one answer for every key that is wrong", async () => {
     const bodies = new Set<string>();
-    for (const authorization of ["", "Bearer", "Bearer sk-unknown", "Basic x", `Bearer ${limited}x`]) {
-      bodies.add((await send("POST", CHAT, good(), { "content-type": "application/json", authorization })).body);
+    for (const authorization of [
+      "",
+      "Bearer",
+      "Bearer sk-unknown",
+      "Basic x",
+      `Bearer ${limited}x`,
+    ]) {
+      bodies.add(
+        (await send("POST", CHAT, good(), { "content-type": "application/json", authorization }))
+          .body,
+      );
     }
     expect(bodies.size).toBe(1);
   });
 });
 
 function describeRow(row: Row): string {
-  const parts = [row.key && `key ${row.key}`, row.upstream && `upstream ${row.upstream}`, row.param];
+  const parts = [
+    row.key && `key ${row.key}`,
+    row.upstream && `upstream ${row.upstream}`,
+    row.param,
+  ];
   return parts.filter((part) => part !== undefined).join(", ");
 }
 

@@ -1,4 +1,6 @@
-/** Requests that the gateway refuses by itself: status, body, headers, the SDK's class and the row. */
+/**
+ * Requests that the gateway refuses by itself: status, body, headers, the SDK's class and the row.
+ */
 
 import { APIError, AuthenticationError, BadRequestError, NotFoundError } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,21 +26,33 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   upstream = await createUpstream();
-  gateway = await startGateway({ baseUrl: upstream.baseUrl, server: "max_body: 2kb, auth_headers: [x-service-api-key]" });
+  gateway = await startGateway({
+    baseUrl: upstream.baseUrl,
+    server: "max_body: 2kb, auth_headers: [x-service-api-key]",
+  });
 });
 afterAll(async () => {
   await gateway?.dispose();
   await upstream?.close();
 });
 
-/** Sends a request through the SDK, whose own fetch is replaced: the answer's bytes, and what the SDK makes of them. */
+/**
+ * Sends a request through the SDK, whose own fetch is replaced: the answer's bytes, and what the
+ * SDK makes of them.
+ */
 async function refusal({ method = "POST", path = PATH, headers = {}, body = GOOD }: Sent) {
   let answer: Response | undefined;
   const client = openaiClient(gateway, {
     async fetch() {
-      const init = { method, headers: { authorization: `Bearer ${gateway.masterKey}`, ...JSON_TYPE, ...headers } };
+      const init = {
+        method,
+        headers: { authorization: `Bearer ${gateway.masterKey}`, ...JSON_TYPE, ...headers },
+      };
       const hasBody = method !== "GET" && method !== "DELETE";
-      answer = await fetch(`${gateway.publicUrl}${path}`, { ...init, ...(hasBody && { body, duplex: "half" }) });
+      answer = await fetch(`${gateway.publicUrl}${path}`, {
+        ...init,
+        ...(hasBody && { body, duplex: "half" }),
+      });
       return answer.clone();
     },
   });
@@ -46,14 +60,35 @@ async function refusal({ method = "POST", path = PATH, headers = {}, body = GOOD
     .create({ model: "any", messages: MESSAGES })
     .catch((error: unknown) => error);
   const text = (await answer?.text()) ?? "";
-  return { thrown: thrown as APIError, status: answer?.status, headers: answer?.headers ?? new Headers(), text };
+  return {
+    thrown: thrown as APIError,
+    status: answer?.status,
+    headers: answer?.headers ?? new Headers(),
+    text,
+  };
 }
 
-const withBody = (body: unknown): Sent => ({ body: typeof body === "string" ? body : JSON.stringify(body) });
-const large = JSON.stringify({ model: "gpt-4o-mini", messages: [{ role: "user", content: "x".repeat(3_000) }] });
+const withBody = (body: unknown): Sent => ({
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+const large = JSON.stringify({
+  model: "gpt-4o-mini",
+  messages: [{ role: "user", content: "x".repeat(3_000) }],
+});
 
 describe("a request that is refused after its key was accepted", () => {
-  it.each<[string, Sent, { status: number; type: string; param: string | null; sdk: new (...args: never[]) => APIError }]>([
+  it.each<
+    [
+      string,
+      Sent,
+      {
+        status: number;
+        type: string;
+        param: string | null;
+        sdk: new (...args: never[]) => APIError;
+      },
+    ]
+  >([
     ["JSON that is cut", withBody('{"model":"gpt-4o-mini","mess'), refused(400, null)],
     ["an empty body", withBody(""), refused(400, null)],
     ["a JSON array", withBody("[]"), refused(400, null)],
@@ -61,8 +96,16 @@ describe("a request that is refused after its key was accepted", () => {
     ["a model that is a number", withBody({ model: 4, messages: MESSAGES }), refused(400, "model")],
     ["no messages", withBody({ model: "gpt-4o-mini" }), refused(400, "messages")],
     ["empty messages", withBody({ model: "gpt-4o-mini", messages: [] }), refused(400, "messages")],
-    ["a message that is a text", withBody({ model: "gpt-4o-mini", messages: ["hi"] }), refused(400, "messages[0]")],
-    ["two models", withBody('{"model":"echo","model":"gpt-4o","messages":[{"role":"user"}]}'), refused(400, "model")],
+    [
+      "a message that is a text",
+      withBody({ model: "gpt-4o-mini", messages: ["hi"] }),
+      refused(400, "messages[0]"),
+    ],
+    [
+      "two models",
+      withBody('{"model":"echo","model":"gpt-4o","messages":[{"role":"user"}]}'),
+      refused(400, "model"),
+    ],
     ["an unknown model", withBody({ model: "gpt-5", messages: MESSAGES }), refused(404, "model")],
     ["a body over the limit", withBody(large), refused(413, null)],
     ["a body over the limit, in chunks", { body: new Blob([large]).stream() }, refused(413, null)],
@@ -75,7 +118,13 @@ describe("a request that is refused after its key was accepted", () => {
     expect(answer.status).toBe(status);
     expect(error).toEqual({ message: expect.stringMatching(/\S/), type, code: status, param });
     expect(answer.thrown).toBeInstanceOf(sdk);
-    expect(answer.thrown).toMatchObject({ status, type, code: status, param, requestID: answer.headers.get("x-request-id") });
+    expect(answer.thrown).toMatchObject({
+      status,
+      type,
+      code: status,
+      param,
+      requestID: answer.headers.get("x-request-id"),
+    });
     expect(answer.headers.get("x-request-id")).toMatch(UUID_V7);
     expect(answer.headers.get("content-type")).toBe("application/json");
     expect(await rowsOf(gateway, answer.headers.get("x-request-id"))).toMatchObject([
@@ -88,7 +137,10 @@ describe("a request that is refused after its key was accepted", () => {
 describe("a request that has no route", () => {
   it("names the methods of a path that takes others", async () => {
     const answer = await refusal({ method: "GET" });
-    expect(answer).toMatchObject({ status: 405, thrown: { type: "invalid_request_error", code: 405 } });
+    expect(answer).toMatchObject({
+      status: 405,
+      thrown: { type: "invalid_request_error", code: 405 },
+    });
     expect(answer.headers.get("allow")).toBe("POST");
     expect(answer.headers.get("x-request-id")).toMatch(UUID_V7);
   });
@@ -137,7 +189,10 @@ describe("a key that is not accepted", () => {
   });
 
   it("may come in a header of the operator's choice, and twice when both say the same", async () => {
-    const same = { authorization: `Bearer ${gateway.masterKey}`, "x-service-api-key": gateway.masterKey };
+    const same = {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "x-service-api-key": gateway.masterKey,
+    };
     for (const headers of [same, { "x-service-api-key": gateway.masterKey }]) {
       const answer = await fetch(`${gateway.publicUrl}${PATH}`, {
         method: "POST",
@@ -153,11 +208,15 @@ describe("a model that the key may not use", () => {
   it("is answered like one that does not exist", async () => {
     const { key } = await createKey(gateway, { models: ["echo"] });
     const ask = (model: string) =>
-      refusal({ headers: { authorization: `Bearer ${key}` }, ...withBody({ model, messages: MESSAGES }) });
+      refusal({
+        headers: { authorization: `Bearer ${key}` },
+        ...withBody({ model, messages: MESSAGES }),
+      });
     const [hidden, unknown] = await Promise.all([ask("gpt-4o-mini"), ask("gpt-4o-none")]);
     expect([hidden.status, unknown.status]).toEqual([404, 404]);
     expect(hidden.text.replace("gpt-4o-mini", "?")).toBe(unknown.text.replace("gpt-4o-none", "?"));
-    const names = ({ headers }: { headers: Headers }) => [...headers.keys()].filter((name) => name !== "x-request-id");
+    const names = ({ headers }: { headers: Headers }) =>
+      [...headers.keys()].filter((name) => name !== "x-request-id");
     expect(names(hidden)).toEqual(names(unknown));
   });
 });

@@ -1,11 +1,23 @@
-/** Explanations through the real process: what the admin listener says of a request, and who may have it with the reply. */
+/**
+ * Explanations through the real process: what the admin listener says of a request, and who may
+ * have it with the reply.
+ */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream } from "@sluice/testing";
-import { admin, chat, configStatus, createKey, MESSAGES, openaiClient, rowsOf, spendRows } from "../support/client.ts";
+import {
+  admin,
+  chat,
+  configStatus,
+  createKey,
+  MESSAGES,
+  openaiClient,
+  rowsOf,
+  spendRows,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "../support/gateway-process.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
@@ -57,7 +69,9 @@ beforeAll(async () => {
     baseUrl: upstream.baseUrl,
     server: `explain_requests: ${KEPT}`,
     balance: NEVER_EJECTS,
-    providers: [`second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${second.baseUrl}" }`],
+    providers: [
+      `second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${second.baseUrl}" }`,
+    ],
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       "{ id: main, targets: [{ provider: openai, model: gpt-4o-mini }], fallbacks: { general: [spare] } }",
@@ -79,19 +93,28 @@ afterAll(async () => {
 async function explain(id: string | null | undefined): Promise<Explanation> {
   const response = await admin(gateway, `/requests/${String(id)}`);
   const text = await response.text();
-  if (!response.ok) throw new Error(`GET /requests/${String(id)} answered ${response.status}: ${text}`);
-  for (const secret of [PROMPT, DEFAULT_TEXT, UPSTREAM_KEY, gateway.masterKey]) expect(text).not.toContain(secret);
+  if (!response.ok)
+    throw new Error(`GET /requests/${String(id)} answered ${response.status}: ${text}`);
+  for (const secret of [PROMPT, DEFAULT_TEXT, UPSTREAM_KEY, gateway.masterKey])
+    expect(text).not.toContain(secret);
   return JSON.parse(text) as Explanation;
 }
 
 /** Sends a chat request, reads the reply to its end, and explains it. */
 async function chatAndExplain(body: object, init: RequestInit = {}) {
-  const response = await chat(gateway, { messages: [{ role: "user", content: PROMPT }], ...body }, init);
+  const response = await chat(
+    gateway,
+    { messages: [{ role: "user", content: PROMPT }], ...body },
+    init,
+  );
   const text = await response.text();
   return { response, text, explanation: await explain(response.headers.get("x-request-id")) };
 }
 
-/** `file:line` of a step of the chat pipeline as the file is now, from the folder that the gateway was started in. */
+/**
+ * `file:line` of a step of the chat pipeline as the file is now, from the folder that the gateway
+ * was started in.
+ */
 function placeOf(step: string): string {
   const lines = readFileSync(chatFile, "utf8").split("\n");
   const index = lines.findIndex((line) => new RegExp(`^ +- (\\{ use: )?${step}\\b`).test(line));
@@ -99,7 +122,9 @@ function placeOf(step: string): string {
 }
 
 /** The steps of the shipped pipeline, in its order. */
-const STEPS = [...SHIPPED_STEPS.matchAll(/^ {2}- (?:\{ use: )?([a-z]+)/gm)].map(([, name = ""]) => name);
+const STEPS = [...SHIPPED_STEPS.matchAll(/^ {2}- (?:\{ use: )?([a-z]+)/gm)].map(
+  ([, name = ""]) => name,
+);
 const stepOf = ({ steps }: Explanation, name: string) => steps.find(({ step }) => step === name);
 
 describe("an explanation", () => {
@@ -126,12 +151,17 @@ describe("an explanation", () => {
       "answered 1",
     ]);
     expect(stepOf(explanation, "auth")?.decisions).toEqual(["the master key"]);
-    expect(stepOf(explanation, "balance")?.decisions).toEqual(["the only target: openai/gpt-4o-mini"]);
+    expect(stepOf(explanation, "balance")?.decisions).toEqual([
+      "the only target: openai/gpt-4o-mini",
+    ]);
     const stepsMs = steps.reduce((sum, { ms }) => sum + Number(ms), 0);
     expect(stepsMs).toBeGreaterThan(attempts[0]?.upstream_ms ?? Infinity);
     expect(stepsMs).toBeLessThan(explanation.total_ms);
     // The header has two digits behind the point.
-    expect(explanation.overhead_ms).toBeCloseTo(Number(response.headers.get("x-sluice-overhead-ms")), 1);
+    expect(explanation.overhead_ms).toBeCloseTo(
+      Number(response.headers.get("x-sluice-overhead-ms")),
+      1,
+    );
     const [row] = await rowsOf(gateway, explanation.request_id);
     expect(attempts).toMatchObject([
       {
@@ -149,31 +179,53 @@ describe("an explanation", () => {
         cost_status: "priced",
       },
     ]);
-    console.info(`explained: ${explanation.total_ms} ms, steps ${steps.map(({ step, ms }) => `${step} ${ms}`).join(", ")}`);
+    console.info(
+      `explained: ${explanation.total_ms} ms, steps ${steps.map(({ step, ms }) => `${step} ${ms}`).join(", ")}`,
+    );
   });
 
   it("of a stream has the time of its first content", async () => {
     upstream.script({ kind: "reply", eventDelayMs: 5 });
     const { explanation } = await chatAndExplain({ model: "gpt-4o-mini", stream: true });
-    expect(explanation).toMatchObject({ stream: true, status: 200, error: null, attempts: [{ outcome: "success" }] });
+    expect(explanation).toMatchObject({
+      stream: true,
+      status: 200,
+      error: null,
+      attempts: [{ outcome: "success" }],
+    });
     const [attempt] = explanation.attempts;
     expect(attempt?.first_content_ms).toBeLessThan(attempt?.end_ms ?? 0);
-    expect(explanation.total_ms).toBeGreaterThan(explanation.overhead_ms + (attempt?.upstream_ms ?? Infinity));
+    expect(explanation.total_ms).toBeGreaterThan(
+      explanation.overhead_ms + (attempt?.upstream_ms ?? Infinity),
+    );
   });
 
   it("of a stream that was cut has the error, though the status was 200", async () => {
     upstream.script({ kind: "reply", fault: { kind: "end", after: 4 } });
-    const { explanation, text } = await chatAndExplain({ model: "gpt-4o-mini", stream: true }, { headers: ASK });
-    expect(explanation).toMatchObject({ status: 200, error: "stream_truncated", attempts: [{ outcome: "partial" }] });
+    const { explanation, text } = await chatAndExplain(
+      { model: "gpt-4o-mini", stream: true },
+      { headers: ASK },
+    );
+    expect(explanation).toMatchObject({
+      status: 200,
+      error: "stream_truncated",
+      attempts: [{ outcome: "partial" }],
+    });
     const [comment = "", error = ""] = text.trimEnd().split("\n\n").slice(-2);
-    expect([comment.startsWith(": x-sluice-explain {"), error.startsWith('data: {"error"')]).toEqual([true, true]);
+    expect([
+      comment.startsWith(": x-sluice-explain {"),
+      error.startsWith('data: {"error"'),
+    ]).toEqual([true, true]);
   });
 
   it("shows retries and the fallback, with lines that follow an edit", async () => {
     upstream.script({ kind: "error", status: 500 });
     const before = await chatAndExplain({ model: "main" });
     const linesBefore = STEPS.map(placeOf);
-    writeFileSync(`${chatFile}.new`, `# A line.\n# And another one.\n${readFileSync(chatFile, "utf8")}`);
+    writeFileSync(
+      `${chatFile}.new`,
+      `# A line.\n# And another one.\n${readFileSync(chatFile, "utf8")}`,
+    );
     renameSync(`${chatFile}.new`, chatFile);
     await eventually(
       "the edit to apply",
@@ -182,16 +234,29 @@ describe("an explanation", () => {
     const { explanation } = await chatAndExplain({ model: "main" });
 
     expect(explanation.steps.map(({ at }) => at)).toEqual(STEPS.map(placeOf));
-    const runs = ["auth", "fallback", "balance", "retry", "provider"].map((name) => stepOf(explanation, name)?.runs);
+    const runs = ["auth", "fallback", "balance", "retry", "provider"].map(
+      (name) => stepOf(explanation, name)?.runs,
+    );
     expect(runs).toEqual([1, 1, 2, 2, 3]);
-    expect(stepOf(explanation, "fallback")?.decisions).toEqual(["another model: main -> spare, because of upstream_failed"]);
+    expect(stepOf(explanation, "fallback")?.decisions).toEqual([
+      "another model: main -> spare, because of upstream_failed",
+    ]);
     expect(stepOf(explanation, "retry")?.decisions).toEqual([
-      expect.stringMatching(/^once more: openai\/gpt-4o-mini after \d+ ms, because of upstream_failed$/),
+      expect.stringMatching(
+        /^once more: openai\/gpt-4o-mini after \d+ ms, because of upstream_failed$/,
+      ),
       "no retry left after: upstream_failed",
     ]);
     expect(stepOf(explanation, "balance")?.decisions).toContain("the only target: second/m2");
     expect(explanation.attempts).toMatchObject([
-      { attempt: 1, deployment: "openai/gpt-4o-mini", outcome: "failure", status: 502, error: "upstream_failed", model: "main" },
+      {
+        attempt: 1,
+        deployment: "openai/gpt-4o-mini",
+        outcome: "failure",
+        status: 502,
+        error: "upstream_failed",
+        model: "main",
+      },
       { attempt: 2, deployment: "openai/gpt-4o-mini", outcome: "failure" },
       { attempt: 3, deployment: "second/m2", outcome: "success", status: 200, model: "spare" },
     ]);
@@ -199,23 +264,44 @@ describe("an explanation", () => {
     expect(retried?.start_ms).toBeGreaterThanOrEqual(first?.end_ms ?? Infinity);
     expect(last?.start_ms).toBeGreaterThanOrEqual(retried?.end_ms ?? Infinity);
     // What was served before the edit is explained by the file as it was.
-    expect((await explain(before.explanation.request_id)).steps.map(({ at }) => at)).toEqual(linesBefore);
+    expect((await explain(before.explanation.request_id)).steps.map(({ at }) => at)).toEqual(
+      linesBefore,
+    );
   });
 
   it("says which strategy chose among targets", async () => {
     const { explanation } = await chatAndExplain({ model: "pair" });
-    expect(stepOf(explanation, "balance")?.decisions).toEqual([`chosen by priority: ${explanation.attempts[0]?.deployment}`]);
+    expect(stepOf(explanation, "balance")?.decisions).toEqual([
+      `chosen by priority: ${explanation.attempts[0]?.deployment}`,
+    ]);
   });
 
   it("of a refusal says which step refused, also without an identity", async () => {
     const unknown = await chatAndExplain({ model: "unlisted" });
-    expect(unknown.explanation).toMatchObject({ status: 404, error: "model_not_found", key: { id: "master" }, attempts: [] });
+    expect(unknown.explanation).toMatchObject({
+      status: 404,
+      error: "model_not_found",
+      key: { id: "master" },
+      attempts: [],
+    });
     const [auth, ...others] = unknown.explanation.steps;
-    expect(auth).toMatchObject({ outcome: "failed", error: "model_not_found", decisions: ["the master key"] });
+    expect(auth).toMatchObject({
+      outcome: "failed",
+      error: "model_not_found",
+      decisions: ["the master key"],
+    });
     expect(others.every(({ outcome, ms }) => outcome === "not reached" && ms === null)).toBe(true);
 
-    const refused = await chatAndExplain({ model: "gpt-4o-mini" }, { headers: { authorization: "Bearer sk-wrong", ...ASK } });
-    expect(refused.explanation).toMatchObject({ status: 401, error: "authentication_failed", key: null, model: null });
+    const refused = await chatAndExplain(
+      { model: "gpt-4o-mini" },
+      { headers: { authorization: "Bearer sk-wrong", ...ASK } },
+    );
+    expect(refused.explanation).toMatchObject({
+      status: 401,
+      error: "authentication_failed",
+      key: null,
+      model: null,
+    });
     expect(refused.response.headers.has("x-sluice-explain")).toBe(false);
   });
 });
@@ -232,7 +318,11 @@ it("of a request whose client left before any answer has no status", async () =>
     return row?.error_code === "client_closed" && (await explain(row.request_id));
   });
   expect(explanation).toMatchObject({ source: "memory", status: null, error: "client_closed" });
-  expect(stepOf(explanation, "provider")).toMatchObject({ outcome: "failed", error: "client_closed", runs: 1 });
+  expect(stepOf(explanation, "provider")).toMatchObject({
+    outcome: "failed",
+    error: "client_closed",
+    runs: 1,
+  });
 });
 
 describe("with the reply", () => {
@@ -249,22 +339,31 @@ describe("with the reply", () => {
     expect(short.steps.map(({ step }) => step)).toEqual(STEPS);
     expect(short.steps[0]?.at).toMatch(/^chat\.yaml:\d+$/);
     const whole = await explain(short.request_id);
-    expect(short).toMatchObject({ status: 200, attempts: [{ deployment: "openai/gpt-4o-mini", cost: whole.attempts[0]?.cost }] });
+    expect(short).toMatchObject({
+      status: 200,
+      attempts: [{ deployment: "openai/gpt-4o-mini", cost: whole.attempts[0]?.cost }],
+    });
   });
 
   it("a stream has it in a comment before its end, which the SDK passes over", async () => {
     const texts: string[] = [];
     const body = { model: "gpt-4o-mini", messages: MESSAGES, stream: true } as const;
-    for await (const { choices } of await client(gateway.masterKey).chat.completions.create(body, { headers: ASK })) {
+    for await (const { choices } of await client(gateway.masterKey).chat.completions.create(body, {
+      headers: ASK,
+    })) {
       texts.push(choices[0]?.delta.content ?? "");
     }
     expect(texts.join("")).toBe(DEFAULT_TEXT);
-    const events = (await (await chat(gateway, body, { headers: ASK })).text()).trimEnd().split("\n\n");
+    const events = (await (await chat(gateway, body, { headers: ASK })).text())
+      .trimEnd()
+      .split("\n\n");
     const [comment = "", end] = events.slice(-2);
     expect(end).toBe("data: [DONE]");
     const short = JSON.parse(comment.replace(/^: x-sluice-explain /, "")) as Explanation;
     expect(short).toMatchObject({ status: 200, attempts: [{ outcome: "success" }] });
-    expect(short.attempts[0]?.total_tokens).toBe((await explain(short.request_id)).attempts[0]?.total_tokens);
+    expect(short.attempts[0]?.total_tokens).toBe(
+      (await explain(short.request_id)).attempts[0]?.total_tokens,
+    );
   });
 
   it("an error has it too", async () => {
@@ -276,20 +375,34 @@ describe("with the reply", () => {
   });
 
   it("a virtual key gets it only where its own metadata says so, and reads no other request", async () => {
-    const permitted = await createKey(gateway, { key_alias: "may", metadata: { sluice_explain: true } });
-    const others = await Promise.all([{}, { metadata: { sluice_explain: "true" } }].map((fields) => createKey(gateway, fields)));
+    const permitted = await createKey(gateway, {
+      key_alias: "may",
+      metadata: { sluice_explain: true },
+    });
+    const others = await Promise.all(
+      [{}, { metadata: { sluice_explain: "true" } }].map((fields) => createKey(gateway, fields)),
+    );
     const send = (key: string, headers: Record<string, string> = ASK, metadata = {}) =>
-      chatAndExplain({ model: "gpt-4o-mini", metadata }, { headers: { authorization: `Bearer ${key}`, ...headers } });
+      chatAndExplain(
+        { model: "gpt-4o-mini", metadata },
+        { headers: { authorization: `Bearer ${key}`, ...headers } },
+      );
 
     const { response, explanation } = await send(permitted.key);
     const short = JSON.parse(response.headers.get("x-sluice-explain") ?? "") as Explanation;
-    expect(short).toMatchObject({ request_id: explanation.request_id, key: { id: permitted.token_id } });
+    expect(short).toMatchObject({
+      request_id: explanation.request_id,
+      key: { id: permitted.token_id },
+    });
     expect(stepOf(explanation, "auth")?.decisions).toEqual(["a virtual key"]);
     expect((await send(permitted.key, {})).response.headers.has("x-sluice-explain")).toBe(false);
     for (const { key } of others) {
       // The request's own metadata gives no permission.
       const refused = await send(key, ASK, { sluice_explain: true });
-      expect([refused.response.status, refused.response.headers.has("x-sluice-explain")]).toEqual([200, false]);
+      expect([refused.response.status, refused.response.headers.has("x-sluice-explain")]).toEqual([
+        200,
+        false,
+      ]);
       const stream = await chat(
         gateway,
         { model: "gpt-4o-mini", messages: MESSAGES, stream: true },
@@ -298,7 +411,9 @@ describe("with the reply", () => {
       expect(await stream.text()).not.toContain("explain");
     }
     for (const { key } of [permitted, ...others]) {
-      expect((await admin(gateway, `/requests/${explanation.request_id}`, undefined, key)).status).toBe(403);
+      expect(
+        (await admin(gateway, `/requests/${explanation.request_id}`, undefined, key)).status,
+      ).toBe(403);
       const onPublic = await fetch(`${gateway.publicUrl}/requests/${explanation.request_id}`, {
         headers: { authorization: `Bearer ${key}` },
       });
@@ -317,8 +432,16 @@ describe("a request that is no longer kept", () => {
     };
     await Promise.all(Array.from({ length: KEPT }, list));
     const later = await explain(explanation.request_id);
-    expect(later).toMatchObject({ source: "ledger", steps: null, total_ms: null, status: null, key: { id: "master" } });
-    expect(later.attempts.map(({ deployment, outcome, cost }) => [deployment, outcome, cost])).toEqual(
+    expect(later).toMatchObject({
+      source: "ledger",
+      steps: null,
+      total_ms: null,
+      status: null,
+      key: { id: "master" },
+    });
+    expect(
+      later.attempts.map(({ deployment, outcome, cost }) => [deployment, outcome, cost]),
+    ).toEqual(
       explanation.attempts.map(({ deployment, outcome, cost }) => [deployment, outcome, cost]),
     );
     const missing = await admin(gateway, "/requests/01900000-0000-7000-8000-000000000000");
@@ -329,13 +452,19 @@ describe("a request that is no longer kept", () => {
 describe("a stream out of which an unreadable event was dropped", () => {
   it("says so in its row, its explanation and the log (V5)", async () => {
     upstream.script({ kind: "reply", fault: { kind: "garbage", after: 2 } });
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream: true });
+    const response = await chat(gateway, {
+      model: "gpt-4o-mini",
+      messages: MESSAGES,
+      stream: true,
+    });
     expect(await response.text()).toContain("[DONE]");
     const id = response.headers.get("x-request-id");
     const [row] = await rowsOf(gateway, id);
     expect(row).toMatchObject({ status: "success", metadata: { dropped_events: 1 } });
     const { steps } = await explain(id);
-    expect(steps.flatMap(({ decisions }) => decisions).join("\n")).toContain("left out an event of the stream");
+    expect(steps.flatMap(({ decisions }) => decisions).join("\n")).toContain(
+      "left out an event of the stream",
+    );
     expect(gateway.stdout + gateway.stderr).toContain("unreadable stream event dropped");
   });
 });

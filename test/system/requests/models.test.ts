@@ -1,4 +1,7 @@
-/** The model routes through the front door: each switch for no key, a key of another tenant, a key of its own and the master key. */
+/**
+ * The model routes through the front door: each switch for no key, a key of another tenant, a key
+ * of its own and the master key.
+ */
 
 import { NotFoundError } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,7 +22,10 @@ const MODELS = [
 ];
 
 let gateway: GatewayProcess;
-/** `own` may use fast, large and echo, within the team red; `other` only echo, without a team; `wild` a wildcard. */
+/**
+ * `own` may use fast, large and echo, within the team red; `other` only echo, without a team;
+ * `wild` a wildcard.
+ */
 const keys = { own: "", other: "", wild: "" };
 
 interface Item {
@@ -36,7 +42,10 @@ beforeAll(async () => {
     models: MODELS,
     providers: ['unlit: { use: openai, api_key: "${env:NOT_SET_ANYWHERE}" }'],
   });
-  const team = await admin(gateway, "/team/new", { team_id: "red", models: ["fast", "echo", "hidden"] });
+  const team = await admin(gateway, "/team/new", {
+    team_id: "red",
+    models: ["fast", "echo", "hidden"],
+  });
   if (!team.ok) throw new Error(`POST /team/new answered ${team.status}: ${await team.text()}`);
   keys.own = (await createKey(gateway, { models: ["fast", "large", "echo"], team_id: "red" })).key;
   keys.other = (await createKey(gateway, { models: ["echo"] })).key;
@@ -45,7 +54,10 @@ beforeAll(async () => {
 afterAll(() => gateway?.dispose());
 
 function get(path: string, key: string | undefined = gateway.masterKey): Promise<Response> {
-  return fetch(`${gateway.publicUrl}${path}`, key === "" ? {} : { headers: { authorization: `Bearer ${key}` } });
+  return fetch(
+    `${gateway.publicUrl}${path}`,
+    key === "" ? {} : { headers: { authorization: `Bearer ${key}` } },
+  );
 }
 
 async function items(query: string, key?: string, path = "/v1/models"): Promise<Item[]> {
@@ -56,12 +68,21 @@ async function items(query: string, key?: string, path = "/v1/models"): Promise<
   return body.data;
 }
 
-const ids = async (query: string, key?: string): Promise<string[]> => (await items(query, key)).map(({ id }) => id);
-/** The ids that are written in the file; what the wildcards are known to match is looked at on its own. */
+const ids = async (query: string, key?: string): Promise<string[]> =>
+  (await items(query, key)).map(({ id }) => id);
+/**
+ * The ids that are written in the file; what the wildcards are known to match is looked at on its
+ * own.
+ */
 const written = async (query: string, key?: string): Promise<string[]> =>
   (await ids(query, key)).filter((id) => !/^(?:openai|vectors)\/[^*]/.test(id));
 
-const SWITCHES: readonly [query: string, own: readonly string[], other: readonly string[], master: readonly string[]][] = [
+const SWITCHES: readonly [
+  query: string,
+  own: readonly string[],
+  other: readonly string[],
+  master: readonly string[],
+][] = [
   ["", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
   [
     "return_wildcard_routes=true",
@@ -69,7 +90,12 @@ const SWITCHES: readonly [query: string, own: readonly string[], other: readonly
     ["echo"],
     ["fast", "large", "hidden", "standing", "echo", "openai/*", "vectors/*"],
   ],
-  ["return_wildcard_routes=false", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
+  [
+    "return_wildcard_routes=false",
+    ["fast", "echo"],
+    ["echo"],
+    ["fast", "large", "hidden", "standing", "echo"],
+  ],
   [
     "include_model_access_groups=true",
     ["fast", "echo", "shared"],
@@ -77,14 +103,24 @@ const SWITCHES: readonly [query: string, own: readonly string[], other: readonly
     ["fast", "large", "hidden", "standing", "echo", "all", "shared", "wild"],
   ],
   ["only_model_access_groups=true", ["shared"], [], ["all", "shared", "wild"]],
-  ["include_metadata=true", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
+  [
+    "include_metadata=true",
+    ["fast", "echo"],
+    ["echo"],
+    ["fast", "large", "hidden", "standing", "echo"],
+  ],
   [
     "include_metadata=1&fallback_type=content_policy",
     ["fast", "echo"],
     ["echo"],
     ["fast", "large", "hidden", "standing", "echo"],
   ],
-  ["scope=expand&anything=else", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
+  [
+    "scope=expand&anything=else",
+    ["fast", "echo"],
+    ["echo"],
+    ["fast", "large", "hidden", "standing", "echo"],
+  ],
 ];
 
 describe.each(SWITCHES)("GET /v1/models?%s", (query, own, other, master) => {
@@ -100,7 +136,13 @@ describe.each(SWITCHES)("GET /v1/models?%s", (query, own, other, master) => {
 describe("GET /v1/models", () => {
   it("has items of four members, each id once", async () => {
     const data = await items("");
-    for (const item of data) expect(item).toEqual({ id: item.id, object: "model", created: CREATED, owned_by: item.owned_by });
+    for (const item of data)
+      expect(item).toEqual({
+        id: item.id,
+        object: "model",
+        created: CREATED,
+        owned_by: item.owned_by,
+      });
     expect(new Set(data.map(({ id }) => id)).size).toBe(data.length);
     expect(data[0]).toEqual({ id: "fast", object: "model", created: CREATED, owned_by: "openai" });
     expect(await items("", undefined, "/models")).toEqual(data);
@@ -108,8 +150,14 @@ describe("GET /v1/models", () => {
 
   it("shows wildcards as the models that they are known to match, of their own kind", async () => {
     const all = await ids("");
-    expect(all).toEqual(expect.arrayContaining(["openai/gpt-4o", "openai/o3", "vectors/text-embedding-3-small"]));
-    expect(all.filter((id) => /embedding|whisper|dall-e|^openai\/ft:/.test(id) && id.startsWith("openai/"))).toEqual([]);
+    expect(all).toEqual(
+      expect.arrayContaining(["openai/gpt-4o", "openai/o3", "vectors/text-embedding-3-small"]),
+    );
+    expect(
+      all.filter(
+        (id) => /embedding|whisper|dall-e|^openai\/ft:/.test(id) && id.startsWith("openai/"),
+      ),
+    ).toEqual([]);
     const wild = await ids("return_wildcard_routes=1", keys.wild);
     expect(wild).toEqual(expect.arrayContaining(["openai/gpt-4o", "openai/my-own", "openai/*"]));
     expect(wild.filter((id) => !id.startsWith("openai/"))).toEqual([]);
@@ -142,7 +190,9 @@ describe("GET /v1/models", () => {
     ] as const) {
       const refused = await get(`/v1/models?team_id=${team}`, key);
       expect(refused.status).toBe(403);
-      expect(await refused.json()).toMatchObject({ error: { type: "permission_error", code: 403, param: "team_id" } });
+      expect(await refused.json()).toMatchObject({
+        error: { type: "permission_error", code: 403, param: "team_id" },
+      });
     }
   });
 
@@ -155,7 +205,9 @@ describe("GET /v1/models", () => {
   ])("refuses a %s that says nothing", async (name) => {
     const refused = await get(`/v1/models?${name}=perhaps`, keys.own);
     expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ error: { type: "invalid_request_error", code: 400, param: name } });
+    expect(await refused.json()).toMatchObject({
+      error: { type: "invalid_request_error", code: 400, param: name },
+    });
   });
 });
 
@@ -164,15 +216,25 @@ describe("GET /v1/models/{model_id}", () => {
     for (const path of ["/v1/models", "/models"]) {
       const response = await get(`${path}/${id}`);
       expect(response.status).toBe(200);
-      expect(await response.json()).toMatchObject({ id: "openai/gpt-4o", object: "model", created: CREATED, owned_by: "openai" });
+      expect(await response.json()).toMatchObject({
+        id: "openai/gpt-4o",
+        object: "model",
+        created: CREATED,
+        owned_by: "openai",
+      });
     }
   });
 
   it("is an item with metadata, for the SDK as well", async () => {
     const model = await openaiClient(gateway, { apiKey: keys.own }).models.retrieve("fast");
-    expect(model).toMatchObject({ id: "fast", created: CREATED, metadata: { fallbacks: ["echo"], mode: "chat" } });
+    expect(model).toMatchObject({
+      id: "fast",
+      created: CREATED,
+      metadata: { fallbacks: ["echo"], mode: "chat" },
+    });
     const listed: string[] = [];
-    for await (const { id } of openaiClient(gateway, { apiKey: keys.own }).models.list()) listed.push(id);
+    for await (const { id } of openaiClient(gateway, { apiKey: keys.own }).models.list())
+      listed.push(id);
     expect(listed).toEqual(["fast", "echo"]);
   });
 
@@ -199,7 +261,11 @@ describe("GET /v1/models/{model_id}", () => {
 
 describe.each(["/v1/model/info", "/model/info"])("GET %s", (path) => {
   const details = async (key?: string, query = "") =>
-    ((await (await get(`${path}?${query}`, key)).json()) as { data: { model_name: string; model_info: object }[] }).data;
+    (
+      (await (await get(`${path}?${query}`, key)).json()) as {
+        data: { model_name: string; model_info: object }[];
+      }
+    ).data;
 
   it("tells targets, prices, limits and capabilities, and neither a credential nor an address", async () => {
     const [first] = await details();
@@ -231,7 +297,9 @@ describe.each(["/v1/model/info", "/model/info"])("GET %s", (path) => {
     expect((await details(keys.own)).map((item) => item.model_name)).toEqual(["fast", "echo"]);
     expect((await details(keys.other)).map((item) => item.model_name)).toEqual(["echo"]);
     expect((await details()).map((item) => item.model_name)).toEqual(await ids(""));
-    expect(await details(keys.own, "litellm_model_id=fast")).toMatchObject([{ model_name: "fast" }]);
+    expect(await details(keys.own, "litellm_model_id=fast")).toMatchObject([
+      { model_name: "fast" },
+    ]);
     expect((await get(`${path}?litellm_model_id=large`, keys.own)).status).toBe(400);
     expect((await get(`${path}?team_id=red`, keys.other)).status).toBe(403);
   });
@@ -239,7 +307,11 @@ describe.each(["/v1/model/info", "/model/info"])("GET %s", (path) => {
 
 it("leaves no spend rows", async () => {
   const response = await get("/spend/logs");
-  expect(((await response.json()) as { call_type: string }[]).filter(({ call_type }) => call_type === "models")).toEqual([]);
+  expect(
+    ((await response.json()) as { call_type: string }[]).filter(
+      ({ call_type }) => call_type === "models",
+    ),
+  ).toEqual([]);
 });
 
 describe("a model whose provider has no credential (contract 1.6)", () => {
@@ -271,7 +343,10 @@ describe("a model whose provider has no credential (contract 1.6)", () => {
 
   it("is unknown to a key that may use it and none of its fallbacks", async () => {
     const { key } = await createKey(gateway, { models: ["standing"] });
-    expect([(await get("/v1/models/standing", key)).status, (await chat("standing", key)).status]).toEqual([404, 404]);
+    expect([
+      (await get("/v1/models/standing", key)).status,
+      (await chat("standing", key)).status,
+    ]).toEqual([404, 404]);
     expect(await ids("", key)).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** An upstream that quotes the gateway's credential: in a word, in a text, in an event. No client reads it. */
+/**
+ * An upstream that quotes the gateway's credential: in a word, in a text, in an event. No client
+ * reads it.
+ */
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { chat, rowsOf } from "../support/client.ts";
@@ -14,7 +17,9 @@ const gateways: GatewayProcess[] = [];
 beforeAll(async () => {
   upstream = await createNativeUpstream();
   for (const key of KEYS)
-    gateways.push(await startGateway({ baseUrl: `${upstream.url}/v1`, attempts: 1 }, { OPENAI_API_KEY: key }));
+    gateways.push(
+      await startGateway({ baseUrl: `${upstream.url}/v1`, attempts: 1 }, { OPENAI_API_KEY: key }),
+    );
 }, 120_000);
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.dispose()));
@@ -31,20 +36,61 @@ const FIRST = event({
 });
 
 const REPLIES: readonly (readonly [string, boolean, number, (key: string) => string])[] = [
-  ["a refusal's message", false, 400, (key) => JSON.stringify({ error: { message: `Bad: ${key}.` } })],
-  ["a refusal's code", false, 400, (key) => JSON.stringify({ error: { message: "Bad.", code: key } })],
-  ["a refusal's type and param", false, 400, (key) => JSON.stringify({ error: { message: "Bad.", type: key, param: key } })],
-  ["a long refusal", false, 400, (key) => JSON.stringify({ error: { message: `${"x ".repeat(240)} ${key}` } })],
-  ["a failure", false, 500, (key) => JSON.stringify({ error: { message: `Bearer ${key}`, code: `x${key}` } })],
+  [
+    "a refusal's message",
+    false,
+    400,
+    (key) => JSON.stringify({ error: { message: `Bad: ${key}.` } }),
+  ],
+  [
+    "a refusal's code",
+    false,
+    400,
+    (key) => JSON.stringify({ error: { message: "Bad.", code: key } }),
+  ],
+  [
+    "a refusal's type and param",
+    false,
+    400,
+    (key) => JSON.stringify({ error: { message: "Bad.", type: key, param: key } }),
+  ],
+  [
+    "a long refusal",
+    false,
+    400,
+    (key) => JSON.stringify({ error: { message: `${"x ".repeat(240)} ${key}` } }),
+  ],
+  [
+    "a failure",
+    false,
+    500,
+    (key) => JSON.stringify({ error: { message: `Bearer ${key}`, code: `x${key}` } }),
+  ],
   [
     "a spent quota",
     false,
     429,
-    (key) => JSON.stringify({ error: { message: `Key ${key}: ${encodeURIComponent(key)}`, code: "a" } }),
+    (key) =>
+      JSON.stringify({ error: { message: `Key ${key}: ${encodeURIComponent(key)}`, code: "a" } }),
   ],
-  ["an error with status 200", false, 200, (key) => JSON.stringify({ error: { message: `Bad: ${key}`, code: 500 } })],
-  ["the first event of a stream", true, 200, (key) => event({ error: { message: `Bad: ${key}`, code: key } })],
-  ["a later event of a stream", true, 200, (key) => FIRST + event({ error: { message: `Bad: ${key}`, code: 500 } })],
+  [
+    "an error with status 200",
+    false,
+    200,
+    (key) => JSON.stringify({ error: { message: `Bad: ${key}`, code: 500 } }),
+  ],
+  [
+    "the first event of a stream",
+    true,
+    200,
+    (key) => event({ error: { message: `Bad: ${key}`, code: key } }),
+  ],
+  [
+    "a later event of a stream",
+    true,
+    200,
+    (key) => FIRST + event({ error: { message: `Bad: ${key}`, code: 500 } }),
+  ],
 ];
 
 it.each(REPLIES)("%s keeps it to itself", async (_name, stream, status, bodyOf) => {
@@ -60,7 +106,12 @@ it.each(REPLIES)("%s keeps it to itself", async (_name, stream, status, bodyOf) 
     const text = await answer.text();
     expect(text).toContain("error");
     const rows = await rowsOf(gateway, answer.headers.get("x-request-id"));
-    for (const seen of [text, JSON.stringify([...answer.headers]), JSON.stringify(rows), gateway.stderr]) {
+    for (const seen of [
+      text,
+      JSON.stringify([...answer.headers]),
+      JSON.stringify(rows),
+      gateway.stderr,
+    ]) {
       expect(seen).not.toContain(key.slice(0, 20));
     }
   }

@@ -1,8 +1,16 @@
-/** Every dialect and every optional field: what asks for nothing passes, hints are dropped and listed, demands met or named. */
+/**
+ * Every dialect and every optional field: what asks for nothing passes, hints are dropped and
+ * listed, demands met or named.
+ */
 
 import type { JsonValue } from "@sluice/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asked, DIALECTS, type EveryDialect, startEveryDialect } from "../support/every-dialect.ts";
+import {
+  type Asked,
+  DIALECTS,
+  type EveryDialect,
+  startEveryDialect,
+} from "../support/every-dialect.ts";
 
 let every: EveryDialect;
 beforeAll(async () => {
@@ -73,7 +81,9 @@ const DEMANDS: Readonly<Record<string, readonly [value: unknown, pattern: RegExp
   audio: [{ voice: "alloy", format: "mp3" }, /"alloy"/],
   functions: [[{ name: "old_function", parameters: { type: "object" } }], /old_function/],
 };
-const DEMANDED = Object.fromEntries(Object.entries(DEMANDS).map(([name, [value]]) => [name, value]));
+const DEMANDED = Object.fromEntries(
+  Object.entries(DEMANDS).map(([name, [value]]) => [name, value]),
+);
 
 /** Providers without tools at all. */
 const TOOLLESS = new Set(["perplexity"]);
@@ -100,23 +110,34 @@ describe.each(DIALECTS)("%s", (dialect) => {
     const dropping = await every.ask(dialect, { ...DEMANDED, drop_params: true });
     expect(dropping.status).toBe(200);
     for (const [name, [, pattern]] of Object.entries(DEMANDS)) {
-      expect([name, pattern.test(JSON.stringify(dropping.sent))]).toEqual([name, !dropping.dropped.includes(name)]);
+      expect([name, pattern.test(JSON.stringify(dropping.sent))]).toEqual([
+        name,
+        !dropping.dropped.includes(name),
+      ]);
     }
     const { status, json } = await every.ask(dialect, DEMANDED);
     const param = (json.error as { param?: string } | undefined)?.param;
     const isMet = dropping.dropped.length === 0;
-    expect([status, dropping.dropped.includes(param ?? "")]).toEqual(isMet ? [200, false] : [400, true]);
+    expect([status, dropping.dropped.includes(param ?? "")]).toEqual(
+      isMet ? [200, false] : [400, true],
+    );
   });
 
   it("brings a temperature into its range and lists it, at most (Q6)", async () => {
     const { status, dropped, sent } = await every.ask(dialect, { temperature: 2 });
     expect(status).toBe(200);
     const [, said] = /"temperature":([\d.]+)/.exec(JSON.stringify(sent)) ?? [];
-    expect([Number(said) === 2, dropped]).toEqual(Number(said) === 2 ? [true, []] : [false, ["temperature"]]);
+    expect([Number(said) === 2, dropped]).toEqual(
+      Number(said) === 2 ? [true, []] : [false, ["temperature"]],
+    );
   });
 
   it("takes an empty list of blocks in every role, and never hands on a turn of nothing (clients 6)", async () => {
-    const call = { id: "call_1", type: "function", function: { name: "get_weather", arguments: "{}" } };
+    const call = {
+      id: "call_1",
+      type: "function",
+      function: { name: "get_weather", arguments: "{}" },
+    };
     const messages = [
       { role: "system", content: [] },
       { role: "user", content: "One." },
@@ -131,7 +152,10 @@ describe.each(DIALECTS)("%s", (dialect) => {
           ]),
       { role: "user", content: "Three." },
     ];
-    const { status, sent } = await every.ask(dialect, { messages, ...(TOOLLESS.has(dialect) ? {} : { tools: TOOLS }) });
+    const { status, sent } = await every.ask(dialect, {
+      messages,
+      ...(TOOLLESS.has(dialect) ? {} : { tools: TOOLS }),
+    });
     expect(status).toBe(200);
     const text = JSON.stringify(sent);
     for (const word of ["One.", "Two.", "Three."]) expect(text).toContain(word);
@@ -150,11 +174,20 @@ describe.each(DIALECTS)("%s", (dialect) => {
         role: "assistant",
         content: "Let me look.",
         reasoning_content: "thought-7f3a",
-        thinking_blocks: [{ type: "thinking", thinking: "thought-7f3a", signature: "c2lnbmF0dXJl" }],
+        thinking_blocks: [
+          { type: "thinking", thinking: "thought-7f3a", signature: "c2lnbmF0dXJl" },
+        ],
         extra_content: extra,
         provider_blocks: [{ type: "server_tool_use", id: "x" }],
         citations: [{ text: "x" }],
-        tool_calls: [{ id, type: "function", function: { name: "get_weather", arguments: "{}" }, extra_content: extra }],
+        tool_calls: [
+          {
+            id,
+            type: "function",
+            function: { name: "get_weather", arguments: "{}" },
+            extra_content: extra,
+          },
+        ],
       },
       { role: "tool", tool_call_id: id, content: "321" },
     ];
@@ -166,7 +199,9 @@ describe.each(DIALECTS)("%s", (dialect) => {
     expect(text).not.toContain("thinking_blocks");
     const isStrict = ["openai", "azure", "groq", "fireworks"].includes(dialect);
     expect(isStrict && text.includes("reasoning_content")).toBe(false);
-    const ids = [...text.matchAll(/"(?:id|tool_call_id|tool_use_id|toolUseId)":"([^"]+)"/g)].map(([, found]) => found);
+    const ids = [...text.matchAll(/"(?:id|tool_call_id|tool_use_id|toolUseId)":"([^"]+)"/g)].map(
+      ([, found]) => found,
+    );
     expect(new Set(ids.filter((found) => found !== "x")).size).toBeLessThanOrEqual(1);
     const longest = ["openai", "azure", "openrouter"].includes(dialect) ? 40 : Infinity;
     expect(ids.every((found = "") => found.length <= longest)).toBe(true);

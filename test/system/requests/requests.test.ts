@@ -1,4 +1,7 @@
-/** `GET /requests`, `sluice requests` and `sluice explain` (journeys C4): what the ledger and the process know, in one list. */
+/**
+ * `GET /requests`, `sluice requests` and `sluice explain` (journeys C4): what the ledger and the
+ * process know, in one list.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, createKey, MESSAGES } from "../support/client.ts";
@@ -66,7 +69,8 @@ describe("GET /requests", () => {
   });
 
   it("filters by status, model, key and time", async () => {
-    const found = async (query: string) => (await list(query)).requests.map((one) => ids.indexOf(one.request_id));
+    const found = async (query: string) =>
+      (await list(query)).requests.map((one) => ids.indexOf(one.request_id));
     expect(await found("?status=failed")).toEqual([0, 2]);
     expect(await found("?status=404")).toEqual([2]);
     expect(await found("?status=ok&model=echo")).toEqual([1, 3, 4]);
@@ -81,11 +85,16 @@ describe("GET /requests", () => {
 
 describe("on the command line", () => {
   const run = (...args: string[]) =>
-    host.run([...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], gateway.workspace.folder);
+    host.run(
+      [...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+      gateway.workspace.folder,
+    );
 
   it("sluice requests prints the list, and sluice explain one request", async () => {
     const listed = await run("requests", "--status", "404");
-    expect(listed.out).toMatch(new RegExp(`^${ids[2]} +\\S+ +404 +model_not_found +gpt-4o-mini`, "m"));
+    expect(listed.out).toMatch(
+      new RegExp(`^${ids[2]} +\\S+ +404 +model_not_found +gpt-4o-mini`, "m"),
+    );
     const explained = await run("explain", ids[1] ?? "");
     expect(explained.out).toMatch(/^STEP +AT +OUTCOME/m);
     expect(explained.out).toMatch(/^1 +echo\/echo +success/m);

@@ -1,4 +1,7 @@
-/** Upstreams that tell no usage, and streams that are cut before they could: the row has counted tokens, and a price. */
+/**
+ * Upstreams that tell no usage, and streams that are cut before they could: the row has counted
+ * tokens, and a price.
+ */
 
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -13,8 +16,14 @@ const PROMPT_TOKENS = 3 + countTokens("user") + countTokens(MESSAGES[0]?.content
 let upstream: Upstream;
 let gateway: GatewayProcess;
 
-/** Sends a chat request to an upstream that tells no usage. Returns the request's row when the reply has ended. */
-async function untold(body: object, action: object = {}): Promise<{ row: SpendRow; response: Response; text: string }> {
+/**
+ * Sends a chat request to an upstream that tells no usage. Returns the request's row when the reply
+ * has ended.
+ */
+async function untold(
+  body: object,
+  action: object = {},
+): Promise<{ row: SpendRow; response: Response; text: string }> {
   upstream.script({ kind: "reply", usage: "never", ...action });
   const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, ...body });
   const text = await response.text();
@@ -27,7 +36,10 @@ beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({ baseUrl: upstream.baseUrl });
   // The first counts may come before the tables are loaded, and are estimates then.
-  await eventually("exact counts", async () => (await untold({})).row.prompt_tokens === PROMPT_TOKENS);
+  await eventually(
+    "exact counts",
+    async () => (await untold({})).row.prompt_tokens === PROMPT_TOKENS,
+  );
 });
 beforeEach(() => upstream.reset());
 afterAll(async () => {
@@ -36,22 +48,25 @@ afterAll(async () => {
 });
 
 describe("an upstream that tells no usage", () => {
-  it.each([false, true])("leaves a row of counted tokens, marked and priced (stream: %s)", async (stream) => {
-    const { row, response, text } = await untold({ stream });
-    expect(text).toContain("lazy");
-    const completionTokens = countTokens(DEFAULT_TEXT);
-    expect(row).toMatchObject({
-      status: "success",
-      usage_source: "estimated",
-      cost_status: "priced",
-      prompt_tokens: PROMPT_TOKENS,
-      completion_tokens: completionTokens,
-      total_tokens: PROMPT_TOKENS + completionTokens,
-    });
-    // $0.15 and $0.60 for a million tokens.
-    expect(row.spend).toBeCloseTo((PROMPT_TOKENS * 0.15 + completionTokens * 0.6) / 1e6, 9);
-    expect(response.headers.get("x-sluice-cost")).toBe(stream ? null : String(row.spend));
-  });
+  it.each([false, true])(
+    "leaves a row of counted tokens, marked and priced (stream: %s)",
+    async (stream) => {
+      const { row, response, text } = await untold({ stream });
+      expect(text).toContain("lazy");
+      const completionTokens = countTokens(DEFAULT_TEXT);
+      expect(row).toMatchObject({
+        status: "success",
+        usage_source: "estimated",
+        cost_status: "priced",
+        prompt_tokens: PROMPT_TOKENS,
+        completion_tokens: completionTokens,
+        total_tokens: PROMPT_TOKENS + completionTokens,
+      });
+      // $0.15 and $0.60 for a million tokens.
+      expect(row.spend).toBeCloseTo((PROMPT_TOKENS * 0.15 + completionTokens * 0.6) / 1e6, 9);
+      expect(response.headers.get("x-sluice-cost")).toBe(stream ? null : String(row.spend));
+    },
+  );
 
   it("is counted alike whole and streamed, tool calls included", async () => {
     const toolCalls = [
@@ -61,9 +76,14 @@ describe("an upstream that tells no usage", () => {
     const whole = await untold({ stream: false }, { toolCalls });
     const streamed = await untold({ stream: true }, { toolCalls });
     expect(whole.row.completion_tokens).toBe(
-      toolCalls.reduce((total, call) => total + countTokens(call.name) + countTokens(call.arguments), 0),
+      toolCalls.reduce(
+        (total, call) => total + countTokens(call.name) + countTokens(call.arguments),
+        0,
+      ),
     );
-    expect(Math.abs((streamed.row.completion_tokens ?? 0) - (whole.row.completion_tokens ?? 0))).toBeLessThan(4);
+    expect(
+      Math.abs((streamed.row.completion_tokens ?? 0) - (whole.row.completion_tokens ?? 0)),
+    ).toBeLessThan(4);
     expect(streamed.row.prompt_tokens).toBe(whole.row.prompt_tokens);
   });
 

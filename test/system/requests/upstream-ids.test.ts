@@ -1,12 +1,26 @@
-/** Ids that the upstream gave (python P11): its request id for its support, and its completion's id as a way to the row. */
+/**
+ * Ids that the upstream gave (python P11): its request id for its support, and its completion's id
+ * as a way to the row.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
-import { admin, chat, createKey, MESSAGES, rowsOf, spendRows, type SpendRow } from "../support/client.ts";
+import {
+  admin,
+  chat,
+  createKey,
+  MESSAGES,
+  rowsOf,
+  spendRows,
+  type SpendRow,
+} from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
 
-type Row = SpendRow & { readonly upstream_request_id: string | null; readonly completion_id: string | null };
+type Row = SpendRow & {
+  readonly upstream_request_id: string | null;
+  readonly completion_id: string | null;
+};
 
 let upstream: Upstream;
 let gateway: GatewayProcess;
@@ -26,24 +40,33 @@ async function idOf(response: Response): Promise<string> {
 }
 
 describe("an upstream's ids", () => {
-  it.each([false, true])("are in the reply and the row, and the completion's id finds the row (stream: %s)", async (stream) => {
-    const response = await chat(gateway, { ...BODY, stream });
-    const upstreamId = response.headers.get("x-upstream-request-id");
-    const requestId = response.headers.get("x-request-id");
-    const completionId = await idOf(response);
-    expect(completionId).toMatch(/^chatcmpl-upstream-/);
-    expect(upstreamId).toMatch(/./);
-    expect(upstreamId).not.toBe(requestId);
-    const [row] = (await rowsOf(gateway, requestId)) as Row[];
-    expect(row).toMatchObject({ request_id: requestId, upstream_request_id: upstreamId, completion_id: completionId });
-    expect(await spendRows(gateway, { request_id: completionId })).toEqual([row]);
-    const explained = (await (await admin(gateway, `/requests/${completionId}`)).json()) as Record<string, unknown>;
-    expect(explained).toMatchObject({
-      request_id: requestId,
-      source: "memory",
-      attempts: [{ upstream_request_id: upstreamId, completion_id: completionId }],
-    });
-  });
+  it.each([false, true])(
+    "are in the reply and the row, and the completion's id finds the row (stream: %s)",
+    async (stream) => {
+      const response = await chat(gateway, { ...BODY, stream });
+      const upstreamId = response.headers.get("x-upstream-request-id");
+      const requestId = response.headers.get("x-request-id");
+      const completionId = await idOf(response);
+      expect(completionId).toMatch(/^chatcmpl-upstream-/);
+      expect(upstreamId).toMatch(/./);
+      expect(upstreamId).not.toBe(requestId);
+      const [row] = (await rowsOf(gateway, requestId)) as Row[];
+      expect(row).toMatchObject({
+        request_id: requestId,
+        upstream_request_id: upstreamId,
+        completion_id: completionId,
+      });
+      expect(await spendRows(gateway, { request_id: completionId })).toEqual([row]);
+      const explained = (await (
+        await admin(gateway, `/requests/${completionId}`)
+      ).json()) as Record<string, unknown>;
+      expect(explained).toMatchObject({
+        request_id: requestId,
+        source: "memory",
+        attempts: [{ upstream_request_id: upstreamId, completion_id: completionId }],
+      });
+    },
+  );
 
   it.each([
     ["request-id", "req_anthropic"],

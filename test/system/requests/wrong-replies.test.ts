@@ -1,4 +1,7 @@
-/** Steps that leave something that is no reply: 500 with the rows first, what was replaced is closed, the process goes on. */
+/**
+ * Steps that leave something that is no reply: 500 with the rows first, what was replaced is
+ * closed, the process goes on.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,13 +25,15 @@ const DEEDS: Readonly<Record<string, string>> = {
   "low-status": "exchange.reply = { ...reply, status: 42 }",
   "no-document": "exchange.reply = { kind: 'whole', status: 200 }",
   "odd-document": "exchange.reply = { kind: 'whole', status: 200, document: 'text' }",
-  "odd-bytes": "exchange.reply = { kind: 'whole', status: 200, document: { bytes: 42, value: {}, with() {} } }",
+  "odd-bytes":
+    "exchange.reply = { kind: 'whole', status: 200, document: { bytes: 42, value: {}, with() {} } }",
   "no-frames": "exchange.reply = { kind: 'stream', status: 200 }",
   "odd-frames": "exchange.reply = { kind: 'stream', status: 200, frames: {} }",
   "no-body": "exchange.reply = { kind: 'bytes', status: 200, headers: {} }",
   "odd-body": "exchange.reply = { kind: 'bytes', status: 200, headers: {}, body: [1] }",
   "no-headers": "exchange.reply = { kind: 'bytes', status: 200, body: (async function* () {})() }",
-  "bad-headers": "exchange.reply = { kind: 'bytes', status: 200, headers: { 'x-a': 'a\\nb' }, body: (async function* () {})() }",
+  "bad-headers":
+    "exchange.reply = { kind: 'bytes', status: 200, headers: { 'x-a': 'a\\nb' }, body: (async function* () {})() }",
   "changed-later": "delete exchange.reply.kind",
   "failed-return":
     "exchange.reply = { kind: 'stream', status: 200, frames: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }), return() { throw new Error('no return') } }) } }; throw new Error('behind it')",
@@ -72,7 +77,10 @@ beforeAll(async () => {
   const text = readFileSync(workspace.configPath, "utf8");
   workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../plugins/no-reply.ts"\n'));
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
-  writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^( +- )guardrails\b/m, "$1no-reply\n$&"));
+  writeFileSync(
+    pipeline,
+    readFileSync(pipeline, "utf8").replace(/^( +- )guardrails\b/m, "$1no-reply\n$&"),
+  );
   gateway = await startGateway(workspace);
 });
 afterAll(async () => {
@@ -87,29 +95,44 @@ const cases = Object.keys(DEEDS).flatMap((deed) => [
 ]);
 // Without a reply there is nothing to change.
 const possible = cases.filter(
-  ({ deed, isEarly }) => !isEarly || !["no-kind", "no-status", "low-status", "changed-later"].includes(deed),
+  ({ deed, isEarly }) =>
+    !isEarly || !["no-kind", "no-status", "low-status", "changed-later"].includes(deed),
 );
 
 describe("what a step leaves that is no reply", () => {
-  it.each(possible)("$deed, streamed: $stream, before the call: $isEarly", async ({ deed, stream, isEarly }) => {
-    const calls = upstream.requests.length;
-    const user = isEarly ? `${deed}:early` : deed;
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream, user });
-    expect(response.status).toBe(500);
-    const id = response.headers.get("x-request-id");
-    expect(await response.json()).toMatchObject({ error: { type: "server_error", code: 500 } });
-    const rows = await rowsOf(gateway, id);
-    expect(rows).toHaveLength(1);
-    expect(upstream.requests.length - calls).toBe(isEarly ? 0 : 1);
-    // What only shows as it is written has its row by then.
-    const code = deed === "odd-bytes" ? {} : { error_code: "plugin_failed" };
-    expect(rows[0]).toMatchObject(isEarly ? { attempt: 0, ...code } : { attempt: 1 });
-    const lines = gateway.stderr.split("\n").filter((line) => line.includes(String(id)));
-    expect(lines.some((line) => line.includes('"request failed"') && line.includes("plugin_failed"))).toBe(true);
-  });
+  it.each(possible)(
+    "$deed, streamed: $stream, before the call: $isEarly",
+    async ({ deed, stream, isEarly }) => {
+      const calls = upstream.requests.length;
+      const user = isEarly ? `${deed}:early` : deed;
+      const response = await chat(gateway, {
+        model: "gpt-4o-mini",
+        messages: MESSAGES,
+        stream,
+        user,
+      });
+      expect(response.status).toBe(500);
+      const id = response.headers.get("x-request-id");
+      expect(await response.json()).toMatchObject({ error: { type: "server_error", code: 500 } });
+      const rows = await rowsOf(gateway, id);
+      expect(rows).toHaveLength(1);
+      expect(upstream.requests.length - calls).toBe(isEarly ? 0 : 1);
+      // What only shows as it is written has its row by then.
+      const code = deed === "odd-bytes" ? {} : { error_code: "plugin_failed" };
+      expect(rows[0]).toMatchObject(isEarly ? { attempt: 0, ...code } : { attempt: 1 });
+      const lines = gateway.stderr.split("\n").filter((line) => line.includes(String(id)));
+      expect(
+        lines.some((line) => line.includes('"request failed"') && line.includes("plugin_failed")),
+      ).toBe(true);
+    },
+  );
 
   it("leaves no call open, and serves on", async () => {
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, user: "none" });
+    const response = await chat(gateway, {
+      model: "gpt-4o-mini",
+      messages: MESSAGES,
+      user: "none",
+    });
     expect(response.status).toBe(200);
     await response.text();
     await eventually("the end of all requests", async () => {

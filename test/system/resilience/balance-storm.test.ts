@@ -1,4 +1,7 @@
-/** An upstream that is down under load: it is left alone, clients are refused at once, and it is found when it is back. */
+/**
+ * An upstream that is down under load: it is left alone, clients are refused at once, and it is
+ * found when it is back.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -43,10 +46,14 @@ async function storm(at: GatewayProcess, seconds: number): Promise<Storm> {
   const send = async (): Promise<void> => {
     const startedMs = performance.now();
     const content = `Number ${sent.length}.`;
-    const response = await chat(at, { model: "gpt-4o-mini", messages: [{ role: "user", content }] });
+    const response = await chat(at, {
+      model: "gpt-4o-mini",
+      messages: [{ role: "user", content }],
+    });
     await response.text();
     statuses.add(response.status);
-    if (response.headers.get("x-sluice-attempts") === null) refusalsMs.push(performance.now() - startedMs);
+    if (response.headers.get("x-sluice-attempts") === null)
+      refusalsMs.push(performance.now() - startedMs);
   };
   for (let tick = 0; tick < seconds * 20; tick += 1) {
     for (let n = 0; n < PER_SECOND / 20; n += 1) sent.push(send());
@@ -65,7 +72,8 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
   expect(statuses).toEqual(new Set([503]));
   upstream.script({ kind: "reply" });
   const healedMs = performance.now();
-  const isBack = async () => (await chat(at, { model: "gpt-4o-mini", messages: MESSAGES })).status === 200;
+  const isBack = async () =>
+    (await chat(at, { model: "gpt-4o-mini", messages: MESSAGES })).status === 200;
   await eventually("the upstream to be found again", isBack, 35_000);
   const backMs = performance.now() - healedMs;
   const p99Ms = refusalsMs[Math.floor(refusalsMs.length * 0.99)] ?? Infinity;
@@ -82,7 +90,9 @@ it("without ejections, retries still add no more than a fifth to the load", asyn
   gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: NEVER_EJECTS });
   upstream.script({ kind: "error", status: 503 });
   const { requests, statuses, reached } = await storm(gateway, amount(1, 2));
-  process.stdout.write(`storm without ejections: ${requests} requests, ${reached} reached the upstream\n`);
+  process.stdout.write(
+    `storm without ejections: ${requests} requests, ${reached} reached the upstream\n`,
+  );
   expect(statuses).toEqual(new Set([503]));
   expect(reached).toBeGreaterThan(requests);
   expect(reached).toBeLessThanOrEqual(requests * 1.2);

@@ -54,13 +54,20 @@ interface Deployment {
   readonly in_flight: number;
   readonly queued: number;
   readonly latency_ms: number | null;
-  readonly attempts: { readonly total: number; readonly success: number; readonly failure: number; readonly other: number };
+  readonly attempts: {
+    readonly total: number;
+    readonly success: number;
+    readonly failure: number;
+    readonly other: number;
+  };
 }
 
 async function deployment(id: string): Promise<Deployment> {
   const response = await admin(gateway, "/deployments");
   expect(response.status).toBe(200);
-  const { deployments } = (await response.json()) as { readonly deployments: readonly Deployment[] };
+  const { deployments } = (await response.json()) as {
+    readonly deployments: readonly Deployment[];
+  };
   const found = deployments.find((each) => each.deployment === id);
   if (found === undefined) throw new Error(`There is no deployment ${id}.`);
   return found;
@@ -68,7 +75,10 @@ async function deployment(id: string): Promise<Deployment> {
 
 let sent = 0;
 
-/** Sends a request of its own to its end: failures of one body say nothing of the target. Returns the status. */
+/**
+ * Sends a request of its own to its end: failures of one body say nothing of the target. Returns
+ * the status.
+ */
 async function send(body: object): Promise<number> {
   const messages = [...MESSAGES, { role: "user", content: `Number ${(sent += 1)}.` }];
   const response = await chat(gateway, { messages, ...body });
@@ -84,7 +94,9 @@ const settled = (id: string) =>
 
 it("two targets of weight 3 and 1 share three to one, whole and streamed", async () => {
   for (let round = 0; round < 10; round += 1) {
-    const statuses = await Promise.all(Array.from({ length: 20 }, (_, n) => send({ model: "shares", stream: n % 2 === 0 })));
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send({ model: "shares", stream: n % 2 === 0 })),
+    );
     expect(new Set(statuses)).toEqual(new Set([200]));
   }
   expect([left.requests.length, right.requests.length]).toEqual([150, 50]);
@@ -107,10 +119,15 @@ it("a target that always fails costs no client an answer, is ejected, and comes 
     [2, "success", "right/broken"],
   ]);
   const statuses: number[] = [];
-  for (let n = 0; n < 40; n += 1) statuses.push(await send({ model: "broken", stream: n % 2 === 0 }));
+  for (let n = 0; n < 40; n += 1)
+    statuses.push(await send({ model: "broken", stream: n % 2 === 0 }));
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
   expect(left.requests.length).toBeGreaterThanOrEqual(5);
-  expect(await deployment("left/broken")).toMatchObject({ health: "ejected", breaker: "open", in_flight: 0 });
+  expect(await deployment("left/broken")).toMatchObject({
+    health: "ejected",
+    breaker: "open",
+    in_flight: 0,
+  });
   expect(gateway.stderr + gateway.stdout).toContain("deployment ejected");
 
   left.script({ kind: "reply" });
@@ -143,7 +160,10 @@ it("a single target that fails is ejected: 503 with retry-after at once, until i
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(left.requests.length).toBe(5);
   left.script({ kind: "reply" });
-  await eventually("the target to come back", async () => (await send({ model: "single" })) === 200);
+  await eventually(
+    "the target to come back",
+    async () => (await send({ model: "single" })) === 200,
+  );
 });
 
 it("sticky requests of one user stay with one target, and users are spread", async () => {
@@ -151,7 +171,11 @@ it("sticky requests of one user stay with one target, and users are spread", asy
   for (let user = 0; user < 12; user += 1) {
     const seen = new Set<string | null>();
     for (let n = 0; n < 4; n += 1) {
-      const response = await chat(gateway, { model: "sticky", messages: MESSAGES, user: `user-${user}` });
+      const response = await chat(gateway, {
+        model: "sticky",
+        messages: MESSAGES,
+        user: `user-${user}`,
+      });
       await response.text();
       seen.add(response.headers.get("x-sluice-provider"));
     }
@@ -163,7 +187,12 @@ it("sticky requests of one user stay with one target, and users are spread", asy
 
 it(`${ABORTS} clients in a row that leave do not open the breaker, and leave nothing in flight`, async () => {
   const text = "word ".repeat(400);
-  left.script(({ parsed }) => ({ kind: "reply", text, eventDelayMs: 5, delayMs: parsed?.["stream"] === true ? 20 : 5_000 }));
+  left.script(({ parsed }) => ({
+    kind: "reply",
+    text,
+    eventDelayMs: 5,
+    delayMs: parsed?.["stream"] === true ? 20 : 5_000,
+  }));
   for (let n = 0; n < ABORTS; n += 1) {
     const leaving = new AbortController();
     const user = `leaver-${n}`;
@@ -177,7 +206,11 @@ it(`${ABORTS} clients in a row that leave do not open the breaker, and leave not
     await outcome;
   }
   const found = await settled("left/aborts");
-  expect(found).toMatchObject({ health: "healthy", breaker: "closed", attempts: { failure: 0, other: ABORTS } });
+  expect(found).toMatchObject({
+    health: "healthy",
+    breaker: "closed",
+    attempts: { failure: 0, other: ABORTS },
+  });
   left.script({ kind: "reply" });
   expect(await send({ model: "aborts" })).toBe(200);
 });

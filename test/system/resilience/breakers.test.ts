@@ -1,4 +1,7 @@
-/** Breakers through the front door: a verdict concerns what is called, and no single client can bring one about. */
+/**
+ * Breakers through the front door: a verdict concerns what is called, and no single client can
+ * bring one about.
+ */
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +25,8 @@ let number = 0;
 
 const provider = (name: string, baseUrl: string, more = ""): string =>
   `${name}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${baseUrl}${more} }`;
-const wildcard = (name: string): string => `{ id: "${name}/*", targets: [{ provider: ${name}, model: "*" }] }`;
+const wildcard = (name: string): string =>
+  `{ id: "${name}/*", targets: [{ provider: ${name}, model: "*" }] }`;
 
 beforeAll(async () => {
   [up, other] = await Promise.all([createUpstream(), createUpstream()]);
@@ -52,10 +56,9 @@ beforeAll(async () => {
   });
   gateway = await startGateway(workspace, {}, "info");
   config = readFileSync(gateway.configPath, "utf8");
-  [a, b] = (await Promise.all(["a", "b"].map(async (alias) => (await createKey(gateway, { key_alias: alias })).key))) as [
-    string,
-    string,
-  ];
+  [a, b] = (await Promise.all(
+    ["a", "b"].map(async (alias) => (await createKey(gateway, { key_alias: alias })).key),
+  )) as [string, string];
 });
 beforeEach(() => {
   up.reset();
@@ -73,16 +76,36 @@ interface Answer {
 }
 
 /** One request of a key with a body of its own. */
-async function ask(key: string, model: string, more: object = {}, signal?: AbortSignal): Promise<Answer> {
+async function ask(
+  key: string,
+  model: string,
+  more: object = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
   const content = `Question ${(number += 1)}.`;
-  const init = { headers: { authorization: `Bearer ${key}` }, ...(signal === undefined ? {} : { signal }) };
-  const response = await chat(gateway, { model, messages: [{ role: "user", content }], ...more }, init);
+  const init = {
+    headers: { authorization: `Bearer ${key}` },
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const response = await chat(
+    gateway,
+    { model, messages: [{ role: "user", content }], ...more },
+    init,
+  );
   const text = await response.text();
-  const message = response.status === 200 ? "" : ((JSON.parse(text) as { error: { message: string } }).error.message ?? "");
+  const message =
+    response.status === 200
+      ? ""
+      : ((JSON.parse(text) as { error: { message: string } }).error.message ?? "");
   return { status: response.status, message, headers: response.headers };
 }
 
-async function statuses(key: string, model: string, times: number, more: object = {}): Promise<number[]> {
+async function statuses(
+  key: string,
+  model: string,
+  times: number,
+  more: object = {},
+): Promise<number[]> {
   const seen: number[] = [];
   for (let n = 0; n < times; n += 1) seen.push((await ask(key, model, more)).status);
   return seen;
@@ -106,7 +129,9 @@ interface Deployment {
 }
 
 async function deployment(id: string): Promise<Deployment | undefined> {
-  const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { deployments: readonly Deployment[] };
+  const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
+    deployments: readonly Deployment[];
+  };
   return deployments.find((each) => each.deployment === id);
 }
 
@@ -132,12 +157,16 @@ describe("what one key asks of a wildcard", () => {
     up.script("forbidden", { kind: "error", status: 403, message: "Forbidden" });
     up.script("prohibited", { kind: "error", status: 403, message: "Forbidden" });
     expect(await statuses(b, "plans/present", 1)).toEqual([200]);
-    for (const model of ["forbidden", "prohibited", "forbidden", "prohibited"]) await ask(a, `plans/${model}`);
+    for (const model of ["forbidden", "prohibited", "forbidden", "prohibited"])
+      await ask(a, `plans/${model}`);
     expect(await statuses(b, "plans/present", 3)).toEqual([200, 200, 200]);
   });
 
   it("a 403 about content is the client's 400, and nothing rests (clients 1)", async () => {
-    const body = JSON.stringify({ code: "The caller does not have permission", error: "Content violates usage guidelines." });
+    const body = JSON.stringify({
+      code: "The caller does not have permission",
+      error: "Content violates usage guidelines.",
+    });
     up.script("flagged", { kind: "bytes", status: 403, body });
     const refused = await ask(a, "xai/flagged");
     expect(refused.status).toBe(400);
@@ -147,10 +176,18 @@ describe("what one key asks of a wildcard", () => {
   });
 
   it("a rate limit is the model's own, and its only deployment goes on answering with the upstream's words (P2)", async () => {
-    up.script("busy", { kind: "error", status: 429, message: "Rate limit of this model.", retryAfter: "31" });
+    up.script("busy", {
+      kind: "error",
+      status: 429,
+      message: "Rate limit of this model.",
+      retryAfter: "31",
+    });
     for (let n = 0; n < 8; n += 1) {
       const limited = await ask(a, "up/busy");
-      expect([limited.status, limited.message]).toEqual([429, "Rate limit of this model. (rate_limit_exceeded)"]);
+      expect([limited.status, limited.message]).toEqual([
+        429,
+        "Rate limit of this model. (rate_limit_exceeded)",
+      ]);
       expect(limited.headers.get("retry-after")).toBe("31");
     }
     expect(await statuses(b, "up/present", 2)).toEqual([200, 200]);
@@ -169,23 +206,34 @@ describe("what one key asks of a wildcard", () => {
 });
 
 describe("failures that one key chooses (I4)", () => {
-  const failing = ({ parsed }: { readonly parsed?: Readonly<Record<string, unknown>> | undefined }) =>
-    parsed?.["user"] === "attacker" ? ({ kind: "error", status: 500, message: "no" } as const) : ({ kind: "reply" } as const);
+  const failing = ({
+    parsed,
+  }: {
+    readonly parsed?: Readonly<Record<string, unknown>> | undefined;
+  }) =>
+    parsed?.["user"] === "attacker"
+      ? ({ kind: "error", status: 500, message: "no" } as const)
+      : ({ kind: "reply" } as const);
 
   it.each(["exact", "up/any"])("five of them at once eject nothing of %s", async (model) => {
     up.script(failing as never);
     expect((await ask(b, model)).status).toBe(200);
     for (let round = 0; round < 3; round += 1) {
-      await Promise.all(Array.from({ length: 5 }, () => ask(a, model, { user: "attacker", num_retries: 0 })));
+      await Promise.all(
+        Array.from({ length: 5 }, () => ask(a, model, { user: "attacker", num_retries: 0 })),
+      );
       expect(await statuses(b, model, 3)).toEqual([200, 200, 200]);
     }
     expect(await statuses(b, "up/others", 1)).toEqual([200]);
   });
 
   it("a reset, too", async () => {
-    up.script(((request: never) => (failing(request).kind === "error" ? { kind: "reset" } : { kind: "reply" })) as never);
+    up.script(((request: never) =>
+      failing(request).kind === "error" ? { kind: "reset" } : { kind: "reply" }) as never);
     expect((await ask(b, "up/reset")).status).toBe(200);
-    await Promise.all(Array.from({ length: 6 }, () => ask(a, "up/reset", { user: "attacker", num_retries: 0 })));
+    await Promise.all(
+      Array.from({ length: 6 }, () => ask(a, "up/reset", { user: "attacker", num_retries: 0 })),
+    );
     expect(await statuses(b, "up/reset", 3)).toEqual([200, 200, 200]);
   });
 
@@ -208,15 +256,23 @@ describe("a target that is down", () => {
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(callsOf(up, "slow")).toBe(calls);
-    up.script("slow", ({ parsed }) => (parsed?.["user"] === "attacker" ? { kind: "reply", delayMs: 30_000 } : { kind: "reply" }));
+    up.script("slow", ({ parsed }) =>
+      parsed?.["user"] === "attacker" ? { kind: "reply", delayMs: 30_000 } : { kind: "reply" },
+    );
     const leaving = new AbortController();
     // The attacker asks for every trial, all the time.
     const flood = setInterval(() => {
-      void ask(a, "slow", { user: "attacker", num_retries: 0 }, leaving.signal).catch(() => undefined);
+      void ask(a, "slow", { user: "attacker", num_retries: 0 }, leaving.signal).catch(
+        () => undefined,
+      );
     }, 50);
     try {
       await eventually("the attacker to have the trial", () => callsOf(up, "slow") > calls, 10_000);
-      await eventually("the victim to be served", async () => (await ask(b, "slow")).status === 200, 10_000);
+      await eventually(
+        "the victim to be served",
+        async () => (await ask(b, "slow")).status === 200,
+        10_000,
+      );
     } finally {
       clearInterval(flood);
     }
@@ -233,7 +289,9 @@ describe("a target that is down", () => {
       expect(Number(answered.headers.get("x-sluice-attempts"))).toBeLessThanOrEqual(2);
     }
     // Those before the verdict, and one trial a second at most.
-    expect(callsOf(up, "pair")).toBeLessThanOrEqual(7 + Math.ceil((Date.now() - startedMs) / 1_000));
+    expect(callsOf(up, "pair")).toBeLessThanOrEqual(
+      7 + Math.ceil((Date.now() - startedMs) / 1_000),
+    );
   });
 
   it("a target at its rate limit is passed over until its time, and asked where the other one fails", async () => {
@@ -245,11 +303,15 @@ describe("a target that is down", () => {
 
   it("the wait for a connection is no fault of the upstream's (I1)", async () => {
     up.script("narrow", ({ parsed }) =>
-      parsed?.["stream"] === true ? { kind: "reply", text: "word ".repeat(40), eventDelayMs: 50 } : { kind: "reply" },
+      parsed?.["stream"] === true
+        ? { kind: "reply", text: "word ".repeat(40), eventDelayMs: 50 }
+        : { kind: "reply" },
     );
     const holding = ask(a, "narrow", { stream: true });
     await up.waitFor(({ parsed }) => parsed?.["model"] === "narrow");
-    const waited = await Promise.all(Array.from({ length: 6 }, () => ask(b, "narrow", { num_retries: 0 })));
+    const waited = await Promise.all(
+      Array.from({ length: 6 }, () => ask(b, "narrow", { num_retries: 0 })),
+    );
     expect(waited.filter(({ status }) => status === 504)).toEqual([]);
     expect((await holding).status).toBe(200);
     expect((await ask(b, "narrow")).status).toBe(200);
@@ -257,8 +319,13 @@ describe("a target that is down", () => {
   });
 
   it("slow requests of one key move no other key to a slower target (I12)", async () => {
-    const at = (usual: number) => (request: { readonly parsed?: Readonly<Record<string, unknown>> | undefined }) =>
-      ({ kind: "reply", delayMs: request.parsed?.["user"] === "attacker" ? 1_500 : usual }) as const;
+    const at =
+      (usual: number) =>
+      (request: { readonly parsed?: Readonly<Record<string, unknown>> | undefined }) =>
+        ({
+          kind: "reply",
+          delayMs: request.parsed?.["user"] === "attacker" ? 1_500 : usual,
+        }) as const;
     up.script("fastest", at(5) as never);
     other.script("fastest", at(300) as never);
     await statuses(b, "fastest", 4);
@@ -266,7 +333,8 @@ describe("a target that is down", () => {
     await statuses(b, "fastest", 3);
     await Promise.all(slow);
     const served: (string | null)[] = [];
-    for (let n = 0; n < 10; n += 1) served.push((await ask(b, "fastest")).headers.get("x-sluice-provider"));
+    for (let n = 0; n < 10; n += 1)
+      served.push((await ask(b, "fastest")).headers.get("x-sluice-provider"));
     expect(served.filter((name) => name === "up").length).toBeGreaterThanOrEqual(8);
   });
 });
@@ -276,7 +344,10 @@ describe("a refused credential", () => {
     up.script({ kind: "error", status: 401, message: "Invalid key." });
     expect(await statuses(a, "expired/one", 2)).toEqual([502, 502]);
     expect(await statuses(b, "expired/two", 1)).toEqual([503]);
-    expect(await deployment("expired/*")).toMatchObject({ health: "ejected", credential_refused: true });
+    expect(await deployment("expired/*")).toMatchObject({
+      health: "ejected",
+      credential_refused: true,
+    });
     up.reset();
     // Another provider with the same key and other settings goes on.
     expect(await statuses(b, "up/two", 1)).toEqual([200]);
@@ -289,7 +360,10 @@ describe("a refused credential", () => {
     const listed = await run();
     expect(listed.text).toMatch(/^expired\/\* +ejected /m);
     expect(listed.text).toContain("expired/*: the provider refuses the credential");
-    expect(await run("reset", "expired/*")).toEqual({ code: 0, text: expect.stringContaining("expired/* is healthy again") });
+    expect(await run("reset", "expired/*")).toEqual({
+      code: 0,
+      text: expect.stringContaining("expired/* is healthy again"),
+    });
     expect(await statuses(b, "expired/two", 1)).toEqual([200]);
     expect((gateway.stdout + gateway.stderr).includes('"action":"deployment.reset"')).toBe(true);
   });
@@ -302,7 +376,10 @@ describe("a refused credential", () => {
   it("a reset by the admin route takes the id as it is or encoded", async () => {
     for (const id of ["up/slow", "up%2Fslow", "up%2F*"]) {
       const response = await admin(gateway, `/deployments/${id}/reset`, {});
-      expect([response.status, await response.json()]).toEqual([200, { deployment: decodeURIComponent(id), reset: true }]);
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { deployment: decodeURIComponent(id), reset: true },
+      ]);
     }
     expect((await admin(gateway, "/deployments/none/reset", {})).status).toBe(404);
     expect((await admin(gateway, "/deployments/%zz/reset", {})).status).toBe(404);
@@ -321,7 +398,10 @@ describe("an edit", () => {
 
   it("tried as a canary with a dead address fails no request of the stable generation (journeys 2)", async () => {
     const keys = await Promise.all(
-      Array.from({ length: 12 }, async (_, n) => (await createKey(gateway, { key_alias: `canary-${n}` })).key),
+      Array.from(
+        { length: 12 },
+        async (_, n) => (await createKey(gateway, { key_alias: `canary-${n}` })).key,
+      ),
     );
     const stable = (await ask(b, "canaried")).headers.get("x-sluice-generation");
     gateway.workspace.write(config.replaceAll(other.baseUrl, DEAD));
@@ -329,7 +409,9 @@ describe("an edit", () => {
     const failed = { stable: 0, canary: 0 };
     let served = 0;
     for (let round = 0; round < 8; round += 1) {
-      for (const { status, headers } of await Promise.all(keys.map((key) => ask(key, "canaried")))) {
+      for (const { status, headers } of await Promise.all(
+        keys.map((key) => ask(key, "canaried")),
+      )) {
         const isStable = headers.get("x-sluice-generation") === stable;
         if (status !== 200) failed[isStable ? "stable" : "canary"] += 1;
         else if (isStable) served += 1;

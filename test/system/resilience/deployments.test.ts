@@ -1,4 +1,7 @@
-/** The deployment family with the unmodified Azure client of the OpenAI SDK, and every route of the three operations against every key. */
+/**
+ * The deployment family with the unmodified Azure client of the OpenAI SDK, and every route of the
+ * three operations against every key.
+ */
 
 import { AzureOpenAI, NotFoundError } from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -15,7 +18,9 @@ beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({
     baseUrl: upstream.baseUrl,
-    providers: [`second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`],
+    providers: [
+      `second: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl} }`,
+    ],
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       '{ id: "openai/*", targets: [{ provider: openai, model: "*" }] }',
@@ -46,8 +51,16 @@ const OPERATIONS = {
 type Path = keyof typeof OPERATIONS;
 const PATHS = Object.keys(OPERATIONS) as Path[];
 
-function post(path: string, body: object, headers: Record<string, string> = { "api-key": gateway.masterKey }): Promise<Response> {
-  const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+function post(
+  path: string,
+  body: object,
+  headers: Record<string, string> = { "api-key": gateway.masterKey },
+): Promise<Response> {
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
   return fetch(`${gateway.publicUrl}${path}`, init);
 }
 
@@ -64,12 +77,18 @@ describe("the Azure client", () => {
       texts.push(choices[0]?.delta.content ?? "");
     }
     expect(texts.join("")).toBe(DEFAULT_TEXT);
-    expect(upstream.requests.map(({ path }) => path)).toEqual(["/v1/chat/completions", "/v1/chat/completions"]);
+    expect(upstream.requests.map(({ path }) => path)).toEqual([
+      "/v1/chat/completions",
+      "/v1/chat/completions",
+    ]);
     expect(Object.keys(upstream.requests[0]?.headers ?? {})).not.toContain("api-key");
   });
 
   it("makes embeddings", async () => {
-    const { data } = await azure.embeddings.create({ model: "text-embedding-3-small", input: ["a", "b"] });
+    const { data } = await azure.embeddings.create({
+      model: "text-embedding-3-small",
+      input: ["a", "b"],
+    });
     expect(data.map(({ embedding }) => embedding)).toEqual([vectorOf("a"), vectorOf("b")]);
   });
 
@@ -80,9 +99,18 @@ describe("the Azure client", () => {
 
   it("works with a deployment of its own, and gets the SDK's errors", async () => {
     const client = azure.withOptions({ deployment: "gpt-4o-mini" } as never);
-    expect((await client.chat.completions.create({ model: "ignored", messages: MESSAGES })).model).toBe("gpt-4o-mini");
-    const narrow = new AzureOpenAI({ endpoint: gateway.publicUrl, apiKey: otherKey, apiVersion: "2024-10-21", maxRetries: 0 });
-    await expect(narrow.embeddings.create({ model: "gpt-4o-mini", input: "x" })).rejects.toBeInstanceOf(NotFoundError);
+    expect(
+      (await client.chat.completions.create({ model: "ignored", messages: MESSAGES })).model,
+    ).toBe("gpt-4o-mini");
+    const narrow = new AzureOpenAI({
+      endpoint: gateway.publicUrl,
+      apiKey: otherKey,
+      apiVersion: "2024-10-21",
+      maxRetries: 0,
+    });
+    await expect(
+      narrow.embeddings.create({ model: "gpt-4o-mini", input: "x" }),
+    ).rejects.toBeInstanceOf(NotFoundError);
   });
 });
 
@@ -123,23 +151,42 @@ describe.each(PATHS)("a deployment of %s", (path) => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it.each([`/v1/${path}`, `/${path}`, `/ref/deployments/gpt-4o-mini/${path}`, `/openai/deployments/gpt-4o-mini/${path}`])(
-    "and %s ask for a key that may use the model",
-    async (route) => {
-      const asked = { model: "gpt-4o-mini", ...body };
-      const send = async (key?: string) => {
-        const response = await post(route, asked, key === undefined ? {} : { authorization: `Bearer ${key}` });
-        return { status: response.status, id: response.headers.get("x-request-id"), text: await response.text() };
+  it.each([
+    `/v1/${path}`,
+    `/${path}`,
+    `/ref/deployments/gpt-4o-mini/${path}`,
+    `/openai/deployments/gpt-4o-mini/${path}`,
+  ])("and %s ask for a key that may use the model", async (route) => {
+    const asked = { model: "gpt-4o-mini", ...body };
+    const send = async (key?: string) => {
+      const response = await post(
+        route,
+        asked,
+        key === undefined ? {} : { authorization: `Bearer ${key}` },
+      );
+      return {
+        status: response.status,
+        id: response.headers.get("x-request-id"),
+        text: await response.text(),
       };
-      const [none, bad, other, master] = await Promise.all([send(), send("sk-wrong"), send(otherKey), send(gateway.masterKey)]);
-      expect([none.status, bad.status, other.status, master.status]).toEqual([401, 401, 404, 200]);
-      expect(none.text).toBe(bad.text);
-      expect(other.text).toContain("not_found_error");
-      expect(upstream.requests).toHaveLength(1);
-      expect(await rowsOf(gateway, other.id)).toMatchObject([{ status: "failure", attempt: 0, error_code: "model_not_found" }]);
-      const narrow = { model: "echo", ...body };
-      const own = await post(route.replace("gpt-4o-mini", "echo"), narrow, { authorization: `Bearer ${otherKey}` });
-      expect(own.status).toBe(200);
-    },
-  );
+    };
+    const [none, bad, other, master] = await Promise.all([
+      send(),
+      send("sk-wrong"),
+      send(otherKey),
+      send(gateway.masterKey),
+    ]);
+    expect([none.status, bad.status, other.status, master.status]).toEqual([401, 401, 404, 200]);
+    expect(none.text).toBe(bad.text);
+    expect(other.text).toContain("not_found_error");
+    expect(upstream.requests).toHaveLength(1);
+    expect(await rowsOf(gateway, other.id)).toMatchObject([
+      { status: "failure", attempt: 0, error_code: "model_not_found" },
+    ]);
+    const narrow = { model: "echo", ...body };
+    const own = await post(route.replace("gpt-4o-mini", "echo"), narrow, {
+      authorization: `Bearer ${otherKey}`,
+    });
+    expect(own.status).toBe(200);
+  });
 });

@@ -1,4 +1,7 @@
-/** Failover with the shipped steps and short times: what the client gets, and what each upstream was asked. */
+/**
+ * Failover with the shipped steps and short times: what the client gets, and what each upstream was
+ * asked.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +22,11 @@ let gateway: GatewayProcess;
 let number = 0;
 
 beforeAll(async () => {
-  [primary, second, spare] = await Promise.all([createUpstream(), createUpstream(), createUpstream()]);
+  [primary, second, spare] = await Promise.all([
+    createUpstream(),
+    createUpstream(),
+    createUpstream(),
+  ]);
   const key = 'api_key: "${env:OPENAI_API_KEY}"';
   const workspace = createWorkspace({
     baseUrl: primary.baseUrl,
@@ -55,7 +62,9 @@ beforeEach(async () => {
   for (const upstream of [primary, second, spare]) upstream.reset();
   spare.script({ kind: "reply", text: SPARE_TEXT });
   await Promise.all(
-    ["openai/a", "openai/*", "second/b"].map((id) => admin(gateway, `/deployments/${encodeURIComponent(id)}/reset`, {})),
+    ["openai/a", "openai/*", "second/b"].map((id) =>
+      admin(gateway, `/deployments/${encodeURIComponent(id)}/reset`, {}),
+    ),
   );
 });
 afterAll(async () => {
@@ -84,7 +93,8 @@ async function ask(model: string, pipeline = "", more: object = {}): Promise<Ans
   const text = events
     .map(
       (event) =>
-        (JSON.parse(event.slice(6)) as { choices?: { delta?: { content?: string } }[] }).choices?.[0]?.delta?.content ?? "",
+        (JSON.parse(event.slice(6)) as { choices?: { delta?: { content?: string } }[] })
+          .choices?.[0]?.delta?.content ?? "",
     )
     .join("");
   const end = raw.includes("[DONE]") ? "" : " (cut)";
@@ -96,7 +106,8 @@ async function ask(model: string, pipeline = "", more: object = {}): Promise<Ans
   };
 }
 
-const counts = (): readonly number[] => [primary, second, spare].map(({ requests }) => requests.length);
+const counts = (): readonly number[] =>
+  [primary, second, spare].map(({ requests }) => requests.length);
 const FAILED: UpstreamAction = { kind: "error", status: 503 };
 
 describe("a healthy fallback", () => {
@@ -150,7 +161,11 @@ describe("a healthy fallback", () => {
     );
     expect(primary.requests.length).toBe(before + 1);
     primary.script({ kind: "reply" });
-    await eventually("the recovery", async () => (await ask("one/trial")).text === DEFAULT_TEXT, 8_000);
+    await eventually(
+      "the recovery",
+      async () => (await ask("one/trial")).text === DEFAULT_TEXT,
+      8_000,
+    );
   });
 });
 
@@ -170,7 +185,9 @@ describe("a stream that is cut after its first content", () => {
     expect(text.split(MARKER)[1]?.trim()).toBe(SPARE_TEXT);
     expect(DEFAULT_TEXT.startsWith(text.split("\n\n")[0] ?? "-")).toBe(true);
     const rows = await rowsOf(gateway, id);
-    expect(rows.toSorted((a, b) => a.attempt - b.attempt).map(({ status, model }) => [status, model])).toEqual([
+    expect(
+      rows.toSorted((a, b) => a.attempt - b.attempt).map(({ status, model }) => [status, model]),
+    ).toEqual([
       ["partial", "one/continued"],
       ["success", "spare"],
     ]);
@@ -187,7 +204,10 @@ describe("a stream that is cut after its first content", () => {
   });
 
   it.each([
-    ["tools", { tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }] }],
+    [
+      "tools",
+      { tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }] },
+    ],
     ["structured output", { response_format: { type: "json_object" } }],
     ["several choices", { n: 2 }],
   ])("ends with an error for a request with %s", async (_what, more) => {
@@ -204,12 +224,18 @@ describe("a stream that is cut after its first content", () => {
       method: "POST",
       signal: leaving.signal,
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "one/leaves", messages: [{ role: "user", content: "Hello" }], stream: true }),
+      body: JSON.stringify({
+        model: "one/leaves",
+        messages: [{ role: "user", content: "Hello" }],
+        stream: true,
+      }),
     });
     const reader = response.body?.getReader();
     await reader?.read();
     await spare.waitFor((request) => request.number === 1);
     leaving.abort();
-    expect(await spare.waitFor(({ closedByPeerAtMs }) => closedByPeerAtMs !== undefined)).toMatchObject({ finished: false });
+    expect(
+      await spare.waitFor(({ closedByPeerAtMs }) => closedByPeerAtMs !== undefined),
+    ).toMatchObject({ finished: false });
   });
 });

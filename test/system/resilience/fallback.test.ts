@@ -1,10 +1,19 @@
-/** Retries and fallbacks through the real process: what both upstreams saw, and what the client got. */
+/**
+ * Retries and fallbacks through the real process: what both upstreams saw, and what the client got.
+ */
 
 import { readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream, type UpstreamAction } from "@sluice/testing";
-import { chat, configStatus, createKey, MESSAGES, openaiClient, rowsOf } from "../support/client.ts";
+import {
+  chat,
+  configStatus,
+  createKey,
+  MESSAGES,
+  openaiClient,
+  rowsOf,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
@@ -95,29 +104,38 @@ function readWhole(text: string): ReturnType<typeof readEvents> {
 }
 
 describe.each([false, true])("a fallback (stream: %s)", (stream) => {
-  it.each(stream ? [...FAILURES, ...STREAM_FAILURES] : FAILURES)("after %s answers alone", async (_name, action) => {
-    if (action !== undefined) first.script(action);
-    const model = action === undefined ? "refused" : "main";
-    const response = await chat(gateway, { model, messages: MESSAGES, stream });
-    const text = await response.text();
-    expect([response.status, second.requests.length]).toEqual([200, 1]);
-    expect(stream ? readEvents(text) : readWhole(text)).toEqual({
-      content: SECOND_TEXT,
-      models: new Set(["spare"]),
-      isDone: true,
-    });
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      "x-sluice-fallbacks": "1",
-      "x-sluice-model": "spare",
-      "x-sluice-provider": "second",
-    });
-    const rows = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(response.headers.get("x-sluice-attempts")).toBe(String(rows.length));
-    const [last, ...failed] = rows.toSorted((a, b) => b.attempt - a.attempt);
-    expect(last).toMatchObject({ status: "success", model: "spare", model_group: "spare", model_id: "second/m2" });
-    expect(action === undefined ? 0 : failed.length).toBe(first.requests.length);
-    for (const row of failed) expect(row).toMatchObject({ status: "failure", model, model_group: model });
-  });
+  it.each(stream ? [...FAILURES, ...STREAM_FAILURES] : FAILURES)(
+    "after %s answers alone",
+    async (_name, action) => {
+      if (action !== undefined) first.script(action);
+      const model = action === undefined ? "refused" : "main";
+      const response = await chat(gateway, { model, messages: MESSAGES, stream });
+      const text = await response.text();
+      expect([response.status, second.requests.length]).toEqual([200, 1]);
+      expect(stream ? readEvents(text) : readWhole(text)).toEqual({
+        content: SECOND_TEXT,
+        models: new Set(["spare"]),
+        isDone: true,
+      });
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        "x-sluice-fallbacks": "1",
+        "x-sluice-model": "spare",
+        "x-sluice-provider": "second",
+      });
+      const rows = await rowsOf(gateway, response.headers.get("x-request-id"));
+      expect(response.headers.get("x-sluice-attempts")).toBe(String(rows.length));
+      const [last, ...failed] = rows.toSorted((a, b) => b.attempt - a.attempt);
+      expect(last).toMatchObject({
+        status: "success",
+        model: "spare",
+        model_group: "spare",
+        model_id: "second/m2",
+      });
+      expect(action === undefined ? 0 : failed.length).toBe(first.requests.length);
+      for (const row of failed)
+        expect(row).toMatchObject({ status: "failure", model, model_group: model });
+    },
+  );
 });
 
 describe("a fallback", () => {
@@ -147,7 +165,9 @@ describe("a fallback", () => {
     first.script({ kind: "error", status: 400, code: "context_length_exceeded" });
     const response = await chat(gateway, { model: "main", messages: MESSAGES });
     expect(await response.json()).toMatchObject({ model: "large" });
-    expect([first.requests.length, second.requests.map(({ parsed }) => parsed?.["model"])]).toEqual([1, ["m3"]]);
+    expect([first.requests.length, second.requests.map(({ parsed }) => parsed?.["model"])]).toEqual(
+      [1, ["m3"]],
+    );
   });
 
   it("may be named by the request, with a body of its own; what a key may not see is passed over", async () => {
@@ -158,21 +178,32 @@ describe("a fallback", () => {
     const completion = await openaiClient(gateway, { apiKey: key }).chat.completions.create(body);
     expect(completion.model).toBe("spare");
     expect(first.requests.length).toBe(1);
-    expect(second.requests.map(({ parsed }) => [parsed?.["model"], parsed?.["temperature"], parsed?.["fallbacks"]])).toEqual([
-      ["m2", 0, undefined],
-    ]);
+    expect(
+      second.requests.map(({ parsed }) => [
+        parsed?.["model"],
+        parsed?.["temperature"],
+        parsed?.["fallbacks"],
+      ]),
+    ).toEqual([["m2", 0, undefined]]);
   });
 
   it("answers embeddings too", async () => {
     first.script({ kind: "error", status: 503 });
-    const { model, data } = await openaiClient(gateway).embeddings.create({ model: "vectors", input: "a" });
+    const { model, data } = await openaiClient(gateway).embeddings.create({
+      model: "vectors",
+      input: "a",
+    });
     expect([model, data.length, second.requests.length]).toEqual(["vectors-2", 1, 1]);
   });
 
   it("has lists of its own for 429 and for silence, where the model has them", async () => {
     const ask = async (action: UpstreamAction) => {
       first.script(action);
-      const response = await chat(gateway, { model: "classed", messages: MESSAGES, num_retries: 0 });
+      const response = await chat(gateway, {
+        model: "classed",
+        messages: MESSAGES,
+        num_retries: 0,
+      });
       return [response.status, ((await response.json()) as { readonly model?: string }).model];
     };
     expect(await ask({ kind: "error", status: 429 })).toEqual([200, "large"]);
@@ -181,13 +212,25 @@ describe("a fallback", () => {
   });
 
   it.each([
-    ["sees no images", [{ type: "image_url", image_url: { url: "https://x.test/y.png" } }], "images"],
+    [
+      "sees no images",
+      [{ type: "image_url", image_url: { url: "https://x.test/y.png" } }],
+      "images",
+    ],
     ["has too little room", "many words ".repeat(40), "context"],
   ])("that %s is passed over, and the header says so", async (_what, content, lack) => {
     first.script({ kind: "error", status: 500 });
-    const body = { model: "main", messages: [{ role: "user", content }], fallbacks: ["blind", "spare"], num_retries: 0 };
+    const body = {
+      model: "main",
+      messages: [{ role: "user", content }],
+      fallbacks: ["blind", "spare"],
+      num_retries: 0,
+    };
     const response = await chat(gateway, body);
-    expect([response.status, response.headers.get("x-sluice-fallback-skipped")]).toEqual([200, `second/m5 (${lack})`]);
+    expect([response.status, response.headers.get("x-sluice-fallback-skipped")]).toEqual([
+      200,
+      `second/m5 (${lack})`,
+    ]);
     expect(second.requests.map(({ parsed }) => parsed?.["model"])).toEqual(["m2"]);
   });
 
@@ -204,7 +247,10 @@ describe("a fallback", () => {
 describe("a retry", () => {
   it("comes after the second that a 429 asks for", async () => {
     first.script("r1", { kind: "error", status: 429, retryAfter: "1" }, { kind: "reply" });
-    const completion = await openaiClient(gateway).chat.completions.create({ model: "alone/r1", messages: MESSAGES });
+    const completion = await openaiClient(gateway).chat.completions.create({
+      model: "alone/r1",
+      messages: MESSAGES,
+    });
     expect(completion.choices[0]?.message.content).toBe(DEFAULT_TEXT);
     const [one, two] = first.requests;
     const waitedMs = (two?.startedAtMs ?? 0) - (one?.startedAtMs ?? 0);
@@ -222,9 +268,18 @@ describe("a retry", () => {
     first.script({ kind: "error", status: 429, retryAfter: "20" });
     const startedMs = performance.now();
     const response = await chat(gateway, { model: "alone/r3", messages: MESSAGES, timeout: 1 });
-    expect([response.status, response.headers.get("retry-after"), first.requests.length]).toEqual([429, "20", 1]);
+    expect([response.status, response.headers.get("retry-after"), first.requests.length]).toEqual([
+      429,
+      "20",
+      1,
+    ]);
     first.script({ kind: "hang" });
-    const hung = await chat(gateway, { model: "alone/r3", messages: MESSAGES, timeout: 1, num_retries: 9 });
+    const hung = await chat(gateway, {
+      model: "alone/r3",
+      messages: MESSAGES,
+      timeout: 1,
+      num_retries: 9,
+    });
     expect(hung.status).toBe(504);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
@@ -232,7 +287,11 @@ describe("a retry", () => {
   it("is not dispatched for a client that left during the wait", async () => {
     first.script("r4", { kind: "error", status: 429, retryAfter: "1" }, { kind: "reply" });
     const leaving = new AbortController();
-    const asked = chat(gateway, { model: "alone/r4", messages: MESSAGES }, { signal: leaving.signal });
+    const asked = chat(
+      gateway,
+      { model: "alone/r4", messages: MESSAGES },
+      { signal: leaving.signal },
+    );
     await first.waitFor((request) => request.settled);
     setTimeout(() => leaving.abort(), 100);
     await expect(asked).rejects.toThrow(/abort/);
@@ -242,7 +301,8 @@ describe("a retry", () => {
 
   it("is bounded in a storm: 100 requests at an upstream that always says 503", async () => {
     const storm = async (count: number): Promise<readonly number[]> => {
-      const ask = () => chat(gateway, { model: "alone/storm", messages: MESSAGES }).then(({ status }) => status);
+      const ask = () =>
+        chat(gateway, { model: "alone/storm", messages: MESSAGES }).then(({ status }) => status);
       return Promise.all(Array.from({ length: count }, ask));
     };
     first.script({ kind: "error", status: 503 });
@@ -254,8 +314,13 @@ describe("a retry", () => {
     // The budget outlives an edit: a new one would allow three more.
     const { generation } = (await configStatus(gateway)).live;
     const { configPath, workspace } = gateway;
-    workspace.write(`${readFileSync(configPath, "utf8")}  - { id: new, targets: [{ provider: openai, model: n }] }\n`);
-    await eventually("the edit", async () => (await configStatus(gateway)).live.generation > generation);
+    workspace.write(
+      `${readFileSync(configPath, "utf8")}  - { id: new, targets: [{ provider: openai, model: n }] }\n`,
+    );
+    await eventually(
+      "the edit",
+      async () => (await configStatus(gateway)).live.generation > generation,
+    );
     await storm(4);
     expect(first.requests.length).toBeLessThanOrEqual(124);
   });

@@ -1,9 +1,18 @@
-/** Every fault of the catalogue through the real process: one well-formed end each, in time, and one row. */
+/**
+ * Every fault of the catalogue through the real process: one well-formed end each, in time, and one
+ * row.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFaultUpstream, FAULTS, type FaultOutcome, type FaultUpstream, GOOD_MODE } from "@sluice/testing";
+import {
+  createFaultUpstream,
+  FAULTS,
+  type FaultOutcome,
+  type FaultUpstream,
+  GOOD_MODE,
+} from "@sluice/testing";
 import { admin, chat, MESSAGES, rowsOf } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -31,9 +40,15 @@ beforeAll(async () => {
     models: ['{ id: "fault/*", targets: [{ provider: openai, model: "*" }] }'],
   });
   const price = `{ input: ${PRICE.input}, output: ${PRICE.output} }`;
-  writeFileSync(join(workspace.folder, "config/prices.yaml"), `version: 1\nprices:\n  openai/*: ${price}\n`);
+  writeFileSync(
+    join(workspace.folder, "config/prices.yaml"),
+    `version: 1\nprices:\n  openai/*: ${price}\n`,
+  );
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
-  writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^deadline: .*$/m, `deadline: ${DEADLINE_MS}ms`));
+  writeFileSync(
+    pipeline,
+    readFileSync(pipeline, "utf8").replace(/^deadline: .*$/m, `deadline: ${DEADLINE_MS}ms`),
+  );
   gateway = await startGateway(workspace);
 });
 afterAll(async () => {
@@ -54,7 +69,12 @@ let asked = 0;
 
 async function ask(mode: string, stream: boolean, wanted: FaultOutcome): Promise<End> {
   const startedMs = performance.now();
-  const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream, user: `request-${asked++}` });
+  const response = await chat(gateway, {
+    model: `fault/${mode}`,
+    messages: MESSAGES,
+    stream,
+    user: `request-${asked++}`,
+  });
   const text = await response.text();
   const ms = performance.now() - startedMs;
   const complaints = [
@@ -65,13 +85,20 @@ async function ask(mode: string, stream: boolean, wanted: FaultOutcome): Promise
   return { what: `${mode} ${stream ? "stream" : "whole"}`, ms, complaints };
 }
 
-function complain(response: Response, text: string, stream: boolean, wanted: FaultOutcome): string[] {
+function complain(
+  response: Response,
+  text: string,
+  stream: boolean,
+  wanted: FaultOutcome,
+): string[] {
   const late = wanted !== "good" && wanted.late === true;
   const status = wanted === "good" || late ? 200 : wanted.status;
-  if (response.status !== status) return [`answered ${response.status}, not ${status}: ${text.slice(0, 300)}`];
+  if (response.status !== status)
+    return [`answered ${response.status}, not ${status}: ${text.slice(0, 300)}`];
   if (wanted !== "good" && !late) {
     const retryAfter = response.headers.has("retry-after");
-    if (wanted.retryAfter !== undefined && retryAfter !== wanted.retryAfter) return ["has a wrong retry-after"];
+    if (wanted.retryAfter !== undefined && retryAfter !== wanted.retryAfter)
+      return ["has a wrong retry-after"];
     return complainOfError(text, wanted);
   }
   if (!stream) {
@@ -88,12 +115,19 @@ function complain(response: Response, text: string, stream: boolean, wanted: Fau
   });
   if (odd !== undefined) return [`has an event that is no chunk: ${odd}`];
   if (wanted === "good") return last === "[DONE]" ? [] : [`ends with ${last.slice(0, 300)}`];
-  return text.includes("[DONE]") ? ["has an end mark behind an error"] : complainOfError(last, wanted);
+  return text.includes("[DONE]")
+    ? ["has an end mark behind an error"]
+    : complainOfError(last, wanted);
 }
 
 function complainOfError(text: string, wanted: { status: number; type: string }): string[] {
-  const { error } = JSON.parse(text) as { error?: { message: unknown; type: unknown; code: unknown } };
-  const well = typeof error?.message === "string" && error.type === wanted.type && error.code === wanted.status;
+  const { error } = JSON.parse(text) as {
+    error?: { message: unknown; type: unknown; code: unknown };
+  };
+  const well =
+    typeof error?.message === "string" &&
+    error.type === wanted.type &&
+    error.code === wanted.status;
   return well ? [] : [`says ${text.slice(0, 300)}`];
 }
 
@@ -108,7 +142,9 @@ describe("the fault matrix", () => {
   const cases = FAULTS.flatMap(({ mode, whole, stream }) => [
     { mode, stream: false, wanted: whole },
     { mode, stream: true, wanted: stream },
-  ]).flatMap(({ mode, stream, wanted }) => (wanted === undefined ? [] : [{ mode, stream, wanted }]));
+  ]).flatMap(({ mode, stream, wanted }) =>
+    wanted === undefined ? [] : [{ mode, stream, wanted }],
+  );
 
   it(`ends ${cases.length} requests, ${ROUNDS} times, each in one way`, async () => {
     const ends: End[] = [];
@@ -118,7 +154,13 @@ describe("the fault matrix", () => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
           const { mode, stream, wanted } = next;
           const what = `${mode} ${stream ? "stream" : "whole"}`;
-          ends.push(await ask(mode, stream, wanted).catch((error: unknown) => ({ what, ms: 0, complaints: [String(error)] })));
+          ends.push(
+            await ask(mode, stream, wanted).catch((error: unknown) => ({
+              what,
+              ms: 0,
+              complaints: [String(error)],
+            })),
+          );
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -144,7 +186,8 @@ describe("the fault matrix", () => {
       "connections open at the end": open.open,
     });
     expect(wrong.map(({ what, complaints }) => `${what}: ${complaints.join("; ")}`)).toEqual([]);
-    // Where the fault is a connection that closes without a word, a used one is stale, and its request is sent once more.
+    // Where the fault is a connection that closes without a word, a used one is stale, and its
+    // request is sent once more.
     const isReplayable = (mode: string): boolean => mode.startsWith("u7-");
     const received = upstream.requests.filter(({ mode }) => !isReplayable(mode));
     expect(received).toHaveLength(ends.filter(({ what }) => !isReplayable(what)).length);
@@ -153,18 +196,33 @@ describe("the fault matrix", () => {
 
 describe("a stream that is cut behind its first content", () => {
   it("ends in an error event, 40 of 40, and never with [DONE]", async () => {
-    const cuts = FAULTS.filter(({ stream }) => stream !== undefined && stream !== "good" && stream.late === true);
+    const cuts = FAULTS.filter(
+      ({ stream }) => stream !== undefined && stream !== "good" && stream.late === true,
+    );
     const outcomes = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const { mode = "" } = cuts[index % cuts.length] ?? {};
         const user = `request-${asked++}`;
-        const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream: true, user });
+        const response = await chat(gateway, {
+          model: `fault/${mode}`,
+          messages: MESSAGES,
+          stream: true,
+          user,
+        });
         const text = await response.text();
-        return response.status === 200 && /data: \{"error":\{[^\n]*\n\n$/.test(text) && !text.includes("[DONE]");
+        return (
+          response.status === 200 &&
+          /data: \{"error":\{[^\n]*\n\n$/.test(text) &&
+          !text.includes("[DONE]")
+        );
       }),
     );
     const well = outcomes.filter(Boolean).length;
-    console.table({ "kinds of cuts": cuts.length, streams: outcomes.length, "with an error event and no [DONE]": well });
+    console.table({
+      "kinds of cuts": cuts.length,
+      streams: outcomes.length,
+      "with an error event and no [DONE]": well,
+    });
     expect(well).toBe(40);
   });
 });
@@ -174,7 +232,9 @@ describe("the upstream's own ledger", () => {
     const { discrepancies, ...figures } = await compareTruth(gateway, upstream.requests, PRICE);
     console.table({ ...figures, discrepancies: discrepancies.length });
     expect(discrepancies).toEqual([]);
-    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { deployments: { in_flight: number }[] };
+    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
+      deployments: { in_flight: number }[];
+    };
     expect(deployments.map(({ in_flight: count }) => count)).toEqual(deployments.map(() => 0));
   });
 });

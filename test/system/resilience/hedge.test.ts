@@ -4,7 +4,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream, type UpstreamAction } from "@sluice/testing";
-import { admin, chat, MESSAGES, openaiClient, rowsOf, type SpendRow, spendRows } from "../support/client.ts";
+import {
+  admin,
+  chat,
+  MESSAGES,
+  openaiClient,
+  rowsOf,
+  type SpendRow,
+  spendRows,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -69,41 +77,54 @@ type Deployments = readonly {
 /** What the balancer says of its deployments, once none is in use. */
 async function idleDeployments(): Promise<Deployments> {
   return eventually("idle deployments", async () => {
-    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { readonly deployments: Deployments };
+    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
+      readonly deployments: Deployments;
+    };
     return deployments.every(({ in_flight: inFlight }) => inFlight === 0) && deployments;
   });
 }
 
-const textOf = (events: string) => [...events.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("");
+const textOf = (events: string) =>
+  [...events.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("");
 
 describe.each([false, true])("a hedge (stream: %s)", (stream) => {
-  it.each(stream ? SILENT : SILENT.slice(0, 1))("answers for an upstream that is silent %s", async (_name, action) => {
-    first.script(action);
-    const response = await chat(gateway, { model: "main", messages: MESSAGES, stream });
-    const text = await response.text();
-    expect([response.status, textOf(text)]).toEqual([200, SECOND_TEXT]);
-    expect(text.endsWith("data: [DONE]\n\n")).toBe(stream);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      "x-sluice-hedges": "1",
-      "x-sluice-attempts": "2",
-      "x-sluice-provider": "second",
-    });
-    const left = await first.waitFor((request) => request.closedByPeerAtMs !== undefined);
-    expect([first.requests.length, second.requests.length, left.finished]).toEqual([1, 1, false]);
-    const [lost, won] = await bothRows(response.headers.get("x-request-id"));
-    expect(lost).toMatchObject({
-      status: "failure",
-      error_code: "hedge_lost",
-      model_id: "openai/gpt-4o-mini",
-      usage_source: "estimated",
-      completion_tokens: 0,
-      cost_status: "priced",
-    });
-    expect(won).toMatchObject({ status: "success", model_id: "second/gpt-4o-mini", usage_source: "provider" });
-    const billed = second.requests[0]?.usage;
-    expect([won?.prompt_tokens, won?.completion_tokens]).toEqual([billed?.prompt_tokens, billed?.completion_tokens]);
-    expect(lost?.prompt_tokens).toBeGreaterThan(0);
-  });
+  it.each(stream ? SILENT : SILENT.slice(0, 1))(
+    "answers for an upstream that is silent %s",
+    async (_name, action) => {
+      first.script(action);
+      const response = await chat(gateway, { model: "main", messages: MESSAGES, stream });
+      const text = await response.text();
+      expect([response.status, textOf(text)]).toEqual([200, SECOND_TEXT]);
+      expect(text.endsWith("data: [DONE]\n\n")).toBe(stream);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        "x-sluice-hedges": "1",
+        "x-sluice-attempts": "2",
+        "x-sluice-provider": "second",
+      });
+      const left = await first.waitFor((request) => request.closedByPeerAtMs !== undefined);
+      expect([first.requests.length, second.requests.length, left.finished]).toEqual([1, 1, false]);
+      const [lost, won] = await bothRows(response.headers.get("x-request-id"));
+      expect(lost).toMatchObject({
+        status: "failure",
+        error_code: "hedge_lost",
+        model_id: "openai/gpt-4o-mini",
+        usage_source: "estimated",
+        completion_tokens: 0,
+        cost_status: "priced",
+      });
+      expect(won).toMatchObject({
+        status: "success",
+        model_id: "second/gpt-4o-mini",
+        usage_source: "provider",
+      });
+      const billed = second.requests[0]?.usage;
+      expect([won?.prompt_tokens, won?.completion_tokens]).toEqual([
+        billed?.prompt_tokens,
+        billed?.completion_tokens,
+      ]);
+      expect(lost?.prompt_tokens).toBeGreaterThan(0);
+    },
+  );
 
   it("that is slower than the first is cut off, and the first says everything", async () => {
     first.script({ kind: "reply", delayMs: 300 });
@@ -112,7 +133,12 @@ describe.each([false, true])("a hedge (stream: %s)", (stream) => {
     expect(textOf(await response.text())).toBe(DEFAULT_TEXT);
     expect(response.headers.get("x-sluice-provider")).toBe("openai");
     await second.waitFor((request) => request.closedByPeerAtMs !== undefined);
-    expect((await bothRows(response.headers.get("x-request-id"))).map(({ status, error_code }) => [status, error_code])).toEqual([
+    expect(
+      (await bothRows(response.headers.get("x-request-id"))).map(({ status, error_code }) => [
+        status,
+        error_code,
+      ]),
+    ).toEqual([
       ["success", null],
       ["failure", "hedge_lost"],
     ]);
@@ -124,18 +150,28 @@ describe.each([false, true])("a hedge (stream: %s)", (stream) => {
     const response = await chat(gateway, { model: "main", messages: MESSAGES, stream });
     expect([response.status, textOf(await response.text())]).toEqual([200, DEFAULT_TEXT]);
     expect(response.headers.get("x-sluice-provider")).toBe("openai");
-    expect((await bothRows(response.headers.get("x-request-id"))).map(({ status }) => status)).toEqual(["success", "failure"]);
+    expect(
+      (await bothRows(response.headers.get("x-request-id"))).map(({ status }) => status),
+    ).toEqual(["success", "failure"]);
   });
 
   it("ends with the client", async () => {
     for (const upstream of [first, second]) upstream.script({ kind: "hang" });
     const leaving = new AbortController();
     const user = `leaver-${stream}`;
-    const asked = chat(gateway, { model: "main", messages: MESSAGES, stream, user }, { signal: leaving.signal });
+    const asked = chat(
+      gateway,
+      { model: "main", messages: MESSAGES, stream, user },
+      { signal: leaving.signal },
+    );
     await second.waitFor((request) => request.parsed !== undefined);
     leaving.abort();
     await expect(asked).rejects.toThrow(/abort/);
-    await Promise.all([first, second].map((upstream) => upstream.waitFor((request) => request.closedByPeerAtMs !== undefined)));
+    await Promise.all(
+      [first, second].map((upstream) =>
+        upstream.waitFor((request) => request.closedByPeerAtMs !== undefined),
+      ),
+    );
     const rows = await eventually("both rows", async () => {
       const mine = (await spendRows(gateway, {})).filter((row) => row.end_user === user);
       return mine.length > 0 && mine;
@@ -150,7 +186,10 @@ describe.each([false, true])("a hedge (stream: %s)", (stream) => {
 describe("a hedge", () => {
   it("answers embeddings", async () => {
     first.script({ kind: "hang" });
-    const { data } = await openaiClient(gateway).embeddings.create({ model: "vectors", input: "a" });
+    const { data } = await openaiClient(gateway).embeddings.create({
+      model: "vectors",
+      input: "a",
+    });
     expect([data.length, first.requests.length, second.requests.length]).toEqual([1, 1, 1]);
   });
 

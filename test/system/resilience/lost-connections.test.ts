@@ -1,4 +1,7 @@
-/** Connections that are lost after the upstream has read the request: no step may see fewer calls than the upstream. */
+/**
+ * Connections that are lost after the upstream has read the request: no step may see fewer calls
+ * than the upstream.
+ */
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -58,10 +61,23 @@ const REPLY = JSON.stringify({
 });
 
 /** Sends a request whose connection was used before. */
-async function send(method: string, path: string, body?: object): Promise<{ response: Response; rows: SpendRow[] }> {
-  const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+async function send(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ response: Response; rows: SpendRow[] }> {
+  const headers = {
+    authorization: `Bearer ${gateway.masterKey}`,
+    "content-type": "application/json",
+  };
   const first = JSON.stringify({ model: "m", messages: MESSAGES });
-  await (await fetch(`${gateway.publicUrl}/v1/chat/completions`, { method: "POST", headers, body: first })).text();
+  await (
+    await fetch(`${gateway.publicUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: first,
+    })
+  ).text();
   read.length = 0;
   isLosing = true;
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -77,17 +93,28 @@ describe("a call that the upstream has read and worked on", () => {
     ["a stream", "/v1/chat/completions", { ...chatBody, stream: true }],
     ["embeddings", "/v1/embeddings", { model: "vectors", input: "text", num_retries: 0 }],
     ["images", "/v1/images/generations", { model: "painter", prompt: "A gate." }],
-    ["a native job", "/openai/v1/fine_tuning/jobs", { model: "gpt-4o-mini", training_file: "file-1" }],
+    [
+      "a native job",
+      "/openai/v1/fine_tuning/jobs",
+      { model: "gpt-4o-mini", training_file: "file-1" },
+    ],
     ["a native prompt", "/openai/v1/responses", { model: "gpt-4o-mini", input: "Hello" }],
   ])("is not sent again by the transport: %s (V1)", async (_what, path, body) => {
     const { response, rows } = await send("POST", path, body);
     expect([response.status, read.length, rows.length]).toEqual([502, 1, 1]);
     expect(response.headers.get("x-sluice-attempts")).toBe("1");
-    expect(rows[0]).toMatchObject({ status: "failure", error_code: "upstream_unreachable", metadata: { ambiguous: true } });
+    expect(rows[0]).toMatchObject({
+      status: "failure",
+      error_code: "upstream_unreachable",
+      metadata: { ambiguous: true },
+    });
   });
 
   it("is repeated by the step `retry`, each time with a row", async () => {
-    const { response, rows } = await send("POST", "/v1/chat/completions", { ...chatBody, num_retries: 1 });
+    const { response, rows } = await send("POST", "/v1/chat/completions", {
+      ...chatBody,
+      num_retries: 1,
+    });
     expect([response.status, read.length, rows.length]).toEqual([502, 2, 2]);
     expect(rows.every(({ metadata }) => metadata["ambiguous"] === true)).toBe(true);
   });

@@ -1,4 +1,6 @@
-/** The keep-alive race: an upstream that closes idle connections just as the next request goes out. */
+/**
+ * The keep-alive race: an upstream that closes idle connections just as the next request goes out.
+ */
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -28,7 +30,10 @@ let server: Server;
 let gateway: GatewayProcess;
 const sockets = new Set<Socket>();
 
-/** A connection is closed when it has been idle for about 50 ms. What arrives afterwards is never looked at. */
+/**
+ * A connection is closed when it has been idle for about 50 ms. What arrives afterwards is never
+ * looked at.
+ */
 function serve(socket: Socket): void {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -51,7 +56,9 @@ function serve(socket: Socket): void {
     const name = /post-\d+/.exec(text)?.[0] ?? "";
     text = "";
     answered.set(name, (answered.get(name) ?? 0) + 1);
-    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${REPLY.length}\r\n\r\n${REPLY}`);
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${REPLY.length}\r\n\r\n${REPLY}`,
+    );
     timer = setTimeout(
       () => {
         isClosed = true;
@@ -67,7 +74,9 @@ function serve(socket: Socket): void {
 beforeAll(async () => {
   server = createServer(serve);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  gateway = await startGateway({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` });
+  gateway = await startGateway({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+  });
 });
 afterAll(async () => {
   await gateway?.dispose();
@@ -82,7 +91,10 @@ describe("an upstream that closes idle connections", () => {
     const work = async (): Promise<void> => {
       while (next < POSTS) {
         const number = next++;
-        const response = await chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content: `post-${number}` }] });
+        const response = await chat(gateway, {
+          model: "gpt-4o-mini",
+          messages: [{ role: "user", content: `post-${number}` }],
+        });
         const text = await response.text();
         if (response.status !== 200) failures.push(`${number}: ${response.status} ${text}`);
         await pause(IDLE_MS + (Math.random() - 0.5) * SPREAD_MS);

@@ -16,7 +16,9 @@ let workspace: Workspace;
 let gateway: GatewayProcess;
 
 const modelsOf = (...ids: string[]): string =>
-  workspace.config({ models: ids.map((id) => `{ id: ${id}, targets: [{ provider: echo, model: echo }] }`) });
+  workspace.config({
+    models: ids.map((id) => `{ id: ${id}, targets: [{ provider: echo, model: echo }] }`),
+  });
 
 beforeAll(async () => {
   workspace = createWorkspace();
@@ -25,16 +27,22 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.dispose());
 
-const save = (...ids: string[]): void => workspace.write(modelsOf(...ids).replace("server: {", "server: { reload: on_request,"));
+const save = (...ids: string[]): void =>
+  workspace.write(modelsOf(...ids).replace("server: {", "server: { reload: on_request,"));
 
 async function command(...args: string[]) {
-  const run = runCommand([...args, "--config", workspace.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+  const run = runCommand(
+    [...args, "--config", workspace.configPath, "--admin-url", gateway.adminUrl],
+    workspace.folder,
+  );
   const { code } = await run.ended;
   return { code, out: run.stdout, err: run.stderr };
 }
 
 async function authorOf(generation: number): Promise<Entry["author"] | undefined> {
-  const { generations } = (await (await admin(gateway, "/config/history")).json()) as { readonly generations: readonly Entry[] };
+  const { generations } = (await (await admin(gateway, "/config/history")).json()) as {
+    readonly generations: readonly Entry[];
+  };
   return generations.find((entry) => entry.generation === generation)?.author;
 }
 
@@ -45,11 +53,17 @@ describe("the author of a generation", () => {
 
   it("is the name given to the route: in the history, the status, the attempt and the log", async () => {
     save("one", "two");
-    expect(await configPost(gateway, "reload", { author: "Ada" })).toMatchObject({ outcome: "applied", author: "Ada" });
+    expect(await configPost(gateway, "reload", { author: "Ada" })).toMatchObject({
+      outcome: "applied",
+      author: "Ada",
+    });
     expect(await authorOf(2)).toEqual({ name: "Ada", from: "caller" });
     expect((await configStatus(gateway)).live).toMatchObject({ author: { name: "Ada" } });
     const lines = gateway.stderr.split("\n").filter((line) => line.includes('"author":"Ada"'));
-    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["audit", "configuration applied"]);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      "audit",
+      "configuration applied",
+    ]);
     expect((await command("history")).out).toMatch(/^\*2 .* files +Ada /m);
   });
 
@@ -69,8 +83,12 @@ describe("the author of a generation", () => {
     expect((await configPost(gateway, "reload")).outcome).toBe("applied");
     const { generation } = (await configStatus(gateway)).live;
     expect(await authorOf(generation)).toEqual({ name: "file", from: "file" });
-    expect((await command("history")).out).toMatch(new RegExp(`^\\*${generation} .* files +file `, "m"));
-    expect((await command("status")).out).toMatch(new RegExp(`^running generation ${generation} by a saved file, `, "m"));
+    expect((await command("history")).out).toMatch(
+      new RegExp(`^\\*${generation} .* files +file `, "m"),
+    );
+    expect((await command("status")).out).toMatch(
+      new RegExp(`^running generation ${generation} by a saved file, `, "m"),
+    );
   });
 
   it("of a canary is its starter; the reason names the one that ended it", async () => {
@@ -133,7 +151,10 @@ describe("lines", () => {
     save("one", "five", "six");
     const pending = await command("diff", "--lines");
     expect(pending.out).toMatch(/^\+.*id: six/m);
-    await eventually("the files to be what was saved", async () => (await configStatus(gateway)).drift.files_differ);
+    await eventually(
+      "the files to be what was saved",
+      async () => (await configStatus(gateway)).drift.files_differ,
+    );
     // What has findings has lines too.
     workspace.write("version: 1\nmodels: [\n");
     const broken = await command("diff", "--lines");
@@ -142,7 +163,9 @@ describe("lines", () => {
   });
 
   it("are listed without a secret, and hold none", async () => {
-    const { files } = (await (await admin(gateway, "/config/files?of=2")).json()) as { readonly files: Record<string, string> };
+    const { files } = (await (await admin(gateway, "/config/files?of=2")).json()) as {
+      readonly files: Record<string, string>;
+    };
     expect(files["config/gateway.yaml"]).toContain("${env:OPENAI_API_KEY}");
     expect(JSON.stringify(files)).not.toContain("sk-upstream-credential");
     expect((await admin(gateway, "/config/files?of=2", undefined, "sk-unknown")).status).toBe(401);

@@ -15,10 +15,15 @@ const OPTIONS = {
   attempts: 1,
   balance: NEVER_EJECTS,
 };
-const target = (name: string): string => `{ id: m, targets: [{ provider: openai, model: ${name} }] }`;
+const target = (name: string): string =>
+  `{ id: m, targets: [{ provider: openai, model: ${name} }] }`;
 
 interface Status {
-  readonly live: { readonly generation: number; readonly contents_of: number | null; readonly reason: string | null };
+  readonly live: {
+    readonly generation: number;
+    readonly contents_of: number | null;
+    readonly reason: string | null;
+  };
   readonly workers_agree: boolean;
   readonly workers: readonly { readonly generation: number }[];
 }
@@ -43,9 +48,16 @@ const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 /** Asks one after the other, on that connection: the other worker sees nothing. */
 async function ask(times: number): Promise<number[]> {
   const statuses: number[] = [];
-  const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+  const headers = {
+    authorization: `Bearer ${gateway.masterKey}`,
+    "content-type": "application/json",
+  };
   for (let count = 0; count < times; count += 1) {
-    const asked = request(`${gateway.publicUrl}/v1/chat/completions`, { method: "POST", agent: connection, headers });
+    const asked = request(`${gateway.publicUrl}/v1/chat/completions`, {
+      method: "POST",
+      agent: connection,
+      headers,
+    });
     asked.end(JSON.stringify({ model: "m", messages: MESSAGES, user: `number ${count}` }));
     const [reply] = (await once(asked, "response")) as [IncomingMessage];
     await buffer(reply);
@@ -53,14 +65,20 @@ async function ask(times: number): Promise<number[]> {
   }
   return statuses;
 }
-const status = async (): Promise<Status> => (await (await admin(gateway, "/config/status")).json()) as Status;
+const status = async (): Promise<Status> =>
+  (await (await admin(gateway, "/config/status")).json()) as Status;
 
 describe("an edit whose requests fail in one of several workers", () => {
   it("is left by all of them, with one number and one reason", async () => {
     expect(new Set(await ask(20))).toEqual(new Set([200]));
     const before = (await status()).live.generation;
-    gateway.workspace.write(gateway.workspace.config({ ...OPTIONS, baseUrl: upstream.baseUrl, models: [target("bad")] }));
-    expect(await configPost(gateway, "reload")).toMatchObject({ outcome: "applied", generation: before + 1 });
+    gateway.workspace.write(
+      gateway.workspace.config({ ...OPTIONS, baseUrl: upstream.baseUrl, models: [target("bad")] }),
+    );
+    expect(await configPost(gateway, "reload")).toMatchObject({
+      outcome: "applied",
+      generation: before + 1,
+    });
     expect(new Set(await ask(10))).toEqual(new Set([502]));
     await eventually("every worker to be back", async () => {
       const { workers, workers_agree: agree } = await status();

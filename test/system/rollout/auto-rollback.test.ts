@@ -1,9 +1,20 @@
-/** Going back by itself, through the front door: an edit whose requests fail is undone once, and nothing else is. */
+/**
+ * Going back by itself, through the front door: an edit whose requests fail is undone once, and
+ * nothing else is.
+ */
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
-import { admin, type Attempt, chat, configPost, configStatus, createKey, MESSAGES } from "../support/client.ts";
+import {
+  admin,
+  type Attempt,
+  chat,
+  configPost,
+  configStatus,
+  createKey,
+  MESSAGES,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
@@ -16,7 +27,8 @@ const OPTIONS = {
   attempts: 1,
   balance: NEVER_EJECTS,
 };
-const target = (name: string): string => `{ id: m, targets: [{ provider: openai, model: ${name} }] }`;
+const target = (name: string): string =>
+  `{ id: m, targets: [{ provider: openai, model: ${name} }] }`;
 
 beforeAll(async () => {
   upstream = await createUpstream();
@@ -31,13 +43,20 @@ afterAll(async () => {
 
 /** Saves an edit of the models, and asks for it. */
 function edit(...models: string[]): Promise<Attempt> {
-  gateway.workspace.write(gateway.workspace.config({ ...OPTIONS, baseUrl: upstream.baseUrl, models }));
+  gateway.workspace.write(
+    gateway.workspace.config({ ...OPTIONS, baseUrl: upstream.baseUrl, models }),
+  );
   return configPost(gateway, "reload");
 }
 
 let asked = 0;
 
-async function ask(times: number, model = "m", key = gateway.masterKey, more: object = {}): Promise<number[]> {
+async function ask(
+  times: number,
+  model = "m",
+  key = gateway.masterKey,
+  more: object = {},
+): Promise<number[]> {
   const init = { headers: { authorization: `Bearer ${key}` } };
   const statuses: number[] = [];
   for (let count = 0; count < times; count += 1) {
@@ -51,7 +70,11 @@ async function ask(times: number, model = "m", key = gateway.masterKey, more: ob
 }
 
 interface Status {
-  readonly live: { readonly generation: number; readonly contents_of: number | null; readonly reason: string | null };
+  readonly live: {
+    readonly generation: number;
+    readonly contents_of: number | null;
+    readonly reason: string | null;
+  };
   readonly judged: {
     readonly generation: number;
     readonly requests: number;
@@ -60,11 +83,15 @@ interface Status {
   readonly last_attempt: Attempt & { readonly reason: string | null };
   readonly drift: { readonly files_differ: boolean };
 }
-const status = async (): Promise<Status> => (await (await admin(gateway, "/config/status")).json()) as Status;
+const status = async (): Promise<Status> =>
+  (await (await admin(gateway, "/config/status")).json()) as Status;
 
 async function command(...args: string[]): Promise<string> {
   const { configPath, folder } = gateway.workspace;
-  const run = runCommand([...args, "--config", configPath, "--admin-url", gateway.adminUrl], folder);
+  const run = runCommand(
+    [...args, "--config", configPath, "--admin-url", gateway.adminUrl],
+    folder,
+  );
   await run.ended;
   return run.stdout;
 }
@@ -75,7 +102,11 @@ describe("an edit whose requests fail", () => {
     const { generation: before } = (await configStatus(gateway)).live;
     const bad = await edit(target("bad"));
     expect(bad).toMatchObject({ outcome: "applied", generation: before + 1 });
-    expect((await status()).judged).toMatchObject({ generation: before + 1, requests: 0, before: { requests: 30, errors: 0 } });
+    expect((await status()).judged).toMatchObject({
+      generation: before + 1,
+      requests: 0,
+      before: { requests: 30, errors: 0 },
+    });
     const written = readFileSync(gateway.configPath, "utf8");
     await ask(10);
     const {
@@ -95,8 +126,12 @@ describe("an edit whose requests fail", () => {
     expect(readFileSync(gateway.configPath, "utf8")).toBe(written);
     expect(new Set(await ask(5))).toEqual(new Set([200]));
     expect(await command("status")).toContain(`rolled back by itself: ${reason}`);
-    expect(await command("history")).toMatch(new RegExp(`rollback of ${before} +auto_rollback +${reason}`));
-    expect(await command("history", String(before + 2))).toContain(`= rollback of ${before} by auto_rollback`);
+    expect(await command("history")).toMatch(
+      new RegExp(`rollback of ${before} +auto_rollback +${reason}`),
+    );
+    expect(await command("history", String(before + 2))).toContain(
+      `= rollback of ${before} by auto_rollback`,
+    );
     expect(gateway.stderr + gateway.stdout).toContain("configuration rolled back by itself");
     const metrics = await (await admin(gateway, "/metrics")).text();
     expect(metrics).toMatch(/^sluice_config_failing_generations_total 1$/m);
@@ -104,9 +139,15 @@ describe("an edit whose requests fail", () => {
 
   it("stays when the same contents are asked for again", async () => {
     const { generation } = (await status()).live;
-    expect(await configPost(gateway, "reload")).toMatchObject({ outcome: "applied", generation: generation + 1 });
+    expect(await configPost(gateway, "reload")).toMatchObject({
+      outcome: "applied",
+      generation: generation + 1,
+    });
     expect(new Set(await ask(30))).toEqual(new Set([502]));
-    expect(await status()).toMatchObject({ judged: null, live: { generation: generation + 1, contents_of: null } });
+    expect(await status()).toMatchObject({
+      judged: null,
+      live: { generation: generation + 1, contents_of: null },
+    });
   });
 
   it("gives way to the next edit, which is watched in its turn", async () => {
@@ -147,16 +188,26 @@ describe("an edit whose requests fail", () => {
 
   it("is not taken back for what one key makes fail (I9)", async () => {
     const [attacker, victim] = (await Promise.all(
-      ["attacker", "victim"].map(async (alias) => (await createKey(gateway, { key_alias: alias })).key),
+      ["attacker", "victim"].map(
+        async (alias) => (await createKey(gateway, { key_alias: alias })).key,
+      ),
     )) as [string, string];
-    upstream.script(({ parsed }) => (parsed?.["user"] === "attacker" ? { kind: "reset" } : { kind: "reply" }));
+    upstream.script(({ parsed }) =>
+      parsed?.["user"] === "attacker" ? { kind: "reset" } : { kind: "reply" },
+    );
     await edit(target("calm"));
     await ask(100, "m", victim);
-    const { generation } = await edit(target("calm"), "{ id: added, targets: [{ provider: echo, model: echo }] }");
+    const { generation } = await edit(
+      target("calm"),
+      "{ id: added, targets: [{ provider: echo, model: echo }] }",
+    );
     await ask(5, "m", victim);
     await ask(20, "m", attacker, { user: "attacker", num_retries: 0 });
     await ask(5, "m", victim);
-    expect(await status()).toMatchObject({ live: { generation, contents_of: null }, last_attempt: { outcome: "applied" } });
+    expect(await status()).toMatchObject({
+      live: { generation, contents_of: null },
+      last_attempt: { outcome: "applied" },
+    });
     // The upstream's own 5xx at a target that the edit left alone are no evidence, for any key.
     upstream.script({ kind: "error", status: 500, message: "no" });
     await ask(10, "m", attacker);

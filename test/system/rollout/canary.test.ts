@@ -1,9 +1,20 @@
-/** Canaries through the front door: a share of the keys tries an edit; then all keys have it, or none. */
+/**
+ * Canaries through the front door: a share of the keys tries an edit; then all keys have it, or
+ * none.
+ */
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
-import { admin, chat, configPost, configStatus, createKey, MESSAGES, rowsOf } from "../support/client.ts";
+import {
+  admin,
+  chat,
+  configPost,
+  configStatus,
+  createKey,
+  MESSAGES,
+  rowsOf,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
@@ -39,7 +50,8 @@ beforeAll(async () => {
   };
   gateway = await startGateway(options);
   good = readFileSync(gateway.configPath, "utf8");
-  for (let index = 0; index < KEYS; index += 1) keys.push((await createKey(gateway, { key_alias: `key-${index}` })).key);
+  for (let index = 0; index < KEYS; index += 1)
+    keys.push((await createKey(gateway, { key_alias: `key-${index}` })).key);
 });
 afterAll(async () => {
   await gateway?.dispose();
@@ -50,11 +62,21 @@ const canary = async (): Promise<Canary | null> =>
   ((await (await admin(gateway, "/config/status")).json()) as { canary: Canary | null }).canary;
 
 /** One request of a key: what it was answered, and by which generation. */
-async function ask(key: string): Promise<{ status: number; generation: number; id: string | null }> {
-  const response = await chat(gateway, { model: "m", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
+async function ask(
+  key: string,
+): Promise<{ status: number; generation: number; id: string | null }> {
+  const response = await chat(
+    gateway,
+    { model: "m", messages: MESSAGES },
+    { headers: { authorization: `Bearer ${key}` } },
+  );
   await response.arrayBuffer();
   const { status, headers } = response;
-  return { status, generation: Number(headers.get("x-sluice-generation")), id: headers.get("x-request-id") };
+  return {
+    status,
+    generation: Number(headers.get("x-sluice-generation")),
+    id: headers.get("x-request-id"),
+  };
 }
 
 const generationsOfKeys = async (): Promise<number[]> => {
@@ -88,10 +110,17 @@ describe("a canary", () => {
       headers: { "x-service-api-key": keys[index] ?? "", "content-type": "application/json" },
     });
     await named.arrayBuffer();
-    expect([named.status, named.headers.get("x-sluice-generation")]).toEqual([200, String(before + 1)]);
+    expect([named.status, named.headers.get("x-sluice-generation")]).toEqual([
+      200,
+      String(before + 1),
+    ]);
 
     const done = await configPost(gateway, "canary/promote");
-    expect(done).toMatchObject({ outcome: "promoted", generation: before + 1, reason: "the operator said so" });
+    expect(done).toMatchObject({
+      outcome: "promoted",
+      generation: before + 1,
+      reason: "the operator said so",
+    });
     expect(new Set(await generationsOfKeys())).toEqual(new Set([before + 1]));
     expect(await configStatus(gateway)).toMatchObject({
       live: { generation: before + 1, origin: "canary" },
@@ -120,7 +149,9 @@ describe("a canary", () => {
       }
       return (await canary()) === null;
     });
-    console.info(`a bad canary: ${harmed.size} of ${KEYS} keys harmed, ${failed.length} requests failed until it was returned`);
+    console.info(
+      `a bad canary: ${harmed.size} of ${KEYS} keys harmed, ${failed.length} requests failed until it was returned`,
+    );
     expect(failed).toHaveLength(5);
     expect(harmed.size).toBeLessThan(KEYS * SHARE * 2);
     expect(await rowsOf(gateway, failed[0])).toMatchObject([{ status: "failure", generation }]);
@@ -132,7 +163,9 @@ describe("a canary", () => {
       reason: "5 of its 5 requests failed, more than 5%",
     });
     expect(status.drift.files_differ).toBe(true);
-    const history = (await (await admin(gateway, "/config/history")).json()) as { generations: Record<string, unknown>[] };
+    const history = (await (await admin(gateway, "/config/history")).json()) as {
+      generations: Record<string, unknown>[];
+    };
     expect(history.generations[0]).toMatchObject({
       generation,
       origin: "canary",
@@ -154,13 +187,28 @@ describe("a canary", () => {
       return [code, command.stdout || command.stderr];
     };
     gateway.workspace.write(configOf("third"));
-    expect(await run("reload", "--canary", "5%", "--for", "1h", "--abort-if", "error_rate>5% or p99>20s")).toEqual([
-      0,
-      expect.stringMatching(/^canary: generation \d+ \(digest [0-9a-f]{12}\)\n$/),
+    expect(
+      await run(
+        "reload",
+        "--canary",
+        "5%",
+        "--for",
+        "1h",
+        "--abort-if",
+        "error_rate>5% or p99>20s",
+      ),
+    ).toEqual([0, expect.stringMatching(/^canary: generation \d+ \(digest [0-9a-f]{12}\)\n$/)]);
+    expect((await run("status"))[1]).toMatch(
+      /^canary generation \d+ for 5% of the keys until \S+: 0 of 0 requests failed/m,
+    );
+    expect(await run("reload", "--for", "1h")).toEqual([
+      2,
+      expect.stringContaining("belong to --canary"),
     ]);
-    expect((await run("status"))[1]).toMatch(/^canary generation \d+ for 5% of the keys until \S+: 0 of 0 requests failed/m);
-    expect(await run("reload", "--for", "1h")).toEqual([2, expect.stringContaining("belong to --canary")]);
-    expect(await run("reload", "--canary", "5")).toEqual([1, expect.stringContaining("5 is no share: write one such as 5%.")]);
+    expect(await run("reload", "--canary", "5")).toEqual([
+      1,
+      expect.stringContaining("5 is no share: write one such as 5%."),
+    ]);
     gateway.workspace.write(configOf("fourth"));
     const applied = await configPost(gateway, "reload");
     expect(applied.outcome).toBe("applied");
@@ -175,11 +223,19 @@ describe("server.reload: on_request", () => {
     const { live } = await configStatus(gateway);
     gateway.workspace.write(configOf("fifth"));
     await eventually("the file to be seen", async () => {
-      const history = (await (await admin(gateway, "/config/history")).json()) as { attempts: { outcome: string }[] };
+      const history = (await (await admin(gateway, "/config/history")).json()) as {
+        attempts: { outcome: string }[];
+      };
       return history.attempts[0]?.outcome === "unchanged";
     });
-    expect(await configStatus(gateway)).toMatchObject({ live: { generation: live.generation }, drift: { files_differ: true } });
-    expect(await configPost(gateway, "reload")).toMatchObject({ outcome: "applied", generation: live.generation + 1 });
+    expect(await configStatus(gateway)).toMatchObject({
+      live: { generation: live.generation },
+      drift: { files_differ: true },
+    });
+    expect(await configPost(gateway, "reload")).toMatchObject({
+      outcome: "applied",
+      generation: live.generation + 1,
+    });
   });
 });
 
@@ -187,13 +243,21 @@ describe("a canary of several workers", () => {
   it("counts the requests of all, ends in all when one sees a fault, and refuses a restart", async () => {
     const options = { baseUrl: upstream.baseUrl, attempts: 1, balance: NEVER_EJECTS };
     const models = ["{ id: m, targets: [{ provider: openai, model: real }] }"];
-    const several = await startGateway({ ...options, server: "workers: 2, reload: on_request", models });
+    const several = await startGateway({
+      ...options,
+      server: "workers: 2, reload: on_request",
+      models,
+    });
     const single = gateway;
     gateway = several;
     try {
       const text = readFileSync(several.configPath, "utf8");
-      const write = (target: string): void => several.workspace.write(text.replace("model: real", `model: ${target}`));
-      const agreed = (): Promise<{ live: { generation: number }; last_attempt: { outcome: string } }> =>
+      const write = (target: string): void =>
+        several.workspace.write(text.replace("model: real", `model: ${target}`));
+      const agreed = (): Promise<{
+        live: { generation: number };
+        last_attempt: { outcome: string };
+      }> =>
         eventually(
           "the end of the canary in all workers",
           async () => {
@@ -209,12 +273,24 @@ describe("a canary of several workers", () => {
         );
       let number = 0;
       const fresh = (): Promise<Response> =>
-        chat(several, { model: "m", messages: MESSAGES, user: `number ${(number += 1)}` }, { headers: { connection: "close" } });
+        chat(
+          several,
+          { model: "m", messages: MESSAGES, user: `number ${(number += 1)}` },
+          { headers: { connection: "close" } },
+        );
 
       write("bad");
-      await configPost(several, "reload", { canary: { share: "100%", for: "10m", min_requests: 6 } });
-      const restart = (await (await admin(several, "/restart", {})).json()) as { outcome: string; reasons: string[] };
-      expect(restart).toMatchObject({ outcome: "refused", reasons: [expect.stringContaining("A canary runs")] });
+      await configPost(several, "reload", {
+        canary: { share: "100%", for: "10m", min_requests: 6 },
+      });
+      const restart = (await (await admin(several, "/restart", {})).json()) as {
+        outcome: string;
+        reasons: string[];
+      };
+      expect(restart).toMatchObject({
+        outcome: "refused",
+        reasons: [expect.stringContaining("A canary runs")],
+      });
       await eventually("its return", async () => {
         await (await fresh()).arrayBuffer();
         return (await canary()) === null;
@@ -224,13 +300,17 @@ describe("a canary of several workers", () => {
 
       write("other");
       // One worker alone has too few of them.
-      await configPost(several, "reload", { canary: { share: "100%", for: "5s", min_requests: 30 } });
+      await configPost(several, "reload", {
+        canary: { share: "100%", for: "5s", min_requests: 30 },
+      });
       const replies = await Promise.all(Array.from({ length: 30 }, fresh));
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(await canary()).toMatchObject({ requests: 30, errors: 0 });
       const after = await agreed();
       expect(after.last_attempt.outcome).toBe("promoted");
-      expect((await fresh()).headers.get("x-sluice-generation")).toBe(String(after.live.generation));
+      expect((await fresh()).headers.get("x-sluice-generation")).toBe(
+        String(after.live.generation),
+      );
     } finally {
       gateway = single;
       await several.dispose();

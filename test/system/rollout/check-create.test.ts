@@ -1,4 +1,7 @@
-/** `sluice check` and what only a plugin finds: as it is made, and a guardrail as it judges its own sample. */
+/**
+ * `sluice check` and what only a plugin finds: as it is made, and a guardrail as it judges its own
+ * sample.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +9,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCommand } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
-/** A provider, a guardrail and a step that cannot be made, or not started, where their options say so. */
+/**
+ * A provider, a guardrail and a step that cannot be made, or not started, where their options say
+ * so.
+ */
 const PLUGINS = `
 import { defineGuardrail, defineProvider, defineStep, passOn } from "@sluice/kit";
 
@@ -45,7 +51,11 @@ function edit(path: string, from: string, to: string): void {
 }
 
 function guardrails(...entries: readonly string[]): void {
-  edit(workspace.configPath, "models:\n", `guardrails:\n${entries.map((entry) => `  ${entry}\n`).join("")}models:\n`);
+  edit(
+    workspace.configPath,
+    "models:\n",
+    `guardrails:\n${entries.map((entry) => `  ${entry}\n`).join("")}models:\n`,
+  );
 }
 
 async function check(): Promise<{ code: number | null; stdout: string }> {
@@ -59,8 +69,16 @@ const GUARDRAIL = "guardrails:\n  moon: { use: moody, fails: create }\n";
 
 describe("sluice check makes every plugin", () => {
   it.each([
-    ["provider", () => edit(workspace.configPath, "providers:\n", `providers:\n${PROVIDER}`), /^config\/gateway\.yaml:\d+:\d+ /m],
-    ["guardrail", () => edit(workspace.configPath, "models:\n", `${GUARDRAIL}models:\n`), /^config\/gateway\.yaml:\d+:\d+ /m],
+    [
+      "provider",
+      () => edit(workspace.configPath, "providers:\n", `providers:\n${PROVIDER}`),
+      /^config\/gateway\.yaml:\d+:\d+ /m,
+    ],
+    [
+      "guardrail",
+      () => edit(workspace.configPath, "models:\n", `${GUARDRAIL}models:\n`),
+      /^config\/gateway\.yaml:\d+:\d+ /m,
+    ],
     [
       "step",
       () =>
@@ -81,8 +99,16 @@ describe("sluice check makes every plugin", () => {
   });
 
   it("and starts none where no guardrail is to be tested", async () => {
-    edit(workspace.configPath, "providers:\n", "providers:\n  moon: { use: moody, fails: start }\n");
-    edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - limits", "  - { use: moody, with: { fails: start } }\n  - limits");
+    edit(
+      workspace.configPath,
+      "providers:\n",
+      "providers:\n  moon: { use: moody, fails: start }\n",
+    );
+    edit(
+      join(workspace.pipelinesFolder, "chat.yaml"),
+      "  - limits",
+      "  - { use: moody, with: { fails: start } }\n  - limits",
+    );
     expect(await check()).toEqual({ code: 0, stdout: expect.stringContaining("ok: ") as string });
   });
 

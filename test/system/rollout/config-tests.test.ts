@@ -1,4 +1,7 @@
-/** Tests in pipelines: an edit, a start and a command are refused by one that fails, and nothing of a test is seen outside. */
+/**
+ * Tests in pipelines: an edit, a start and a command are refused by one that fails, and nothing of
+ * a test is seen outside.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +18,8 @@ const PROMISE = `  - name: the house rule holds
     expect: { status: 200, text: saved, targets: [openai/gpt-4o-mini, openai/gpt-4o] }
 end_of_config: true
 `;
-const FALLBACK = "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }], fallbacks: { general: [gpt-4o] } }";
+const FALLBACK =
+  "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }], fallbacks: { general: [gpt-4o] } }";
 const OTHERS = [
   "{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }] }",
   "{ id: echo, targets: [{ provider: echo, model: echo }] }",
@@ -55,7 +59,10 @@ describe("a test that fails", () => {
     expect(finding).toMatchObject({ file: "pipelines/chat.yaml", line: lineOf("    expect:") });
     expect(finding?.message).toContain('The test "the house rule holds" fails: expected');
     expect(await configStatus(gateway)).toMatchObject({ live: { generation: 1 } });
-    const command = runCommand(["test", "--config", workspace.configPath, pipeline], workspace.folder);
+    const command = runCommand(
+      ["test", "--config", workspace.configPath, pipeline],
+      workspace.folder,
+    );
     expect(await command.ended).toMatchObject({ code: 1 });
     expect(command.stdout).toContain("FAILED  chat: the house rule holds");
     expect(command.stdout).toMatch(/^failed: 5 of 6 tests, \d+ ms$/m);
@@ -76,19 +83,27 @@ describe("a test that fails", () => {
     expect(command.stderr).toMatch(
       /^pipelines\/chat\.yaml:\d+:\d+ {2}The test "without a key nothing is called" fails: .* but 401/m,
     );
-    expect(command.stderr).toContain("Generation 1 ran here last: sluice serve --last-good starts with it");
+    expect(command.stderr).toContain(
+      "Generation 1 ran here last: sluice serve --last-good starts with it",
+    );
     const started = await startGateway(other, {}, "warn", ["--last-good"]);
-    expect(await configStatus(started)).toMatchObject({ live: { generation: 1 }, drift: { files_differ: true } });
+    expect(await configStatus(started)).toMatchObject({
+      live: { generation: 1 },
+      drift: { files_differ: true },
+    });
     await started.dispose();
   });
 });
 
 it("nothing of the tests is seen outside: no call, no row, no window, no deployment", async () => {
   expect(upstream.requests).toEqual([]);
-  const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { readonly deployments: readonly object[] };
+  const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
+    readonly deployments: readonly object[];
+  };
   expect(deployments.length).toBeGreaterThan(0);
   expect(JSON.stringify(deployments)).not.toContain("sluice-test");
-  for (const deployment of deployments) expect(deployment).toMatchObject({ attempts: { total: 0 }, ejections: 0 });
+  for (const deployment of deployments)
+    expect(deployment).toMatchObject({ attempts: { total: 0 }, ejections: 0 });
   upstream.script({ kind: "reply", text: "real" });
   const reply = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
   expect(reply.status).toBe(200);

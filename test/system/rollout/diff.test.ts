@@ -1,4 +1,7 @@
-/** `sluice diff`: effects of an edit, of generations and of folders, and a replay of the traffic that was seen. */
+/**
+ * `sluice diff`: effects of an edit, of generations and of folders, and a replay of the traffic
+ * that was seen.
+ */
 
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +70,9 @@ describe("sluice diff", () => {
 
     workspace.write(edited);
     const reload = await admin(gateway, "/config/reload", {});
-    expect(await reload.json()).toMatchObject({ outcome: expect.stringMatching(/applied|unchanged/) as string });
+    expect(await reload.json()).toMatchObject({
+      outcome: expect.stringMatching(/applied|unchanged/) as string,
+    });
     const between = await diff("1", "2", "--replay", "--fail-on", "danger");
     const without = (line: string) => line.replace(/ {2}\(.*\)$/, "");
     expect(between.lines.map(without)).toEqual([
@@ -100,7 +105,10 @@ describe("sluice diff", () => {
       writeFileSync(chatFile, readFileSync(chatFile, "utf8").replace(/^ +- guardrails.*\n/m, ""));
       const { lines, code } = await diff("files", other.folder, "--json");
       expect(code).toBe(0);
-      const answer = JSON.parse(lines.join("\n")) as { risk: string; effects: { about: string; message: string }[] };
+      const answer = JSON.parse(lines.join("\n")) as {
+        risk: string;
+        effects: { about: string; message: string }[];
+      };
       expect(answer.risk).toBe("danger");
       expect(answer.effects[0]?.message).toBe("loses the step guardrails");
       expect((await diff("7", "files")).stderr).toContain("Generation 7 is not in the history");

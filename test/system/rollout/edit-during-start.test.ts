@@ -1,4 +1,7 @@
-/** Edits that are saved while a gateway starts, after it has read its files and before it watches them. */
+/**
+ * Edits that are saved while a gateway starts, after it has read its files and before it watches
+ * them.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,17 +28,23 @@ afterEach(async () => {
   await upstream?.close();
 });
 
-/** A workspace whose plugin, which is loaded after the files were read, saves files in place the first time that it is loaded. */
+/**
+ * A workspace whose plugin, which is loaded after the files were read, saves files in place the
+ * first time that it is loaded.
+ */
 function prepare(config: (text: string) => string = (text) => text): string {
   workspace = createWorkspace({ baseUrl: upstream.baseUrl });
   mkdirSync(join(workspace.folder, "my-plugins"));
   mkdirSync(join(workspace.folder, "config/secrets"));
   writeFileSync(join(workspace.folder, "config/secrets/key"), "sk-first-secret-of-the-tests");
-  const withPlugin = (text: string): string => text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/saves.ts"\n');
+  const withPlugin = (text: string): string =>
+    text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/saves.ts"\n');
   const shipped = workspace.config({ baseUrl: upstream.baseUrl });
   workspace.write(withPlugin(config(shipped)));
   writePlugin({});
-  return withPlugin(config(workspace.config({ baseUrl: upstream.baseUrl, models: [...DEFAULT_MODELS, ADDED] })));
+  return withPlugin(
+    config(workspace.config({ baseUrl: upstream.baseUrl, models: [...DEFAULT_MODELS, ADDED] })),
+  );
 }
 
 function writePlugin(saves: Readonly<Record<string, string>>): void {
@@ -60,7 +69,11 @@ export default defineStep({
 }
 
 async function modelsOf(running: GatewayProcess): Promise<string> {
-  return (await fetch(`${running.publicUrl}/v1/models`, { headers: { authorization: `Bearer ${running.masterKey}` } })).text();
+  return (
+    await fetch(`${running.publicUrl}/v1/models`, {
+      headers: { authorization: `Bearer ${running.masterKey}` },
+    })
+  ).text();
 }
 
 const isAdded = (running: GatewayProcess): Promise<unknown> =>
@@ -94,7 +107,9 @@ it("a pipeline in a new file is applied", async () => {
   writePlugin({ [join(workspace.pipelinesFolder, "again.yaml")]: chatFile });
   const running = (gateway = await startGateway(workspace));
   const status = async (): Promise<string> => (await admin(running, "/config/status")).text();
-  await eventually("the finding of the new file", async () => (await status()).includes("again.yaml"));
+  await eventually("the finding of the new file", async () =>
+    (await status()).includes("again.yaml"),
+  );
   expect(await status()).toContain("again.yaml");
 });
 
@@ -102,7 +117,9 @@ it("the corrected file is applied where the last good configuration was started 
   const edited = prepare();
   gateway = await startGateway(workspace);
   await gateway.stop();
-  workspace.write(readFileSync(workspace.configPath, "utf8").replace("version: 1", "version: 1\nmodles: []"));
+  workspace.write(
+    readFileSync(workspace.configPath, "utf8").replace("version: 1", "version: 1\nmodles: []"),
+  );
   writePlugin({ [workspace.configPath]: edited });
   gateway = await startGateway(workspace, {}, "warn", ["--last-good"]);
   await isAdded(gateway);

@@ -1,6 +1,16 @@
-/** Edits as they happen to be written: cut off, in bursts, with a secret's file, with too much gone. */
+/**
+ * Edits as they happen to be written: cut off, in bursts, with a secret's file, with too much gone.
+ */
 
-import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  mkdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -33,11 +43,16 @@ describe("the shipped configuration, cut off in place", () => {
     const files = [
       workspace.configPath,
       join(workspace.folder, "config/prices.yaml"),
-      ...readdirSync(workspace.pipelinesFolder).map((name) => join(workspace.pipelinesFolder, name)),
+      ...readdirSync(workspace.pipelinesFolder).map((name) =>
+        join(workspace.pipelinesFolder, name),
+      ),
     ];
     const cuts = Array.from({ length: TRUNCATIONS }, (_, index) => {
       // Half of them in the gateway file, spread over its length; the rest over the other files.
-      const file = index % 2 === 0 ? workspace.configPath : (files[1 + (((index - 1) / 2) % (files.length - 1))] ?? "");
+      const file =
+        index % 2 === 0
+          ? workspace.configPath
+          : (files[1 + (((index - 1) / 2) % (files.length - 1))] ?? "");
       return { file, part: (index + 1) / (TRUNCATIONS + 1) };
     });
     const before = await configStatus(gateway);
@@ -45,7 +60,11 @@ describe("the shipped configuration, cut off in place", () => {
     const statuses: number[] = [];
     const asking = (async () => {
       while (!stopping.signal.aborted) {
-        const response = await chat(gateway, { model: "echo", messages: MESSAGES }, { headers: { authorization: "" } });
+        const response = await chat(
+          gateway,
+          { model: "echo", messages: MESSAGES },
+          { headers: { authorization: "" } },
+        );
         await response.text();
         statuses.push(response.status);
         await pause(ASK_MS);
@@ -65,15 +84,34 @@ describe("the shipped configuration, cut off in place", () => {
     expect(outcomes).toHaveLength(TRUNCATIONS);
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect((await configPost(gateway, "reload")).outcome).toBe("unchanged");
-    expect((await configStatus(gateway)).live).toMatchObject({ generation: before.live.generation, digest: before.live.digest });
-    console.info(`${TRUNCATIONS} truncations: 0 applied, ${statuses.length} requests without a key`);
+    expect((await configStatus(gateway)).live).toMatchObject({
+      generation: before.live.generation,
+      digest: before.live.digest,
+    });
+    console.info(
+      `${TRUNCATIONS} truncations: 0 applied, ${statuses.length} requests without a key`,
+    );
   });
 });
 
 describe("a burst of edits", () => {
   it("loses no request and no stream, mixes no generations, and its last edit is live", async () => {
-    const result = await runEditStorm({ seconds: amount(1, 2), editsPerSecond: 100, requestsPerSecond: 50, streams: 10 });
-    const { failed, mixed, brokenStreams, mostGenerations, lastEditLiveMs, generationsMade, requests, edits } = result;
+    const result = await runEditStorm({
+      seconds: amount(1, 2),
+      editsPerSecond: 100,
+      requestsPerSecond: 50,
+      streams: 10,
+    });
+    const {
+      failed,
+      mixed,
+      brokenStreams,
+      mostGenerations,
+      lastEditLiveMs,
+      generationsMade,
+      requests,
+      edits,
+    } = result;
     console.info(
       `${edits} edits, ${requests} requests: ${generationsMade} generations, ${mostGenerations} at a time, last edit live after ${Math.round(lastEditLiveMs)} ms`,
     );
@@ -93,7 +131,10 @@ describe("with a gateway of its own", () => {
   beforeAll(async () => {
     upstream = await createUpstream();
     workspace = createWorkspace({ baseUrl: upstream.baseUrl });
-    const text = readFileSync(workspace.configPath, "utf8").replace("${env:OPENAI_API_KEY}", "${file:secrets/key}");
+    const text = readFileSync(workspace.configPath, "utf8").replace(
+      "${env:OPENAI_API_KEY}",
+      "${file:secrets/key}",
+    );
     good = `${text}keys: [{ alias: ci, key: "\${env:CI_KEY}", models: [echo] }]\n${MARK}\n`;
     mkdirSync(join(workspace.folder, "config/secrets/..1"), { recursive: true });
     // As a mounted secret: the file is a link through a folder that is swapped whole.
@@ -122,7 +163,10 @@ describe("with a gateway of its own", () => {
     writeFileSync(join(home, "..2/key"), "sk-second");
     symlinkSync("..2", join(home, "..data_tmp"));
     renameSync(join(home, "..data_tmp"), join(home, "..data"));
-    await eventually("the new credential", async () => (await credentialUsed()) === "Bearer sk-second");
+    await eventually(
+      "the new credential",
+      async () => (await credentialUsed()) === "Bearer sk-second",
+    );
     const text = await stream.text();
     expect(text.match(/"content":"word "/g)).toHaveLength(60);
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
@@ -147,13 +191,22 @@ describe("with a gateway of its own", () => {
     const lines = good.split("\n").filter((line) => !/id: "?(gpt-4o|openai)/.test(line));
     workspace.write(lines.join("\n"));
     const refused = await configPost(gateway, "reload");
-    expect(refused).toMatchObject({ outcome: "refused", findings: [{ file: "config/gateway.yaml" }] });
-    expect(refused.findings[0]?.message).toBe("3 of 4 models would vanish: gpt-4o-mini, gpt-4o, openai/*.");
+    expect(refused).toMatchObject({
+      outcome: "refused",
+      findings: [{ file: "config/gateway.yaml" }],
+    });
+    expect(refused.findings[0]?.message).toBe(
+      "3 of 4 models would vanish: gpt-4o-mini, gpt-4o, openai/*.",
+    );
     const [, digest = ""] = /--force ([0-9a-f]{12})`/.exec(refused.findings[0]?.fix ?? "") ?? [];
     expect(refused.digest?.startsWith(digest)).toBe(true);
-    const wrong = await configPost(gateway, "reload", { force: digest.replace(/.$/, (last) => (last === "0" ? "1" : "0")) });
+    const wrong = await configPost(gateway, "reload", {
+      force: digest.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+    });
     expect(wrong.outcome).toBe("refused");
-    expect(await configPost(gateway, "reload", { force: digest })).toMatchObject({ outcome: "applied" });
+    expect(await configPost(gateway, "reload", { force: digest })).toMatchObject({
+      outcome: "applied",
+    });
     expect((await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES })).status).toBe(404);
     workspace.write(good);
     expect((await configPost(gateway, "reload")).outcome).toBe("applied");
@@ -164,7 +217,9 @@ describe("with a gateway of its own", () => {
     const { outcome, findings } = await configPost(gateway, "reload");
     expect([outcome, findings[0]?.text]).toEqual([
       "refused",
-      expect.stringMatching(/^config\/gateway\.yaml:3:3  The setting server\.max_body cannot change/),
+      expect.stringMatching(
+        /^config\/gateway\.yaml:3:3  The setting server\.max_body cannot change/,
+      ),
     ]);
     workspace.write(good);
     expect((await configPost(gateway, "reload")).outcome).toBe("unchanged");

@@ -1,4 +1,7 @@
-/** Edits that are refused change nothing and are explained; edits that take something away let what runs finish. */
+/**
+ * Edits that are refused change nothing and are explained; edits that take something away let what
+ * runs finish.
+ */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,28 +42,46 @@ async function attempted(...outcomes: string[]) {
   });
 }
 
-const lineOf = (text: string, part: string): number => text.slice(0, text.indexOf(part)).split("\n").length;
+const lineOf = (text: string, part: string): number =>
+  text.slice(0, text.indexOf(part)).split("\n").length;
 
 describe("a gateway file that is wrong changes nothing and is explained with file, line and column", () => {
-  const broken: Record<string, (text: string) => [text: string, at: { line: number; column: number } | undefined, said: RegExp]> =
-    {
-      "a bracket that is not closed": (text) => {
-        const wrong = text.replace("targets: [{ provider: echo, model: echo }] }", "targets: [{ provider: echo");
-        return [wrong, undefined, /\S/];
-      },
-      "an unknown key": (text) => {
-        const wrong = text.replace("store:", "stores:");
-        return [wrong, { line: lineOf(wrong, "stores:"), column: 1 }, /stores/];
-      },
-      "an unknown key inside a provider": (text) => {
-        const wrong = text.replace("base_url:", "base_ur1:");
-        const line = lineOf(wrong, "base_ur1:");
-        return [wrong, { line, column: (wrong.split("\n")[line - 1] ?? "").indexOf("base_ur1:") + 1 }, /base_ur1.*base_url/];
-      },
-      "a file that is half written": (text) => [text.slice(0, text.indexOf("models:")), undefined, /models/],
-      "an empty file": () => ["", undefined, /\S/],
-      "a setting that needs a restart": (text) => [text.replace("server: {", "server: { max_body: 3mb,"), undefined, /server/],
-    };
+  const broken: Record<
+    string,
+    (text: string) => [text: string, at: { line: number; column: number } | undefined, said: RegExp]
+  > = {
+    "a bracket that is not closed": (text) => {
+      const wrong = text.replace(
+        "targets: [{ provider: echo, model: echo }] }",
+        "targets: [{ provider: echo",
+      );
+      return [wrong, undefined, /\S/];
+    },
+    "an unknown key": (text) => {
+      const wrong = text.replace("store:", "stores:");
+      return [wrong, { line: lineOf(wrong, "stores:"), column: 1 }, /stores/];
+    },
+    "an unknown key inside a provider": (text) => {
+      const wrong = text.replace("base_url:", "base_ur1:");
+      const line = lineOf(wrong, "base_ur1:");
+      return [
+        wrong,
+        { line, column: (wrong.split("\n")[line - 1] ?? "").indexOf("base_ur1:") + 1 },
+        /base_ur1.*base_url/,
+      ];
+    },
+    "a file that is half written": (text) => [
+      text.slice(0, text.indexOf("models:")),
+      undefined,
+      /models/,
+    ],
+    "an empty file": () => ["", undefined, /\S/],
+    "a setting that needs a restart": (text) => [
+      text.replace("server: {", "server: { max_body: 3mb,"),
+      undefined,
+      /server/,
+    ],
+  };
 
   it.each(Object.keys(broken))("%s", async (name) => {
     const { live } = await configStatus(gateway);
@@ -75,7 +96,10 @@ describe("a gateway file that is wrong changes nothing and is explained with fil
     expect(`${finding?.message} ${finding?.fix}`).toMatch(said);
     expect(finding?.text).toContain(`gateway.yaml:${finding?.line}:${finding?.column} `);
     const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
-    expect([response.status, response.headers.get("x-sluice-generation")]).toEqual([200, String(live.generation)]);
+    expect([response.status, response.headers.get("x-sluice-generation")]).toEqual([
+      200,
+      String(live.generation),
+    ]);
   });
 
   it("and is noticed without a signal, as is its repair", async () => {
@@ -97,7 +121,11 @@ describe("a gateway file that is wrong changes nothing and is explained with fil
     writeFileSync(pipeline, steps.replace("- cost", "- cots"));
     const { findings } = (await attempted("refused")).last_attempt;
     writeFileSync(pipeline, steps);
-    expect(findings[0]).toMatchObject({ file: expect.stringMatching(/chat\.yaml$/), line: lineOf(steps, "- cost"), column: 5 });
+    expect(findings[0]).toMatchObject({
+      file: expect.stringMatching(/chat\.yaml$/),
+      line: lineOf(steps, "- cost"),
+      column: 5,
+    });
     expect((await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES })).status).toBe(200);
   });
 });
@@ -114,13 +142,21 @@ describe("a model that is taken away", () => {
     expect(status.draining).toMatchObject([{ generation: old, leases: 1 }]);
 
     const late = await chat(gateway, { model: "gpt-4o", messages: MESSAGES });
-    expect([late.status, late.headers.get("x-sluice-generation")]).toEqual([404, String(status.live.generation)]);
+    expect([late.status, late.headers.get("x-sluice-generation")]).toEqual([
+      404,
+      String(status.live.generation),
+    ]);
     expect(upstream.requests[0]?.finished).toBe(false);
 
     const text = await response.text();
     expect(text.match(/"content":"word "/g)).toHaveLength(300);
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
-    await eventually("the old generation to close", async () => (await configStatus(gateway)).draining.length === 0);
-    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([{ status: "success", generation: old }]);
+    await eventually(
+      "the old generation to close",
+      async () => (await configStatus(gateway)).draining.length === 0,
+    );
+    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
+      { status: "success", generation: old },
+    ]);
   });
 });

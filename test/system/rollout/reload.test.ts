@@ -21,14 +21,17 @@ let gateway: GatewayProcess;
 let load: Load | undefined;
 
 /**
- * Edit number `edit` of the gateway file. It changes two things that meet in one upstream request: the target's model,
- * which comes from the route's model, and a header, which comes from the provider's instance.
+ * Edit number `edit` of the gateway file. It changes two things that meet in one upstream request:
+ * the target's model, which comes from the route's model, and a header, which comes from the
+ * provider's instance.
  */
 const configOf = (edit: number): string =>
   workspace.config({
     baseUrl: upstream.baseUrl,
     provider: `organization: edit-${edit}`,
-    models: [`{ id: edited, targets: [{ provider: openai, model: edit-${edit} }], access_groups: [group-${edit}] }`],
+    models: [
+      `{ id: edited, targets: [{ provider: openai, model: edit-${edit} }], access_groups: [group-${edit}] }`,
+    ],
   });
 
 beforeAll(async () => {
@@ -66,7 +69,9 @@ it(`${RELOADS} reloads under load fail no request and mix no generations`, async
 
   const failed = seen.filter(({ status, hasEnded }) => status !== 200 || !hasEnded);
   const editOfGeneration = new Map<string, string>();
-  const mixed = seen.filter((response) => !failed.includes(response) && isMixed(response, editOfGeneration));
+  const mixed = seen.filter(
+    (response) => !failed.includes(response) && isMixed(response, editOfGeneration),
+  );
   const generations = new Set(seen.map((response) => response.generation));
   console.log(
     `reloads ${generation - first}, requests ${seen.length} (${seen.filter(({ isStream }) => isStream).length} streams), failed ${failed.length}, mixed ${mixed.length}, generations seen ${generations.size}`,
@@ -75,15 +80,24 @@ it(`${RELOADS} reloads under load fail no request and mix no generations`, async
   expect(mixed).toEqual([]);
   expect(generation - first).toBe(RELOADS);
   expect(generations.size).toBeGreaterThan(RELOADS / 2);
-  await eventually("old generations to close", async () => (await configStatus(gateway)).draining.length === 0);
+  await eventually(
+    "old generations to close",
+    async () => (await configStatus(gateway)).draining.length === 0,
+  );
   expectRowsToAgree(await spendRows(gateway, { limit: "1000" }), seen);
 });
 
-/** Writes edit number `edit`, by one of several ways: both ways of writing, with a signal and by being noticed, two files. */
+/**
+ * Writes edit number `edit`, by one of several ways: both ways of writing, with a signal and by
+ * being noticed, two files.
+ */
 function makeEdit(edit: number): void {
   if (edit % 10 === 9) {
     const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
-    writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^deadline: \d+s/m, `deadline: ${600 + edit}s`));
+    writeFileSync(
+      pipeline,
+      readFileSync(pipeline, "utf8").replace(/^deadline: \d+s/m, `deadline: ${600 + edit}s`),
+    );
   } else {
     workspace.write(configOf(edit), edit % 2 === 0 ? "rename" : "in place");
   }
@@ -91,8 +105,15 @@ function makeEdit(edit: number): void {
 }
 
 /** Rows have the generation of the client's header. */
-function expectRowsToAgree(rows: readonly (SpendRow & { readonly generation?: number })[], seen: readonly Seen[]): void {
-  const generations = new Map(seen.map(({ requestId, generation }) => [requestId, Number(generation)]));
+function expectRowsToAgree(
+  rows: readonly (SpendRow & { readonly generation?: number })[],
+  seen: readonly Seen[],
+): void {
+  const generations = new Map(
+    seen.map(({ requestId, generation }) => [requestId, Number(generation)]),
+  );
   expect(rows).toHaveLength(Math.min(1_000, seen.length));
-  expect(rows.filter(({ request_id, generation }) => generations.get(request_id) !== generation)).toEqual([]);
+  expect(
+    rows.filter(({ request_id, generation }) => generations.get(request_id) !== generation),
+  ).toEqual([]);
 }

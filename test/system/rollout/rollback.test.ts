@@ -1,9 +1,18 @@
-/** The history of generations: what ran, back to it, and a start from it when the files are broken. */
+/**
+ * The history of generations: what ran, back to it, and a start from it when the files are broken.
+ */
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admin, type Attempt, chat, configPost, configStatus, MESSAGES } from "../support/client.ts";
+import {
+  admin,
+  type Attempt,
+  chat,
+  configPost,
+  configStatus,
+  MESSAGES,
+} from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -34,19 +43,29 @@ afterAll(async () => {
 });
 
 const modelsOf = (...ids: string[]): string =>
-  workspace.config({ models: ids.map((id) => `{ id: ${id}, targets: [{ provider: echo, model: echo }] }`) });
+  workspace.config({
+    models: ids.map((id) => `{ id: ${id}, targets: [{ provider: echo, model: echo }] }`),
+  });
 
-/** The edit is noticed and asked for: whichever comes first applies it, and the other finds it running. */
+/**
+ * The edit is noticed and asked for: whichever comes first applies it, and the other finds it
+ * running.
+ */
 async function edit(...ids: string[]): Promise<Attempt> {
   workspace.write(modelsOf(...ids));
   return configPost(gateway, "reload");
 }
 
-const served = async (model: string, at = gateway): Promise<number> => (await chat(at, { model, messages: MESSAGES })).status;
-const history = async (): Promise<History> => (await (await admin(gateway, "/config/history")).json()) as History;
+const served = async (model: string, at = gateway): Promise<number> =>
+  (await chat(at, { model, messages: MESSAGES })).status;
+const history = async (): Promise<History> =>
+  (await (await admin(gateway, "/config/history")).json()) as History;
 
 async function command(...args: string[]) {
-  const run = runCommand([...args, "--config", workspace.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+  const run = runCommand(
+    [...args, "--config", workspace.configPath, "--admin-url", gateway.adminUrl],
+    workspace.folder,
+  );
   const { code } = await run.ended;
   return { code, out: run.stdout, err: run.stderr };
 }
@@ -56,21 +75,32 @@ describe("rolling back", () => {
     expect(await edit("one", "echo")).toMatchObject({ generation: 2 });
     expect(await edit("two", "echo")).toMatchObject({ generation: 3 });
     expect([await served("one"), await served("two")]).toEqual([404, 200]);
-    expect(await configPost(gateway, "rollback")).toMatchObject({ outcome: "applied", generation: 4 });
+    expect(await configPost(gateway, "rollback")).toMatchObject({
+      outcome: "applied",
+      generation: 4,
+    });
     expect([await served("one"), await served("two")]).toEqual([200, 404]);
     expect(readFileSync(workspace.configPath, "utf8")).toBe(modelsOf("two", "echo"));
     const { live, drift } = await configStatus(gateway);
     expect(live).toMatchObject({ generation: 4, origin: "rollback", contents_of: 2 });
-    expect(drift).toEqual({ files_differ: true, files: [{ path: workspace.configPath, change: "changed" }] });
+    expect(drift).toEqual({
+      files_differ: true,
+      files: [{ path: workspace.configPath, change: "changed" }],
+    });
     // The way back from a rollback is further back, not to what it was rolled back from.
-    expect(await configPost(gateway, "rollback")).toMatchObject({ outcome: "applied", generation: 5 });
+    expect(await configPost(gateway, "rollback")).toMatchObject({
+      outcome: "applied",
+      generation: 5,
+    });
     expect((await configStatus(gateway)).live).toMatchObject({ contents_of: 1 });
   });
 
   it("is shown by the command line, with the files that differ", async () => {
     const { code, out } = await command("status");
     expect(code).toBe(0);
-    expect(out).toMatch(/^running generation 5 = rollback of 1, digest [0-9a-f]{12}, since \S+, 0 in flight$/m);
+    expect(out).toMatch(
+      /^running generation 5 = rollback of 1, digest [0-9a-f]{12}, since \S+, 0 in flight$/m,
+    );
     expect(out).toContain(`the files differ from what runs: ${workspace.configPath} (changed)`);
     const listed = await command("history");
     expect(listed.out.split("\n").slice(1, 3)).toEqual([
@@ -83,7 +113,10 @@ describe("rolling back", () => {
     // A file that is touched is no edit.
     workspace.write(modelsOf("two", "echo"));
     const attempts = (await history()).attempts.length;
-    await eventually("the touch to be noticed", async () => (await history()).attempts.length > attempts);
+    await eventually(
+      "the touch to be noticed",
+      async () => (await history()).attempts.length > attempts,
+    );
     expect((await configStatus(gateway)).live).toMatchObject({ generation: 5, contents_of: 1 });
     workspace.write(modelsOf("three", "echo"));
     const { live, drift } = await eventually("the edit to apply", async () => {
@@ -95,7 +128,9 @@ describe("rolling back", () => {
   });
 
   it("to a generation by its number, past the shrink guard; not to one that is not kept", async () => {
-    expect((await command("rollback", "2")).out).toMatch(/^applied: generation 7 \(digest [0-9a-f]{12}\)$/m);
+    expect((await command("rollback", "2")).out).toMatch(
+      /^applied: generation 7 \(digest [0-9a-f]{12}\)$/m,
+    );
     expect(await served("one")).toBe(200);
     const missing = await command("rollback", "99");
     expect([missing.code, missing.err]).toEqual([
@@ -114,13 +149,16 @@ describe("rolling back", () => {
 describe("asking first", () => {
   it("says what candidate files would come to and applies nothing", async () => {
     expect((await command("reload")).out).toMatch(/^applied: generation 8 /m);
-    const validate = (files?: object) => configPost(gateway, "validate", files === undefined ? {} : { files });
+    const validate = (files?: object) =>
+      configPost(gateway, "validate", files === undefined ? {} : { files });
     expect(await validate()).toMatchObject({ outcome: "unchanged", findings: [] });
     expect(await validate({ "config/gateway.yaml": modelsOf("four", "echo") })).toMatchObject({
       outcome: "applicable",
       findings: [],
     });
-    expect(await validate({ "config/gateway.yaml": "version: 2\n" })).toMatchObject({ outcome: "refused" });
+    expect(await validate({ "config/gateway.yaml": "version: 2\n" })).toMatchObject({
+      outcome: "refused",
+    });
     const cut = await validate({
       "pipelines/chat.yaml": null,
       "pipelines/models.yaml": null,
@@ -145,7 +183,10 @@ describe("asking first", () => {
       findings: expect.arrayContaining([expect.objectContaining({ line: 1 })]),
     });
     const status = await command("status", "--json");
-    expect(JSON.parse(status.out)).toMatchObject({ live: { generation: 8 }, drift: { files_differ: true } });
+    expect(JSON.parse(status.out)).toMatchObject({
+      live: { generation: 8 },
+      drift: { files_differ: true },
+    });
   });
 });
 
@@ -157,14 +198,18 @@ describe("a restart", () => {
     others.push(same);
     expect((await configStatus(same)).live.generation).toBe(8);
     await same.stop();
-    expect(statSync(join(workspace.dataDirectory, "generations", "00000008.json")).mode & 0o777).toBe(0o600);
+    expect(
+      statSync(join(workspace.dataDirectory, "generations", "00000008.json")).mode & 0o777,
+    ).toBe(0o600);
   });
 
   it("with broken files needs --last-good, says what it did, and takes the next edit", async () => {
     workspace.write(`${modelsOf("three", "echo")}models: [`);
     const refused = runCommand(["serve", "--config", workspace.configPath], workspace.folder);
     expect((await refused.ended).code).toBe(3);
-    expect(refused.stderr).toContain("Generation 8 ran here last: sluice serve --last-good starts with it");
+    expect(refused.stderr).toContain(
+      "Generation 8 ran here last: sluice serve --last-good starts with it",
+    );
     const started = await startGateway(workspace, {}, "warn", ["--last-good"]);
     others.push(started);
     expect(started.stderr + started.stdout).toContain("started with the last good configuration");
@@ -172,7 +217,10 @@ describe("a restart", () => {
     const { live, drift } = await configStatus(started);
     expect([live.generation, drift.files_differ]).toEqual([8, true]);
     writeFileSync(workspace.configPath, modelsOf("five", "echo"));
-    await eventually("the repaired file to apply", async () => (await configStatus(started)).live.generation === 9);
+    await eventually(
+      "the repaired file to apply",
+      async () => (await configStatus(started)).live.generation === 9,
+    );
     expect(await served("five", started)).toBe(200);
   });
 });

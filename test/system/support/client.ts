@@ -1,4 +1,7 @@
-/** What a client and an administrator of the gateway do: chat, ask for rows, ask how the configuration is. */
+/**
+ * What a client and an administrator of the gateway do: chat, ask for rows, ask how the
+ * configuration is.
+ */
 
 import OpenAI from "openai";
 import { eventually } from "./eventually.ts";
@@ -30,32 +33,62 @@ export interface SpendRow {
 }
 
 /** The OpenAI SDK, pointed at the gateway. It never tries twice. */
-export function openaiClient(gateway: GatewayProcess, options: { apiKey?: string; fetch?: typeof fetch } = {}): OpenAI {
-  return new OpenAI({ apiKey: gateway.masterKey, ...options, baseURL: `${gateway.publicUrl}/v1`, maxRetries: 0 });
+export function openaiClient(
+  gateway: GatewayProcess,
+  options: { apiKey?: string; fetch?: typeof fetch } = {},
+): OpenAI {
+  return new OpenAI({
+    apiKey: gateway.masterKey,
+    ...options,
+    baseURL: `${gateway.publicUrl}/v1`,
+    maxRetries: 0,
+  });
 }
 
 /** Sends a chat request. A string is sent as it is. */
-export function chat(gateway: GatewayProcess, body: unknown, init: RequestInit = {}): Promise<Response> {
+export function chat(
+  gateway: GatewayProcess,
+  body: unknown,
+  init: RequestInit = {},
+): Promise<Response> {
   return fetch(`${gateway.publicUrl}/v1/chat/completions`, {
     method: "POST",
     body: typeof body === "string" ? body : JSON.stringify(body),
     ...init,
-    headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", ...init.headers },
+    headers: {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+      ...init.headers,
+    },
   });
 }
 
 /** Rows by a query, newest first. */
-export async function spendRows(gateway: GatewayProcess, query: Readonly<Record<string, string>>): Promise<SpendRow[]> {
-  const response = await fetch(`${gateway.publicUrl}/spend/logs?${String(new URLSearchParams(query))}`, {
-    headers: { authorization: `Bearer ${gateway.masterKey}` },
-  });
-  if (!response.ok) throw new Error(`GET /spend/logs answered ${response.status}: ${await response.text()}`);
+export async function spendRows(
+  gateway: GatewayProcess,
+  query: Readonly<Record<string, string>>,
+): Promise<SpendRow[]> {
+  const response = await fetch(
+    `${gateway.publicUrl}/spend/logs?${String(new URLSearchParams(query))}`,
+    {
+      headers: { authorization: `Bearer ${gateway.masterKey}` },
+    },
+  );
+  if (!response.ok)
+    throw new Error(`GET /spend/logs answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as SpendRow[];
 }
 
-/** The rows of one request, as soon as there are any: rows are readable within one second of the response's end. */
-export function rowsOf(gateway: GatewayProcess, requestId: string | null | undefined): Promise<SpendRow[]> {
-  if (requestId === null || requestId === undefined) throw new Error("The response has no x-request-id.");
+/**
+ * The rows of one request, as soon as there are any: rows are readable within one second of the
+ * response's end.
+ */
+export function rowsOf(
+  gateway: GatewayProcess,
+  requestId: string | null | undefined,
+): Promise<SpendRow[]> {
+  if (requestId === null || requestId === undefined)
+    throw new Error("The response has no x-request-id.");
   return eventually(
     `rows of ${requestId}`,
     async () => {
@@ -67,7 +100,12 @@ export function rowsOf(gateway: GatewayProcess, requestId: string | null | undef
 }
 
 /** Asks the admin listener. */
-export function admin(gateway: GatewayProcess, path: string, body?: unknown, key = gateway.masterKey): Promise<Response> {
+export function admin(
+  gateway: GatewayProcess,
+  path: string,
+  body?: unknown,
+  key = gateway.masterKey,
+): Promise<Response> {
   return fetch(`${gateway.adminUrl}${path}`, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -77,14 +115,23 @@ export function admin(gateway: GatewayProcess, path: string, body?: unknown, key
 
 /** A key or team as it is stored: without what its budget has seen. */
 export function recordOf(info: unknown): Record<string, unknown> {
-  const { spend: _spend, budget_remaining: _remaining, budget_reset_at: _resetAt, ...record } = info as Record<string, unknown>;
+  const {
+    spend: _spend,
+    budget_remaining: _remaining,
+    budget_reset_at: _resetAt,
+    ...record
+  } = info as Record<string, unknown>;
   return record;
 }
 
 /** A new virtual key with these fields. */
-export async function createKey(gateway: GatewayProcess, fields: object): Promise<{ key: string; token_id: string }> {
+export async function createKey(
+  gateway: GatewayProcess,
+  fields: object,
+): Promise<{ key: string; token_id: string }> {
   const response = await admin(gateway, "/key/generate", fields);
-  if (!response.ok) throw new Error(`POST /key/generate answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`POST /key/generate answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as { key: string; token_id: string };
 }
 
@@ -94,7 +141,14 @@ export interface Attempt {
   readonly at: string;
   readonly digest: string | null;
   readonly generation: number | null;
-  readonly findings: readonly { file: string; line: number; column: number; message: string; fix: string; text: string }[];
+  readonly findings: readonly {
+    file: string;
+    line: number;
+    column: number;
+    message: string;
+    fix: string;
+    text: string;
+  }[];
 }
 
 /** `GET /config/status`, as far as the tests look. */
@@ -105,7 +159,10 @@ export interface ConfigStatus {
     readonly origin: string;
     readonly contents_of: number | null;
   };
-  readonly drift: { readonly files_differ: boolean; readonly files: readonly { path: string; change: string }[] };
+  readonly drift: {
+    readonly files_differ: boolean;
+    readonly files: readonly { path: string; change: string }[];
+  };
   readonly last_attempt: Attempt;
   readonly draining: readonly { readonly generation: number; readonly leases: number }[];
 }
@@ -115,8 +172,13 @@ export async function configStatus(gateway: GatewayProcess): Promise<ConfigStatu
 }
 
 /** `POST /config/<action>`: an attempt, or another answer of these routes. */
-export async function configPost(gateway: GatewayProcess, action: string, body: object = {}): Promise<Attempt> {
+export async function configPost(
+  gateway: GatewayProcess,
+  action: string,
+  body: object = {},
+): Promise<Attempt> {
   const response = await admin(gateway, `/config/${action}`, body);
-  if (!response.ok) throw new Error(`POST /config/${action} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`POST /config/${action} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Attempt;
 }

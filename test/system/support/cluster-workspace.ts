@@ -1,4 +1,6 @@
-/** A gateway of two workers with a step from a file beside the configuration, which tests rewrite. */
+/**
+ * A gateway of two workers with a step from a file beside the configuration, which tests rewrite.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -54,7 +56,10 @@ export function createClusterWorkspace(baseUrl: string, server = ""): ClusterWor
     pluginFile,
     writeStep: ({ create = "", run = "" } = {}) => writeFileSync(pluginFile, stepOf(create, run)),
     writeWord: (word) =>
-      writeFileSync(chatFile, shipped.replace(/^( +)- auth\b.*$/m, `$&\n$1- { use: says, with: { word: ${word} } }`)),
+      writeFileSync(
+        chatFile,
+        shipped.replace(/^( +)- auth\b.*$/m, `$&\n$1- { use: says, with: { word: ${word} } }`),
+      ),
   };
   cluster.writeStep();
   cluster.writeWord("first");
@@ -121,7 +126,10 @@ export async function restartWorkers(gateway: GatewayProcess): Promise<Restarted
   return (await (await admin(gateway, "/restart", {})).json()) as Restarted;
 }
 
-/** A chat request on a connection of its own, so that any worker may get it: its status, and who answered. */
+/**
+ * A chat request on a connection of its own, so that any worker may get it: its status, and who
+ * answered.
+ */
 export function freshChat(
   gateway: GatewayProcess,
   key = gateway.masterKey,
@@ -130,12 +138,16 @@ export function freshChat(
   return new Promise((resolve, reject) => {
     const agent = new Agent({ keepAlive: false });
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const sent = request(`${gateway.publicUrl}/v1/chat/completions`, { method: "POST", agent, headers }, (response) => {
-      response.resume().on("end", () => {
-        const { "x-worker": worker = "0", "x-request-id": id = "" } = response.headers;
-        resolve({ status: response.statusCode ?? 0, worker: Number(worker), id: String(id) });
-      });
-    });
+    const sent = request(
+      `${gateway.publicUrl}/v1/chat/completions`,
+      { method: "POST", agent, headers },
+      (response) => {
+        response.resume().on("end", () => {
+          const { "x-worker": worker = "0", "x-request-id": id = "" } = response.headers;
+          resolve({ status: response.statusCode ?? 0, worker: Number(worker), id: String(id) });
+        });
+      },
+    );
     sent.on("error", reject).end(JSON.stringify({ model, messages: MESSAGES }));
   });
 }

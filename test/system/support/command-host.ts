@@ -1,4 +1,7 @@
-/** Commands one after the other in one process of their own: a start of Node for each would be most of the time of a test. */
+/**
+ * Commands one after the other in one process of their own: a start of Node for each would be most
+ * of the time of a test.
+ */
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +17,9 @@ export interface Ran {
   readonly error: string;
 }
 
-/** Runs commands in order, each as if it were a process: its arguments, its folder, its environment. */
+/**
+ * Runs commands in order, each as if it were a process: its arguments, its folder, its environment.
+ */
 export interface CommandHost {
   run(args: readonly string[], folder: string, environment?: ProcessEnvironment): Promise<Ran>;
   close(): void;
@@ -28,7 +33,9 @@ export function startCommandHost(): CommandHost {
     const listening = new AbortController();
     const { signal } = listening;
     const answered = once(child, "message", { signal });
-    const ended = once(child, "exit", { signal }).then(() => Promise.reject(new Error("The process for commands has ended.")));
+    const ended = once(child, "exit", { signal }).then(() =>
+      Promise.reject(new Error("The process for commands has ended.")),
+    );
     child.send(message);
     try {
       const [ran] = await Promise.race([answered, ended]);

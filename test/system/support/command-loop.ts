@@ -1,4 +1,7 @@
-/** The process behind `command-host.ts`: runs the command line for each message, and answers with what it printed. */
+/**
+ * The process behind `command-host.ts`: runs the command line for each message, and answers with
+ * what it printed.
+ */
 
 const MAIN = new URL("../../../core/cli/src/main.ts", import.meta.url).href;
 
@@ -29,7 +32,8 @@ async function run({ args, folder, environment }: Asked): Promise<object> {
   process.exitCode = 0;
   try {
     process.chdir(folder);
-    // The module runs the command when it is loaded: with another query it is loaded anew, and alone.
+    // The module runs the command when it is loaded: with another query it is loaded anew, and
+    // alone.
     await import(`${MAIN}?run=${(runs += 1)}`);
   } catch (error) {
     process.exitCode = 70;

@@ -1,4 +1,7 @@
-/** A storm of edits over constant load and long streams, and what clients and the operating system saw of it. */
+/**
+ * A storm of edits over constant load and long streams, and what clients and the operating system
+ * saw of it.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { createUpstream } from "@sluice/testing";
@@ -60,13 +63,19 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
     const model = String(parsed?.["model"]);
     const isLong = model.startsWith("long-");
     const said = `${model.replace("long-", "edit-")} ${String(headers["openai-organization"])} and`;
-    return { kind: "reply", text: isLong ? `${said}${" more".repeat(words)}` : said, eventDelayMs: isLong ? STREAM_EVENT_MS : 1 };
+    return {
+      kind: "reply",
+      text: isLong ? `${said}${" more".repeat(words)}` : said,
+      eventDelayMs: isLong ? STREAM_EVENT_MS : 1,
+    };
   });
   workspace.write(configOf(0));
   const gateway = await startGateway(workspace, { NODE_OPTIONS: `--expose-gc --import ${PROBE}` });
   try {
     for (let sent = 0; sent < WARM_UP_REQUESTS; sent += 10) {
-      await Promise.all(Array.from({ length: 10 }, (_, index) => sendOne(gateway, "edited", index % 4 === 0)));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) => sendOne(gateway, "edited", index % 4 === 0)),
+      );
     }
     const memoryBeforeMb = await residentMb(gateway);
     const first = (await configStatus(gateway)).live.generation;
@@ -74,7 +83,10 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
     const stopping = new AbortController();
     let mostGenerations = 1;
     const looking = everyMs(LOOK_MS, stopping.signal, async () => {
-      mostGenerations = Math.max(mostGenerations, 1 + (await configStatus(gateway)).draining.length);
+      mostGenerations = Math.max(
+        mostGenerations,
+        1 + (await configStatus(gateway)).draining.length,
+      );
     });
     const requests: Promise<Seen>[] = [];
     const sending = everyMs(1_000 / options.requestsPerSecond, stopping.signal, () => {
@@ -85,7 +97,9 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
     const begunMs = performance.now();
     for (let edit = 1; edit <= edits; edit += 1) {
       workspace.write(configOf(edit), edit % 2 === 0 ? "rename" : "in place");
-      await pause(Math.max(0, begunMs + (edit * 1_000) / options.editsPerSecond - performance.now()));
+      await pause(
+        Math.max(0, begunMs + (edit * 1_000) / options.editsPerSecond - performance.now()),
+      );
     }
     const writtenMs = performance.now();
     await eventually("the last edit to be live", async () => {
@@ -100,14 +114,19 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
     await Promise.all([looking, sending]);
     const seen = await Promise.all(requests);
     const generationsMade = (await configStatus(gateway)).live.generation - first;
-    await eventually("old generations to close", async () => (await configStatus(gateway)).draining.length === 0);
+    await eventually(
+      "old generations to close",
+      async () => (await configStatus(gateway)).draining.length === 0,
+    );
     const isWhole = ({ status, hasEnded }: Seen): boolean => status === 200 && hasEnded;
     const edition = new Map<string, string>();
     return {
       edits,
       requests: seen.length,
       failed: seen.filter((response) => !isWhole(response)),
-      mixed: [...seen, ...long].filter((response) => isWhole(response) && isMixed(response, edition)),
+      mixed: [...seen, ...long].filter(
+        (response) => isWhole(response) && isMixed(response, edition),
+      ),
       brokenStreams: long.filter((response) => !isWhole(response)),
       lastEditLiveMs,
       mostGenerations,

@@ -5,8 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 const STEP_MS = 5;
 
 /**
- * Resolves with the first value of `look` that is neither `undefined` nor `false`. Rejects after `deadlineMs`, naming what
- * was waited for.
+ * Resolves with the first value of `look` that is neither `undefined` nor `false`. Rejects after
+ * `deadlineMs`, naming what was waited for.
  */
 export async function eventually<T>(
   what: string,

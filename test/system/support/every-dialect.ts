@@ -1,4 +1,7 @@
-/** One gateway before an upstream that answers in every dialect, whatever it is asked; what was sent is kept. */
+/**
+ * One gateway before an upstream that answers in every dialect, whatever it is asked; what was sent
+ * is kept.
+ */
 
 import type { JsonObject } from "@sluice/contract";
 import { chat } from "./client.ts";
@@ -27,13 +30,22 @@ const PROVIDERS: Readonly<Record<string, readonly [provider: string, model: stri
   anthropic: [`use: anthropic, ${KEY}, base_url: @`, "claude-sonnet-4-5"],
   gemini: [`use: gemini, ${KEY}, base_url: @`, "gemini-2.5-flash"],
   vertex: ["use: vertex, project: p, base_url: @, metadata_url: @", "gemini-2.5-flash"],
-  "vertex-claude": ["use: vertex, project: p, base_url: @, metadata_url: @", "claude-sonnet-4-5@20250929"],
-  bedrock: [`use: bedrock, ${KEY}, region: us-east-1, base_url: @`, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+  "vertex-claude": [
+    "use: vertex, project: p, base_url: @, metadata_url: @",
+    "claude-sonnet-4-5@20250929",
+  ],
+  bedrock: [
+    `use: bedrock, ${KEY}, region: us-east-1, base_url: @`,
+    "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  ],
   nova: [`use: bedrock, ${KEY}, region: us-east-1, base_url: @`, "us.amazon.nova-pro-v1:0"],
   cohere: [`use: cohere, ${KEY}, base_url: @`, "command-a-03-2025"],
   mistral: [`use: mistral, ${KEY}, base_url: @/v1`, "mistral-large-latest"],
   ...Object.fromEntries(
-    PRESETS.map((name) => [name, [`use: compatible, preset: ${name}, ${KEY}, base_url: @/v1`, "model-1"] as const]),
+    PRESETS.map((name) => [
+      name,
+      [`use: compatible, preset: ${name}, ${KEY}, base_url: @/v1`, "model-1"] as const,
+    ]),
   ),
 };
 
@@ -43,11 +55,38 @@ export const DIALECTS: readonly string[] = Object.keys(PROVIDERS);
 /** What the upstream answers, where a test says nothing. */
 const REPLIES: readonly (readonly [RegExp, JsonObject])[] = [
   [/\/computeMetadata\//, { access_token: "t", expires_in: 3_599, token_type: "Bearer" }],
-  [/\/converse$/, { output: { message: { role: "assistant", content: [{ text: "Hi." }] } }, stopReason: "end_turn" }],
-  [/\/v1\/messages$|:rawPredict$/, { type: "message", content: [{ type: "text", text: "Hi." }], stop_reason: "end_turn" }],
-  [/:generateContent$/, { candidates: [{ content: { role: "model", parts: [{ text: "Hi." }] }, finishReason: "STOP" }] }],
-  [/\/v2\/chat$/, { message: { role: "assistant", content: [{ type: "text", text: "Hi." }] }, finish_reason: "COMPLETE" }],
-  [/\/chat\/completions$/, { choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }] }],
+  [
+    /\/converse$/,
+    {
+      output: { message: { role: "assistant", content: [{ text: "Hi." }] } },
+      stopReason: "end_turn",
+    },
+  ],
+  [
+    /\/v1\/messages$|:rawPredict$/,
+    { type: "message", content: [{ type: "text", text: "Hi." }], stop_reason: "end_turn" },
+  ],
+  [
+    /:generateContent$/,
+    {
+      candidates: [{ content: { role: "model", parts: [{ text: "Hi." }] }, finishReason: "STOP" }],
+    },
+  ],
+  [
+    /\/v2\/chat$/,
+    {
+      message: { role: "assistant", content: [{ type: "text", text: "Hi." }] },
+      finish_reason: "COMPLETE",
+    },
+  ],
+  [
+    /\/chat\/completions$/,
+    {
+      choices: [
+        { index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" },
+      ],
+    },
+  ],
 ];
 
 /** What came of a request. */
@@ -77,16 +116,25 @@ export async function startEveryDialect(): Promise<EveryDialect> {
   const upstream = await createNativeUpstream();
   const reset = (): void => {
     upstream.answer((response, { url }) => {
-      const reply = REPLIES.find(([pattern]) => pattern.test(url))?.[1] ?? { error: { message: `No answer at ${url}` } };
-      response.writeHead("error" in reply ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(reply));
+      const reply = REPLIES.find(([pattern]) => pattern.test(url))?.[1] ?? {
+        error: { message: `No answer at ${url}` },
+      };
+      response
+        .writeHead("error" in reply ? 404 : 200, { "content-type": "application/json" })
+        .end(JSON.stringify(reply));
     });
   };
   reset();
   const providers = Object.entries(PROVIDERS);
   const gateway = await startGateway(
     {
-      providers: providers.map(([name, [provider]]) => `p-${name}: { ${provider.replaceAll("@", upstream.url)} }`),
-      models: providers.map(([name, [, model]]) => `{ id: ${name}, targets: [{ provider: p-${name}, model: "${model}" }] }`),
+      providers: providers.map(
+        ([name, [provider]]) => `p-${name}: { ${provider.replaceAll("@", upstream.url)} }`,
+      ),
+      models: providers.map(
+        ([name, [, model]]) =>
+          `{ id: ${name}, targets: [{ provider: p-${name}, model: "${model}" }] }`,
+      ),
     },
     { SOME_KEY: "credential-of-the-tests-0123456789" },
   );
@@ -96,9 +144,15 @@ export async function startEveryDialect(): Promise<EveryDialect> {
     reset,
     async ask(dialect, body) {
       const before = upstream.requests.length;
-      const answer = await chat(gateway, { model: dialect, messages: [{ role: "user", content: "Hello." }], ...body });
+      const answer = await chat(gateway, {
+        model: dialect,
+        messages: [{ role: "user", content: "Hello." }],
+        ...body,
+      });
       const text = await answer.text();
-      const sent = upstream.requests.slice(before).findLast(({ url }) => !url.startsWith("/computeMetadata/"));
+      const sent = upstream.requests
+        .slice(before)
+        .findLast(({ url }) => !url.startsWith("/computeMetadata/"));
       return {
         status: answer.status,
         text,

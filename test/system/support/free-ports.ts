@@ -1,4 +1,7 @@
-/** Ports for a gateway whose address must be known before it says it, or stay when all of its workers end. */
+/**
+ * Ports for a gateway whose address must be known before it says it, or stay when all of its
+ * workers end.
+ */
 
 import { once } from "node:events";
 import { createServer } from "node:net";

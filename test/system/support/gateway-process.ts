@@ -48,7 +48,11 @@ export interface GatewayProcess extends CommandProcess {
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** Runs `sluice` with arguments. It works in `cwd`. */
-export function runCommand(args: readonly string[], cwd: string, environment: ProcessEnvironment = {}): CommandProcess {
+export function runCommand(
+  args: readonly string[],
+  cwd: string,
+  environment: ProcessEnvironment = {},
+): CommandProcess {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd,
     env: environmentOf(environment),
@@ -82,7 +86,11 @@ export async function startGateway(
 ): Promise<GatewayProcess> {
   const workspace = "configPath" in place ? place : createWorkspace(place);
   const { configPath, folder } = workspace;
-  const command = runCommand(["serve", "--config", configPath, "--log-level", logLevel, ...more], folder, environment);
+  const command = runCommand(
+    ["serve", "--config", configPath, "--log-level", logLevel, ...more],
+    folder,
+    environment,
+  );
   let end: ProcessEnd | undefined;
   void command.ended.then((outcome) => (end = outcome));
   const kill = async (): Promise<ProcessEnd> => {
@@ -94,7 +102,8 @@ export async function startGateway(
     match = await eventually(
       "the gateway to listen",
       () => {
-        if (end !== undefined) throw new Error(`The gateway ended with ${JSON.stringify(end)}:\n${command.stderr}`);
+        if (end !== undefined)
+          throw new Error(`The gateway ended with ${JSON.stringify(end)}:\n${command.stderr}`);
         return LISTENS.exec(command.stdout) ?? undefined;
       },
       START_MS,
@@ -132,7 +141,10 @@ function late(message: string): Promise<never> {
   });
 }
 
-/** The environment of a command: the test's own, what every command of the tests has, and these changes. */
+/**
+ * The environment of a command: the test's own, what every command of the tests has, and these
+ * changes.
+ */
 export function environmentOf(changes: ProcessEnvironment): NodeJS.ProcessEnv {
   const merged = {
     ...process.env,

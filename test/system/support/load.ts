@@ -24,7 +24,10 @@ export interface Load {
   stop(): Promise<readonly Seen[]>;
 }
 
-/** Starts `loops` loops. Every fourth streams. A loop ends with the first request that does not even get headers. */
+/**
+ * Starts `loops` loops. Every fourth streams. A loop ends with the first request that does not even
+ * get headers.
+ */
 export function startLoad(gateway: GatewayProcess, loops: number, model: string): Load {
   const seen: Seen[] = [];
   const stopping = new AbortController();
@@ -48,18 +51,25 @@ export function startLoad(gateway: GatewayProcess, loops: number, model: string)
 }
 
 /** Sends one request and notes what came of it. Never rejects. */
-export async function sendOne(gateway: GatewayProcess, model: string, isStream: boolean): Promise<Seen> {
+export async function sendOne(
+  gateway: GatewayProcess,
+  model: string,
+  isStream: boolean,
+): Promise<Seen> {
   let response: Response | undefined;
   let text = "";
   try {
     response = await chat(gateway, { model, messages: MESSAGES, stream: isStream });
     const decoder = new TextDecoder();
-    for await (const piece of response.body ?? []) text += decoder.decode(piece as Uint8Array, { stream: true });
+    for await (const piece of response.body ?? [])
+      text += decoder.decode(piece as Uint8Array, { stream: true });
   } catch {
     // A connection that broke: what came until then counts.
   }
   const promised = Number(response?.headers.get("content-length") ?? Number.NaN);
-  const hasEnded = isStream ? text.endsWith("data: [DONE]\n\n") : Buffer.byteLength(text) === promised;
+  const hasEnded = isStream
+    ? text.endsWith("data: [DONE]\n\n")
+    : Buffer.byteLength(text) === promised;
   return {
     isStream,
     status: response?.status,

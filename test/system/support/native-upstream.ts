@@ -1,4 +1,7 @@
-/** An upstream with a native API: it answers what a test says, and remembers what it was sent, byte for byte. */
+/**
+ * An upstream with a native API: it answers what a test says, and remembers what it was sent, byte
+ * for byte.
+ */
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +22,12 @@ export interface NativeUpstream {
   /** Answers every request from now on. */
   answer(write: (response: ServerResponse, request: NativeRequest) => void): void;
   /** Answers every request from now on with the same reply. */
-  reply(status: number, type: string, body: string | Uint8Array, headers?: Readonly<Record<string, string>>): void;
+  reply(
+    status: number,
+    type: string,
+    body: string | Uint8Array,
+    headers?: Readonly<Record<string, string>>,
+  ): void;
   /** The JSON that was sent last. */
   lastBody(): unknown;
   close(): Promise<void>;
@@ -28,7 +36,8 @@ export interface NativeUpstream {
 /** Starts an upstream on a free port of this machine. */
 export async function createNativeUpstream(): Promise<NativeUpstream> {
   const requests: NativeRequest[] = [];
-  let write: (response: ServerResponse, request: NativeRequest) => void = (response) => response.end("{}");
+  let write: (response: ServerResponse, request: NativeRequest) => void = (response) =>
+    response.end("{}");
   const server = createServer((message, response) => {
     const chunks: Buffer[] = [];
     message.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -45,7 +54,8 @@ export async function createNativeUpstream(): Promise<NativeUpstream> {
     requests,
     answer: (next) => (write = next),
     reply: (status, type, body, headers = {}) =>
-      (write = (response) => response.writeHead(status, { "content-type": type, ...headers }).end(body)),
+      (write = (response) =>
+        response.writeHead(status, { "content-type": type, ...headers }).end(body)),
     lastBody: () => JSON.parse(requests.at(-1)?.body.toString() ?? "null"),
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,7 @@
-/** What tests of `sluice new` work with: shells, and a copy of the checkout that may be written into. */
+/**
+ * What tests of `sluice new` work with: shells, and a copy of the checkout that may be written
+ * into.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,9 +26,18 @@ export function temporaryFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), "sluice-new-")));
 }
 
-/** Runs a line of shell as a person would, without a network for npm. The runner's own variables stay behind. */
-export async function shell(line: string, cwd: string, environment: ProcessEnvironment = {}): Promise<ShellOutcome> {
-  const own = Object.keys(process.env).filter((name) => /^(?:VITEST|NODE_ENV$|TEST$|npm_)/.test(name));
+/**
+ * Runs a line of shell as a person would, without a network for npm. The runner's own variables
+ * stay behind.
+ */
+export async function shell(
+  line: string,
+  cwd: string,
+  environment: ProcessEnvironment = {},
+): Promise<ShellOutcome> {
+  const own = Object.keys(process.env).filter((name) =>
+    /^(?:VITEST|NODE_ENV$|TEST$|npm_)/.test(name),
+  );
   const env = environmentOf({
     ...Object.fromEntries(own.map((name) => [name, undefined])),
     PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
@@ -58,8 +70,10 @@ export function copyCheckout(): string {
   const to = join(folder, "node_modules");
   mkdirSync(to);
   for (const name of readdirSync(from)) {
-    if (name === "@sluice") cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
-    else if (!name.startsWith(".") || name === ".bin") symlinkSync(join(from, name), join(to, name));
+    if (name === "@sluice")
+      cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
+    else if (!name.startsWith(".") || name === ".bin")
+      symlinkSync(join(from, name), join(to, name));
   }
   return folder;
 }

@@ -1,4 +1,7 @@
-/** A word planted into a request: at a string, at a name, in a member that stands beside others, in disguises. */
+/**
+ * A word planted into a request: at a string, at a name, in a member that stands beside others, in
+ * disguises.
+ */
 
 import type { Chance } from "./planted-requests.ts";
 
@@ -54,7 +57,18 @@ export function plant(body: object, chance: Chance): Planting {
     }
     case 1: {
       const path = chance.of(objects);
-      const added = chance.of(["note", "text", "content", "extra", "data", "url", "arguments", "output", "bytes", "source"]);
+      const added = chance.of([
+        "note",
+        "text",
+        "content",
+        "extra",
+        "data",
+        "url",
+        "arguments",
+        "output",
+        "bytes",
+        "source",
+      ]);
       const object = at(copy, path) as Record<string, unknown>;
       if (added in object) return { how: "nothing", body: copy };
       object[added] = chance.of<unknown>([said, [said], { text: said }]);
@@ -101,15 +115,21 @@ function safe(path: Path, said: string): string {
 /** A name in another case; with a long s or a kelvin sign where it has such a letter. */
 function caseOf(name: string, chance: Chance): string {
   const folded = name.replace("s", "\u017f").replace("k", "\u212a");
-  return chance.of([name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1), folded === name ? name.toUpperCase() : folded]);
+  return chance.of([
+    name.toUpperCase(),
+    name[0]!.toUpperCase() + name.slice(1),
+    folded === name ? name.toUpperCase() : folded,
+  ]);
 }
 
 function collect(value: unknown, path: Path, strings: Path[], objects: Path[]): void {
   if (typeof value === "string") strings.push(path);
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(item, [...path, index], strings, objects);
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) collect(item, [...path, index], strings, objects);
   else if (typeof value === "object" && value !== null) {
     objects.push(path);
-    for (const [name, member] of Object.entries(value)) collect(member, [...path, name], strings, objects);
+    for (const [name, member] of Object.entries(value))
+      collect(member, [...path, name], strings, objects);
   }
 }
 

@@ -1,4 +1,7 @@
-/** Random valid requests of every dialect, and the places of them at which a text can stand. The same requests for the same seed. */
+/**
+ * Random valid requests of every dialect, and the places of them at which a text can stand. The
+ * same requests for the same seed.
+ */
 
 /** Numbers by a linear congruence (Numerical Recipes): a test needs no better chance. */
 export class Chance {
@@ -19,7 +22,9 @@ export class Chance {
 
   /** Some of the items, at least `least` of them, in any order. */
   some<T>(items: readonly T[], least = 0): T[] {
-    const shuffled = items.map((item) => [this.below(1_000_000), item] as const).toSorted((a, b) => a[0] - b[0]);
+    const shuffled = items
+      .map((item) => [this.below(1_000_000), item] as const)
+      .toSorted((a, b) => a[0] - b[0]);
     return shuffled.slice(0, least + this.below(items.length - least + 1)).map(([, item]) => item);
   }
 
@@ -37,11 +42,17 @@ export interface PlantedRequest {
 
 const base64 = (bytes: string | Buffer): string => Buffer.from(bytes).toString("base64");
 const PNG = base64(Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(180, 7)]));
-const TEXT = base64("A plain text of some length, as a document would hold it, with several words in each of its lines.");
+const TEXT = base64(
+  "A plain text of some length, as a document would hold it, with several words in each of its lines.",
+);
 const WORDS = ["hello", "a question", "The weather is fine.", "Read this, please."] as const;
 const schema = (chance: Chance): object => ({
   type: "object",
-  ...chance.members({ title: "t", description: "a schema" }, { required: ["city"] }, { additionalProperties: false }),
+  ...chance.members(
+    { title: "t", description: "a schema" },
+    { required: ["city"] },
+    { additionalProperties: false },
+  ),
   properties: {
     city: { type: "string", description: "a city", enum: ["a", "b"] },
     inner: { type: "object", properties: { n: {} } },
@@ -55,14 +66,24 @@ const SAMPLING = [{ temperature: 0.5 }, { top_p: 1 }, { stop: ["x", "y"] }, { se
 function chatBlocks(chance: Chance): object[] {
   return [
     text(chance),
-    ...chance.some([text(chance), { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }]),
+    ...chance.some([
+      text(chance),
+      { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
+    ]),
   ];
 }
 
 function chat(chance: Chance, model: string): object {
-  const call = { id: "call_1", type: "function", function: { name: "weather", arguments: '{"city":"Lima"}' } };
+  const call = {
+    id: "call_1",
+    type: "function",
+    function: { name: "weather", arguments: '{"city":"Lima"}' },
+  };
   const tools = [
-    { type: "function", function: { name: "weather", description: "Tells the weather.", parameters: schema(chance) } },
+    {
+      type: "function",
+      function: { name: "weather", description: "Tells the weather.", parameters: schema(chance) },
+    },
   ];
   const history = [
     { role: "assistant", content: chance.of([null, "I look."]), tool_calls: [call] },
@@ -72,32 +93,62 @@ function chat(chance: Chance, model: string): object {
   return {
     model,
     messages: [
-      ...chance.some([{ role: "system", content: chance.of<unknown>([said(chance), [text(chance)]]) }]),
+      ...chance.some([
+        { role: "system", content: chance.of<unknown>([said(chance), [text(chance)]]) },
+      ]),
       { role: "user", content: chance.of<unknown>([said(chance), chatBlocks(chance)]) },
       ...(isCalling ? history : []),
       { role: "user", content: said(chance) },
     ],
     ...(isCalling ? { tools } : {}),
-    ...chance.members(...SAMPLING.slice(0, 3), { max_tokens: 9 }, { user: "alice" }, { metadata: { ticket: "t-1" } }),
+    ...chance.members(
+      ...SAMPLING.slice(0, 3),
+      { max_tokens: 9 },
+      { user: "alice" },
+      { metadata: { ticket: "t-1" } },
+    ),
   };
 }
 
 function anthropic(chance: Chance): object {
-  const source = (media: string, data: string): object => ({ source: { type: "base64", media_type: media, data } });
+  const source = (media: string, data: string): object => ({
+    source: { type: "base64", media_type: media, data },
+  });
   const blocks = [
     text(chance),
     { type: "image", ...source("image/png", PNG) },
-    { type: "document", ...source("text/plain", TEXT), title: "t", context: "c", citations: { enabled: true } },
+    {
+      type: "document",
+      ...source("text/plain", TEXT),
+      title: "t",
+      context: "c",
+      citations: { enabled: true },
+    },
     { type: "document", source: { type: "text", media_type: "text/plain", data: "plain words" } },
-    { type: "document", source: { type: "content", content: [text(chance), { type: "image", ...source("image/png", PNG) }] } },
-    { type: "tool_result", tool_use_id: "toolu_1", content: [text(chance), { type: "image", ...source("image/png", PNG) }] },
+    {
+      type: "document",
+      source: {
+        type: "content",
+        content: [text(chance), { type: "image", ...source("image/png", PNG) }],
+      },
+    },
+    {
+      type: "tool_result",
+      tool_use_id: "toolu_1",
+      content: [text(chance), { type: "image", ...source("image/png", PNG) }],
+    },
     { type: "search_result", source: "https://example.com", title: "t", content: [text(chance)] },
   ];
   const own = [
     text(chance),
     { type: "thinking", thinking: "hm", signature: PNG },
     { type: "redacted_thinking", data: PNG },
-    { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Lima", deep: [{ more: "words" }] } },
+    {
+      type: "tool_use",
+      id: "toolu_1",
+      name: "weather",
+      input: { city: "Lima", deep: [{ more: "words" }] },
+    },
   ];
   return {
     model: "claude-x",
@@ -124,7 +175,9 @@ function gemini(chance: Chance): object {
     { inline_data: { mime_type: "text/plain", data: TEXT } },
     { fileData: { mimeType: "image/png", fileUri: "https://example.com/f" } },
     { functionCall: { name: "weather", args: { city: "Lima" } }, thoughtSignature: PNG },
-    { functionResponse: { name: "weather", response: { said: "rain", more: [{ deep: "words" }] } } },
+    {
+      functionResponse: { name: "weather", response: { said: "rain", more: [{ deep: "words" }] } },
+    },
     { executableCode: { language: "PYTHON", code: "print(1)" } },
   ];
   return {
@@ -134,7 +187,15 @@ function gemini(chance: Chance): object {
     ],
     ...chance.members(
       { systemInstruction: { parts: [{ text: said(chance) }] } },
-      { tools: [{ functionDeclarations: [{ name: "weather", description: "d", parameters: schema(chance) }] }] },
+      {
+        tools: [
+          {
+            functionDeclarations: [
+              { name: "weather", description: "d", parameters: schema(chance) },
+            ],
+          },
+        ],
+      },
       {
         generationConfig: {
           temperature: 1,
@@ -150,14 +211,21 @@ function gemini(chance: Chance): object {
 }
 
 function cohere(chance: Chance): object {
-  const call = { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Lima"}' } };
+  const call = {
+    id: "c1",
+    type: "function",
+    function: { name: "weather", arguments: '{"city":"Lima"}' },
+  };
   return {
     model: "command-x",
     messages: [
       { role: "system", content: said(chance) },
       {
         role: "user",
-        content: [text(chance), { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } }],
+        content: [
+          text(chance),
+          { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } },
+        ],
       },
       { role: "assistant", tool_plan: "I look.", tool_calls: [call] },
       {
@@ -168,7 +236,14 @@ function cohere(chance: Chance): object {
     ],
     ...chance.members(
       { documents: [{ id: "d", data: { title: "t", snippet: "words" } }, "a document"] },
-      { tools: [{ type: "function", function: { name: "weather", description: "d", parameters: schema(chance) } }] },
+      {
+        tools: [
+          {
+            type: "function",
+            function: { name: "weather", description: "d", parameters: schema(chance) },
+          },
+        ],
+      },
       { response_format: { type: "json_object", schema: schema(chance) } },
       { stop_sequences: ["x"] },
       { safety_mode: "CONTEXTUAL" },
@@ -191,7 +266,11 @@ function mistral(chance: Chance): object {
       { role: "user", content: chance.some(blocks, 1) },
       { role: "assistant", content: [thought, text(chance)], prefix: true },
     ],
-    ...chance.members({ prediction: { type: "content", content: "words" } }, { stop: "x" }, { metadata: { a: "b" } }),
+    ...chance.members(
+      { prediction: { type: "content", content: "words" } },
+      { stop: "x" },
+      { metadata: { a: "b" } },
+    ),
   };
 }
 
@@ -224,7 +303,19 @@ function bedrock(chance: Chance): object {
     ...chance.members(
       { system: [{ text: said(chance) }] },
       { inferenceConfig: { maxTokens: 9, stopSequences: ["x"] } },
-      { toolConfig: { tools: [{ toolSpec: { name: "weather", description: "d", inputSchema: { json: schema(chance) } } }] } },
+      {
+        toolConfig: {
+          tools: [
+            {
+              toolSpec: {
+                name: "weather",
+                description: "d",
+                inputSchema: { json: schema(chance) },
+              },
+            },
+          ],
+        },
+      },
       { additionalModelRequestFields: { top_k: 5, mode: "m" } },
       { requestMetadata: { team: "a" } },
     ),
@@ -236,7 +327,11 @@ function ollama(chance: Chance): object {
     model: "llama-x",
     messages: [
       { role: "user", content: said(chance), images: [PNG] },
-      { role: "assistant", content: "", tool_calls: [{ function: { name: "weather", arguments: { city: "Lima" } } }] },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [{ function: { name: "weather", arguments: { city: "Lima" } } }],
+      },
       { role: "tool", tool_name: "weather", content: "rain" },
     ],
     stream: false,
@@ -265,10 +360,20 @@ function responses(chance: Chance): object {
       status: "completed",
       content: [{ type: "output_text", text: "w", annotations: [] }],
     },
-    { role: "user", content: [{ type: "input_file", filename: "a.txt", file_data: `data:text/plain;base64,${TEXT}` }] },
+    {
+      role: "user",
+      content: [
+        { type: "input_file", filename: "a.txt", file_data: `data:text/plain;base64,${TEXT}` },
+      ],
+    },
     { type: "function_call", call_id: "call_1", name: "weather", arguments: '{"city":"Lima"}' },
     { type: "function_call_output", call_id: "call_1", output: "rain" },
-    { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }], encrypted_content: PNG },
+    {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [{ type: "summary_text", text: "hm" }],
+      encrypted_content: PNG,
+    },
     { type: "image_generation_call", id: "ig_1", status: "completed", result: PNG },
   ];
   return {
@@ -276,7 +381,11 @@ function responses(chance: Chance): object {
     input: chance.of<unknown>([said(chance), chance.some(items, 1)]),
     ...chance.members(
       { instructions: "Be brief." },
-      { tools: [{ type: "function", name: "weather", description: "d", parameters: schema(chance) }] },
+      {
+        tools: [
+          { type: "function", name: "weather", description: "d", parameters: schema(chance) },
+        ],
+      },
       { text: { format: { type: "json_schema", name: "a", schema: schema(chance) } } },
       { reasoning: { effort: "low" } },
       { metadata: { a: "b" } },
@@ -287,11 +396,16 @@ function responses(chance: Chance): object {
 
 /** Every dialect: by its own route, and chat requests for every provider that translates them. */
 const DIALECTS: readonly ((chance: Chance) => PlantedRequest)[] = [
-  ...["openai", "anthropic", "gemini", "cohere", "mistral", "bedrock", "local"].map((model) => (chance: Chance) => ({
-    path: "/v1/chat/completions",
-    body: chat(chance, model),
-  })),
-  (chance) => ({ path: "/v1/embeddings", body: { model: "vectors", input: [said(chance), said(chance)], user: "alice" } }),
+  ...["openai", "anthropic", "gemini", "cohere", "mistral", "bedrock", "local"].map(
+    (model) => (chance: Chance) => ({
+      path: "/v1/chat/completions",
+      body: chat(chance, model),
+    }),
+  ),
+  (chance) => ({
+    path: "/v1/embeddings",
+    body: { model: "vectors", input: [said(chance), said(chance)], user: "alice" },
+  }),
   (chance) => ({
     path: "/v1/images/generations",
     body: { model: "pictures", prompt: said(chance), size: "1024x1024", user: "alice" },

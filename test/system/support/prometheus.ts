@@ -3,7 +3,10 @@
 /** The samples of one page. */
 export interface MetricsPage {
   readonly types: ReadonlyMap<string, string>;
-  /** The sum of the samples of a metric that carry all of these labels; `undefined` when there is none. */
+  /**
+   * The sum of the samples of a metric that carry all of these labels; `undefined` when there is
+   * none.
+   */
   sum(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
 }
 
@@ -13,9 +16,13 @@ interface Sample {
   readonly value: number;
 }
 
-const SAMPLE = /^([a-z_][a-z0-9_]*)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (NaN|[+-]Inf|-?[0-9.e+-]+)$/;
+const SAMPLE =
+  /^([a-z_][a-z0-9_]*)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (NaN|[+-]Inf|-?[0-9.e+-]+)$/;
 
-/** Reads a page. Throws for a line that Prometheus would not take, and for a metric whose samples do not stand together. */
+/**
+ * Reads a page. Throws for a line that Prometheus would not take, and for a metric whose samples do
+ * not stand together.
+ */
 export function readMetrics(text: string): MetricsPage {
   if (!text.endsWith("\n")) throw new Error("The last line does not end.");
   const types = new Map<string, string>();
@@ -29,11 +36,11 @@ export function readMetrics(text: string): MetricsPage {
       types.set(family, type[2] ?? "");
     } else if (line !== "" && !line.startsWith("# HELP ")) {
       const sample = SAMPLE.exec(line);
-      if (sample === null || !line.startsWith(family)) throw new Error(`No sample of ${family}: ${line}`);
-      const labels = [...(sample[2] ?? "").matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = "", value = ""]) => [
-        name,
-        value,
-      ]);
+      if (sample === null || !line.startsWith(family))
+        throw new Error(`No sample of ${family}: ${line}`);
+      const labels = [...(sample[2] ?? "").matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(
+        ([, name = "", value = ""]) => [name, value],
+      );
       samples.push({
         name: sample[1] ?? "",
         labels: Object.fromEntries(labels),
@@ -45,7 +52,9 @@ export function readMetrics(text: string): MetricsPage {
     types,
     sum(name, labels = {}) {
       const wanted = samples.filter(
-        (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+        (sample) =>
+          sample.name === name &&
+          Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
       );
       return wanted.length === 0 ? undefined : wanted.reduce((sum, { value }) => sum + value, 0);
     },

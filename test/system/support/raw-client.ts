@@ -13,10 +13,14 @@ export interface RawAnswer {
 }
 
 /**
- * Sends lines of a head, and a body behind it, on a connection of its own. Resolves when the connection ends: say
- * `connection: close`.
+ * Sends lines of a head, and a body behind it, on a connection of its own. Resolves when the
+ * connection ends: say `connection: close`.
  */
-export function sendRaw(url: string, head: readonly string[], body: string | Uint8Array = ""): Promise<RawAnswer> {
+export function sendRaw(
+  url: string,
+  head: readonly string[],
+  body: string | Uint8Array = "",
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => {
@@ -42,7 +46,10 @@ function parseAnswer(text: string): RawAnswer {
       continue;
     }
     const headers = Object.fromEntries(
-      lines.map((header) => [header.slice(0, header.indexOf(":")).toLowerCase(), header.slice(header.indexOf(":") + 1).trim()]),
+      lines.map((header) => [
+        header.slice(0, header.indexOf(":")).toLowerCase(),
+        header.slice(header.indexOf(":") + 1).trim(),
+      ]),
     );
     return { status, headers, body: rest, interim };
   }

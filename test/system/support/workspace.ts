@@ -1,6 +1,18 @@
-/** A temporary installation: a folder with a gateway file, copies of the shipped pipelines, and room for data. */
+/**
+ * A temporary installation: a folder with a gateway file, copies of the shipped pipelines, and room
+ * for data.
+ */
 
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -24,7 +36,10 @@ export interface WorkspaceOptions {
   readonly balance?: string;
 }
 
-/** Options of `balance` for tests that make a model's only target fail again and again, and look at each failure. */
+/**
+ * Options of `balance` for tests that make a model's only target fail again and again, and look at
+ * each failure.
+ */
 export const NEVER_EJECTS = "{ breaker: { eject_single: false } }";
 
 /** A folder that a gateway is started in. */
@@ -35,7 +50,10 @@ export interface Workspace {
   readonly dataDirectory: string;
   /** The gateway file that these options make. */
   config(options: WorkspaceOptions): string;
-  /** Writes the gateway file: a new file renamed over the old one, or the old one written over in place. */
+  /**
+   * Writes the gateway file: a new file renamed over the old one, or the old one written over in
+   * place.
+   */
   write(text: string, how?: "rename" | "in place"): void;
   remove(): void;
 }
@@ -76,7 +94,11 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
 }
 
 function setAttempts(folder: string, attempts: number): void {
-  replaceInPipelines(folder, /^( +- )retry\b.*$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
+  replaceInPipelines(
+    folder,
+    /^( +- )retry\b.*$/m,
+    `$1{ use: retry, with: { attempts: ${attempts} } }`,
+  );
 }
 
 function setBalance(folder: string, options: string): void {
@@ -91,8 +113,15 @@ function replaceInPipelines(folder: string, line: RegExp, by: string): void {
 }
 
 function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
-  const { baseUrl = "http://127.0.0.1:9/v1", provider, server, providers = [], models = DEFAULT_MODELS } = options;
-  const more = (members: string | undefined): string => (members === undefined ? "" : `, ${members}`);
+  const {
+    baseUrl = "http://127.0.0.1:9/v1",
+    provider,
+    server,
+    providers = [],
+    models = DEFAULT_MODELS,
+  } = options;
+  const more = (members: string | undefined): string =>
+    members === undefined ? "" : `, ${members}`;
   return `version: 1
 server: { data_directory: ${dataDirectory}${more(server)} }
 store: { use: sqlite, path: ${join(dataDirectory, "sluice.db")} }
@@ -104,9 +133,14 @@ ${providers.map((line) => `  ${line}\n`).join("")}models:
 ${models.map((line) => `  - ${line}\n`).join("")}`;
 }
 
-/** The section `plugins:` of the shipped gateway file: the shipped pipelines need those, whatever they are. */
+/**
+ * The section `plugins:` of the shipped gateway file: the shipped pipelines need those, whatever
+ * they are.
+ */
 function shippedPlugins(): string {
-  const [section] = /^plugins:\n(?: +- .*\n)+/m.exec(readFileSync(join(SHIPPED, "config/gateway.yaml"), "utf8")) ?? [];
+  const [section] =
+    /^plugins:\n(?: +- .*\n)+/m.exec(readFileSync(join(SHIPPED, "config/gateway.yaml"), "utf8")) ??
+    [];
   if (section === undefined) throw new Error("config/gateway.yaml has no section plugins.");
   return section.trimEnd();
 }

@@ -2,7 +2,13 @@
 
 import { parseDuration } from "@sluice/kit";
 import { checkConfig, coverageOf, lintsOf, withPlugins } from "@sluice/engine/check";
-import { type Finding, formatFinding, namesOutsideFiles, type Snapshot, unknownNames } from "@sluice/engine/config";
+import {
+  type Finding,
+  formatFinding,
+  namesOutsideFiles,
+  type Snapshot,
+  unknownNames,
+} from "@sluice/engine/config";
 import { watchStart } from "@sluice/engine/telemetry";
 import { counted } from "../counted.ts";
 import { coverageRecords, printCoverage } from "./coverage.ts";
@@ -23,33 +29,63 @@ export interface CheckOptions {
 }
 
 export async function check(options: CheckOptions): Promise<void> {
-  const { config, json = false, print = false, coverage = false, strict = false, pluginTimeout } = options;
+  const {
+    config,
+    json = false,
+    print = false,
+    coverage = false,
+    strict = false,
+    pluginTimeout,
+  } = options;
   const heldMs = parseDuration(pluginTimeout) ?? 0;
-  if (heldMs === 0) throw new CommandError(EXIT.usage, `--plugin-timeout ${pluginTimeout} is no duration; write 10s.`);
+  if (heldMs === 0)
+    throw new CommandError(
+      EXIT.usage,
+      `--plugin-timeout ${pluginTimeout} is no duration; write 10s.`,
+    );
   const endWatch = watchStart({ kind: "end", json }, OWN_URLS, heldMs);
   const read = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
   // Plugins find some faults only when they are made, and guardrails when they judge.
   const { snapshot, findings, definitions } = await withPlugins(read);
   await endWatch();
   const names = snapshot === undefined ? NO_NAMES : await namesOf(snapshot, config);
-  const lints = snapshot === undefined ? [] : [...lintsOf(snapshot, definitions), ...names.warnings];
+  const lints =
+    snapshot === undefined ? [] : [...lintsOf(snapshot, definitions), ...names.warnings];
   if (snapshot === undefined) process.exitCode = EXIT.findings;
   else if (strict && lints.length + snapshot.notices.length > 0) process.exitCode = EXIT.findings;
   if (coverage && snapshot !== undefined) {
-    const routes = coverageOf({ snapshot, definitions, unknown: names.warnings.map(({ at }) => at) });
+    const routes = coverageOf({
+      snapshot,
+      definitions,
+      unknown: names.warnings.map(({ at }) => at),
+    });
     if (json) console.log(JSON.stringify(coverageRecords(routes), null, 2));
     else printCoverage(routes);
     return;
   }
   if (json) {
     const plain = ({ at, message, fix }: Finding) => ({ ...at, message, fix });
-    const errors = findings.map((finding) => ({ ...plain(finding), severity: "error", rule: null }));
-    const warnings = lints.map((lint) => ({ ...plain(lint), severity: "warning", rule: lint.rule }));
+    const errors = findings.map((finding) => ({
+      ...plain(finding),
+      severity: "error",
+      rule: null,
+    }));
+    const warnings = lints.map((lint) => ({
+      ...plain(lint),
+      severity: "warning",
+      rule: lint.rule,
+    }));
     console.log(JSON.stringify([...errors, ...warnings], null, 2));
   } else {
     for (const finding of findings) console.log(formatFinding(finding));
     for (const lint of lints) {
-      console.log(formatFinding({ ...lint, message: `warning: ${lint.message}`, fix: `${lint.fix} (${lint.rule})` }));
+      console.log(
+        formatFinding({
+          ...lint,
+          message: `warning: ${lint.message}`,
+          fix: `${lint.fix} (${lint.rule})`,
+        }),
+      );
     }
   }
   if (snapshot === undefined) return;
@@ -74,7 +110,10 @@ interface Names {
 
 const NO_NAMES: Names = { warnings: [], notes: [] };
 
-/** Teams and keys that conditions name and the files do not have: the gateway that runs here is asked for them. */
+/**
+ * Teams and keys that conditions name and the files do not have: the gateway that runs here is
+ * asked for them.
+ */
 async function namesOf(snapshot: Snapshot, config: string): Promise<Names> {
   const outside = namesOutsideFiles(snapshot);
   if (outside.length === 0) return NO_NAMES;
@@ -82,7 +121,14 @@ async function namesOf(snapshot: Snapshot, config: string): Promise<Names> {
     const found = await unknownNames(snapshot, runningNames(config));
     return { warnings: found.map((finding) => ({ ...finding, rule: "unknown_name" })), notes: [] };
   } catch {
-    const listed = [...new Set(outside.map(({ kind, pattern }) => `${kind} ${pattern}`))].join(", ");
-    return { warnings: [], notes: [`conditions name what the files do not have, and no gateway runs here to ask: ${listed}`] };
+    const listed = [...new Set(outside.map(({ kind, pattern }) => `${kind} ${pattern}`))].join(
+      ", ",
+    );
+    return {
+      warnings: [],
+      notes: [
+        `conditions name what the files do not have, and no gateway runs here to ask: ${listed}`,
+      ],
+    };
   }
 }

@@ -1,4 +1,7 @@
-/** `sluice status`, `history`, `reload`, `rollback` and `restart`: the configuration of the running gateway. */
+/**
+ * `sluice status`, `history`, `reload`, `rollback` and `restart`: the configuration of the running
+ * gateway.
+ */
 
 import { userInfo } from "node:os";
 import { Argument, type Command, InvalidArgumentError } from "commander";
@@ -34,14 +37,16 @@ const EDIT_TIMEOUT_MS = 75_000;
 
 /** Adds the commands. `command` makes one with the options that say where the gateway is. */
 export function addConfigCommands(command: (name: string, description: string) => Command): void {
-  command("status", "what configuration runs, what was tried last, what still drains").action(async (options: Options) => {
-    const status = (await adminClient(options)("/config/status")) as Status;
-    if (options.json === true) console.log(JSON.stringify(status, null, 2));
-    else {
-      printStatus(status);
-      printDeployments(await adminClient(options)("/deployments").catch(() => undefined));
-    }
-  });
+  command("status", "what configuration runs, what was tried last, what still drains").action(
+    async (options: Options) => {
+      const status = (await adminClient(options)("/config/status")) as Status;
+      if (options.json === true) console.log(JSON.stringify(status, null, 2));
+      else {
+        printStatus(status);
+        printDeployments(await adminClient(options)("/deployments").catch(() => undefined));
+      }
+    },
+  );
   addHistoryCommand(command);
   const asking = (name: string, description: string): Command =>
     command(name, description).option(
@@ -51,16 +56,34 @@ export function addConfigCommands(command: (name: string, description: string) =
     );
   asking("reload", "read the files again and apply them")
     .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
-    .option("--canary <share>", "begin with a share of the keys, such as 5%; then all of them, or none")
+    .option(
+      "--canary <share>",
+      "begin with a share of the keys, such as 5%; then all of them, or none",
+    )
     .option("--for <duration>", "how long the canary runs; default 10m")
-    .option("--abort-if <condition>", "when it is returned before; default error_rate>5%; also p99>20s, and `or`")
-    .option("--min-requests <count>", "by how many requests it is judged at least; default 20", countOf)
+    .option(
+      "--abort-if <condition>",
+      "when it is returned before; default error_rate>5%; also p99>20s, and `or`",
+    )
+    .option(
+      "--min-requests <count>",
+      "by how many requests it is judged at least; default 20",
+      countOf,
+    )
     .action(async (options: Asking & CanaryOptions & { readonly force?: string }) => {
       const { force } = options;
-      await apply(options, "/config/reload", { ...(force !== undefined && { force }), ...canaryOf(options) });
+      await apply(options, "/config/reload", {
+        ...(force !== undefined && { force }),
+        ...canaryOf(options),
+      });
     });
   asking("canary", "end the canary that runs")
-    .addArgument(new Argument("<end>", "promote: it serves all keys; abort: it serves none").choices(["promote", "abort"]))
+    .addArgument(
+      new Argument("<end>", "promote: it serves all keys; abort: it serves none").choices([
+        "promote",
+        "abort",
+      ]),
+    )
     .action(async (end: "promote" | "abort", options: Asking) => {
       await apply(options, `/config/canary/${end}`, {});
     });
@@ -69,9 +92,10 @@ export function addConfigCommands(command: (name: string, description: string) =
     .action(async (generation: number | undefined, options: Asking) => {
       await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
     });
-  command("restart", "replace the worker processes one by one: new code of plugins, cold settings; no request fails").action(
-    restart,
-  );
+  command(
+    "restart",
+    "replace the worker processes one by one: new code of plugins, cold settings; no request fails",
+  ).action(restart);
 }
 
 async function restart(options: AdminOptions & { readonly json?: boolean }): Promise<void> {

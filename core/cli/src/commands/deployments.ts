@@ -1,4 +1,6 @@
-/** `sluice deployments`: how the targets of the running gateway are, and `sluice deployments reset`. */
+/**
+ * `sluice deployments`: how the targets of the running gateway are, and `sluice deployments reset`.
+ */
 
 import type { Command } from "commander";
 import { isObject } from "@sluice/kit";
@@ -9,7 +11,10 @@ import { printTable } from "../print/records.ts";
 type Options = AdminOptions & { readonly json?: boolean };
 
 /** Adds the commands. `shared` adds the options that say where the gateway is. */
-export function addDeploymentCommands(deployments: Command, shared: (command: Command) => Command): void {
+export function addDeploymentCommands(
+  deployments: Command,
+  shared: (command: Command) => Command,
+): void {
   shared(deployments.command("list", { isDefault: true }))
     .description("list every target with its health, load and counts")
     .action(list);
@@ -23,16 +28,25 @@ export function addDeploymentCommands(deployments: Command, shared: (command: Co
 }
 
 async function list(options: Options): Promise<void> {
-  const answer = (await adminClient(options)("/deployments")) as { readonly deployments: readonly JsonObject[] };
+  const answer = (await adminClient(options)("/deployments")) as {
+    readonly deployments: readonly JsonObject[];
+  };
   if (options.json === true) {
     console.log(JSON.stringify(answer, null, 2));
     return;
   }
   printTable(COLUMNS, answer.deployments);
-  for (const { deployment, ejected_models: models, credential_refused: isRefused } of answer.deployments) {
-    if (isRefused === true) console.log(`${String(deployment)}: the provider refuses the credential`);
+  for (const {
+    deployment,
+    ejected_models: models,
+    credential_refused: isRefused,
+  } of answer.deployments) {
+    if (isRefused === true)
+      console.log(`${String(deployment)}: the provider refuses the credential`);
     for (const { model, operation, ejected_until: until } of models as readonly JsonObject[]) {
-      console.log(`${String(deployment)}: ${String(operation)} of ${String(model)} is ejected until ${String(until)}`);
+      console.log(
+        `${String(deployment)}: ${String(operation)} of ${String(model)} is ejected until ${String(until)}`,
+      );
     }
   }
 }

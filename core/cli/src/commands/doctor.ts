@@ -1,4 +1,7 @@
-/** `sluice doctor`: whether an installation can start and serve, or why it does not. It makes no billed call and changes no setting. */
+/**
+ * `sluice doctor`: whether an installation can start and serve, or why it does not. It makes no
+ * billed call and changes no setting.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -24,8 +27,11 @@ export async function doctor({ config, online = false, json = false }: Options):
   if (json) console.log(JSON.stringify(checks, null, 2));
   else {
     for (const check of checks) console.log(formatCheck(check));
-    const count = (grade: Check["grade"]): number => checks.filter((check) => check.grade === grade).length;
-    console.log(`${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} failed, ${count("skip")} not looked at`);
+    const count = (grade: Check["grade"]): number =>
+      checks.filter((check) => check.grade === grade).length;
+    console.log(
+      `${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} failed, ${count("skip")} not looked at`,
+    );
   }
   if (checks.some(({ grade }) => grade === "fail")) process.exitCode = EXIT.findings;
 }
@@ -45,15 +51,29 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
       fix: finding.fix,
     }));
     // What they look at is said by the configuration.
-    const left = ["data folder", "disk", "master key", "port", "admin port", "store", "shared state", "providers"];
-    const unseen = left.map((name): Check => ({ name, grade: "skip", found: "the configuration has findings" }));
+    const left = [
+      "data folder",
+      "disk",
+      "master key",
+      "port",
+      "admin port",
+      "store",
+      "shared state",
+      "providers",
+    ];
+    const unseen = left.map((name): Check => ({
+      name,
+      grade: "skip",
+      found: "the configuration has findings",
+    }));
     return [...(await checkMachine(files)), ...faults, ...unseen];
   }
   const { server, models, pipelines } = snapshot;
   const folder = checkDataFolder(server.dataDirectory);
   const { checks: ports, isRunning } = await checkPorts(server);
   const skipped = (name: string, found: string): Check => ({ name, grade: "skip", found });
-  // Another user's files in the data folder, or a second process at one database, are what a doctor must not leave behind.
+  // Another user's files in the data folder, or a second process at one database, are what a doctor
+  // must not leave behind.
   const isOwn = folder.every(({ name, grade }) => name !== "data folder" || grade === "ok");
   const store = isRunning
     ? skipped("store", "the gateway that runs has it open")
@@ -63,8 +83,16 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
         ? await checkStore(snapshot, definitions)
         : skipped("store", "the data folder belongs to another user");
   return [
-    ...(await checkMachine([...files, join(server.dataDirectory, "outbox.db"), server.dataDirectory])),
-    { name: "configuration", grade: "ok", found: `${counted(pipelines.length, "pipeline")}, ${counted(models.length, "model")}` },
+    ...(await checkMachine([
+      ...files,
+      join(server.dataDirectory, "outbox.db"),
+      server.dataDirectory,
+    ])),
+    {
+      name: "configuration",
+      grade: "ok",
+      found: `${counted(pipelines.length, "pipeline")}, ${counted(models.length, "model")}`,
+    },
     ...folder,
     checkMasterKey(server, process.env.SLUICE_MASTER_KEY),
     ...checkTls(server.tls, Date.now()),

@@ -18,7 +18,9 @@ interface Options {
 export function addImportCommand(command: Command): void {
   command
     .command("litellm")
-    .description("a LiteLLM config.yaml as gateway file and pipelines, with a list of what has no equivalent")
+    .description(
+      "a LiteLLM config.yaml as gateway file and pipelines, with a list of what has no equivalent",
+    )
     .argument("<file>", "LiteLLM's config.yaml")
     .option("--out <folder>", "where to write", "sluice")
     .option("--overwrite", "replace files that are there")
@@ -26,7 +28,10 @@ export function addImportCommand(command: Command): void {
     .action(runImport);
 }
 
-async function runImport(file: string, { out, overwrite = false, json = false }: Options): Promise<void> {
+async function runImport(
+  file: string,
+  { out, overwrite = false, json = false }: Options,
+): Promise<void> {
   const imported = await read(file);
   const paths = Object.keys(imported.files).map((name) => join(out, name));
   const taken = paths.filter((path) => existsSync(path));
@@ -46,15 +51,33 @@ async function runImport(file: string, { out, overwrite = false, json = false }:
     import("@sluice/engine/check"),
     import("@sluice/engine/config"),
   ]);
-  const { findings, snapshot } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
+  const { findings, snapshot } = await checkConfig({
+    path: config,
+    cwd: process.cwd(),
+    environment: process.env,
+  });
   const { notes, models, providers } = imported;
-  if (json) console.log(JSON.stringify({ config, models, providers, notes, findings: findings.map(formatFinding) }, null, 2));
+  if (json)
+    console.log(
+      JSON.stringify(
+        { config, models, providers, notes, findings: findings.map(formatFinding) },
+        null,
+        2,
+      ),
+    );
   else {
-    for (const { line, setting, why, kind } of notes) console.log(`${file}:${line}  ${kind}  ${setting}: ${why}`);
+    for (const { line, setting, why, kind } of notes)
+      console.log(`${file}:${line}  ${kind}  ${setting}: ${why}`);
     for (const finding of findings) console.log(formatFinding(finding));
     const imported = `${counted(models, "model")}, ${counted(providers, "provider")}`;
-    console.log(`${imported} imported to ${out}; ${counted(notes.length, "note")}, also in ${join(out, "import.md")}`);
-    console.log(findings.length === 0 ? `ok: sluice serve --config ${config}` : `sluice check --config ${config} has findings`);
+    console.log(
+      `${imported} imported to ${out}; ${counted(notes.length, "note")}, also in ${join(out, "import.md")}`,
+    );
+    console.log(
+      findings.length === 0
+        ? `ok: sluice serve --config ${config}`
+        : `sluice check --config ${config} has findings`,
+    );
   }
   if (snapshot === undefined) process.exitCode = EXIT.findings;
 }

@@ -12,12 +12,16 @@ const PAGE_SIZE = "100";
 
 /** Adds the commands. `shared` adds the options that say where the gateway is. */
 export function addKeyCommands(keys: Command, shared: (command: Command) => Command): void {
-  const command = (name: string, description: string): Command => shared(keys.command(name)).description(description);
+  const command = (name: string, description: string): Command =>
+    shared(keys.command(name)).description(description);
 
   withKeyOptions(command("create", "make a key; it is shown this once"))
     .option("--blocked", "make it blocked")
     .action(async (options: Options) => {
-      const body = { ...bodyOf(options, "key_alias"), ...(options["blocked"] === true && { blocked: true }) };
+      const body = {
+        ...bodyOf(options, "key_alias"),
+        ...(options["blocked"] === true && { blocked: true }),
+      };
       const made = (await adminClient(options)("/key/generate", body)) as JsonObject;
       show(options, made, () => showSecret(made));
     });
@@ -27,43 +31,67 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
     .option("--team <id>", "keys of this team")
     .option("--page <number>", `the page, ${PAGE_SIZE} keys each`, "1")
     .action(listKeys);
-  command("info <key>", "show a key, by its id, its alias or the key itself").action(async (key: string, options: Options) => {
-    const { info } = (await adminClient(options)(`/key/info?${String(new URLSearchParams({ key }))}`)) as { info: JsonObject };
-    show(options, info, () => printRecord(info));
-  });
-  withClear(withKeyOptions(command("update <key>", "change what is named and keep the rest"))).action(
+  command("info <key>", "show a key, by its id, its alias or the key itself").action(
     async (key: string, options: Options) => {
-      const changed = (await adminClient(options)("/key/update", { ...bodyOf(options, "key_alias"), key })) as JsonObject;
-      show(options, changed, () => printRecord(changed));
+      const { info } = (await adminClient(options)(
+        `/key/info?${String(new URLSearchParams({ key }))}`,
+      )) as { info: JsonObject };
+      show(options, info, () => printRecord(info));
     },
   );
+  withClear(
+    withKeyOptions(command("update <key>", "change what is named and keep the rest")),
+  ).action(async (key: string, options: Options) => {
+    const changed = (await adminClient(options)("/key/update", {
+      ...bodyOf(options, "key_alias"),
+      key,
+    })) as JsonObject;
+    show(options, changed, () => printRecord(changed));
+  });
   for (const [name, done] of [
     ["block", "is blocked"],
     ["unblock", "works again"],
   ] as const) {
-    command(`${name} <key>`, `${name} a key, for its very next request`).action(async (key: string, options: Options) => {
-      const changed = (await adminClient(options)(`/key/${name}`, { key })) as JsonObject;
-      show(options, changed, () => console.log(`${String(changed["token_id"])} ${done}.`));
-    });
+    command(`${name} <key>`, `${name} a key, for its very next request`).action(
+      async (key: string, options: Options) => {
+        const changed = (await adminClient(options)(`/key/${name}`, { key })) as JsonObject;
+        show(options, changed, () => console.log(`${String(changed["token_id"])} ${done}.`));
+      },
+    );
   }
-  command("revoke <keys...>", "delete keys for ever").action(async (listed: string[], options: Options) => {
-    const answer = (await adminClient(options)("/key/delete", { keys: listed })) as { deleted_keys: string[] };
-    show(options, answer, () => console.log(answer.deleted_keys.map((id) => `${id} is gone.`).join("\n")));
-  });
+  command("revoke <keys...>", "delete keys for ever").action(
+    async (listed: string[], options: Options) => {
+      const answer = (await adminClient(options)("/key/delete", { keys: listed })) as {
+        deleted_keys: string[];
+      };
+      show(options, answer, () =>
+        console.log(answer.deleted_keys.map((id) => `${id} is gone.`).join("\n")),
+      );
+    },
+  );
   command("rotate <key>", "give a key a new secret, shown this once")
     .option("--grace-period <span>", "how long the old secret goes on: 10m; default: 0s")
     .addOption(new Option("--grace <span>").hideHelp())
     .action(async (key: string, options: Options) => {
-      const body = { key, grace_period: String(options["gracePeriod"] ?? options["grace"] ?? "0s") };
+      const body = {
+        key,
+        grace_period: String(options["gracePeriod"] ?? options["grace"] ?? "0s"),
+      };
       const made = (await adminClient(options)("/key/regenerate", body)) as JsonObject;
       show(options, made, () => showSecret(made));
     });
 }
 
 async function listKeys(options: Options): Promise<void> {
-  const filters = { user_id: options["user"], team_id: options["team"], key_alias: options["alias"], page: options["page"] };
+  const filters = {
+    user_id: options["user"],
+    team_id: options["team"],
+    key_alias: options["alias"],
+    page: options["page"],
+  };
   const query = new URLSearchParams({ size: PAGE_SIZE });
-  for (const [name, value] of Object.entries(filters)) if (typeof value === "string") query.set(name, value);
+  for (const [name, value] of Object.entries(filters))
+    if (typeof value === "string") query.set(name, value);
   const answer = (await adminClient(options)(`/key/list?${String(query)}`)) as KeyList;
   show(options, answer, () => {
     printTable(COLUMNS, answer.keys);
@@ -99,12 +127,20 @@ function stateOf({ declared, blocked, expires }: JsonObject): string {
 
 /** `1000 rpm, 5 parallel, 10 USD per 30d`. */
 export function limitsOf(record: JsonObject): string {
-  const { rpm_limit: rpm, tpm_limit: tpm, max_parallel_requests: parallel, max_budget: budget, budget_duration: span } = record;
+  const {
+    rpm_limit: rpm,
+    tpm_limit: tpm,
+    max_parallel_requests: parallel,
+    max_budget: budget,
+    budget_duration: span,
+  } = record;
   const parts = [
     ...(typeof rpm === "number" ? [`${rpm} rpm`] : []),
     ...(typeof tpm === "number" ? [`${tpm} tpm`] : []),
     ...(typeof parallel === "number" ? [`${parallel} parallel`] : []),
-    ...(typeof budget === "number" ? [`${budget} USD${typeof span === "string" ? ` per ${span}` : ""}`] : []),
+    ...(typeof budget === "number"
+      ? [`${budget} USD${typeof span === "string" ? ` per ${span}` : ""}`]
+      : []),
   ];
   return parts.join(", ");
 }

@@ -1,4 +1,6 @@
-/** `sluice new`: a package that passes its tests at once, for an author to replace piece by piece. */
+/**
+ * `sluice new`: a package that passes its tests at once, for an author to replace piece by piece.
+ */
 
 import { errorMessage } from "@sluice/contract";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +9,14 @@ import type { Command } from "commander";
 import { CommandError, EXIT } from "../exit.ts";
 import { outsideManifest } from "../new/manifest.ts";
 import { nextSteps } from "../new/next-steps.ts";
-import { type Kind, KINDS, type Naming, renderManifest, renderPlace, renderTemplate } from "../new/template.ts";
+import {
+  type Kind,
+  KINDS,
+  type Naming,
+  renderManifest,
+  renderPlace,
+  renderTemplate,
+} from "../new/template.ts";
 
 interface Options {
   readonly in?: string;
@@ -22,17 +31,25 @@ const CHECKOUT = resolve(import.meta.dirname, "../../../..");
 /** Adds the command. */
 export function addNewCommand(command: Command): void {
   command
-    .description("a plugin to begin with: a package whose tests pass, and a gateway file to try it with")
+    .description(
+      "a plugin to begin with: a package whose tests pass, and a gateway file to try it with",
+    )
     .argument("<kind>", KINDS.join(", "))
     .argument("<name>", "what YAML calls it: lower-case letters, digits and hyphens")
-    .option("--in <folder>", "where its folder is made; without it plugins in a checkout of Sluice, elsewhere here")
+    .option(
+      "--in <folder>",
+      "where its folder is made; without it plugins in a checkout of Sluice, elsewhere here",
+    )
     .action(runNew);
 }
 
 function runNew(kind: string, name: string, options: Options): void {
   const known = KINDS.find((one) => one === kind);
   if (known === undefined) {
-    throw new CommandError(EXIT.usage, `There is no kind ${JSON.stringify(kind)}: sluice new makes ${listed(KINDS)}.`);
+    throw new CommandError(
+      EXIT.usage,
+      `There is no kind ${JSON.stringify(kind)}: sluice new makes ${listed(KINDS)}.`,
+    );
   }
   checkName(known, name);
   const isAtCheckout = isCheckout() && realpathSync(process.cwd()) === realpathSync(CHECKOUT);
@@ -50,7 +67,9 @@ function runNew(kind: string, name: string, options: Options): void {
     rmSync(folder, { recursive: true, force: true });
     throw new CommandError(EXIT.notStarted, `${shown} cannot be written: ${errorMessage(error)}`);
   }
-  console.log(`${shown}: ${count} files.\n\n${nextSteps(naming, { path: folder, folder: shown, isInside })}`);
+  console.log(
+    `${shown}: ${count} files.\n\n${nextSteps(naming, { path: folder, folder: shown, isInside })}`,
+  );
 }
 
 function checkName(kind: Kind, name: string): void {
@@ -61,7 +80,10 @@ function checkName(kind: Kind, name: string): void {
         ? undefined
         : "a name has lower-case letters and digits, in words with a hyphen between, a letter first";
   if (fault !== undefined) {
-    throw new CommandError(EXIT.usage, `The name ${JSON.stringify(name)} cannot be used: ${fault}.${suggestion(name)}`);
+    throw new CommandError(
+      EXIT.usage,
+      `The name ${JSON.stringify(name)} cannot be used: ${fault}.${suggestion(name)}`,
+    );
   }
   if (name === kind || name.startsWith(`${kind}-`)) {
     const own = name.slice(kind.length + 1);
@@ -105,12 +127,16 @@ function writePackage(folder: string, naming: Naming, isInside: boolean): number
   const files = new Map([
     ...renderTemplate(naming),
     ...renderPlace(isInside ? "inside" : "outside"),
-    ["package.json", `${JSON.stringify(isInside ? manifest : outsideManifest(manifest, folder), null, 2)}\n`],
+    [
+      "package.json",
+      `${JSON.stringify(isInside ? manifest : outsideManifest(manifest, folder), null, 2)}\n`,
+    ],
   ]);
   for (const [path, text] of files) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
-    // Vitest runs the tests of a checkout; elsewhere Node's own runner does, and nothing has to be fetched.
+    // Vitest runs the tests of a checkout; elsewhere Node's own runner does, and nothing has to be
+    // fetched.
     writeFileSync(file, isInside ? text : text.replace('from "vitest"', 'from "node:test"'));
   }
   return files.size;

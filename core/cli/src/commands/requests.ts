@@ -1,4 +1,7 @@
-/** `sluice requests`: the newest requests of the running gateway; `sluice explain`: what happened to one. */
+/**
+ * `sluice requests`: the newest requests of the running gateway; `sluice explain`: what happened to
+ * one.
+ */
 
 import type { Command } from "commander";
 import { isObject } from "@sluice/kit";
@@ -7,7 +10,8 @@ import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { printRecord, printTable } from "../print/records.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
-type ListOptions = Options & Readonly<Record<"status" | "model" | "key" | "since" | "limit" | "cursor", string | undefined>>;
+type ListOptions = Options &
+  Readonly<Record<"status" | "model" | "key" | "since" | "limit" | "cursor", string | undefined>>;
 
 const FILTERS = ["status", "model", "key", "since", "limit", "cursor"] as const;
 
@@ -48,7 +52,8 @@ const COLUMNS = {
   ERROR: (row: JsonObject) => row["error"],
   MODEL: (row: JsonObject) => row["model"],
   DEPLOYMENT: (row: JsonObject) => row["deployment"],
-  KEY: (row: JsonObject) => (isObject(row["key"]) ? (row["key"]["alias"] ?? row["key"]["id"]) : null),
+  KEY: (row: JsonObject) =>
+    isObject(row["key"]) ? (row["key"]["alias"] ?? row["key"]["id"]) : null,
   ATTEMPTS: (row: JsonObject) => row["attempts"],
   MS: (row: JsonObject) => row["total_ms"],
 };
@@ -83,9 +88,15 @@ const STEPS = {
 /** `team: support, sales; header.x-plan: gold`. */
 function conditionOf(when: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(when).flatMap(([name, values]): [string, unknown][] =>
-    isObject(values) ? Object.entries(values).map(([header, taken]) => [`${name}.${header}`, taken]) : [[name, values]],
+    isObject(values)
+      ? Object.entries(values).map(([header, taken]) => [`${name}.${header}`, taken])
+      : [[name, values]],
   );
-  return members.map(([name, values]) => `${name}: ${Array.isArray(values) ? values.join(", ") : String(values)}`).join("; ");
+  return members
+    .map(
+      ([name, values]) => `${name}: ${Array.isArray(values) ? values.join(", ") : String(values)}`,
+    )
+    .join("; ");
 }
 
 const ATTEMPTS = {

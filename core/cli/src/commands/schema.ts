@@ -14,7 +14,11 @@ export interface SchemaOptions {
 }
 
 export async function schema({ config, out, check = false }: SchemaOptions): Promise<void> {
-  const { definitions } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
+  const { definitions } = await checkConfig({
+    path: config,
+    cwd: process.cwd(),
+    environment: process.env,
+  });
   for (const [name, text] of Object.entries(editorSchemas(definitions.all))) {
     const path = join(out, name);
     const isFresh = existsSync(path) && readFileSync(path, "utf8") === text;

@@ -17,7 +17,13 @@ import { VERSION } from "@sluice/engine/version";
 import { EXIT } from "../exit.ts";
 import { OWN_URLS } from "../own-urls.ts";
 import { followSignals, type ProcessSignals } from "../process-signals.ts";
-import { REPORT_FD, runWorker, StartRefused, supervise, type WorkerEnd } from "@sluice/engine/cluster";
+import {
+  REPORT_FD,
+  runWorker,
+  StartRefused,
+  supervise,
+  type WorkerEnd,
+} from "@sluice/engine/cluster";
 import { announcement } from "../welcome.ts";
 import { growYoungGeneration } from "../young-generation.ts";
 
@@ -31,7 +37,12 @@ export interface ServeOptions {
 
 const LEVELS = ["debug", "info", "warn", "error", "silent"];
 
-export async function serve({ config, logLevel, lastGood = false, supervised = false }: ServeOptions): Promise<void> {
+export async function serve({
+  config,
+  logLevel,
+  lastGood = false,
+  supervised = false,
+}: ServeOptions): Promise<void> {
   if (!LEVELS.includes(logLevel)) {
     console.error(`--log-level ${logLevel} is not one of: ${LEVELS.join(", ")}.`);
     process.exitCode = EXIT.usage;
@@ -41,20 +52,34 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
   process.umask(0o077);
   const log = createLog(logLevel as LogLevel);
   // A plugin's forgotten promise is a fault of that plugin, and no reason to cut all streams.
-  process.on("unhandledRejection", (error) => log.error("a rejected promise has no handler", { error }));
-  const endWatch = watchStart({ kind: "report", reportFd: cluster.isWorker ? REPORT_FD : undefined }, OWN_URLS);
-  const options: StartOptions = { path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood };
+  process.on("unhandledRejection", (error) =>
+    log.error("a rejected promise has no handler", { error }),
+  );
+  const endWatch = watchStart(
+    { kind: "report", reportFd: cluster.isWorker ? REPORT_FD : undefined },
+    OWN_URLS,
+  );
+  const options: StartOptions = {
+    path: config,
+    cwd: process.cwd(),
+    environment: process.env,
+    log,
+    mayUseLastGood: lastGood,
+  };
   try {
     if (cluster.isWorker) {
-      // A terminal signals a whole group of processes. The supervisor alone decides what a signal means.
-      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => undefined);
+      // A terminal signals a whole group of processes. The supervisor alone decides what a signal
+      // means.
+      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"] as const)
+        process.on(signal, () => undefined);
       await runWorker(options, { exit: exitWorker });
       return;
     }
     const signals = followSignals();
     const start = await prepareStart(options);
     await checkAddresses(start.snapshot);
-    if (start.snapshot.server.workers > 1 || supervised) await serveWithWorkers(options, start, signals);
+    if (start.snapshot.server.workers > 1 || supervised)
+      await serveWithWorkers(options, start, signals);
     else await serveAlone(options, start, signals);
   } catch (error) {
     // A worker that did not start has printed why.
@@ -70,7 +95,11 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
 /** The command itself: a worker runs it with the arguments of the supervisor. */
 const COMMAND = join(import.meta.dirname, "../../bin/sluice.js");
 
-async function serveWithWorkers(options: StartOptions, start: Start, signals: ProcessSignals): Promise<void> {
+async function serveWithWorkers(
+  options: StartOptions,
+  start: Start,
+  signals: ProcessSignals,
+): Promise<void> {
   const started = await supervise(options, start, {
     worker: { file: COMMAND, args: process.argv.slice(2) },
     handle: (handlers) => signals.handle(handlers),
@@ -96,7 +125,11 @@ function exitWorker(end: WorkerEnd): void {
   }
 }
 
-async function serveAlone(options: StartOptions, start: Start, signals: ProcessSignals): Promise<void> {
+async function serveAlone(
+  options: StartOptions,
+  start: Start,
+  signals: ProcessSignals,
+): Promise<void> {
   const { log } = options;
   const gateway = await startProcess({ ...options, onListening: () => signals.hold() }, start);
   const { publicUrl, adminUrl, snapshot } = gateway;

@@ -24,13 +24,24 @@ export function addSoakOptions(command: Command): void {
     .action(soak);
 }
 
-async function soak({ config, reloadEvery, for: lengthMs, rate, json = false }: Options): Promise<void> {
+async function soak({
+  config,
+  reloadEvery,
+  for: lengthMs,
+  rate,
+  json = false,
+}: Options): Promise<void> {
   const [{ checkConfig }, { formatFinding }] = await Promise.all([
     import("@sluice/engine/check"),
     import("@sluice/engine/config"),
   ]);
-  const { opened, snapshot, findings } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
-  if (snapshot === undefined) throw new CommandError(EXIT.findings, findings.map(formatFinding).join("\n"));
+  const { opened, snapshot, findings } = await checkConfig({
+    path: config,
+    cwd: process.cwd(),
+    environment: process.env,
+  });
+  if (snapshot === undefined)
+    throw new CommandError(EXIT.findings, findings.map(formatFinding).join("\n"));
   const reloads = Math.max(1, Math.round(lengthMs / reloadEvery));
   if (!json) {
     console.log(
@@ -52,9 +63,13 @@ async function soak({ config, reloadEvery, for: lengthMs, rate, json = false }: 
   const goals = soakGoals(result);
   if (json) console.log(JSON.stringify({ ...result, goals }, null, 2));
   else {
-    console.log(`${result.reloads} reloads, ${result.requests} requests, ${result.streams} of them streams`);
-    if (result.refused > 0) console.log(`${result.refused} were refused by limits or guardrails of the configuration`);
-    for (const [fault, count] of Object.entries(result.faults)) console.log(`${count} failed: ${fault}`);
+    console.log(
+      `${result.reloads} reloads, ${result.requests} requests, ${result.streams} of them streams`,
+    );
+    if (result.refused > 0)
+      console.log(`${result.refused} were refused by limits or guardrails of the configuration`);
+    for (const [fault, count] of Object.entries(result.faults))
+      console.log(`${count} failed: ${fault}`);
     for (const { text } of goals) console.log(text);
   }
   if (goals.some(({ isMet }) => !isMet)) process.exitCode = EXIT.findings;
@@ -62,7 +77,8 @@ async function soak({ config, reloadEvery, for: lengthMs, rate, json = false }: 
 
 function durationOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms < 100) throw new InvalidArgumentError("It must be a duration of 100ms or more, such as 1s or 5m.");
+  if (ms === undefined || ms < 100)
+    throw new InvalidArgumentError("It must be a duration of 100ms or more, such as 1s or 5m.");
   return ms;
 }
 

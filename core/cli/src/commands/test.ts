@@ -11,9 +11,16 @@ export interface TestOptions {
   readonly json?: boolean;
 }
 
-export async function test(files: readonly string[], { config, json = false }: TestOptions): Promise<void> {
+export async function test(
+  files: readonly string[],
+  { config, json = false }: TestOptions,
+): Promise<void> {
   const cwd = process.cwd();
-  const { snapshot, findings, definitions } = await checkConfig({ path: config, cwd, environment: process.env });
+  const { snapshot, findings, definitions } = await checkConfig({
+    path: config,
+    cwd,
+    environment: process.env,
+  });
   if (snapshot === undefined) return report([], findings, json);
   const chosen = files.length === 0 ? undefined : files.map((file) => fileOf(file, snapshot, cwd));
   const tested = await runTestsAlone(snapshot, definitions, chosen);
@@ -25,14 +32,18 @@ function fileOf(file: string, { pipelines }: Snapshot, cwd: string): string {
   const known = pipelines.find((pipeline) => resolve(cwd, pipeline.file) === resolve(cwd, file));
   if (known !== undefined) return known.file;
   const names = pipelines.map((pipeline) => pipeline.file).join(", ");
-  throw new CommandError(EXIT.usage, `${file} is no pipeline file of this configuration. It has ${names}.`);
+  throw new CommandError(
+    EXIT.usage,
+    `${file} is no pipeline file of this configuration. It has ${names}.`,
+  );
 }
 
 function report(results: readonly TestResult[], findings: readonly Finding[], json: boolean): void {
   const failed = results.filter((result) => result.findings.length > 0);
   if (findings.length > 0 || failed.length > 0) process.exitCode = EXIT.findings;
   if (json) {
-    const plain = (list: readonly Finding[]) => list.map(({ at, message, fix }) => ({ ...at, message, fix }));
+    const plain = (list: readonly Finding[]) =>
+      list.map(({ at, message, fix }) => ({ ...at, message, fix }));
     const tests = results.map((result) => ({
       pipeline: result.pipeline,
       file: result.file,
@@ -53,5 +64,7 @@ function report(results: readonly TestResult[], findings: readonly Finding[], js
   }
   if (findings.length > 0) return;
   const ms = Math.round(results.reduce((sum, result) => sum + result.ms, 0));
-  console.log(`${failed.length === 0 ? "ok" : "failed"}: ${results.length - failed.length} of ${results.length} tests, ${ms} ms`);
+  console.log(
+    `${failed.length === 0 ? "ok" : "failed"}: ${results.length - failed.length} of ${results.length} tests, ${ms} ms`,
+  );
 }

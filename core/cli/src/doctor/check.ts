@@ -1,6 +1,9 @@
 /** What the doctor finds: one line each, with what to do. */
 
-/** `fail`: it does not start, or loses something. `warn`: it works, and the operator should look at it. `skip`: it was not looked at. */
+/**
+ * `fail`: it does not start, or loses something. `warn`: it works, and the operator should look at
+ * it. `skip`: it was not looked at.
+ */
 export type Grade = "ok" | "warn" | "fail" | "skip";
 
 /** One thing that was looked at. */

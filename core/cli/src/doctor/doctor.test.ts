@@ -19,11 +19,17 @@ const { server } = snapshotOf();
 describe("the doctor", () => {
   it("knows which Node, how many files and what time is enough", () => {
     expect(
-      ["20.19.0", "22.22.1", "22.22.2", "23.11.0", "24.14.0", "24.14.1", "26.0.0"].map((version) => node(version).grade),
+      ["20.19.0", "22.22.1", "22.22.2", "23.11.0", "24.14.0", "24.14.1", "26.0.0"].map(
+        (version) => node(version).grade,
+      ),
     ).toEqual(["fail", "fail", "ok", "fail", "fail", "ok", "ok"]);
     const limits = (soft: string) =>
       `Limit                     Soft Limit\nMax open files            ${soft}                 1048576              files\n`;
-    expect(["1024", "1048576", "unlimited"].map((soft) => openFiles(limits(soft)).grade)).toEqual(["warn", "ok", "ok"]);
+    expect(["1024", "1048576", "unlimited"].map((soft) => openFiles(limits(soft)).grade)).toEqual([
+      "warn",
+      "ok",
+      "ok",
+    ]);
     expect(openFiles("").grade).toBe("skip");
     const file = join(folder, "newer");
     writeFileSync(file, "");
@@ -39,7 +45,10 @@ describe("the doctor", () => {
 
   it("looks at the data folder and makes nothing there", () => {
     const absent = join(folder, "data");
-    expect(checkDataFolder(absent)[0]).toMatchObject({ grade: "ok", found: `${absent} will be made` });
+    expect(checkDataFolder(absent)[0]).toMatchObject({
+      grade: "ok",
+      found: `${absent} will be made`,
+    });
     expect(statSync(absent, { throwIfNoEntry: false })).toBeUndefined();
     expect(checkDataFolder(folder).map(({ name }) => name)).toEqual(["data folder", "disk"]);
     chmodSync(folder, 0o755);
@@ -52,12 +61,18 @@ describe("the doctor", () => {
 
   it("wants a master key, or an address where one may be made", () => {
     const local = { ...server, dataDirectory: folder };
-    expect(checkMasterKey(local, undefined)).toMatchObject({ grade: "ok", found: "the first start makes one" });
+    expect(checkMasterKey(local, undefined)).toMatchObject({
+      grade: "ok",
+      found: "the first start makes one",
+    });
     expect(checkMasterKey({ ...local, host: "0.0.0.0" }, undefined).grade).toBe("fail");
     expect(checkMasterKey(local, "short").grade).toBe("fail");
     expect(checkMasterKey({ ...local, host: "0.0.0.0" }, "x".repeat(24)).grade).toBe("ok");
     writeFileSync(join(folder, "master.key"), "short");
-    expect(checkMasterKey(local, undefined)).toMatchObject({ grade: "fail", fix: "Delete it, and the next start makes one." });
+    expect(checkMasterKey(local, undefined)).toMatchObject({
+      grade: "fail",
+      fix: "Delete it, and the next start makes one.",
+    });
   });
 
   it("tells a port that something else holds from a free one", async () => {
@@ -80,8 +95,14 @@ describe("the doctor", () => {
     const definitions = { providers: new Map() } as never;
     const one = providerOf("openai", { use: "openai", missing: ["${env:OPENAI_API_KEY}"] });
     const echo = providerOf("echo", { use: "echo" });
-    expect(await checkProviders(snapshotOf({ providers: [one, echo] }), definitions, false)).toEqual([
-      { name: "provider openai", grade: "skip", found: "unavailable: ${env:OPENAI_API_KEY} does not resolve" },
+    expect(
+      await checkProviders(snapshotOf({ providers: [one, echo] }), definitions, false),
+    ).toEqual([
+      {
+        name: "provider openai",
+        grade: "skip",
+        found: "unavailable: ${env:OPENAI_API_KEY} does not resolve",
+      },
       { name: "provider echo", grade: "ok", found: "its credential is set" },
       expect.objectContaining({ name: "providers", grade: "warn" }),
     ]);

@@ -1,4 +1,7 @@
-/** The installation: the data folder and its secrets, the ports, and whether a gateway runs here already. */
+/**
+ * The installation: the data folder and its secrets, the ports, and whether a gateway runs here
+ * already.
+ */
 
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
@@ -31,7 +34,12 @@ export function checkDataFolder(folder: string): Check[] {
   if (isThere && process.getuid !== undefined && uid !== process.getuid()) {
     const fix =
       "Run the gateway, and this command, as the folder's owner: what another user writes there the gateway cannot read.";
-    checks.push({ name, grade: "warn", found: `${folder} belongs to user ${uid}, this is ${process.getuid()}`, fix });
+    checks.push({
+      name,
+      grade: "warn",
+      found: `${folder} belongs to user ${uid}, this is ${process.getuid()}`,
+      fix,
+    });
   } else checks.push({ name, grade: "ok", found: isThere ? folder : `${folder} will be made` });
   if (isThere && (mode & 0o007) !== 0) {
     const secrets = ["master.key", "pepper"].filter(
@@ -39,7 +47,12 @@ export function checkDataFolder(folder: string): Check[] {
     );
     if (secrets.length > 0) {
       const fix = `chmod 600 ${secrets.map((file) => join(folder, file)).join(" ")}`;
-      checks.push({ name: "secrets", grade: "fail", found: `${secrets.join(", ")} can be read by others`, fix });
+      checks.push({
+        name: "secrets",
+        grade: "fail",
+        found: `${secrets.join(", ")} can be read by others`,
+        fix,
+      });
     }
   }
   return [...checks, space(place)];
@@ -49,18 +62,30 @@ function space(place: string): Check {
   const { bavail, bsize } = statfsSync(place);
   const free = Math.floor((bavail * bsize) / MB);
   const found = `${free} MB free`;
-  const fix = "Make room: every request's row is written to the outbox there before its client sees the end of the reply.";
+  const fix =
+    "Make room: every request's row is written to the outbox there before its client sees the end of the reply.";
   if (free < NO_SPACE_MB) return { name: "disk", grade: "fail", found, fix };
-  return free < LOW_SPACE_MB ? { name: "disk", grade: "warn", found, fix } : { name: "disk", grade: "ok", found };
+  return free < LOW_SPACE_MB
+    ? { name: "disk", grade: "warn", found, fix }
+    : { name: "disk", grade: "ok", found };
 }
 
 /** Looks for the master key: it is there, or the start may make one. */
-export function checkMasterKey({ dataDirectory, host, admin }: ServerSettings, given: string | undefined): Check {
+export function checkMasterKey(
+  { dataDirectory, host, admin }: ServerSettings,
+  given: string | undefined,
+): Check {
   const name = "master key";
   const path = join(dataDirectory, "master.key");
   if (given !== undefined && given !== "") {
     const fix = "Set one of 24 characters or more.";
-    if (given.length < 24) return { name, grade: "fail", found: `SLUICE_MASTER_KEY has ${given.length} characters`, fix };
+    if (given.length < 24)
+      return {
+        name,
+        grade: "fail",
+        found: `SLUICE_MASTER_KEY has ${given.length} characters`,
+        fix,
+      };
     return { name, grade: "ok", found: "SLUICE_MASTER_KEY" };
   }
   const isLocal = [host, admin.host].every(
@@ -73,9 +98,19 @@ export function checkMasterKey({ dataDirectory, host, admin }: ServerSettings, g
   if (!existsSync(path)) return { name, grade: "ok", found: "the first start makes one" };
   try {
     if (readFileSync(path, "utf8").trim().length >= 24) return { name, grade: "ok", found: path };
-    return { name, grade: "fail", found: `${path} holds none`, fix: "Delete it, and the next start makes one." };
+    return {
+      name,
+      grade: "fail",
+      found: `${path} holds none`,
+      fix: "Delete it, and the next start makes one.",
+    };
   } catch (error) {
-    return { name, grade: "fail", found: `${path} cannot be read (${reasonOf(error)})`, fix: "Let this user read it." };
+    return {
+      name,
+      grade: "fail",
+      found: `${path} cannot be read (${reasonOf(error)})`,
+      fix: "Let this user read it.",
+    };
   }
 }
 
@@ -95,10 +130,19 @@ export async function checkPorts({
 }: Pick<ServerSettings, "host" | "port" | "admin" | "tls">): Promise<Ports> {
   const isRunning = port !== 0 && (await answers(host, port, tls));
   const checks: Check[] = [];
-  for (const [what, address] of [["port", { host, port }] as const, ["admin port", admin] as const]) {
+  for (const [what, address] of [
+    ["port", { host, port }] as const,
+    ["admin port", admin] as const,
+  ]) {
     const named = `${address.host}:${address.port}`;
-    if (address.port === 0) checks.push({ name: what, grade: "ok", found: `${named}: any free one` });
-    else if (isRunning) checks.push({ name: what, grade: "ok", found: what === "port" ? `${named}: a gateway answers` : named });
+    if (address.port === 0)
+      checks.push({ name: what, grade: "ok", found: `${named}: any free one` });
+    else if (isRunning)
+      checks.push({
+        name: what,
+        grade: "ok",
+        found: what === "port" ? `${named}: a gateway answers` : named,
+      });
     else checks.push(await free(what, address.host, address.port));
   }
   return { checks, isRunning };
@@ -114,7 +158,8 @@ async function free(name: string, host: string, port: number): Promise<Check> {
     return { name, grade: "ok", found: `${host}:${port} is free` };
   } catch (error) {
     const reason = reasonOf(error);
-    const what = reason === "EADDRINUSE" ? "is in use by something else" : `cannot be listened on (${reason})`;
+    const what =
+      reason === "EADDRINUSE" ? "is in use by something else" : `cannot be listened on (${reason})`;
     const variable = name === "port" ? "SLUICE_PORT" : "SLUICE_ADMIN_PORT";
     return {
       name,
@@ -132,7 +177,11 @@ async function answers(host: string, port: number, tls: TlsSettings | undefined)
   try {
     const certificate = tls === undefined ? undefined : readFileSync(tls.certificate, "utf8");
     const url = `${tls === undefined ? "http" : "https"}://${reachable}:${port}/health/live`;
-    const { status, json } = await sendRequest(url, { method: "GET", headers: {}, timeoutMs: ASK_MS }, certificate);
+    const { status, json } = await sendRequest(
+      url,
+      { method: "GET", headers: {}, timeoutMs: ASK_MS },
+      certificate,
+    );
     return status === 200 && isObject(json as JsonValue) && (json as JsonObject)["status"] === "ok";
   } catch {
     return false;

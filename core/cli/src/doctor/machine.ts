@@ -8,7 +8,9 @@ import satisfies from "semver/functions/satisfies.js";
 import type { Check } from "./check.ts";
 import { reasonOf } from "../reason-of.ts";
 
-/** Versions without the fault by which a header ends the process, as `engines` of package.json says. */
+/**
+ * Versions without the fault by which a header ends the process, as `engines` of package.json says.
+ */
 const NODE_VERSIONS = "^22.22.2 || >=24.14.1";
 const MIN_FILES = 4_096;
 const MIN_MEMORY_MB = 256;
@@ -16,9 +18,18 @@ const WATCH_MS = 2_000;
 const CLOCK_MARGIN_MS = 60_000;
 const MB = 1024 * 1024;
 
-/** Looks at the machine. `files` are those of the configuration and of the data folder, which cannot be newer than now. */
+/**
+ * Looks at the machine. `files` are those of the configuration and of the data folder, which cannot
+ * be newer than now.
+ */
 export async function checkMachine(files: readonly string[]): Promise<Check[]> {
-  return [node(process.versions.node), memory(), openFiles(limitsText()), await watchers(), clock(files, Date.now())];
+  return [
+    node(process.versions.node),
+    memory(),
+    openFiles(limitsText()),
+    await watchers(),
+    clock(files, Date.now()),
+  ];
 }
 
 /** Whether a version of Node is one that the gateway runs on. */
@@ -38,7 +49,9 @@ function memory(): Check {
   // In a container what counts is its limit, less what this process has.
   const limit = process.constrainedMemory();
   const isLimited = limit > 0 && limit < Number.MAX_SAFE_INTEGER / 2;
-  const free = isLimited ? Math.min(process.availableMemory(), limit) : Math.max(freemem(), process.availableMemory());
+  const free = isLimited
+    ? Math.min(process.availableMemory(), limit)
+    : Math.max(freemem(), process.availableMemory());
   const found = `${Math.round(free / MB)} MB free${isLimited ? ` of ${Math.round(limit / MB)} MB` : ""}`;
   if (free >= MIN_MEMORY_MB * MB) return { name: "memory", grade: "ok", found };
   return {
@@ -62,7 +75,8 @@ export function openFiles(limits: string): Check {
   const name = "open files";
   const [, soft = ""] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
   if (soft === "") return { name, grade: "skip", found: "this system does not tell the limit" };
-  if (soft === "unlimited" || Number(soft) >= MIN_FILES) return { name, grade: "ok", found: `${soft} at most` };
+  if (soft === "unlimited" || Number(soft) >= MIN_FILES)
+    return { name, grade: "ok", found: `${soft} at most` };
   const fix = `Raise the limit to ${MIN_FILES} or more (ulimit -n, LimitNOFILE): each client and each upstream call is a file.`;
   return { name, grade: "warn", found: `${soft} at most`, fix };
 }
@@ -92,11 +106,19 @@ async function watchers(): Promise<Check> {
 /** A clock that is behind its own files is wrong. */
 export function clock(files: readonly string[], nowMs: number): Check {
   const name = "clock";
-  const newest = Math.max(0, ...files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+  const newest = Math.max(
+    0,
+    ...files.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  );
   const found = new Date(nowMs).toISOString();
   const fix = "Set the clock, and keep it by NTP: budgets, expiry and signatures go by it.";
   if (newest > nowMs + CLOCK_MARGIN_MS) {
-    return { name, grade: "warn", found: `${found}, and a file is of ${new Date(newest).toISOString()}`, fix };
+    return {
+      name,
+      grade: "warn",
+      found: `${found}, and a file is of ${new Date(newest).toISOString()}`,
+      fix,
+    };
   }
   if (nowMs < Date.UTC(2025, 0, 1)) return { name, grade: "fail", found, fix };
   return { name, grade: "ok", found };

@@ -1,7 +1,13 @@
 /** The services behind the gateway: its store, its shared state and, on request, its providers. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { type Host, type Log, type PassthroughRequest, type ProviderDefinition, Secret } from "@sluice/contract";
+import {
+  type Host,
+  type Log,
+  type PassthroughRequest,
+  type ProviderDefinition,
+  Secret,
+} from "@sluice/contract";
 import type { ProviderSettings, Snapshot } from "@sluice/engine/config";
 import type { Definitions } from "@sluice/engine/check";
 import { readStoreMark } from "@sluice/engine/installation";
@@ -18,19 +24,33 @@ const LOOKS = 5;
 const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Opens the store as a start would, schema and all, and closes it. */
-export async function checkStore({ store, server }: Snapshot, definitions: Definitions): Promise<Check> {
+export async function checkStore(
+  { store, server }: Snapshot,
+  definitions: Definitions,
+): Promise<Check> {
   const name = "store";
   const { use, options } = store;
   const { dataDirectory } = server;
   const fix = "The start would fail as well: correct `store` in gateway.yaml, or what it names.";
   const definition = definitions.stores.get(use);
-  if (definition === undefined) return { name, grade: "fail", found: `no plugin provides ${use}`, fix };
+  if (definition === undefined)
+    return { name, grade: "fail", found: `no plugin provides ${use}`, fix };
   const beganMs = performance.now();
   try {
-    const opened = definition.create(options as never, { log: silentLog, clock: systemClock, dataDirectory });
+    const opened = definition.create(options as never, {
+      log: silentLog,
+      clock: systemClock,
+      dataDirectory,
+    });
     try {
-      await opened.start(AbortSignal.timeout(START_MS), { mustExist: readStoreMark(dataDirectory) !== undefined });
-      return { name, grade: "ok", found: `${use}, open and up to date in ${ms(performance.now() - beganMs)}` };
+      await opened.start(AbortSignal.timeout(START_MS), {
+        mustExist: readStoreMark(dataDirectory) !== undefined,
+      });
+      return {
+        name,
+        grade: "ok",
+        found: `${use}, open and up to date in ${ms(performance.now() - beganMs)}`,
+      };
     } finally {
       await opened.stop();
     }
@@ -40,11 +60,19 @@ export async function checkStore({ store, server }: Snapshot, definitions: Defin
 }
 
 /** Asks the shared state a few times. */
-export async function checkState({ shared: { use, options } }: Snapshot, definitions: Definitions): Promise<Check> {
+export async function checkState(
+  { shared: { use, options } }: Snapshot,
+  definitions: Definitions,
+): Promise<Check> {
   const name = "shared state";
   const definition = definitions.states.get(use);
   if (definition === undefined)
-    return { name, grade: "fail", found: `no plugin provides ${use}`, fix: "Correct `shared` in gateway.yaml." };
+    return {
+      name,
+      grade: "fail",
+      found: `no plugin provides ${use}`,
+      fix: "Correct `shared` in gateway.yaml.",
+    };
   if (!definition.isRemote) return { name, grade: "ok", found: `${use}, in the process` };
   const state = definition.create(options as never, { log: silentLog, clock: systemClock });
   try {
@@ -59,7 +87,12 @@ export async function checkState({ shared: { use, options } }: Snapshot, definit
     const median = times.toSorted((left, right) => left - right)[Math.floor(LOOKS / 2)] ?? 0;
     const found = `${use}, answers in ${ms(median)}`;
     if (median < SLOW_STATE_MS) return { name, grade: "ok", found };
-    return { name, grade: "warn", found, fix: "Every request with a limit waits for it: bring it nearer, or give it more room." };
+    return {
+      name,
+      grade: "warn",
+      found,
+      fix: "Every request with a limit waits for it: bring it nearer, or give it more room.",
+    };
   } catch (error) {
     const fix =
       "The gateway starts without it, and decides by itself with its part of each limit. Correct `shared`, or what it names.";
@@ -80,15 +113,26 @@ const LISTINGS: Readonly<Record<string, string>> = {
   stability: "v1/engines/list",
 };
 
-/** Looks whether providers have their credentials; with `isOnline` also whether those are accepted, by a listing that costs nothing. */
-export async function checkProviders({ providers }: Snapshot, definitions: Definitions, isOnline: boolean): Promise<Check[]> {
+/**
+ * Looks whether providers have their credentials; with `isOnline` also whether those are accepted,
+ * by a listing that costs nothing.
+ */
+export async function checkProviders(
+  { providers }: Snapshot,
+  definitions: Definitions,
+  isOnline: boolean,
+): Promise<Check[]> {
   const checks = await Promise.all(
     providers.map(async (settings): Promise<Check> => {
       const { name: provider, missing, use } = settings;
       const name = `provider ${provider}`;
       if (missing.length > 0) {
         // An unused provider is no fault: the shipped file names all of them.
-        return { name, grade: "skip", found: `unavailable: ${missing.join(", ")} does not resolve` };
+        return {
+          name,
+          grade: "skip",
+          found: `unavailable: ${missing.join(", ")} does not resolve`,
+        };
       }
       const definition = definitions.providers.get(use);
       const endpoint = LISTINGS[use];
@@ -100,7 +144,10 @@ export async function checkProviders({ providers }: Snapshot, definitions: Defin
   const isServed = providers.some(({ missing, use }) => missing.length === 0 && use !== "echo");
   if (isServed || providers.length === 0) return checks;
   const fix = "Export the variable of one, for example OPENAI_API_KEY.";
-  return [...checks, { name: "providers", grade: "warn", found: "none but echo is available", fix }];
+  return [
+    ...checks,
+    { name: "providers", grade: "warn", found: "none but echo is available", fix },
+  ];
 }
 
 async function askProvider(
@@ -118,16 +165,27 @@ async function askProvider(
       shared: (_key: string, make: () => object) => make(),
     };
     const provider = definition.create(options as never, host as unknown as Host);
-    const request: PassthroughRequest = { method: "GET", endpoint, query: "", headers: {}, body: undefined };
+    const request: PassthroughRequest = {
+      method: "GET",
+      endpoint,
+      query: "",
+      headers: {},
+      body: undefined,
+    };
     const call = provider.passthrough?.(request);
     if (call === undefined) return { grade: "ok", found: "its credential is set" };
     const signal = AbortSignal.timeout(ASK_MS);
-    const { url, headers } = provider.authorize === undefined ? call : await provider.authorize(call, signal);
+    const { url, headers } =
+      provider.authorize === undefined ? call : await provider.authorize(call, signal);
     const beganMs = performance.now();
     const shown = Object.entries(headers).map(
       ([name, value]) => [name, value instanceof Secret ? value.reveal() : value] as const,
     );
-    const response = await fetch(url, { headers: Object.fromEntries(shown), signal, redirect: "error" });
+    const response = await fetch(url, {
+      headers: Object.fromEntries(shown),
+      signal,
+      redirect: "error",
+    });
     await response.body?.cancel();
     return judged(response, performance.now() - beganMs);
   } catch (error) {
@@ -147,9 +205,18 @@ function judged(response: Response, tookMs: number): Omit<Check, "name"> {
     return { grade: "warn", found, fix: "Set the clock, and keep it by NTP." };
   }
   if (status === 401 || status === 403) {
-    return { grade: "fail", found: `it refuses the credential (${status})`, fix: "Renew the credential; an edit is not needed." };
+    return {
+      grade: "fail",
+      found: `it refuses the credential (${status})`,
+      fix: "Renew the credential; an edit is not needed.",
+    };
   }
-  if (status >= 500) return { grade: "warn", found: `it answers ${status}`, fix: "Wait, or look at its status page." };
+  if (status >= 500)
+    return {
+      grade: "warn",
+      found: `it answers ${status}`,
+      fix: "Wait, or look at its status page.",
+    };
   return { grade: "ok", found: `answers in ${ms(tookMs)}` };
 }
 

@@ -18,7 +18,12 @@ export function checkTls(settings: TlsSettings | undefined, nowMs: number): Chec
     const read = new X509Certificate(readFileSync(certificate));
     if (!read.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
       return [
-        { name, grade: "fail", found: `${key} is not the key of ${certificate}`, fix: "Put both files of one pair there." },
+        {
+          name,
+          grade: "fail",
+          found: `${key} is not the key of ${certificate}`,
+          fix: "Put both files of one pair there.",
+        },
       ];
     }
     const days = Math.floor((read.validToDate.getTime() - nowMs) / DAY_MS);

@@ -20,7 +20,8 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
     chain.models.filter((name) => {
       if (name === id) return false;
       const standIn = name.endsWith("*") ? undefined : modelOf(name, models);
-      if (standIn === undefined) source.note("missing", chain.path, `the fallback ${name} is no model of the list`);
+      if (standIn === undefined)
+        source.note("missing", chain.path, `the fallback ${name} is no model of the list`);
       else if (standIn.mode !== mode && chain !== preset) {
         const why = `the fallback ${name} is for the mode ${standIn.mode}, and ${id} for ${mode}: it could answer nothing`;
         source.note("changed", chain.path, why);
@@ -29,7 +30,8 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
     });
   for (const chains of [general, contextWindow, contentPolicy]) {
     for (const [name, { path }] of chains) {
-      if (name !== "*" && !models.some(({ id }) => id === name)) source.note("missing", path, `${name} is no model of the list`);
+      if (name !== "*" && !models.some(({ id }) => id === name))
+        source.note("missing", path, `${name} is no model of the list`);
     }
   }
   for (const model of models) {
@@ -41,7 +43,11 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
       const named = chains.get(model.id);
       return named === undefined ? [] : withoutUnknown(named, model);
     };
-    const fallbacks = { general: chain, context_window: of(contextWindow), content_policy: of(contentPolicy) };
+    const fallbacks = {
+      general: chain,
+      context_window: of(contextWindow),
+      content_policy: of(contentPolicy),
+    };
     const named = Object.entries(fallbacks).filter(([, names]) => names.length > 0);
     if (named.length > 0) model.fallbacks = Object.fromEntries(named);
   }
@@ -49,8 +55,13 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
 
 /** The model that serves an id: its own, else the wildcard with the longest beginning. */
 function modelOf(name: string, models: readonly ImportedModel[]): ImportedModel | undefined {
-  const wildcards = models.filter(({ id }) => id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1)));
-  return models.find(({ id }) => id === name) ?? wildcards.toSorted((one, other) => other.id.length - one.id.length)[0];
+  const wildcards = models.filter(
+    ({ id }) => id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1)),
+  );
+  return (
+    models.find(({ id }) => id === name) ??
+    wildcards.toSorted((one, other) => other.id.length - one.id.length)[0]
+  );
 }
 
 function chainsOf(source: ImportSource, member: string): ReadonlyMap<string, Chain> {

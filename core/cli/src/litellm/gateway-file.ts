@@ -17,7 +17,13 @@ export interface GatewayParts {
 }
 
 /** Its text. */
-export function gatewayFile({ from, settings, providers, guardrails, models }: GatewayParts): string {
+export function gatewayFile({
+  from,
+  settings,
+  providers,
+  guardrails,
+  models,
+}: GatewayParts): string {
   const packages = new Set([
     "standard",
     ...providers.map((provider) => `provider-${provider.package}`),
@@ -27,7 +33,12 @@ export function gatewayFile({ from, settings, providers, guardrails, models }: G
     "shared-memory",
     "shared-redis",
   ]);
-  const server = { host: "127.0.0.1", port: 4000, admin: { host: "127.0.0.1", port: 4001 }, ...settings.server };
+  const server = {
+    host: "127.0.0.1",
+    port: 4000,
+    admin: { host: "127.0.0.1", port: 4001 },
+    ...settings.server,
+  };
   return [
     `# Imported from ${from}. What has no equivalent stands in import.md beside this folder.`,
     "# Credentials are references: ${env:NAME}. A provider whose credential is not set is unavailable, the others serve.",

@@ -1,7 +1,14 @@
 /** Guardrails: those of LiteLLM's that a plugin of ours does the work of, and where they run. */
 
 import { credentialOf, referenceOf } from "./references.ts";
-import { type ImportSource, itemsOf, type Members, membersOf, type SourcePath, textOf } from "./source.ts";
+import {
+  type ImportSource,
+  itemsOf,
+  type Members,
+  membersOf,
+  type SourcePath,
+  textOf,
+} from "./source.ts";
 
 /** A guardrail of ours. */
 export interface ImportedGuardrail {
@@ -64,12 +71,24 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
     const kind = textOf(params["guardrail"]) ?? "";
     const modes = typeof params["mode"] === "string" ? [params["mode"]] : itemsOf(params["mode"]);
     if (modes.length === 0)
-      source.note("changed", [...path, "mode"], "modes by tags are not known; it judges requests and replies");
+      source.note(
+        "changed",
+        [...path, "mode"],
+        "modes by tags are not known; it judges requests and replies",
+      );
     for (const mode of modes) {
       if (mode === "during_call")
-        source.note("changed", [...path, "mode"], "it judges before the call: a refused request is not billed");
+        source.note(
+          "changed",
+          [...path, "mode"],
+          "it judges before the call: a refused request is not billed",
+        );
       if (mode === "logging_only" || String(mode).includes("mcp")) {
-        source.note("missing", [...path, "mode"], `${String(mode)} has no equivalent; no text of a request is logged`);
+        source.note(
+          "missing",
+          [...path, "mode"],
+          `${String(mode)} has no equivalent; no text of a request is logged`,
+        );
       }
     }
     const guards =
@@ -89,7 +108,12 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
     }
     for (const result of results) {
       const name = freeName(textOf(named) ?? kind, result.package, results.length > 1, made);
-      made.push({ name, ...result, input: isOn && before, output: isOn && guards.includes("post_call") });
+      made.push({
+        name,
+        ...result,
+        input: isOn && before,
+        output: isOn && guards.includes("post_call"),
+      });
     }
     if (!isOn && results.length > 0) {
       source.note(
@@ -102,7 +126,12 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
   return made;
 }
 
-function guardrailOf(kind: string, params: Members, source: ImportSource, path: SourcePath): Made[] {
+function guardrailOf(
+  kind: string,
+  params: Members,
+  source: ImportSource,
+  path: SourcePath,
+): Made[] {
   switch (kind) {
     case "presidio":
       return [presidio(params, source, path)];
@@ -116,22 +145,46 @@ function guardrailOf(kind: string, params: Members, source: ImportSource, path: 
           package: "moderation",
           options: {
             use: "moderation",
-            api_key: credentialOf(params["api_key"], "OPENAI_API_KEY", source, [...path, "api_key"]),
+            api_key: credentialOf(params["api_key"], "OPENAI_API_KEY", source, [
+              ...path,
+              "api_key",
+            ]),
             ...(textOf(params["model"]) === undefined ? {} : { model: params["model"] }),
             budget_ms: 3_000,
           },
         },
       ];
     case "generic_guardrail_api": {
-      const url = referenceOf(params["api_base"])?.replace(/\/beta\/litellm_basic_guardrail_api\/?$/, "");
+      const url = referenceOf(params["api_base"])?.replace(
+        /\/beta\/litellm_basic_guardrail_api\/?$/,
+        "",
+      );
       if (url === undefined) return [];
-      source.note("todo", path, "write a text that the service must deny into `sample`: it is asked at every load");
+      source.note(
+        "todo",
+        path,
+        "write a text that the service must deny into `sample`: it is asked at every load",
+      );
       const key =
         params["api_key"] === undefined
           ? {}
-          : { api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, [...path, "api_key"]) };
+          : {
+              api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, [
+                ...path,
+                "api_key",
+              ]),
+            };
       return [
-        { package: "http", options: { use: "http", dialect: "litellm", url, ...key, sample: "a text that must be denied" } },
+        {
+          package: "http",
+          options: {
+            use: "http",
+            dialect: "litellm",
+            url,
+            ...key,
+            sample: "a text that must be denied",
+          },
+        },
       ];
     }
     default:
@@ -144,12 +197,20 @@ function presidio(params: Members, source: ImportSource, path: SourcePath): Made
   for (const [entity, action] of Object.entries(membersOf(params["pii_entities_config"]))) {
     const own = ENTITIES[entity];
     if (own === undefined)
-      source.note("missing", [...path, "pii_entities_config", entity], "pii does not look for it; `names` finds names of a list");
-    else actions[own] = action === "BLOCK" ? "block" : params["output_parse_pii"] === true ? "restore" : "mask";
+      source.note(
+        "missing",
+        [...path, "pii_entities_config", entity],
+        "pii does not look for it; `names` finds names of a list",
+      );
+    else
+      actions[own] =
+        action === "BLOCK" ? "block" : params["output_parse_pii"] === true ? "restore" : "mask";
   }
   const entities = Object.keys(actions);
   const preset = params["output_parse_pii"] === true ? "restore" : "mask";
-  const differing = Object.fromEntries(Object.entries(actions).filter(([, action]) => action !== preset));
+  const differing = Object.fromEntries(
+    Object.entries(actions).filter(([, action]) => action !== preset),
+  );
   source.note(
     "changed",
     [...path, "guardrail"],
@@ -177,12 +238,18 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
     const prebuilt = textOf(name) ?? "";
     const own = ENTITIES[prebuilt];
     if (textOf(pattern) !== undefined)
-      lists.push({ name: slug(prebuilt || `pattern-${index}`), patterns: [pattern], action: actionOf(action) });
+      lists.push({
+        name: slug(prebuilt || `pattern-${index}`),
+        patterns: [pattern],
+        action: actionOf(action),
+      });
     else if (own !== undefined) actions[own] = actionOf(action);
     else if (SECRETS[prebuilt] !== undefined) rules.set(SECRETS[prebuilt] ?? "", actionOf(action));
     else source.note("missing", [...path, "patterns", index], `no guardrail looks for ${prebuilt}`);
   });
-  const words = Map.groupBy(itemsOf(params["blocked_words"]).map(membersOf), ({ action }) => actionOf(action));
+  const words = Map.groupBy(itemsOf(params["blocked_words"]).map(membersOf), ({ action }) =>
+    actionOf(action),
+  );
   for (const [action, entries] of words) {
     lists.push({
       name: `words-${action}`,
@@ -205,15 +272,26 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
     );
   const entities = Object.keys(actions);
   if (entities.length > 0) {
-    const differing = Object.fromEntries(Object.entries(actions).filter(([, action]) => action !== "mask"));
+    const differing = Object.fromEntries(
+      Object.entries(actions).filter(([, action]) => action !== "mask"),
+    );
     made.push({
       package: "pii",
-      options: { use: "pii", entities, action: "mask", ...(Object.keys(differing).length === 0 ? {} : { actions: differing }) },
+      options: {
+        use: "pii",
+        entities,
+        action: "mask",
+        ...(Object.keys(differing).length === 0 ? {} : { actions: differing }),
+      },
     });
   }
   // One action holds for all rules: what was to be blocked stays blocked.
   const action = [...rules.values()].includes("block") ? "block" : "mask";
-  if (rules.size > 0) made.push({ package: "secrets", options: { use: "secrets", rules: [...rules.keys()], action } });
+  if (rules.size > 0)
+    made.push({
+      package: "secrets",
+      options: { use: "secrets", rules: [...rules.keys()], action },
+    });
   if (lists.length > 0) made.push({ package: "words", options: { use: "words", lists } });
   return made;
 }
@@ -222,7 +300,12 @@ function actionOf(action: unknown): string {
   return action === "MASK" ? "mask" : "block";
 }
 
-function freeName(wanted: string, kind: string, isOneOfMany: boolean, made: readonly ImportedGuardrail[]): string {
+function freeName(
+  wanted: string,
+  kind: string,
+  isOneOfMany: boolean,
+  made: readonly ImportedGuardrail[],
+): string {
   const base = slug(isOneOfMany ? `${wanted}-${kind}` : wanted);
   const taken = (name: string): boolean => made.some((other) => other.name === name);
   for (let count = 1; ; count += 1) {

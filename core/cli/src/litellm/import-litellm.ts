@@ -1,4 +1,7 @@
-/** From a LiteLLM configuration to files of ours, and a list of what has no equivalent. Pure: nothing is read or written. */
+/**
+ * From a LiteLLM configuration to files of ours, and a list of what has no equivalent. Pure:
+ * nothing is read or written.
+ */
 
 import { gatewayFile } from "./gateway-file.ts";
 import { importGuardrails } from "./guardrails.ts";
@@ -20,9 +23,19 @@ export interface Imported {
 }
 
 /** Sections that are read elsewhere. */
-const READ = new Set(["model_list", "litellm_settings", "router_settings", "general_settings", "guardrails", "credential_list"]);
+const READ = new Set([
+  "model_list",
+  "litellm_settings",
+  "router_settings",
+  "general_settings",
+  "guardrails",
+  "credential_list",
+]);
 
-/** Imports a file's text; `from` is its name for comments. Throws an Error that says the line of a fault. */
+/**
+ * Imports a file's text; `from` is its name for comments. Throws an Error that says the line of a
+ * fault.
+ */
 export function importLitellm(text: string, from: string): Imported {
   const source = readSource(text);
   const providers = new ImportedProviders(source, defaultTimeouts(source));
@@ -33,7 +46,8 @@ export function importLitellm(text: string, from: string): Imported {
     if (section === "environment_variables") {
       const names = Object.keys(membersOf(source.value[section])).join(", ");
       source.note("todo", [section], `export these before the start: ${names}`);
-    } else if (section === "include") source.note("todo", [section], "import the files that it names one by one");
+    } else if (section === "include")
+      source.note("todo", [section], "import the files that it names one by one");
     else if (!READ.has(section)) source.note("missing", [section], "nothing here is like it");
   }
   const notes = source.notes.toSorted((left, right) => left.line - right.line);
@@ -63,7 +77,8 @@ function notesFile(notes: readonly ImportNote[], from: string): string {
     const own = notes.filter((note) => note.kind === kind);
     if (own.length === 0) continue;
     lines.push(`## ${title}`, "", "| Line | Setting | Why |", "|---|---|---|");
-    for (const { line, setting, why } of own) lines.push(`| ${line} | \`${setting}\` | ${why.replaceAll("|", "\\|")} |`);
+    for (const { line, setting, why } of own)
+      lines.push(`| ${line} | \`${setting}\` | ${why.replaceAll("|", "\\|")} |`);
     lines.push("");
   }
   if (notes.length === 0) lines.push("Everything was imported.", "");

@@ -1,7 +1,15 @@
 /** Models: entries of `model_list` with one name become one model with several targets. */
 
 import type { ImportedProviders } from "./providers.ts";
-import { type ImportSource, itemsOf, type Members, membersOf, numberOf, type SourcePath, textOf } from "./source.ts";
+import {
+  type ImportSource,
+  itemsOf,
+  type Members,
+  membersOf,
+  numberOf,
+  type SourcePath,
+  textOf,
+} from "./source.ts";
 import { priceOf } from "./target-price.ts";
 
 /** A model of ours, as YAML will say it. */
@@ -43,7 +51,8 @@ const REASONS: Readonly<Record<string, string>> = {
   num_retries: "retries are the pipeline's: `attempts` of the step retry",
   cooldown_time: "the breaker is the pipeline's: `breaker` of the step balance",
   mock_response: "fakes belong to tests; the provider echo answers without a network",
-  additional_drop_params: "drop_params drops what the provider cannot honour, and nothing else by name",
+  additional_drop_params:
+    "drop_params drops what the provider cannot honour, and nothing else by name",
   max_budget: "budgets are those of keys, teams, tags and providers: the step limits",
   budget_duration: "budgets are those of keys, teams, tags and providers: the step limits",
   aws_role_name: "roles are assumed by AWS's own chain: `credentials: chain` and a profile",
@@ -53,7 +62,11 @@ const SUPPORTED =
   /^supports_(function_calling|parallel_function_calling|tool_choice|response_schema|system_messages|native_streaming|reasoning|prompt_caching|vision|pdf_input|audio_input|audio_output|video_input|web_search)$/;
 
 /** Reads `model_list`. */
-export function importModels(source: ImportSource, providers: ImportedProviders, dropsParams: boolean): ImportedModel[] {
+export function importModels(
+  source: ImportSource,
+  providers: ImportedProviders,
+  dropsParams: boolean,
+): ImportedModel[] {
   const models = new Map<string, ImportedModel>();
   const credentials = credentialsOf(source);
   const list = itemsOf(source.value["model_list"]);
@@ -62,25 +75,47 @@ export function importModels(source: ImportSource, providers: ImportedProviders,
     const { model_name: named, litellm_params: own, model_info: info, ...rest } = membersOf(entry);
     const id = textOf(named);
     if (id === undefined) return source.note("missing", path, "the entry has no model_name");
-    for (const member of Object.keys(rest)) source.note("missing", [...path, member], "it is not known");
+    for (const member of Object.keys(rest))
+      source.note("missing", [...path, member], "it is not known");
     if (id.slice(0, -1).includes("*")) {
-      return source.note("missing", [...path, "model_name"], "a wildcard stands at the end of a model's name, and nowhere else");
+      return source.note(
+        "missing",
+        [...path, "model_name"],
+        "a wildcard stands at the end of a model's name, and nowhere else",
+      );
     }
     const given = membersOf(own);
     const params = { ...credentials.get(textOf(given["litellm_credential_name"]) ?? ""), ...given };
     const mode = modeOf(params, membersOf(info));
     if (mode === undefined) {
-      const what = textOf(membersOf(info)["mode"]) ?? "speech, transcription, moderation or ranking";
-      return source.note("missing", path, `there is no route for ${what}; a provider's own API passes under its name`);
+      const what =
+        textOf(membersOf(info)["mode"]) ?? "speech, transcription, moderation or ranking";
+      return source.note(
+        "missing",
+        path,
+        `there is no route for ${what}; a provider's own API passes under its name`,
+      );
     }
-    const target = importTarget(source, providers, params, membersOf(info), [...path, "litellm_params"], dropsParams);
+    const target = importTarget(
+      source,
+      providers,
+      params,
+      membersOf(info),
+      [...path, "litellm_params"],
+      dropsParams,
+    );
     if (target === undefined) return undefined;
     let model = models.get(id);
     if (model === undefined) {
       model = { id, mode, targets: [], access_groups: [], line: source.lineOf(path) };
       models.set(id, model);
     }
-    if (model.mode !== mode) source.note("changed", path, `the model is ${model.mode} by its first entry, this one is ${mode}`);
+    if (model.mode !== mode)
+      source.note(
+        "changed",
+        path,
+        `the model is ${model.mode} by its first entry, this one is ${mode}`,
+      );
     model.targets.push(target);
     readInfo(source, model, membersOf(info), [...path, "model_info"]);
     return undefined;
@@ -102,11 +137,17 @@ function importTarget(
   const { price, read } = priceOf({ ...info, ...params });
   for (const member of Object.keys(params)) {
     if (HANDLED.has(member) || place.read.includes(member) || read.includes(member)) continue;
-    const why = REASONS[member] ?? "parameters of requests are the client's, and this is none that the gateway knows";
+    const why =
+      REASONS[member] ??
+      "parameters of requests are the client's, and this is none that the gateway knows";
     source.note("missing", [...path, member], why);
   }
   if (params["guardrails"] !== undefined) {
-    source.note("missing", [...path, "guardrails"], "guardrails belong to pipelines, keys and teams, not to models");
+    source.note(
+      "missing",
+      [...path, "guardrails"],
+      "guardrails belong to pipelines, keys and teams, not to models",
+    );
   }
   const whole = (member: string): number | undefined => {
     const number = numberOf(params[member]);
@@ -116,19 +157,34 @@ function importTarget(
   return {
     provider: place.provider,
     model: place.model,
-    ...defined({ weight: numberOf(params["weight"]), priority: order, rpm: whole("rpm"), tpm: whole("tpm") }),
+    ...defined({
+      weight: numberOf(params["weight"]),
+      priority: order,
+      rpm: whole("rpm"),
+      tpm: whole("tpm"),
+    }),
     ...defined({ max_parallel: whole("max_parallel_requests") }),
-    ...(params["drop_params"] === true || (dropsParams && params["drop_params"] !== false) ? { drop_params: true } : {}),
+    ...(params["drop_params"] === true || (dropsParams && params["drop_params"] !== false)
+      ? { drop_params: true }
+      : {}),
     ...(price === undefined ? {} : { price }),
   };
 }
 
-/** Weights are whole numbers here. LiteLLM takes a target without a weight as 0, and weighs by rpm where no target has a weight. */
+/**
+ * Weights are whole numbers here. LiteLLM takes a target without a weight as 0, and weighs by rpm
+ * where no target has a weight.
+ */
 function weigh(model: ImportedModel): void {
   const { targets } = model;
   const isOrdered = targets.some(({ priority }) => priority !== undefined);
   if (isOrdered && targets.length > 1) model.balance = "priority";
-  const by = targets[0]?.["weight"] !== undefined ? "weight" : targets.every(({ rpm }) => rpm !== undefined) ? "rpm" : undefined;
+  const by =
+    targets[0]?.["weight"] !== undefined
+      ? "weight"
+      : targets.every(({ rpm }) => rpm !== undefined)
+        ? "rpm"
+        : undefined;
   const weights = targets.map((target) => (by === undefined ? 1 : Number(target[by] ?? 0)));
   const scale = weights.every(Number.isInteger) ? 1 : 1_000;
   const scaled = weights.map((weight) => Math.round(weight * scale));
@@ -136,7 +192,8 @@ function weigh(model: ImportedModel): void {
   targets.forEach((target, index) => {
     const weight = (scaled[index] ?? 0) / divisor;
     delete target["weight"];
-    if (by !== undefined && targets.length > 1 && weight !== 1) target["weight"] = Math.min(weight, 1_000_000);
+    if (by !== undefined && targets.length > 1 && weight !== 1)
+      target["weight"] = Math.min(weight, 1_000_000);
   });
 }
 
@@ -149,17 +206,29 @@ function modeOf(params: Members, info: Members): ImportedModel["mode"] | undefin
   const named = textOf(info["mode"]);
   if (named !== undefined) return MODES[named];
   const model = (textOf(params["model"]) ?? "").toLowerCase();
-  if (/whisper|transcribe|(^|[/-])tts|rerank|moderation|speech|realtime/.test(model)) return undefined;
+  if (/whisper|transcribe|(^|[/-])tts|rerank|moderation|speech|realtime/.test(model))
+    return undefined;
   if (/embed|(^|[/-])bge-|(^|[/-])e5-/.test(model)) return "embedding";
-  return /dall-e|gpt-image|imagen|stable-image|stable-diffusion|(^|[/])sd3|flux|^stability\//.test(model) ? "image" : "chat";
+  return /dall-e|gpt-image|imagen|stable-image|stable-diffusion|(^|[/])sd3|flux|^stability\//.test(
+    model,
+  )
+    ? "image"
+    : "chat";
 }
 
-function readInfo(source: ImportSource, model: ImportedModel, info: Members, path: SourcePath): void {
+function readInfo(
+  source: ImportSource,
+  model: ImportedModel,
+  info: Members,
+  path: SourcePath,
+): void {
   for (const [member, value] of Object.entries(info)) {
     if (member === "access_groups") {
       for (const group of itemsOf(value))
-        if (typeof group === "string" && !model.access_groups.includes(group)) model.access_groups.push(group);
-    } else if (SUPPORTED.test(member) && typeof value === "boolean") model.info = { ...model.info, [member]: value };
+        if (typeof group === "string" && !model.access_groups.includes(group))
+          model.access_groups.push(group);
+    } else if (SUPPORTED.test(member) && typeof value === "boolean")
+      model.info = { ...model.info, [member]: value };
     else if (member === "max_input_tokens" || member === "max_output_tokens") {
       const tokens = numberOf(value);
       if (tokens !== undefined) model.info = { ...model.info, [member]: tokens };

@@ -1,4 +1,7 @@
-/** The pipelines of an imported configuration: the shipped ones, with the options that the settings say. */
+/**
+ * The pipelines of an imported configuration: the shipped ones, with the options that the settings
+ * say.
+ */
 
 import type { ImportedGuardrail } from "./guardrails.ts";
 import type { ImportedSettings } from "./settings.ts";
@@ -10,24 +13,50 @@ interface Shipped {
   readonly steps: readonly string[];
 }
 
-const CALLING = ["auth", "cost", "limits", "idempotency", "guardrails", "cache", "fallback", "balance", "retry", "provider"];
-const deployment = (endpoint: string): string => `POST /{provider}/deployments/{deployment...}/${endpoint}`;
+const CALLING = [
+  "auth",
+  "cost",
+  "limits",
+  "idempotency",
+  "guardrails",
+  "cache",
+  "fallback",
+  "balance",
+  "retry",
+  "provider",
+];
+const deployment = (endpoint: string): string =>
+  `POST /{provider}/deployments/{deployment...}/${endpoint}`;
 const engine = (endpoint: string): string => `POST /v1/engines/{deployment...}/${endpoint}`;
 
 /** The routes and steps that every installation is shipped with. */
 export const SHIPPED: Readonly<Record<string, Shipped>> = {
   chat: {
-    routes: ["POST /v1/chat/completions", "POST /chat/completions", deployment("chat/completions"), engine("chat/completions")],
+    routes: [
+      "POST /v1/chat/completions",
+      "POST /chat/completions",
+      deployment("chat/completions"),
+      engine("chat/completions"),
+    ],
     operation: "chat",
     steps: CALLING,
   },
   embeddings: {
-    routes: ["POST /v1/embeddings", "POST /embeddings", deployment("embeddings"), engine("embeddings")],
+    routes: [
+      "POST /v1/embeddings",
+      "POST /embeddings",
+      deployment("embeddings"),
+      engine("embeddings"),
+    ],
     operation: "embeddings",
     steps: CALLING,
   },
   images: {
-    routes: ["POST /v1/images/generations", "POST /images/generations", deployment("images/generations")],
+    routes: [
+      "POST /v1/images/generations",
+      "POST /images/generations",
+      deployment("images/generations"),
+    ],
     operation: "images",
     steps: CALLING.filter((step) => step !== "cache"),
   },
@@ -37,12 +66,19 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     steps: ["auth", "model-info"],
   },
   models: {
-    routes: ["GET /v1/models", "GET /models", "GET /v1/models/{model_id...}", "GET /models/{model_id...}"],
+    routes: [
+      "GET /v1/models",
+      "GET /models",
+      "GET /v1/models/{model_id...}",
+      "GET /models/{model_id...}",
+    ],
     operation: "models",
     steps: ["auth", "models"],
   },
   passthrough: {
-    routes: ["POST", "GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /{provider}/{endpoint...}`),
+    routes: ["POST", "GET", "PUT", "PATCH", "DELETE"].map(
+      (method) => `${method} /{provider}/{endpoint...}`,
+    ),
     operation: "passthrough",
     steps: ["auth", "cost", "limits", "idempotency", "guardrails", "passthrough"],
   },
@@ -71,7 +107,9 @@ export function pipelineFiles(
       ...(input.length === 0 ? {} : { input }),
       ...(output.length === 0 ? {} : { output }),
       // These judge whole texts only, and a window over a stream would be refused.
-      ...(guardrails.some((guardrail) => guardrail.output && WHOLE_TEXTS.has(guardrail.package)) ? { stream: "hold" } : {}),
+      ...(guardrails.some((guardrail) => guardrail.output && WHOLE_TEXTS.has(guardrail.package))
+        ? { stream: "hold" }
+        : {}),
     },
   };
   return Object.fromEntries(
@@ -96,5 +134,7 @@ export function pipelineFiles(
 const WHOLE_TEXTS = new Set(["moderation", "http", "words"]);
 
 function stepLine(step: string, options: object): string {
-  return Object.keys(options).length === 0 ? `  - ${step}` : `  - ${flow({ use: step, with: options })}`;
+  return Object.keys(options).length === 0
+    ? `  - ${step}`
+    : `  - ${flow({ use: step, with: options })}`;
 }

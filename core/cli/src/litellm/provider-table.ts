@@ -10,7 +10,10 @@ export interface PrefixRow {
   readonly preset?: string;
   /** Where the API lives, for presets that do not know. */
   readonly baseUrl?: string;
-  /** The variable that LiteLLM takes the credential from where the entry has none. Absent: the API needs none. */
+  /**
+   * The variable that LiteLLM takes the credential from where the entry has none. Absent: the API
+   * needs none.
+   */
   readonly variable?: string;
 }
 
@@ -22,9 +25,14 @@ const compatible = (preset: string, variable?: string, baseUrl?: string): Prefix
   ...(baseUrl === undefined ? {} : { baseUrl }),
 });
 
-const custom = (variable: string | undefined, baseUrl?: string): PrefixRow => compatible("custom", variable, baseUrl);
+const custom = (variable: string | undefined, baseUrl?: string): PrefixRow =>
+  compatible("custom", variable, baseUrl);
 
-const plain = (name: string, variable: string, use = name): PrefixRow => ({ package: name, use, variable });
+const plain = (name: string, variable: string, use = name): PrefixRow => ({
+  package: name,
+  use,
+  variable,
+});
 
 /** By prefix. */
 export const PREFIXES: Readonly<Record<string, PrefixRow>> = {

@@ -1,4 +1,7 @@
-/** Providers: what entries of `model_list` say of where and with whose credential they are served, each combination once. */
+/**
+ * Providers: what entries of `model_list` say of where and with whose credential they are served,
+ * each combination once.
+ */
 
 import { GUESSES, PREFIXES, type PrefixRow } from "./provider-table.ts";
 import { credentialOf, referenceOf } from "./references.ts";
@@ -37,7 +40,10 @@ export class ImportedProviders {
     return [...this.#byOptions.values()];
   }
 
-  /** The provider and model of an entry; `undefined`, with a note, for a prefix that no provider here serves. */
+  /**
+   * The provider and model of an entry; `undefined`, with a note, for a prefix that no provider
+   * here serves.
+   */
   place(params: Members, path: SourcePath): ImportedPlace | undefined {
     const written = textOf(params["model"]) ?? "";
     const { prefix, model } = split(written, textOf(params["custom_llm_provider"]));
@@ -71,7 +77,8 @@ export class ImportedProviders {
   }
 
   #nameFor(row: PrefixRow, prefix: string): string {
-    const stem = row.preset === undefined || row.preset === "custom" ? (NAMES[prefix] ?? prefix) : row.preset;
+    const stem =
+      row.preset === undefined || row.preset === "custom" ? (NAMES[prefix] ?? prefix) : row.preset;
     const base = stem.replaceAll("_", "-");
     const taken = new Set([...this.#byOptions.values()].map(({ name }) => name));
     for (let count = 1; ; count += 1) {
@@ -80,7 +87,13 @@ export class ImportedProviders {
     }
   }
 
-  #optionsOf(row: PrefixRow, prefix: string, model: string, params: Members, path: SourcePath): Made {
+  #optionsOf(
+    row: PrefixRow,
+    prefix: string,
+    model: string,
+    params: Members,
+    path: SourcePath,
+  ): Made {
     const credential = (member: string, variable: string): string =>
       credentialOf(params[member], variable, this.#source, [...path, member]);
     const base = referenceOf(params["api_base"] ?? params["base_url"])?.replace(/\/+$/, "");
@@ -94,16 +107,23 @@ export class ImportedProviders {
         return bedrock(model, params, credential);
       case "compatible": {
         const hasKey = params["api_key"] !== undefined || row.variable !== undefined;
-        const url = base === undefined ? row.baseUrl : row.preset === "ollama" ? withV1(base) : base;
+        const url =
+          base === undefined ? row.baseUrl : row.preset === "ollama" ? withV1(base) : base;
         if (url === undefined && (row.preset === "custom" || row.preset === "vllm")) {
-          this.#source.note("todo", path, `the entry does not say where ${prefix}/ lives; correct base_url of the provider`);
+          this.#source.note(
+            "todo",
+            path,
+            `the entry does not say where ${prefix}/ lives; correct base_url of the provider`,
+          );
         }
         const address = url ?? (row.preset === "custom" ? "http://127.0.0.1:8000/v1" : undefined);
         const variable = row.variable ?? `${prefix.toUpperCase()}_API_KEY`;
         return {
           options: {
             ...(address === undefined ? {} : { base_url: address }),
-            ...(hasKey && !isPlaceholder(params["api_key"]) ? { api_key: credential("api_key", variable) } : {}),
+            ...(hasKey && !isPlaceholder(params["api_key"])
+              ? { api_key: credential("api_key", variable) }
+              : {}),
           },
           read: common,
         };
@@ -133,7 +153,10 @@ export class ImportedProviders {
       }
       default:
         return {
-          options: { api_key: credential("api_key", row.variable ?? ""), ...(base === undefined ? {} : { base_url: base }) },
+          options: {
+            api_key: credential("api_key", row.variable ?? ""),
+            ...(base === undefined ? {} : { base_url: base }),
+          },
           read: common,
         };
     }
@@ -153,10 +176,21 @@ export class ImportedProviders {
       options["tenant_id"] = referenceOf(params["tenant_id"]);
       options["client_id"] = referenceOf(params["client_id"]);
       options["client_secret"] = credential("client_secret", "AZURE_CLIENT_SECRET");
-    } else if (params["azure_ad_token"] !== undefined) options["token"] = credential("azure_ad_token", "AZURE_AD_TOKEN");
+    } else if (params["azure_ad_token"] !== undefined)
+      options["token"] = credential("azure_ad_token", "AZURE_AD_TOKEN");
     else options["api_key"] = credential("api_key", "AZURE_API_KEY");
-    if (base === undefined) this.#source.note("todo", path, "the entry has no api_base; export AZURE_API_BASE");
-    const read = ["api_key", "api_base", "base_url", "api_version", "tenant_id", "client_id", "client_secret", "azure_ad_token"];
+    if (base === undefined)
+      this.#source.note("todo", path, "the entry has no api_base; export AZURE_API_BASE");
+    const read = [
+      "api_key",
+      "api_base",
+      "base_url",
+      "api_version",
+      "tenant_id",
+      "client_id",
+      "client_secret",
+      "azure_ad_token",
+    ];
     return { options, read };
   }
 }
@@ -178,9 +212,16 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function vertex(params: Members, source: ImportSource, path: SourcePath): Made {
   const credentials = referenceOf(params["vertex_credentials"]);
-  const isFile = credentials !== undefined && !credentials.startsWith("$") && !credentials.trimStart().startsWith("{");
+  const isFile =
+    credentials !== undefined &&
+    !credentials.startsWith("$") &&
+    !credentials.trimStart().startsWith("{");
   if (credentials !== undefined && !isFile && !credentials.startsWith("$")) {
-    source.note("todo", [...path, "vertex_credentials"], "the key is written out; export it as GOOGLE_SERVICE_ACCOUNT");
+    source.note(
+      "todo",
+      [...path, "vertex_credentials"],
+      "the key is written out; export it as GOOGLE_SERVICE_ACCOUNT",
+    );
   }
   const own = isFile
     ? `\${file:${credentials}}`
@@ -198,26 +239,41 @@ function vertex(params: Members, source: ImportSource, path: SourcePath): Made {
   };
 }
 
-/** `bedrock/us-west-2/model`, `bedrock/converse/model` and `bedrock/invoke/model` name more than a model. */
-function bedrock(written: string, params: Members, credential: (member: string, variable: string) => string): Made {
-  const parts = written.split("/").filter((part) => !["converse", "invoke", "converse_like"].includes(part));
-  const region = parts.length > 1 && /^[a-z]{2}(-[a-z]+)+-\d$/.test(parts[0] ?? "") ? parts.shift() : undefined;
+/**
+ * `bedrock/us-west-2/model`, `bedrock/converse/model` and `bedrock/invoke/model` name more than a
+ * model.
+ */
+function bedrock(
+  written: string,
+  params: Members,
+  credential: (member: string, variable: string) => string,
+): Made {
+  const parts = written
+    .split("/")
+    .filter((part) => !["converse", "invoke", "converse_like"].includes(part));
+  const region =
+    parts.length > 1 && /^[a-z]{2}(-[a-z]+)+-\d$/.test(parts[0] ?? "") ? parts.shift() : undefined;
   const options: Record<string, unknown> = {
     region: region ?? referenceOf(params["aws_region_name"]) ?? "${env:AWS_REGION_NAME:-us-east-1}",
   };
   if (params["aws_profile_name"] !== undefined) {
     options["credentials"] = "chain";
     options["profile"] = referenceOf(params["aws_profile_name"]);
-  } else if (params["api_key"] !== undefined) options["api_key"] = credential("api_key", "AWS_BEARER_TOKEN_BEDROCK");
+  } else if (params["api_key"] !== undefined)
+    options["api_key"] = credential("api_key", "AWS_BEARER_TOKEN_BEDROCK");
   else {
     options["access_key_id"] = credential("aws_access_key_id", "AWS_ACCESS_KEY_ID");
     options["secret_access_key"] = credential("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY");
     if (params["aws_session_token"] !== undefined)
       options["session_token"] = credential("aws_session_token", "AWS_SESSION_TOKEN");
   }
-  const names = ["region_name", "access_key_id", "secret_access_key", "session_token", "profile_name"].map(
-    (name) => `aws_${name}`,
-  );
+  const names = [
+    "region_name",
+    "access_key_id",
+    "secret_access_key",
+    "session_token",
+    "profile_name",
+  ].map((name) => `aws_${name}`);
   return { options, model: parts.join("/"), read: [...names, "api_key"] };
 }
 
@@ -228,13 +284,17 @@ function split(written: string, named: string | undefined): { prefix: string; mo
   if (slash > 0 && (PREFIXES[first] !== undefined || /^[a-z][a-z0-9_]*$/.test(first))) {
     return { prefix: first, model: written.slice(slash + 1) };
   }
-  return { prefix: GUESSES.find(([begins]) => begins.test(written))?.[1] ?? "openai", model: written };
+  return {
+    prefix: GUESSES.find(([begins]) => begins.test(written))?.[1] ?? "openai",
+    model: written,
+  };
 }
 
 /** What people write where a server wants no key. */
 function isPlaceholder(key: unknown): boolean {
   return (
-    typeof key === "string" && /^(none|empty|fake|dummy|anything|not-needed|no-key|sk-1234|ollama|x+)([-_ ]?key)?$/i.test(key)
+    typeof key === "string" &&
+    /^(none|empty|fake|dummy|anything|not-needed|no-key|sk-1234|ollama|x+)([-_ ]?key)?$/i.test(key)
   );
 }
 

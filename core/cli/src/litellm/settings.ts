@@ -1,4 +1,7 @@
-/** Settings: `litellm_settings`, `router_settings` and `general_settings` as options of steps, of the server and of models. */
+/**
+ * Settings: `litellm_settings`, `router_settings` and `general_settings` as options of steps, of
+ * the server and of models.
+ */
 
 import type { ImportedModel } from "./models.ts";
 import { importFallbacks } from "./fallbacks.ts";
@@ -9,7 +12,9 @@ import { type ImportSource, membersOf, numberOf, textOf } from "./source.ts";
 export interface ImportedSettings {
   readonly server: Record<string, unknown>;
   /** Options of steps, by the step's name. */
-  readonly steps: Readonly<Record<"limits" | "cache" | "fallback" | "balance" | "retry", Record<string, unknown>>>;
+  readonly steps: Readonly<
+    Record<"limits" | "cache" | "fallback" | "balance" | "retry", Record<string, unknown>>
+  >;
   deadline: string;
 }
 
@@ -45,7 +50,10 @@ export function importSettings(source: ImportSource, models: ImportedModel[]): I
   importFallbacks(source, models);
   retries(source, settings);
   // A try that may take longer than that must not end with the request's deadline.
-  const longestTry = Math.max(numberOf(litellm["request_timeout"]) ?? 0, numberOf(router["timeout"]) ?? 0);
+  const longestTry = Math.max(
+    numberOf(litellm["request_timeout"]) ?? 0,
+    numberOf(router["timeout"]) ?? 0,
+  );
   if (longestTry > DEADLINE_SECONDS) settings.deadline = `${Math.ceil(longestTry)}s`;
   routing(source, settings);
   caching(source, settings);
@@ -71,14 +79,29 @@ export function importSettings(source: ImportSource, models: ImportedModel[]): I
 function addAliases(source: ImportSource, models: ImportedModel[]): void {
   for (const section of ["router_settings", "litellm_settings"]) {
     const member = section === "router_settings" ? "model_group_alias" : "model_alias_map";
-    for (const [alias, target] of Object.entries(membersOf(membersOf(source.value[section])[member]))) {
+    for (const [alias, target] of Object.entries(
+      membersOf(membersOf(source.value[section])[member]),
+    )) {
       const id = textOf(target) ?? textOf(membersOf(target)["model"]);
       const model = models.find((other) => other.id === id);
       const path = [section, member, alias];
-      if (model === undefined) source.note("missing", path, `it stands for ${id ?? "nothing"}, which is no model of the list`);
-      else if (models.some((other) => other.id === alias)) source.note("missing", path, "there is a model of that name");
-      else models.push({ ...model, id: alias, targets: model.targets.map((entry) => ({ ...entry })), line: source.lineOf(path) });
-      if (membersOf(target)["hidden"] === true) source.note("changed", path, "every model that a key may use is listed");
+      if (model === undefined)
+        source.note(
+          "missing",
+          path,
+          `it stands for ${id ?? "nothing"}, which is no model of the list`,
+        );
+      else if (models.some((other) => other.id === alias))
+        source.note("missing", path, "there is a model of that name");
+      else
+        models.push({
+          ...model,
+          id: alias,
+          targets: model.targets.map((entry) => ({ ...entry })),
+          line: source.lineOf(path),
+        });
+      if (membersOf(target)["hidden"] === true)
+        source.note("changed", path, "every model that a key may use is listed");
     }
   }
 }
@@ -103,11 +126,16 @@ function routing(source: ImportSource, { steps }: ImportedSettings): void {
   if (named !== undefined) {
     const strategy = STRATEGIES[named];
     const path = ["router_settings", "routing_strategy"];
-    if (strategy === undefined) source.note("missing", path, `no strategy is like ${named}; weights decide`);
+    if (strategy === undefined)
+      source.note("missing", path, `no strategy is like ${named}; weights decide`);
     else {
       steps.balance["strategy"] = strategy;
       if (named.startsWith("usage"))
-        source.note("changed", path, "least_busy goes by requests under way, not by tokens of this minute");
+        source.note(
+          "changed",
+          path,
+          "least_busy goes by requests under way, not by tokens of this minute",
+        );
     }
   }
   const breaker: Record<string, unknown> = {};
@@ -144,10 +172,26 @@ function caching(source: ImportSource, { steps }: ImportedSettings): void {
       path,
       "replies are kept in this process; for Redis uncomment `shared` in gateway.yaml and export REDIS_URL",
     );
-  else if (type !== "local") source.note("missing", path, `no cache is like ${type}; replies are kept in this process`);
-  const known = new Set(["type", "ttl", "mode", "host", "port", "password", "url", "ssl", "namespace"]);
+  else if (type !== "local")
+    source.note("missing", path, `no cache is like ${type}; replies are kept in this process`);
+  const known = new Set([
+    "type",
+    "ttl",
+    "mode",
+    "host",
+    "port",
+    "password",
+    "url",
+    "ssl",
+    "namespace",
+  ]);
   for (const member of Object.keys(params)) {
-    if (!known.has(member)) source.note("missing", ["litellm_settings", "cache_params", member], "the cache has no such option");
+    if (!known.has(member))
+      source.note(
+        "missing",
+        ["litellm_settings", "cache_params", member],
+        "the cache has no such option",
+      );
   }
 }
 
@@ -159,8 +203,14 @@ function limits(source: ImportSource, { steps }: ImportedSettings): void {
   if (dollars !== undefined) {
     const isKnown = duration === undefined || /^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$/.test(duration);
     if (!isKnown)
-      source.note("changed", ["litellm_settings", "budget_duration"], "it is no span that is known here; the budget is for ever");
-    steps.limits["budgets"] = [{ per: "global", max: dollars, ...(duration === undefined || !isKnown ? {} : { duration }) }];
+      source.note(
+        "changed",
+        ["litellm_settings", "budget_duration"],
+        "it is no span that is known here; the budget is for ever",
+      );
+    steps.limits["budgets"] = [
+      { per: "global", max: dollars, ...(duration === undefined || !isKnown ? {} : { duration }) },
+    ];
   }
   const parallel = [
     { per: "global", requests: numberOf(general["global_max_parallel_requests"]) },

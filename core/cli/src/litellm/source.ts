@@ -1,4 +1,7 @@
-/** A LiteLLM configuration as it is read: plain data, with the line of everything, and a list of what it says that we cannot. */
+/**
+ * A LiteLLM configuration as it is read: plain data, with the line of everything, and a list of
+ * what it says that we cannot.
+ */
 
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { isObject } from "@sluice/kit";
@@ -11,7 +14,10 @@ export interface ImportNote {
   readonly line: number;
   /** The setting, as `model_list[3].litellm_params.tags`. */
   readonly setting: string;
-  /** `missing`: it has no equivalent. `changed`: it was imported, and is not quite the same. `todo`: the operator has to act. */
+  /**
+   * `missing`: it has no equivalent. `changed`: it was imported, and is not quite the same. `todo`:
+   * the operator has to act.
+   */
   readonly kind: "missing" | "changed" | "todo";
   readonly why: string;
 }
@@ -34,14 +40,16 @@ export function readSource(text: string): ImportSource {
   const lines = new LineCounter();
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const [error] = yaml.errors;
-  if (error !== undefined) throw new Error(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
+  if (error !== undefined)
+    throw new Error(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
   const value: unknown = yaml.toJS();
   if (!isObject(value)) throw new Error("line 1: the file holds no settings");
   const notes: ImportNote[] = [];
   const lineOf = (path: SourcePath): number => {
     for (let length = path.length; length > 0; length -= 1) {
       const node: unknown = yaml.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range !== undefined && node.range !== null) return lines.linePos(node.range[0]).line;
+      if (isNode(node) && node.range !== undefined && node.range !== null)
+        return lines.linePos(node.range[0]).line;
     }
     return 1;
   };
@@ -50,7 +58,8 @@ export function readSource(text: string): ImportSource {
     notes,
     literals: new Map(),
     lineOf,
-    note: (kind, path, why) => void notes.push({ line: lineOf(path), setting: settingOf(path), kind, why }),
+    note: (kind, path, why) =>
+      void notes.push({ line: lineOf(path), setting: settingOf(path), kind, why }),
   };
 }
 
@@ -77,7 +86,8 @@ export function numberOf(value: unknown): number | undefined {
 
 function settingOf(path: SourcePath): string {
   return path.reduce<string>(
-    (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`,
     "",
   );
 }

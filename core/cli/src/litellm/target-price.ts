@@ -14,12 +14,19 @@ const RATES: Readonly<Record<string, string>> = {
 };
 
 /** The price, and the members that it was read from. */
-export function priceOf(members: Members): { readonly price: object | undefined; readonly read: readonly string[] } {
+export function priceOf(members: Members): {
+  readonly price: object | undefined;
+  readonly read: readonly string[];
+} {
   const read = Object.keys(RATES).filter((name) => numberOf(members[name]) !== undefined);
   const price: Record<string, number> = {};
-  for (const name of read) price[RATES[name] ?? name] = Math.round((numberOf(members[name]) ?? 0) * 1e12) / 1e6;
+  for (const name of read)
+    price[RATES[name] ?? name] = Math.round((numberOf(members[name]) ?? 0) * 1e12) / 1e6;
   const isFree = price["input"] === 0 && price["output"] === 0;
   if (isFree) return { price: { free: true }, read };
   // A price needs to say what a prompt costs; the rest alone would leave it unknown.
-  return { price: price["input"] === undefined && price["output"] === undefined ? undefined : price, read };
+  return {
+    price: price["input"] === undefined && price["output"] === undefined ? undefined : price,
+    read,
+  };
 }

@@ -26,7 +26,10 @@ export function defaultTimeouts(source: ImportSource): Members {
 export function timeoutsOf(params: Members, defaults: Members): Members {
   const timeout = positive(params["timeout"]) ?? positive(defaults["timeout"]);
   const content =
-    positive(params["stream_timeout"]) ?? positive(params["timeout"]) ?? positive(defaults["stream_timeout"]) ?? timeout;
+    positive(params["stream_timeout"]) ??
+    positive(params["timeout"]) ??
+    positive(defaults["stream_timeout"]) ??
+    timeout;
   if (content === undefined) return {};
   const firstByte = timeout === undefined ? {} : { first_byte: duration(timeout) };
   return { timeouts: { ...firstByte, first_content: duration(content) } };

@@ -1,4 +1,7 @@
-/** The manifest of a package outside of a checkout: it is tried with the Sluice that made it, by links to its folders. */
+/**
+ * The manifest of a package outside of a checkout: it is tried with the Sluice that made it, by
+ * links to its folders.
+ */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,11 +13,16 @@ const { resolve } = createRequire(import.meta.filename);
 const COMMAND = realpathSync(join(import.meta.dirname, "../.."));
 
 /** Scripts of a package outside of a checkout, which is compiled before it is packed. */
-export const COMPILES = { typecheck: "tsc", build: "tsc -p tsconfig.build.json", prepare: "npm run build" };
+export const COMPILES = {
+  typecheck: "tsc",
+  build: "tsc -p tsconfig.build.json",
+  prepare: "npm run build",
+};
 
 /**
- * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it, so those are peers; for its own
- * tests they are links to the Sluice that wrote it, since no registry has them: nothing is fetched.
+ * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it,
+ * so those are peers; for its own tests they are links to the Sluice that wrote it, since no
+ * registry has them: nothing is fetched.
  */
 export function outsideManifest(manifest: Manifest, folder: string): Manifest {
   const { name, version, description, type, scripts, dependencies, engines } = manifest;
@@ -35,13 +43,18 @@ export function outsideManifest(manifest: Manifest, folder: string): Manifest {
     },
     peerDependencies: dependencies,
     // No registry has them: npm would look there for a peer that has to be installed.
-    peerDependenciesMeta: Object.fromEntries(Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }])),
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }]),
+    ),
     devDependencies: links,
     engines,
   };
 }
 
-/** `file:` links, by the names of the packages. The compiler and the Node of an old machine are there where this Sluice has them. */
+/**
+ * `file:` links, by the names of the packages. The compiler and the Node of an old machine are
+ * there where this Sluice has them.
+ */
 function linksFrom(folder: string): Record<string, string> {
   const folders = [
     packageOf(resolve("@sluice/kit")),
@@ -55,7 +68,9 @@ function linksFrom(folder: string): Record<string, string> {
   const from = realpathSync(folder);
   const links = folders.flatMap((target): [string, string][] => {
     if (target === undefined) return [];
-    const { name } = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as { readonly name: string };
+    const { name } = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as {
+      readonly name: string;
+    };
     return [[name, `file:${relative(from, target).replaceAll("\\", "/")}`]];
   });
   return Object.fromEntries(links.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -81,6 +96,8 @@ function packagedNode(): string | undefined {
   const folder = join(dirname(realpathSync(process.execPath)), "..");
   const file = join(folder, "package.json");
   if (!existsSync(file)) return undefined;
-  const { bin } = JSON.parse(readFileSync(file, "utf8")) as { readonly bin?: Readonly<Record<string, string>> };
+  const { bin } = JSON.parse(readFileSync(file, "utf8")) as {
+    readonly bin?: Readonly<Record<string, string>>;
+  };
   return typeof bin === "object" && "node" in bin ? folder : undefined;
 }

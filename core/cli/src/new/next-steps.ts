@@ -16,7 +16,13 @@ export function nextSteps(naming: Naming, place: Place): string {
   const steps = place.isInside ? insideSteps(naming, place) : outsideSteps(naming, place);
   const width = Math.max(...steps.map(([command]) => command.length));
   const commands = steps.map(([command, why]) => `  ${command.padEnd(width)}  # ${why}`);
-  return ["Next:", ...commands, "", "What a gateway file of yours says to have it:", ...yamlLines(naming, place)].join("\n");
+  return [
+    "Next:",
+    ...commands,
+    "",
+    "What a gateway file of yours says to have it:",
+    ...yamlLines(naming, place),
+  ].join("\n");
 }
 
 function outsideSteps({ kind, name }: Naming, { folder }: Place): [command: string, why: string][] {
@@ -31,12 +37,18 @@ function outsideSteps({ kind, name }: Naming, { folder }: Place): [command: stri
   ];
 }
 
-function insideSteps({ kind, name, packageName }: Naming, { folder }: Place): [command: string, why: string][] {
+function insideSteps(
+  { kind, name, packageName }: Naming,
+  { folder }: Place,
+): [command: string, why: string][] {
   const config = `--config ${folder}/sandbox/gateway.yaml`;
   return [
     [`npm test -- ${folder}`, "passes as it is"],
     ["npm install", `so that YAML can say ${packageName}`],
-    [`npx tsc -b ${folder}`, `types; for npm run typecheck add { "path": "${folder}" } to tsconfig.json`],
+    [
+      `npx tsc -b ${folder}`,
+      `types; for npm run typecheck add { "path": "${folder}" } to tsconfig.json`,
+    ],
     ...upstream(kind, name, `npm run -s upstream -w ${folder} &`),
     [`npm run -s sluice -- check ${config}`, "what is wrong with the gateway file, and where"],
     [`npm run -s sluice -- serve ${config}`, "prints a request to paste"],
@@ -44,7 +56,11 @@ function insideSteps({ kind, name, packageName }: Naming, { folder }: Place): [c
 }
 
 /** Only a provider has an upstream, and a credential. */
-function upstream(kind: Naming["kind"], name: string, command: string): [command: string, why: string][] {
+function upstream(
+  kind: Naming["kind"],
+  name: string,
+  command: string,
+): [command: string, why: string][] {
   if (kind !== "provider") return [];
   return [
     [command, "answers as the fixtures say, in the upstream's place"],

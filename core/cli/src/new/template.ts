@@ -1,4 +1,7 @@
-/** The templates of `sluice new`: real packages called acme, and what becomes of them under another name. */
+/**
+ * The templates of `sluice new`: real packages called acme, and what becomes of them under another
+ * name.
+ */
 
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,15 +18,25 @@ export interface Naming {
 }
 
 const TEMPLATES = join(import.meta.dirname, "../../templates");
-/** The name of the templates, as it stands in strings, in identifiers and in variables of the environment. */
+/**
+ * The name of the templates, as it stands in strings, in identifiers and in variables of the
+ * environment.
+ */
 const NAME = /acme|Acme|ACME/g;
 
-/** The files of a template under a new name: texts by their path in the package, `package.json` and `tsconfig.json` left out. */
+/**
+ * The files of a template under a new name: texts by their path in the package, `package.json` and
+ * `tsconfig.json` left out.
+ */
 export function renderTemplate(naming: Naming): Map<string, string> {
   const folder = join(TEMPLATES, naming.kind);
   const paths = globSync("**/*", { cwd: folder, exclude: ["node_modules", "package.json"] });
-  const files = paths.map((path) => path.replaceAll("\\", "/")).filter((path) => statSync(join(folder, path)).isFile());
-  return new Map(files.sort().map((path) => [path, rename(readFileSync(join(folder, path), "utf8"), naming)]));
+  const files = paths
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => statSync(join(folder, path)).isFile());
+  return new Map(
+    files.sort().map((path) => [path, rename(readFileSync(join(folder, path), "utf8"), naming)]),
+  );
 }
 
 /** The manifest of a template under a new name. */
@@ -32,12 +45,20 @@ export function renderManifest(naming: Naming): Readonly<Record<string, unknown>
   return JSON.parse(rename(text, naming)) as Record<string, unknown>;
 }
 
-/** The files that depend on the place: of a package `inside` a checkout of Sluice, or `outside` of one. */
+/**
+ * The files that depend on the place: of a package `inside` a checkout of Sluice, or `outside` of
+ * one.
+ */
 export function renderPlace(place: "inside" | "outside"): Map<string, string> {
   const folder = join(TEMPLATES, place);
   const names = globSync("*", { cwd: folder }).sort();
   // npm leaves a .gitignore out of a package.
-  return new Map(names.map((name) => [name === "gitignore" ? ".gitignore" : name, readFileSync(join(folder, name), "utf8")]));
+  return new Map(
+    names.map((name) => [
+      name === "gitignore" ? ".gitignore" : name,
+      readFileSync(join(folder, name), "utf8"),
+    ]),
+  );
 }
 
 function rename(text: string, { kind, name, packageName }: Naming): string {

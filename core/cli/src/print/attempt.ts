@@ -12,17 +12,33 @@ export interface Attempt {
   readonly author: string | null;
   readonly findings: readonly { readonly text: string }[];
   /** With several workers: the result of each. */
-  readonly workers?: readonly { readonly worker: number; readonly outcome: string; readonly generation: number | null }[];
+  readonly workers?: readonly {
+    readonly worker: number;
+    readonly outcome: string;
+    readonly generation: number | null;
+  }[];
 }
 
 /** Prints the findings and the result of an edit. */
-export function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {
+export function printAttempt({
+  outcome,
+  digest,
+  generation,
+  findings,
+  reason,
+  workers = [],
+}: Attempt): void {
   for (const { text } of findings) console.log(text);
-  const madeOf = (number: number | null): string => (number === null ? "" : `: generation ${number}`);
+  const madeOf = (number: number | null): string =>
+    number === null ? "" : `: generation ${number}`;
   const asked = workers.filter((each) => each.outcome !== "not_asked");
-  const isOneOutcome = asked.every((each) => each.outcome === outcome && each.generation === generation);
+  const isOneOutcome = asked.every(
+    (each) => each.outcome === outcome && each.generation === generation,
+  );
   for (const each of isOneOutcome ? [] : asked) {
-    console.log(`worker ${each.worker}: ${each.outcome.replace("_", " ")}${madeOf(each.generation)}`);
+    console.log(
+      `worker ${each.worker}: ${each.outcome.replace("_", " ")}${madeOf(each.generation)}`,
+    );
   }
   const made = madeOf(generation);
   const why = reason === null ? "" : `, because ${reason}`;

@@ -14,17 +14,30 @@ interface DeploymentStatus {
   }[];
 }
 
-/** Prints the health of each deployment that is not healthy. Takes the answer of the admin interface. */
+/**
+ * Prints the health of each deployment that is not healthy. Takes the answer of the admin
+ * interface.
+ */
 export function printDeployments(answer: unknown): void {
-  const { deployments = [] } = (answer ?? {}) as { readonly deployments?: readonly DeploymentStatus[] };
+  const { deployments = [] } = (answer ?? {}) as {
+    readonly deployments?: readonly DeploymentStatus[];
+  };
   for (const view of deployments) {
-    const { deployment, health, consecutive_failures: failures, credential_refused: isRefused } = view;
+    const {
+      deployment,
+      health,
+      consecutive_failures: failures,
+      credential_refused: isRefused,
+    } = view;
     const count = failures > 0 ? `, ${failures} failures in a row` : "";
     if (isRefused) console.log(`deployment ${deployment}: the provider refuses the credential`);
-    if (health !== "healthy") console.log(`deployment ${deployment} is ${health}${until(view.ejected_until)}${count}`);
+    if (health !== "healthy")
+      console.log(`deployment ${deployment} is ${health}${until(view.ejected_until)}${count}`);
     for (const { model, operation, breaker, ejected_until: end } of view.ejected_models) {
       if (breaker !== "closed")
-        console.log(`deployment ${deployment}: the model ${model} is ejected for ${operation}${until(end)}`);
+        console.log(
+          `deployment ${deployment}: the model ${model} is ejected for ${operation}${until(end)}`,
+        );
     }
   }
 }

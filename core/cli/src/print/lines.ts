@@ -9,7 +9,10 @@ const CONTEXT_LINES = 3;
 /** Files with next to nothing in common are reported as such; the comparison is bounded. */
 const MAX_EDITS = 2_000;
 
-/** The differences of every file that differs, in the order of their names; empty for the same contents. */
+/**
+ * The differences of every file that differs, in the order of their names; empty for the same
+ * contents.
+ */
 export function lineDiff(before: NamedTexts, after: NamedTexts): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   return names
@@ -22,7 +25,15 @@ function fileDiff(name: string, before: string | undefined, after: string | unde
   const from = before === undefined ? "/dev/null" : `a/${name}`;
   const to = after === undefined ? "/dev/null" : `b/${name}`;
   const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS, headerOptions: OMIT_HEADERS };
-  const patch = createTwoFilesPatch(from, to, before ?? "", after ?? "", undefined, undefined, options);
+  const patch = createTwoFilesPatch(
+    from,
+    to,
+    before ?? "",
+    after ?? "",
+    undefined,
+    undefined,
+    options,
+  );
   const head = `--- ${from}\n+++ ${to}\n`;
   return patch === undefined ? `${head}@@ nearly every line differs @@\n` : `${head}${patch}`;
 }

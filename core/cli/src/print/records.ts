@@ -7,8 +7,13 @@ export function printTable(
   columns: Readonly<Record<string, (row: JsonObject) => JsonValue | undefined>>,
   rows: readonly JsonObject[],
 ): void {
-  const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => shown(read(row))))];
-  const widths = Object.keys(columns).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const lines = [
+    Object.keys(columns),
+    ...rows.map((row) => Object.values(columns).map((read) => shown(read(row)))),
+  ];
+  const widths = Object.keys(columns).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
   for (const line of lines)
     console.log(
       line

@@ -46,7 +46,8 @@ export function printReplay(replay: PrintedReplay): void {
     if (typeof tally !== "object" || !("count" in tally) || tally.count === 0) continue;
     isSame = false;
     console.log(`replay: ${tally.count} of ${evaluated} ${sentence}`);
-    for (const { what, count } of tally.groups.slice(0, SHOWN_GROUPS)) console.log(`  ${String(count).padStart(6)}  ${what}`);
+    for (const { what, count } of tally.groups.slice(0, SHOWN_GROUPS))
+      console.log(`  ${String(count).padStart(6)}  ${what}`);
     if (tally.groups.length > SHOWN_GROUPS)
       console.log(`          and ${tally.groups.length - SHOWN_GROUPS} more reasons (--json)`);
   }
@@ -58,15 +59,28 @@ export function printReplay(replay: PrintedReplay): void {
   printSpend(replay.spend);
 }
 
-function printSpend({ requests, did_cost: did, would_cost: would, refused, unknown }: PrintedSpend): void {
+function printSpend({
+  requests,
+  did_cost: did,
+  would_cost: would,
+  refused,
+  unknown,
+}: PrintedSpend): void {
   if (requests > 0) {
-    const range = would.least === would.most ? usd(would.most) : `${usd(would.least)} to ${usd(would.most)}`;
+    const range =
+      would.least === would.most ? usd(would.most) : `${usd(would.least)} to ${usd(would.most)}`;
     const change =
-      did === 0 ? "" : ` (${[...new Set([would.least, would.most].map((cost) => percent(cost / did - 1)))].join(" to ")})`;
-    console.log(`spend: ${requests} requests did cost ${usd(did)} and would cost ${range} US dollars${change}`);
+      did === 0
+        ? ""
+        : ` (${[...new Set([would.least, would.most].map((cost) => percent(cost / did - 1)))].join(" to ")})`;
+    console.log(
+      `spend: ${requests} requests did cost ${usd(did)} and would cost ${range} US dollars${change}`,
+    );
   }
-  if (refused > 0) console.log(`spend: ${usd(refused)} of it went into requests that would be blocked`);
-  if (unknown > 0) console.log(`spend: ${unknown} requests are not in it: what they did or would cost is unknown`);
+  if (refused > 0)
+    console.log(`spend: ${usd(refused)} of it went into requests that would be blocked`);
+  if (unknown > 0)
+    console.log(`spend: ${unknown} requests are not in it: what they did or would cost is unknown`);
 }
 
 function usd(dollars: number): string {

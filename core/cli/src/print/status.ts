@@ -27,10 +27,18 @@ export interface Status {
   readonly previous_key?: PreviousKeyStatus | null;
   readonly workers_agree?: boolean;
   readonly version: string;
-  readonly supervisor?: { readonly pid: number; readonly version: string; readonly is_outdated: boolean };
+  readonly supervisor?: {
+    readonly pid: number;
+    readonly version: string;
+    readonly is_outdated: boolean;
+  };
   readonly workers_expected?: number;
   readonly workers?: readonly WorkerStatus[];
-  readonly draining: readonly { readonly generation: number; readonly leases: number; readonly oldest_age_ms: number }[];
+  readonly draining: readonly {
+    readonly generation: number;
+    readonly leases: number;
+    readonly oldest_age_ms: number;
+  }[];
 }
 
 interface PreviousKeyStatus {
@@ -50,7 +58,9 @@ interface WorkerStatus {
   readonly canary: number | null;
   /** Why it does not run what the others run. */
   readonly differs: string | null;
-  /** Where it does not answer: the time since its event loop last ran, and the code that blocks it. */
+  /**
+   * Where it does not answer: the time since its event loop last ran, and the code that blocks it.
+   */
   readonly silent_ms?: number;
   readonly held_by?: string | null;
 }
@@ -117,16 +127,22 @@ function liveLines({ live, workers = [] }: Status): readonly string[] {
 
 function ledgerLines({ ledger }: Status): readonly string[] {
   if (ledger?.writable === false) {
-    return [`spend rows cannot be stored, and requests are refused: ${ledger.fault?.text ?? "no reason is known"}`];
+    return [
+      `spend rows cannot be stored, and requests are refused: ${ledger.fault?.text ?? "no reason is known"}`,
+    ];
   }
-  return ledger?.store_failing === true ? ["the store does not take spend rows: they wait in the outbox"] : [];
+  return ledger?.store_failing === true
+    ? ["the store does not take spend rows: they wait in the outbox"]
+    : [];
 }
 
 function previousKeyLines({ previous_key: key = null }: Status): readonly string[] {
   if (key === null) return [];
   const { until: end, uses, last_used_at: lastAt } = key;
-  if (!key.is_accepted) return [`the previous master key has ended, at ${end}: remove server.admin.previous_key`];
-  const used = lastAt === null ? "not used since the start" : `used ${uses} times, the last time at ${lastAt}`;
+  if (!key.is_accepted)
+    return [`the previous master key has ended, at ${end}: remove server.admin.previous_key`];
+  const used =
+    lastAt === null ? "not used since the start" : `used ${uses} times, the last time at ${lastAt}`;
   return [`warning: the previous master key is accepted until ${end}; ${used}`];
 }
 
@@ -154,21 +170,38 @@ function shadowLine({ pipeline, step, runs, refused, answered, changed, failed }
 }
 
 /** What waits for a restart of the workers, and what brings them together. */
-function restartLines({ waiting_for_restart: waiting, workers = [], workers_agree: isAgreed }: Status): readonly string[] {
+function restartLines({
+  waiting_for_restart: waiting,
+  workers = [],
+  workers_agree: isAgreed,
+}: Status): readonly string[] {
   const restart = workers.length > 0 ? "sluice restart" : "a stop and a start";
   return [
-    ...(waiting.length > 0 ? [`changed since they were loaded, and wait for ${restart}: ${waiting.join(", ")}`] : []),
+    ...(waiting.length > 0
+      ? [`changed since they were loaded, and wait for ${restart}: ${waiting.join(", ")}`]
+      : []),
     ...(isAgreed === false
-      ? ["the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not"]
+      ? [
+          "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",
+        ]
       : []),
   ];
 }
 
-function workerCountLines({ workers = [], workers_expected: expected = 0 }: Status): readonly string[] {
-  return workers.length < expected ? [`${workers.length} of ${expected} workers serve; the others are being started`] : [];
+function workerCountLines({
+  workers = [],
+  workers_expected: expected = 0,
+}: Status): readonly string[] {
+  return workers.length < expected
+    ? [`${workers.length} of ${expected} workers serve; the others are being started`]
+    : [];
 }
 
-function drainingLine({ generation, leases, oldest_age_ms: ageMs }: Status["draining"][number]): string {
+function drainingLine({
+  generation,
+  leases,
+  oldest_age_ms: ageMs,
+}: Status["draining"][number]): string {
   return `draining generation ${generation}: ${leases} in flight, the oldest for ${Math.round(ageMs / 1000)} s`;
 }
 
@@ -177,7 +210,10 @@ function lastAttemptLines({ last_attempt: last }: Status): readonly string[] {
   const why = last.reason === null ? "" : `, because ${last.reason}`;
   const by = last.author === null ? "" : ` by ${last.author}`;
   const digest = last.digest === null ? "" : `, digest ${shortOf(last.digest)}`;
-  return [`last attempt: ${last.outcome} at ${last.at}${by}${why}${digest}`, ...last.findings.map(({ text }) => text)];
+  return [
+    `last attempt: ${last.outcome} at ${last.at}${by}${why}${digest}`,
+    ...last.findings.map(({ text }) => text),
+  ];
 }
 
 function versionLines({ version, supervisor }: Status): readonly string[] {
@@ -188,13 +224,24 @@ function versionLines({ version, supervisor }: Status): readonly string[] {
 }
 
 function workerLine(worker: WorkerStatus, canary: CanaryStatus | null): string {
-  const { answers, generation, digest, leases, differs, silent_ms: silentMs = 0, held_by: heldBy = null } = worker;
+  const {
+    answers,
+    generation,
+    digest,
+    leases,
+    differs,
+    silent_ms: silentMs = 0,
+    held_by: heldBy = null,
+  } = worker;
   const name = `worker ${worker.worker} (pid ${worker.pid})`;
   if (answers) {
     const isWithout = canary !== null && worker.canary === null;
     const reason = differs === null ? "" : `; ${differs}`;
     return `${name}: generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight${isWithout ? ", without the canary" : ""}${reason}`;
   }
-  const since = silentMs < 1_000 ? "" : `: its event loop has stood still for ${Math.round(silentMs / 1_000)} s`;
+  const since =
+    silentMs < 1_000
+      ? ""
+      : `: its event loop has stood still for ${Math.round(silentMs / 1_000)} s`;
   return `${name} does not answer${since}${heldBy === null ? "" : ` at ${heldBy}`}`;
 }

@@ -1,6 +1,17 @@
-/** The user's configuration with a fake upstream in place of its providers, in a folder of its own, to be edited over and over. */
+/**
+ * The user's configuration with a fake upstream in place of its providers, in a folder of its own,
+ * to be edited over and over.
+ */
 
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Document, isScalar, parseDocument, visit } from "yaml";
@@ -21,8 +32,15 @@ const MARK = "edit-of-the-soak";
 /** Providers that answer by themselves stay. */
 const STAYS = new Set(["echo"]);
 
-/** Makes it. The user's pipelines and prices are read where they are, and nothing of the user's is written to. */
-export function createBenchConfig(opened: OpenedConfig, snapshot: Snapshot, upstreamUrl: string): BenchConfig {
+/**
+ * Makes it. The user's pipelines and prices are read where they are, and nothing of the user's is
+ * written to.
+ */
+export function createBenchConfig(
+  opened: OpenedConfig,
+  snapshot: Snapshot,
+  upstreamUrl: string,
+): BenchConfig {
   const folder = mkdtempSync(join(tmpdir(), "sluice-soak-"));
   mkdirSync(join(folder, "data"));
   const home = dirname(opened.path);
@@ -42,7 +60,12 @@ export function createBenchConfig(opened: OpenedConfig, snapshot: Snapshot, upst
   yaml.delete("end_of_config");
   const replaced = snapshot.providers.filter(({ use }) => !STAYS.has(use));
   for (const { name } of replaced) {
-    const options = { use: "openai", api_key: "${env:SLUICE_SOAK_KEY}", base_url: upstreamUrl, organization: MARK };
+    const options = {
+      use: "openai",
+      api_key: "${env:SLUICE_SOAK_KEY}",
+      base_url: upstreamUrl,
+      organization: MARK,
+    };
     yaml.setIn(["providers", name], yaml.createNode(options));
   }
   // Made once: the edits are written by the process that also measures.
@@ -60,11 +83,20 @@ function pipelineFileOf({ pipelines }: OpenedConfig, home: string): string {
   return pipelines[0]?.document.path ?? join(home, "../pipelines/none.yaml");
 }
 
-/** What the fake upstream, the store and the state need is added, where it is not there in whatever version. */
+/**
+ * What the fake upstream, the store and the state need is added, where it is not there in whatever
+ * version.
+ */
 function pluginsOf({ plugins }: Snapshot, home: string): string[] {
-  const listed = plugins.map(({ specifier }) => (/^\.{1,2}\//.test(specifier) ? resolve(home, specifier) : specifier));
-  const needed = ["provider-openai", "store-sqlite", "shared-memory"].map((name) => `@sluice/${name}`);
-  const missing = needed.filter((name) => !listed.some((specifier) => specifier === name || specifier.startsWith(`${name}@`)));
+  const listed = plugins.map(({ specifier }) =>
+    /^\.{1,2}\//.test(specifier) ? resolve(home, specifier) : specifier,
+  );
+  const needed = ["provider-openai", "store-sqlite", "shared-memory"].map(
+    (name) => `@sluice/${name}`,
+  );
+  const missing = needed.filter(
+    (name) => !listed.some((specifier) => specifier === name || specifier.startsWith(`${name}@`)),
+  );
   return [...listed, ...missing.map((name) => `${name}@^1.0.0`)];
 }
 
@@ -73,7 +105,10 @@ function moveReferences(yaml: Document, home: string): void {
   visit(yaml, {
     Scalar(_key, node) {
       if (!isScalar(node) || typeof node.value !== "string") return;
-      node.value = node.value.replace(/\$\{file:([^}]+)\}/g, (_whole, name: string) => `\${file:${resolve(home, name)}}`);
+      node.value = node.value.replace(
+        /\$\{file:([^}]+)\}/g,
+        (_whole, name: string) => `\${file:${resolve(home, name)}}`,
+      );
     },
   });
 }

@@ -1,4 +1,7 @@
-/** An upstream that speaks the OpenAI format and says which edit sent the request. It remembers nothing, however long it runs. */
+/**
+ * An upstream that speaks the OpenAI format and says which edit sent the request. It remembers
+ * nothing, however long it runs.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,7 +45,10 @@ export async function startFakeUpstream(): Promise<FakeUpstream> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { readonly model?: string; readonly stream?: boolean };
+  const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as {
+    readonly model?: string;
+    readonly stream?: boolean;
+  };
   const edit = String(request.headers["openai-organization"] ?? "edit-none");
   const head = { id: "soak", created: 1, model: body.model ?? "" };
   if (body.stream !== true) {
@@ -55,7 +61,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta: object, finish: string | null, more: object = {}): void => {
     const choices = [{ index: 0, delta, finish_reason: finish }];
-    response.write(`data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, ...more })}\n\n`);
+    response.write(
+      `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices, ...more })}\n\n`,
+    );
   };
   send({ role: "assistant", content: edit }, null);
   for (const word of filler()) {
@@ -63,7 +71,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     send({ content: ` ${word}` }, null);
   }
   send({}, "stop");
-  response.write(`data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage: USAGE })}\n\n`);
+  response.write(
+    `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage: USAGE })}\n\n`,
+  );
   response.end("data: [DONE]\n\n");
 }
 

@@ -69,7 +69,8 @@ export async function startGatewayChild(path: string): Promise<GatewayChild> {
       const before = said.lines.length;
       child.kill("SIGUSR2");
       const line = await until(PROBE_MS, child, () => said.lines[before]);
-      if (line === undefined) throw new Error(`the gateway does not say what it holds:\n${said.error}`);
+      if (line === undefined)
+        throw new Error(`the gateway does not say what it holds:\n${said.error}`);
       return JSON.parse(line.slice("soak ".length)) as Held;
     },
     stop: () => end(child),
@@ -79,12 +80,17 @@ export async function startGatewayChild(path: string): Promise<GatewayChild> {
 const MAX_SAID = 20_000;
 
 /** Looks again and again, as long as the process lives and the time lasts. */
-async function until<T>(timeoutMs: number, child: ChildProcess, look: () => T | null | undefined): Promise<T | undefined> {
+async function until<T>(
+  timeoutMs: number,
+  child: ChildProcess,
+  look: () => T | null | undefined,
+): Promise<T | undefined> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
     const seen = look();
     if (seen !== null && seen !== undefined) return seen;
-    if (child.exitCode !== null || child.signalCode !== null || performance.now() > endMs) return undefined;
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > endMs)
+      return undefined;
     await pause(20);
   }
 }

@@ -1,4 +1,7 @@
-/** Preloaded into a gateway under proof: at each SIGUSR2 it says on stderr, in a line of JSON, what it holds. */
+/**
+ * Preloaded into a gateway under proof: at each SIGUSR2 it says on stderr, in a line of JSON, what
+ * it holds.
+ */
 
 import { readdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +13,12 @@ async function tell(): Promise<void> {
     await pause(100);
   }
   const { rss, heapUsed } = process.memoryUsage();
-  const held = { rss, heapUsed, handles: process.getActiveResourcesInfo().length, files: openFiles() };
+  const held = {
+    rss,
+    heapUsed,
+    handles: process.getActiveResourcesInfo().length,
+    files: openFiles(),
+  };
   process.stderr.write(`soak ${JSON.stringify(held)}\n`);
 }
 

@@ -46,22 +46,36 @@ describe("the figures of a soak", () => {
   });
 
   it("tell requests that overlap a swap from the others", () => {
-    const between = Array.from({ length: 100 }, (_, index) => sight({ beganMs: index, tookMs: index === 99 ? 20 : 2 }));
+    const between = Array.from({ length: 100 }, (_, index) =>
+      sight({ beganMs: index, tookMs: index === 99 ? 20 : 2 }),
+    );
     const during = Array.from({ length: 100 }, () => sight({ beganMs: 999, tookMs: 41 }));
     const result = soakResult([...between, ...during, sight({ beganMs: 2_000, tookMs: 500 })], {
       swaps: [{ beganMs: 1_000, endedMs: 1_010 }],
       looks: [],
       pauses: [{ beganMs: 2_100, endedMs: 2_200 }],
     });
-    expect(result).toMatchObject({ p50Ms: 2, p99Ms: 20, p50SwapMs: 41, p99SwapMs: 41, swapP50Ms: 10 });
+    expect(result).toMatchObject({
+      p50Ms: 2,
+      p99Ms: 20,
+      p50SwapMs: 41,
+      p99SwapMs: 41,
+      swapP50Ms: 10,
+    });
     expect(soakGoals(result).map(({ isMet }) => isMet)).toEqual([true, true, false, true]);
   });
 
   it("tell how much memory a reload leaves behind", () => {
     const swaps = Array.from({ length: 100 }, () => ({ beganMs: 0, endedMs: 1 }));
-    const flat = soakResult([sight()], { swaps, looks: [look(20, 100), look(60, 101), look(100, 100)] });
+    const flat = soakResult([sight()], {
+      swaps,
+      looks: [look(20, 100), look(60, 101), look(100, 100)],
+    });
     expect(flat.rssSlopeMb).toBeCloseTo(0);
-    const leaking = soakResult([sight()], { swaps, looks: [look(20, 100), look(60, 140), look(100, 180)] });
+    const leaking = soakResult([sight()], {
+      swaps,
+      looks: [look(20, 100), look(60, 140), look(100, 180)],
+    });
     expect(leaking).toMatchObject({ rssSlopeMb: 1, heapSlopeMb: 0.5, handlesGrown: 0 });
     expect(soakGoals(leaking).at(-2)).toEqual({
       isMet: false,

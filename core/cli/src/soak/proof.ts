@@ -49,20 +49,25 @@ export interface Observed {
 }
 
 /** Makes them. */
-export function soakResult(sights: readonly Sight[], { swaps, looks, pauses = [] }: Observed): SoakResult {
+export function soakResult(
+  sights: readonly Sight[],
+  { swaps, looks, pauses = [] }: Observed,
+): SoakResult {
   const failed = sights.filter(({ outcome }) => outcome === "failed");
   const whole = sights.filter(({ outcome, isStream }) => outcome === "served" && !isStream);
   const isOver = (spans: readonly Swap[], { beganMs, tookMs }: Sight): boolean =>
     spans.some((span) => beganMs < span.endedMs && beganMs + tookMs > span.beganMs);
   const timed = whole.filter((sight) => !isOver(pauses, sight));
-  const times = (of: readonly Sight[]): number[] => of.map(({ tookMs }) => tookMs).toSorted((left, right) => left - right);
+  const times = (of: readonly Sight[]): number[] =>
+    of.map(({ tookMs }) => tookMs).toSorted((left, right) => left - right);
   const [during, between] = [
     times(timed.filter((sight) => isOver(swaps, sight))),
     times(timed.filter((sight) => !isOver(swaps, sight))),
   ];
   const faults: Record<string, number> = {};
   for (const { fault } of failed) faults[fault ?? ""] = (faults[fault ?? ""] ?? 0) + 1;
-  const grown = (of: (look: Look) => number): number => (looks.length < 2 ? 0 : of(looks.at(-1)!) - of(looks[0]!));
+  const grown = (of: (look: Look) => number): number =>
+    looks.length < 2 ? 0 : of(looks.at(-1)!) - of(looks[0]!);
   return {
     reloads: swaps.length,
     requests: sights.length,
@@ -76,7 +81,9 @@ export function soakResult(sights: readonly Sight[], { swaps, looks, pauses = []
     p50SwapMs: quantile(during, 0.5),
     p99SwapMs: quantile(during, 0.99),
     swapP50Ms: quantile(
-      swaps.map(({ beganMs, endedMs }) => endedMs - beganMs).toSorted((left, right) => left - right),
+      swaps
+        .map(({ beganMs, endedMs }) => endedMs - beganMs)
+        .toSorted((left, right) => left - right),
       0.5,
     ),
     rssSlopeMb: slope(looks, ({ rss }) => rss / MB),
@@ -89,7 +96,10 @@ export function soakResult(sights: readonly Sight[], { swaps, looks, pauses = []
 
 const MB = 1024 * 1024;
 
-/** A generation is made of one edit: a reply that names another one than the others of its generation has seen two. */
+/**
+ * A generation is made of one edit: a reply that names another one than the others of its
+ * generation has seen two.
+ */
 function countMixed(sights: readonly Sight[]): number {
   const edits = new Map<string, string>();
   let mixed = 0;
@@ -109,11 +119,15 @@ function quantile(sorted: readonly number[], share: number): number {
 /** The slope of the line that fits best, by least squares. */
 function slope(looks: readonly Look[], of: (look: Look) => number): number | undefined {
   if (looks.length < 3) return undefined;
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
   const x = looks.map(({ reloads }) => reloads);
   const y = looks.map(of);
   const [meanX, meanY] = [mean(x), mean(y)];
-  const above = x.reduce((sum, value, index) => sum + (value - meanX) * ((y[index] ?? 0) - meanY), 0);
+  const above = x.reduce(
+    (sum, value, index) => sum + (value - meanX) * ((y[index] ?? 0) - meanY),
+    0,
+  );
   const below = x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
   return below === 0 ? undefined : above / below;
 }

@@ -1,4 +1,7 @@
-/** A soak: a gateway with the user's configuration, constant traffic, and an edit of the configuration every so often. */
+/**
+ * A soak: a gateway with the user's configuration, constant traffic, and an edit of the
+ * configuration every so often.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { OpenedConfig, Snapshot } from "@sluice/engine/config";
@@ -24,7 +27,10 @@ export interface SoakOptions {
 }
 
 const MAX_MODELS = 5;
-/** Between the end of a reload and the next one, however long the first took: without such a time there is nothing to compare with. */
+/**
+ * Between the end of a reload and the next one, however long the first took: without such a time
+ * there is nothing to compare with.
+ */
 const QUIET_MS = 150;
 const RELOAD_TIMEOUT_MS = 60_000;
 
@@ -38,11 +44,18 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     config = createBenchConfig(opened, snapshot, upstream.baseUrl);
     gateway = await startGatewayChild(config.path);
     const path = chatPath(snapshot);
-    const traffic = startTraffic({ gateway, path, models: chatModels(snapshot), requestsPerSecond: options.requestsPerSecond });
-    const { swaps, looks, pauses } = await reloadOften(config, gateway, options).catch(async (error: unknown) => {
-      await traffic.stop();
-      throw error;
+    const traffic = startTraffic({
+      gateway,
+      path,
+      models: chatModels(snapshot),
+      requestsPerSecond: options.requestsPerSecond,
     });
+    const { swaps, looks, pauses } = await reloadOften(config, gateway, options).catch(
+      async (error: unknown) => {
+        await traffic.stop();
+        throw error;
+      },
+    );
     return soakResult(await traffic.stop(), { swaps, looks, pauses });
   } finally {
     await gateway?.stop();
@@ -76,7 +89,10 @@ async function reloadOften(config: BenchConfig, gateway: GatewayChild, options: 
   return { swaps, looks, pauses };
 }
 
-/** The file is watched too; asking makes sure that each edit is a generation, and says when it is live. */
+/**
+ * The file is watched too; asking makes sure that each edit is a generation, and says when it is
+ * live.
+ */
 async function reload({ adminUrl, masterKey }: GatewayChild): Promise<void> {
   const response = await fetch(`${adminUrl}/config/reload`, {
     method: "POST",
@@ -96,15 +112,22 @@ async function reload({ adminUrl, masterKey }: GatewayChild): Promise<void> {
 }
 
 function chatPath({ pipelines }: Snapshot): string {
-  const routes = pipelines.filter(({ operation }) => operation === "chat").flatMap((pipeline) => pipeline.routes);
+  const routes = pipelines
+    .filter(({ operation }) => operation === "chat")
+    .flatMap((pipeline) => pipeline.routes);
   const route = routes.find(({ method, path }) => method === "POST" && !path.includes("{"));
-  if (route === undefined) throw new Error("no pipeline serves chat under a path without parameters: there is nothing to ask");
+  if (route === undefined)
+    throw new Error(
+      "no pipeline serves chat under a path without parameters: there is nothing to ask",
+    );
   return route.path;
 }
 
 /** The first chat models; a wildcard stands for a model of its own. */
 function chatModels({ models }: Snapshot): readonly string[] {
-  const ids = models.filter(({ mode }) => mode === "chat").map(({ id }) => id.replace(/\*$/, "soak"));
+  const ids = models
+    .filter(({ mode }) => mode === "chat")
+    .map(({ id }) => id.replace(/\*$/, "soak"));
   if (ids.length === 0) throw new Error("no model is for chat: there is nothing to ask");
   return ids.slice(0, MAX_MODELS);
 }

@@ -8,7 +8,10 @@ export interface Sight {
   readonly isStream: boolean;
   readonly beganMs: number;
   readonly tookMs: number;
-  /** `served`, `refused` by a limit or a guardrail of the configuration, `failed` for everything else. */
+  /**
+   * `served`, `refused` by a limit or a guardrail of the configuration, `failed` for everything
+   * else.
+   */
   readonly outcome: "served" | "refused" | "failed";
   /** Why it failed, in a few words. */
   readonly fault: string | undefined;
@@ -41,7 +44,12 @@ export function startTraffic(options: TrafficOptions): Traffic {
     const begunMs = performance.now();
     for (let count = 0; !stopping.signal.aborted; count += 1) {
       running.push(sendOne(options, count));
-      await pause(Math.max(0, begunMs + ((count + 1) * 1_000) / options.requestsPerSecond - performance.now()));
+      await pause(
+        Math.max(
+          0,
+          begunMs + ((count + 1) * 1_000) / options.requestsPerSecond - performance.now(),
+        ),
+      );
     }
   })();
   return {
@@ -65,21 +73,35 @@ async function sendOne({ gateway, path, models }: TrafficOptions, count: number)
       method: "POST",
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
       // No request is like another one: a cache would answer with what an older generation said.
-      body: JSON.stringify({ model, stream: isStream, messages: [{ role: "user", content: `soak ${count}` }] }),
+      body: JSON.stringify({
+        model,
+        stream: isStream,
+        messages: [{ role: "user", content: `soak ${count}` }],
+      }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     text = await response.text();
   } catch (error) {
     fault =
-      error instanceof Error ? `${error.name} ${String((error.cause as Error | undefined)?.message ?? error.message)}` : "broken";
+      error instanceof Error
+        ? `${error.name} ${String((error.cause as Error | undefined)?.message ?? error.message)}`
+        : "broken";
   }
   const tookMs = performance.now() - beganMs;
   const generation = response?.headers.get("x-sluice-generation") ?? undefined;
   const edit = /\bedit-\d+\b/.exec(text)?.[0];
   const seen = { isStream, beganMs, tookMs, generation, edit };
-  if (response === undefined || fault !== undefined) return { ...seen, outcome: "failed", fault: fault ?? "no response" };
-  if (REFUSALS.has(response.status)) return { ...seen, outcome: "refused", fault: `status ${response.status}` };
-  const isWhole = isStream ? text.endsWith("data: [DONE]\n\n") && !text.includes('data: {"error"') : true;
+  if (response === undefined || fault !== undefined)
+    return { ...seen, outcome: "failed", fault: fault ?? "no response" };
+  if (REFUSALS.has(response.status))
+    return { ...seen, outcome: "refused", fault: `status ${response.status}` };
+  const isWhole = isStream
+    ? text.endsWith("data: [DONE]\n\n") && !text.includes('data: {"error"')
+    : true;
   if (response.status === 200 && isWhole) return { ...seen, outcome: "served", fault: undefined };
-  return { ...seen, outcome: "failed", fault: response.status === 200 ? "a broken stream" : `status ${response.status}` };
+  return {
+    ...seen,
+    outcome: "failed",
+    fault: response.status === 200 ? "a broken stream" : `status ${response.status}`,
+  };
 }

@@ -1,4 +1,7 @@
-/** The note of a call: what its row needs, made before the upstream is called, with what it may use or an estimate of its prompt. */
+/**
+ * The note of a call: what its row needs, made before the upstream is called, with what it may use
+ * or an estimate of its prompt.
+ */
 
 import { promptParts } from "@sluice/runtime/openai";
 import type { Attempt, AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
@@ -14,7 +17,10 @@ const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 /** `note` of a ledger or of its replacement. `undefined` means that the caller does not wait. */
 export type NoteCall = (...call: Parameters<Ledger["note"]>) => Promise<void> | undefined;
 
-/** Writes the notes of one exchange. Its attempts mostly ask one and the same, whose tokens are estimated once. */
+/**
+ * Writes the notes of one exchange. Its attempts mostly ask one and the same, whose tokens are
+ * estimated once.
+ */
 export class CallNote {
   readonly #write: NoteCall;
   #document: JsonDocument | undefined;
@@ -25,12 +31,17 @@ export class CallNote {
   }
 
   /**
-   * Resolves once the note is written. Throws or rejects when it cannot be; the attempt is none of the exchange's then. `undefined`
-   * for an exchange that leaves no row: one without an identity, or that is settled.
+   * Resolves once the note is written. Throws or rejects when it cannot be; the attempt is none of
+   * the exchange's then. `undefined` for an exchange that leaves no row: one without an identity,
+   * or that is settled.
    */
   write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined {
     if (exchange.identity === undefined || exchange.isSettled) return undefined;
-    const call = notedCall(exchange, attempt, attempt.admission?.reserved ?? this.#promptOf(exchange, attempt));
+    const call = notedCall(
+      exchange,
+      attempt,
+      attempt.admission?.reserved ?? this.#promptOf(exchange, attempt),
+    );
     return this.#write(call, () => exchange.withdraw(attempt));
   }
 
@@ -43,7 +54,9 @@ export class CallNote {
   #promptTokensOf({ operation, client, request }: LiveExchange, attempt: Attempt): number {
     if (request === undefined) return 0;
     if (operation === "passthrough") {
-      return READING.has(client.method) ? 0 : Math.ceil((request.raw?.length ?? 0) / BYTES_PER_TOKEN);
+      return READING.has(client.method)
+        ? 0
+        : Math.ceil((request.raw?.length ?? 0) / BYTES_PER_TOKEN);
     }
     const { document = request.document } = attempt;
     if (document === this.#document) return this.#promptTokens;

@@ -39,8 +39,9 @@ export interface AttemptRecord {
 }
 
 /**
- * The record. It holds texts and numbers only: no part of a body, and no reference that keeps an exchange or a generation alive.
- * It is written over with the next exchange: see decisions/2026-11-20-explain.md.
+ * The record. It holds texts and numbers only: no part of a body, and no reference that keeps an
+ * exchange or a generation alive. It is written over with the next exchange: see
+ * decisions/2026-11-20-explain.md.
  */
 export interface ExchangeRecord {
   id: string;
@@ -68,7 +69,13 @@ export interface ExchangeRecord {
   readonly attempts: AttemptRecord[];
 }
 
-const NO_ROUTE: RouteOutline = Object.freeze({ method: "", path: "", pipeline: "", operation: "chat", steps: [] });
+const NO_ROUTE: RouteOutline = Object.freeze({
+  method: "",
+  path: "",
+  pipeline: "",
+  operation: "chat",
+  steps: [],
+});
 
 /** An empty record, to be overwritten. */
 export function emptyRecord(): ExchangeRecord {
@@ -94,7 +101,10 @@ export function emptyRecord(): ExchangeRecord {
   };
 }
 
-/** Overwrites a record with the present state of an exchange. `status` is the sent one, or the one about to be sent. */
+/**
+ * Overwrites a record with the present state of an exchange. `status` is the sent one, or the one
+ * about to be sent.
+ */
 export function writeRecord(
   into: ExchangeRecord,
   exchange: LiveExchange,
@@ -135,7 +145,11 @@ export function recordOf(
 }
 
 /** An attempt by its row; `attempt` is what the process still knows beside it. */
-export function attemptRecord(row: SpendRow, startedAtMs: number, attempt?: Attempt): AttemptRecord {
+export function attemptRecord(
+  row: SpendRow,
+  startedAtMs: number,
+  attempt?: Attempt,
+): AttemptRecord {
   const record = emptyAttempt();
   writeAttempt(record, row, startedAtMs, attempt);
   return record;
@@ -165,7 +179,12 @@ function emptyAttempt(): AttemptRecord {
   };
 }
 
-function writeAttempt(into: AttemptRecord, row: SpendRow, startedAtMs: number, attempt: Attempt | undefined): void {
+function writeAttempt(
+  into: AttemptRecord,
+  row: SpendRow,
+  startedAtMs: number,
+  attempt: Attempt | undefined,
+): void {
   into.attempt = row.attempt;
   into.targetId = row.targetId === null ? null : bounded(row.targetId);
   into.provider = row.provider;
@@ -174,7 +193,8 @@ function writeAttempt(into: AttemptRecord, row: SpendRow, startedAtMs: number, a
   into.status = row.status === "success" ? 200 : attempt?.error?.status;
   into.errorCode = row.errorCode;
   into.startMs = row.startedAtMs - startedAtMs;
-  into.firstContentMs = row.firstContentAtMs === null ? undefined : row.firstContentAtMs - startedAtMs;
+  into.firstContentMs =
+    row.firstContentAtMs === null ? undefined : row.firstContentAtMs - startedAtMs;
   into.endMs = row.endedAtMs - startedAtMs;
   into.upstreamMs = attempt?.upstreamMs;
   into.promptTokens = row.promptTokens;
@@ -190,8 +210,10 @@ function writeAttempt(into: AttemptRecord, row: SpendRow, startedAtMs: number, a
 /** The attempts that have ended. One that is under way has no row yet. */
 function writeAttempts(exchange: LiveExchange, into: AttemptRecord[], clock: Clock): void {
   const { attempts, startedAtMs } = exchange;
-  const isEnded = exchange.rows !== undefined || attempts.every(({ outcome }) => outcome !== undefined);
-  const rows = attempts.length === 0 || !isEnded ? [] : (exchange.rows ?? spendRows(exchange, clock));
+  const isEnded =
+    exchange.rows !== undefined || attempts.every(({ outcome }) => outcome !== undefined);
+  const rows =
+    attempts.length === 0 || !isEnded ? [] : (exchange.rows ?? spendRows(exchange, clock));
   const count = Math.min(rows.length, MAX_ATTEMPTS);
   if (into.length > count) into.length = count;
   for (let index = 0; index < count; index += 1) {
@@ -218,7 +240,10 @@ function copyNumbers(from: readonly number[], into: number[]): void {
   for (let index = 0; index < from.length; index += 1) into[index] = from[index]!;
 }
 
-/** The requested model. For a model of the catalogue it is the catalogue's own string, which needs no more memory. */
+/**
+ * The requested model. For a model of the catalogue it is the catalogue's own string, which needs
+ * no more memory.
+ */
 function askedModel({ request, model }: LiveExchange): string | undefined {
   if (request === undefined) return undefined;
   return bounded(model?.id === request.model ? model.id : request.model);
@@ -229,7 +254,12 @@ function errorOf({ failure, signal }: LiveExchange): string | undefined {
   return signal.aborted ? (signal.reason as { readonly code?: string }).code : undefined;
 }
 
-/** A text of bounded length. A cut text is copied, because a substring would keep the whole string in memory. */
+/**
+ * A text of bounded length. A cut text is copied, because a substring would keep the whole string
+ * in memory.
+ */
 function bounded(text: string): string {
-  return text.length <= MAX_CHARACTERS ? text : Buffer.from(`${text.slice(0, MAX_CHARACTERS)}…`).toString();
+  return text.length <= MAX_CHARACTERS
+    ? text
+    : Buffer.from(`${text.slice(0, MAX_CHARACTERS)}…`).toString();
 }

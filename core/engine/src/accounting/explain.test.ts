@@ -33,7 +33,13 @@ const ATTEMPT: AttemptRecord = {
 function record(parts: Partial<ExchangeRecord> = {}): ExchangeRecord {
   return {
     id: "id-1",
-    outline: { method: "POST", path: "/v1/chat/completions", pipeline: "chat", operation: "chat", steps },
+    outline: {
+      method: "POST",
+      path: "/v1/chat/completions",
+      pipeline: "chat",
+      operation: "chat",
+      steps,
+    },
     generation: 3,
     keyId: "key-1",
     keyAlias: undefined,
@@ -56,16 +62,26 @@ function record(parts: Partial<ExchangeRecord> = {}): ExchangeRecord {
 
 describe("the description of a record", () => {
   it("says what became of each step", () => {
-    const outcomes = (parts: Partial<ExchangeRecord>) => describeRecord(record(parts)).steps.map(({ outcome }) => outcome);
+    const outcomes = (parts: Partial<ExchangeRecord>) =>
+      describeRecord(record(parts)).steps.map(({ outcome }) => outcome);
     expect(outcomes({})).toEqual(["passed", "passed", "passed", "passed", "answered"]);
-    expect(outcomes({ ownMs: [1, 2], runs: [1, 1] })).toEqual(["passed", "answered", ...Array(3).fill("not reached")]);
-    expect(outcomes({ runs: [1, 1, 1], failures: [undefined, "upstream_failed", "upstream_failed"] })).toEqual(
-      "passed,failed,failed,not reached,not reached".split(","),
-    );
+    expect(outcomes({ ownMs: [1, 2], runs: [1, 1] })).toEqual([
+      "passed",
+      "answered",
+      ...Array(3).fill("not reached"),
+    ]);
+    expect(
+      outcomes({ runs: [1, 1, 1], failures: [undefined, "upstream_failed", "upstream_failed"] }),
+    ).toEqual("passed,failed,failed,not reached,not reached".split(","));
   });
 
   it("gives a note to the step around what was running, where two have one name", () => {
-    const note = (step: string, place: number, about?: string) => ({ step, place, text: step, about });
+    const note = (step: string, place: number, about?: string) => ({
+      step,
+      place,
+      text: step,
+      about,
+    });
     const notes = [
       note("twice", 1, "a"),
       note("twice", 2, "b"),
@@ -84,8 +100,16 @@ describe("the description of a record", () => {
 
   it("leaves unknown what is unknown", () => {
     const { overhead_ms, attempts, error, key } = describeRecord(record());
-    expect({ overhead_ms, error, key }).toEqual({ overhead_ms: null, error: null, key: { id: "key-1", alias: null } });
-    expect(attempts[0]).toMatchObject({ upstream_ms: 7.123, completion_tokens: null, cost: 0.0000015 });
+    expect({ overhead_ms, error, key }).toEqual({
+      overhead_ms: null,
+      error: null,
+      key: { id: "key-1", alias: null },
+    });
+    expect(attempts[0]).toMatchObject({
+      upstream_ms: 7.123,
+      completion_tokens: null,
+      cost: 0.0000015,
+    });
   });
 });
 
@@ -102,15 +126,25 @@ describe("the short form", () => {
   });
 
   it("leaves out the steps, then the attempts, rather than be too long", () => {
-    const shortOf = (text: string) => JSON.parse(text) as { readonly omitted?: readonly string[]; readonly request_id: string };
+    const shortOf = (text: string) =>
+      JSON.parse(text) as { readonly omitted?: readonly string[]; readonly request_id: string };
     const many = Array.from({ length: 16 }, () => ATTEMPT);
-    const notes = Array.from({ length: 32 }, () => ({ step: "auth", place: 0, text: "x".repeat(200), about: undefined }));
+    const notes = Array.from({ length: 32 }, () => ({
+      step: "auth",
+      place: 0,
+      text: "x".repeat(200),
+      about: undefined,
+    }));
     expect(shortOf(explainHeader(record())).omitted).toBeUndefined();
     expect(shortOf(explainHeader(record({ notes }))).omitted).toEqual(["steps"]);
-    expect(shortOf(explainHeader(record({ notes, attempts: many }))).omitted).toEqual(["steps", "attempts"]);
+    expect(shortOf(explainHeader(record({ notes, attempts: many }))).omitted).toEqual([
+      "steps",
+      "attempts",
+    ]);
     const worst = record({ model: "ü".repeat(256), keyAlias: "ü".repeat(256) });
     expect(shortOf(explainHeader(worst))).toEqual({ request_id: "id-1", omitted: ["everything"] });
-    for (const each of [record({ notes, attempts: many }), worst]) expect(explainHeader(each).length).toBeLessThanOrEqual(2_048);
+    for (const each of [record({ notes, attempts: many }), worst])
+      expect(explainHeader(each).length).toBeLessThanOrEqual(2_048);
     const comment = explainComment(record({ notes, attempts: many }));
     expect(comment).toMatch(/^: x-sluice-explain \{[^\n]*\}\n\n$/);
     expect(comment.length).toBeLessThan(16_500);

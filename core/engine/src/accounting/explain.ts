@@ -1,4 +1,7 @@
-/** Explanations: the record of an exchange as JSON, complete for an administrator, short for a client that may have it. */
+/**
+ * Explanations: the record of an exchange as JSON, complete for an administrator, short for a
+ * client that may have it.
+ */
 
 import { basename } from "node:path";
 import type { Exchange } from "@sluice/contract";
@@ -17,8 +20,8 @@ const MAX_HEADER_CHARACTERS = 2_048;
 const MAX_COMMENT_CHARACTERS = 16_384;
 
 /**
- * Whether a client asks for an explanation and may have it: the master key, and a key whose own metadata says
- * `"sluice_explain": true`. The header of any other client is ignored.
+ * Whether a client asks for an explanation and may have it: the master key, and a key whose own
+ * metadata says `"sluice_explain": true`. The header of any other client is ignored.
  */
 export function mayExplain({ client, identity }: Exchange): boolean {
   if (client.header(EXPLAIN_HEADER) !== "1" || identity === undefined) return false;
@@ -30,14 +33,23 @@ export function explainHeader(record: ExchangeRecord): string {
   return shortForm(record, MAX_HEADER_CHARACTERS);
 }
 
-/** An explanation as a comment between the events of a stream, which clients pass over (WHATWG HTML 9.2.6). */
+/**
+ * An explanation as a comment between the events of a stream, which clients pass over (WHATWG HTML
+ * 9.2.6).
+ */
 export function explainComment(record: ExchangeRecord): string {
   return `: ${EXPLAIN_HEADER} ${shortForm(record, MAX_COMMENT_CHARACTERS)}\n\n`;
 }
 
-/** JSON without empty members, and with file names for paths. A text that is too long loses its steps, then its attempts. */
+/**
+ * JSON without empty members, and with file names for paths. A text that is too long loses its
+ * steps, then its attempts.
+ */
 function shortForm(record: ExchangeRecord, maxCharacters: number): string {
-  const { steps, attempts, ...rest } = describeRecord(record, ({ file, line }) => `${basename(file)}:${line}`);
+  const { steps, attempts, ...rest } = describeRecord(
+    record,
+    ({ file, line }) => `${basename(file)}:${line}`,
+  );
   // A step's condition may name other keys and teams.
   const shown = steps.map(({ when: _when, ...step }) => step);
   const forms = [
@@ -50,9 +62,15 @@ function shortForm(record: ExchangeRecord, maxCharacters: number): string {
 }
 
 function compact(value: object): string {
-  const isEmpty = (member: unknown): boolean => member === null || (Array.isArray(member) && member.length === 0);
-  const text = JSON.stringify(value, (_name, member: unknown) => (isEmpty(member) ? undefined : member));
-  return text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const isEmpty = (member: unknown): boolean =>
+    member === null || (Array.isArray(member) && member.length === 0);
+  const text = JSON.stringify(value, (_name, member: unknown) =>
+    isEmpty(member) ? undefined : member,
+  );
+  return text.replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** The explanation of a record. `placeOf` writes the place of a step. */
@@ -116,14 +134,20 @@ export function describeAttempt(attempt: AttemptRecord) {
 }
 
 /** The outcome of a step. The innermost step that ran without a failure answered. */
-function stepOutcome({ runs, failures }: ExchangeRecord, place: number): { outcome: string; error: string | null } {
+function stepOutcome(
+  { runs, failures }: ExchangeRecord,
+  place: number,
+): { outcome: string; error: string | null } {
   if (place >= runs.length) return { outcome: "not reached", error: null };
   const error = failures?.[place];
   if (error !== undefined) return { outcome: "failed", error };
   return { outcome: place === runs.length - 1 ? "answered" : "passed", error: null };
 }
 
-/** The step of a note: of the steps with its name, the one that was running or around the running one, or else the first. */
+/**
+ * The step of a note: of the steps with its name, the one that was running or around the running
+ * one, or else the first.
+ */
 function placeOfNote({ step, place }: StepNote, { outline: { steps } }: ExchangeRecord): number {
   const around = steps.findLastIndex(({ name }, index) => name === step && index <= place);
   return around >= 0 ? around : steps.findIndex(({ name }) => name === step);

@@ -11,7 +11,13 @@ it("keeps the newest requests, so many and no more, in as many records", () => {
     record.id = String(id);
     records.add(record);
   }
-  expect([7, 8, 9, 10, 11].map((id) => recent.find(String(id))?.id)).toEqual([undefined, "8", "9", "10", undefined]);
+  expect([7, 8, 9, 10, 11].map((id) => recent.find(String(id))?.id)).toEqual([
+    undefined,
+    "8",
+    "9",
+    "10",
+    undefined,
+  ]);
   expect(records.size).toBe(3);
 });
 
@@ -22,7 +28,13 @@ it("pushes no notable request out for unauthenticated and clean ones, of which i
     recent.next("unauthenticated").id = `unauthenticated ${id}`;
     recent.next("clean").id = `clean ${id}`;
   }
-  const ids = ["notable", "unauthenticated 4900", "unauthenticated 4901", "clean 4800", "clean 4801"];
+  const ids = [
+    "notable",
+    "unauthenticated 4900",
+    "unauthenticated 4901",
+    "clean 4800",
+    "clean 4801",
+  ];
   expect(ids.map((id) => recent.find(id) !== undefined)).toEqual([true, false, true, false, true]);
 });
 
@@ -36,14 +48,18 @@ it("keeps failures of one key whatever another key fails or is refused", () => {
   for (let id = 6; id <= 10; id += 1) recent.next("notable", "other").id = `other ${id}`;
   for (let id = 1; id <= 5; id += 1) expect(recent.find(`victim ${id}`)?.id).toBe(`victim ${id}`);
   // What no other key needs, the attacker keeps: 95, and 5 of them went to the other key.
-  expect(["failed 910", "failed 911", "other 6"].map((id) => recent.find(id) !== undefined)).toEqual([false, true, true]);
+  expect(
+    ["failed 910", "failed 911", "other 6"].map((id) => recent.find(id) !== undefined),
+  ).toEqual([false, true, true]);
 });
 
 it("writes refusals over refusals, one key over its own", () => {
   const recent = new RecentRequests(1_000, make);
   recent.next("refused", "victim").id = "victim";
   for (let id = 1; id <= 1_000; id += 1) recent.next("refused", "attacker").id = `refused ${id}`;
-  expect(["victim", "refused 801", "refused 802"].map((id) => recent.find(id) !== undefined)).toEqual([true, false, true]);
+  expect(
+    ["victim", "refused 801", "refused 802"].map((id) => recent.find(id) !== undefined),
+  ).toEqual([true, false, true]);
 });
 
 it("is off where nothing is to be kept", () => {

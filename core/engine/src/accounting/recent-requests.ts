@@ -1,14 +1,17 @@
 /** Keeps the newest requests for explanations. They outlive generations; their number is fixed. */
 
 /**
- * The kind of a request. `unauthenticated`: without an identity. `clean`: answered by its first attempt. `refused`: a 4xx without an
- * attempt. `notable`: all others (failed, retried, rerouted).
+ * The kind of a request. `unauthenticated`: without an identity. `clean`: answered by its first
+ * attempt. `refused`: a 4xx without an attempt. `notable`: all others (failed, retried, rerouted).
  */
 export type RequestKind = "unauthenticated" | "clean" | "refused" | "notable";
 
 /** Separate bounds: a flood of unauthenticated or clean requests evicts no other kind. */
 const MAX_UNAUTHENTICATED = 100;
-/** Clean records are written often and read rarely. More than fit into the processor's cache cost 2 µs for each request. */
+/**
+ * Clean records are written often and read rarely. More than fit into the processor's cache cost 2
+ * µs for each request.
+ */
 const MAX_CLEAN = 200;
 /** Refusals cost the client nothing, so a client can send a flood of them. */
 const MAX_REFUSED = 200;
@@ -20,7 +23,8 @@ export class RecentRequests<T extends { readonly id: string }> {
   readonly #rings: Readonly<Record<RequestKind, Ring<T> | SharedRing<T>>>;
 
   /**
-   * Keeps at most `capacity` notable, 200 clean, 200 refused and 100 unauthenticated requests. `make` creates an empty record.
+   * Keeps at most `capacity` notable, 200 clean, 200 refused and 100 unauthenticated requests.
+   * `make` creates an empty record.
    */
   constructor(capacity: number, make: () => T) {
     this.#rings = {
@@ -36,7 +40,10 @@ export class RecentRequests<T extends { readonly id: string }> {
     return this.#rings.notable.capacity > 0;
   }
 
-  /** The record to overwrite for the key's next request: the oldest of its kind, or the key's oldest if the key has too many. */
+  /**
+   * The record to overwrite for the key's next request: the oldest of its kind, or the key's oldest
+   * if the key has too many.
+   */
   next(kind: RequestKind, keyId = ""): T {
     return this.#rings[kind].next(keyId);
   }
@@ -81,7 +88,9 @@ class Ring<T extends { readonly id: string }> {
   }
 }
 
-/** Records in the order of their writing. When the ring is full, no key keeps more than its share. */
+/**
+ * Records in the order of their writing. When the ring is full, no key keeps more than its share.
+ */
 class SharedRing<T extends { readonly id: string }> {
   readonly capacity: number;
   readonly #make: () => T;
@@ -116,10 +125,14 @@ class SharedRing<T extends { readonly id: string }> {
     return undefined;
   }
 
-  /** Takes the oldest record of the key if it has its share, else of a key above its share, else of all. */
+  /**
+   * Takes the oldest record of the key if it has its share, else of a key above its share, else of
+   * all.
+   */
   #free(keyId: string): T {
     if (this.#sizeOf(keyId) >= this.#part) this.#largest = keyId;
-    const from = this.#sizeOf(this.#largest) >= this.#part ? this.#byKey.get(this.#largest) : undefined;
+    const from =
+      this.#sizeOf(this.#largest) >= this.#part ? this.#byKey.get(this.#largest) : undefined;
     const [record = this.#make()] = from ?? this.#owners.keys();
     const owner = this.#owners.get(record) ?? "";
     this.#owners.delete(record);

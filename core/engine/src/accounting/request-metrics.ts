@@ -8,8 +8,16 @@ import { REQUEST_METRICS } from "../telemetry/metric-table.ts";
 
 /** Counts requests. */
 export interface RequestMetrics {
-  /** A request that had a route and has ended. `status` is what was sent; `undefined` when the client was gone before. */
-  count(exchange: LiveExchange, outline: RouteOutline, status: number | undefined, nowMs: number): void;
+  /**
+   * A request that had a route and has ended. `status` is what was sent; `undefined` when the
+   * client was gone before.
+   */
+  count(
+    exchange: LiveExchange,
+    outline: RouteOutline,
+    status: number | undefined,
+    nowMs: number,
+  ): void;
   /** A request that was refused before it had a route. */
   countUnrouted(status: number, code: string): void;
 }
@@ -50,7 +58,8 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       if (exchange.overheadMs !== undefined) route.overhead.observe(exchange.overheadMs / 1_000);
       const { attempts, failure, rows, headers } = exchange;
       const firstMs = attempts.findLast(({ outcome }) => outcome !== "failure")?.firstContentAtMs;
-      if (firstMs !== undefined) bound.firstToken.observe(Math.max(0, firstMs - exchange.startedAtMs) / 1_000);
+      if (firstMs !== undefined)
+        bound.firstToken.observe(Math.max(0, firstMs - exchange.startedAtMs) / 1_000);
       if (failure !== undefined) failures.with(route.name, failure.code).add();
       if (headers.size > 0) {
         const result = headers.get(CACHE_HEADER);
@@ -59,7 +68,8 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       for (const { guardrail, direction, verdict, mode } of guardrailOutcomes(exchange))
         verdicts.with(guardrail, direction, verdict, mode).add();
       if (rows !== undefined) {
-        for (let index = 0; index < rows.length; index++) countRow(rows[index] as SpendRow, attempts[index], outline.operation);
+        for (let index = 0; index < rows.length; index++)
+          countRow(rows[index] as SpendRow, attempts[index], outline.operation);
       }
       if (attempts.length > 1) countMore(attempts, outline.operation);
     },
@@ -144,7 +154,12 @@ function createRowMetrics(metrics: Metrics) {
     }
     return found;
   };
-  const countTokens = (deployment: string, type: string, amount: number | null, source: string): void => {
+  const countTokens = (
+    deployment: string,
+    type: string,
+    amount: number | null,
+    source: string,
+  ): void => {
     if (amount !== null && amount > 0) tokens.with(deployment, type, source).add(amount);
   };
 
@@ -182,13 +197,20 @@ function createMoreAttempts(metrics: Metrics) {
       const attempt = attempts[index] as Attempt;
       const before = attempts[index - 1] as Attempt;
       const isBeside = before.endedAtMs === undefined || attempt.startedAtMs < before.endedAtMs;
-      const kind = isBeside ? "hedge" : attempt.model?.entry === before.model?.entry ? "retry" : "fallback";
+      const kind = isBeside
+        ? "hedge"
+        : attempt.model?.entry === before.model?.entry
+          ? "retry"
+          : "fallback";
       more.with(kind, deploymentOf(attempt, operation)).add();
     }
   };
 }
 
-/** The model as the configuration names it: what a client wrote behind a wildcard, or on a passthrough route, is no label. */
+/**
+ * The model as the configuration names it: what a client wrote behind a wildcard, or on a
+ * passthrough route, is no label.
+ */
 function entryOf(model: Model | undefined, operation: string): string {
   return model === undefined || operation === "passthrough" ? NONE : model.entry;
 }

@@ -2,14 +2,20 @@
 
 /** Characters of a row's tags and metadata together, as JSON. Notes beyond it are left out. */
 const MAX_ROW_CHARACTERS = 16_384;
-/** Characters of the tags of a request that was refused: such requests cost nothing, and there may be many. */
+/**
+ * Characters of the tags of a request that was refused: such requests cost nothing, and there may
+ * be many.
+ */
 const MAX_REFUSED_CHARACTERS = 1_024;
 /** Maximum length of a model's name: a client chooses it. */
 const MAX_MODEL_CHARACTERS = 256;
 
 type Notes = Readonly<Record<string, unknown>>;
 
-/** The notes that fit beside the tags, in their order. `truncated: true` marks a row without some of them. */
+/**
+ * The notes that fit beside the tags, in their order. `truncated: true` marks a row without some of
+ * them.
+ */
 export function boundedNotes(notes: Notes, tags: readonly string[]): Notes {
   const names = Object.keys(notes);
   if (names.length === 0) return notes;

@@ -1,7 +1,22 @@
-import { beginAttempt, BILLING, type Billing, isAmbiguous, receiveBody, recordGuardrail, SERVED } from "@sluice/runtime";
+import {
+  beginAttempt,
+  BILLING,
+  type Billing,
+  isAmbiguous,
+  receiveBody,
+  recordGuardrail,
+  SERVED,
+} from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import { GatewayError, type Model, type SpendRow } from "@sluice/contract";
-import { fakeAttempt, fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/testing";
+import {
+  fakeAttempt,
+  fakeClient,
+  fakeClock,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+} from "@sluice/testing";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { closeAttempts, spendRows } from "./rows.ts";
 
@@ -18,9 +33,22 @@ function open(parts: Partial<LiveExchange> = {}, billing?: Partial<Billing>): Li
     read: async () => undefined,
   });
   exchange.end();
-  exchange.identity = fakeIdentity({ keyId: "key-7", alias: "ci", userId: "u", teamId: "t", tags: ["a", "b"] });
-  exchange.request = fakeRequest({ model: "asked" }, { endUser: "end", tags: ["b", "c"], metadata: { x: 1 } });
-  if (billing !== undefined) BILLING.set(exchange, { price: () => ({ status: "unpriced", nanoUsd: undefined }), ...billing });
+  exchange.identity = fakeIdentity({
+    keyId: "key-7",
+    alias: "ci",
+    userId: "u",
+    teamId: "t",
+    tags: ["a", "b"],
+  });
+  exchange.request = fakeRequest(
+    { model: "asked" },
+    { endUser: "end", tags: ["b", "c"], metadata: { x: 1 } },
+  );
+  if (billing !== undefined)
+    BILLING.set(exchange, {
+      price: () => ({ status: "unpriced", nanoUsd: undefined }),
+      ...billing,
+    });
   return Object.assign(exchange, parts);
 }
 
@@ -33,33 +61,48 @@ function settledRows(exchange: LiveExchange, at: typeof clock): SpendRow[] {
 describe("the rows of an exchange", () => {
   it("of a refused request have no notes, few tags and a short model (F11)", () => {
     const long = Array.from({ length: 64 }, (_, index) => `${index}`.padEnd(200, "t"));
-    const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
+    const metadata = Object.fromEntries(
+      Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]),
+    );
     const request = fakeRequest({ model: "m".repeat(100_000) }, { tags: long, metadata });
-    const [row] = settledRows(open({ request, failure: new GatewayError("rate_limited", "no") }), clock);
+    const [row] = settledRows(
+      open({ request, failure: new GatewayError("rate_limited", "no") }),
+      clock,
+    );
     expect(row?.metadata).toEqual({});
     expect(row?.tags.slice(0, 3)).toEqual(["a", "b", long[0]]);
     expect(JSON.stringify(row).length).toBeLessThan(3_000);
   });
 
   it("of a call keep notes up to 16 KiB and say that there were more", () => {
-    const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
+    const metadata = Object.fromEntries(
+      Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]),
+    );
     const exchange = open({ request: fakeRequest({ model: "asked" }, { tags: ["b"], metadata }) });
     Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), { outcome: "success" });
     const [row] = settledRows(exchange, clock);
-    expect(Object.keys(row?.metadata ?? {})).toEqual([...Array.from({ length: 8 }, (_, index) => `n${index}`), "truncated"]);
+    expect(Object.keys(row?.metadata ?? {})).toEqual([
+      ...Array.from({ length: 8 }, (_, index) => `n${index}`),
+      "truncated",
+    ]);
     expect(JSON.stringify(row).length).toBeLessThan(18_000);
   });
 
   it("say how an attempt was billed that the client left, and say it of no other", () => {
     const exchange = open(
       {},
-      { describe: ({ error }) => (error?.code === "client_closed" ? { on_abort: "input_only" } : undefined) },
+      {
+        describe: ({ error }) =>
+          error?.code === "client_closed" ? { on_abort: "input_only" } : undefined,
+      },
     );
     const failed = beginAttempt(exchange, fakeTarget("one"), "openai");
     Object.assign(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
     beginAttempt(exchange, fakeTarget("two"), "openai");
     exchange.abort(new GatewayError("client_closed", "gone"));
-    expect(settledRows(exchange, clock).map(({ errorCode, metadata }) => [errorCode, metadata])).toEqual([
+    expect(
+      settledRows(exchange, clock).map(({ errorCode, metadata }) => [errorCode, metadata]),
+    ).toEqual([
       ["upstream_failed", { x: 1 }],
       ["client_closed", { x: 1, on_abort: "input_only" }],
     ]);
@@ -75,10 +118,19 @@ describe("the rows of an exchange", () => {
         {},
         ambiguousBilling === undefined
           ? undefined
-          : { describe: (attempt) => (isAmbiguous(attempt) ? { on_ambiguous: ambiguousBilling } : undefined) },
+          : {
+              describe: (attempt) =>
+                isAmbiguous(attempt) ? { on_ambiguous: ambiguousBilling } : undefined,
+            },
       );
-      const lost = { outcome: "failure", error: new GatewayError("upstream_timeout", "no") } as const;
-      Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), { ...lost, isUnanswered: true });
+      const lost = {
+        outcome: "failure",
+        error: new GatewayError("upstream_timeout", "no"),
+      } as const;
+      Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), {
+        ...lost,
+        isUnanswered: true,
+      });
       Object.assign(beginAttempt(exchange, fakeTarget("two"), "openai"), lost);
       const metadata = settledRows(exchange, clock).map((row) => row.metadata);
       expect(metadata).toEqual([{ x: 1, ambiguous: true, ...expected }, { x: 1 }]);
@@ -87,22 +139,47 @@ describe("the rows of an exchange", () => {
 
   it("tell what guardrails did also where the client left", () => {
     const exchange = open({}, { describe: () => ({ on_abort: "observed" }) });
-    const outcome = { guardrail: "pii", direction: "output", verdict: "edit", mode: "enforce" } as const;
+    const outcome = {
+      guardrail: "pii",
+      direction: "output",
+      verdict: "edit",
+      mode: "enforce",
+    } as const;
     recordGuardrail(exchange, outcome);
     beginAttempt(exchange, fakeTarget("one"), "openai");
     exchange.abort(new GatewayError("client_closed", "gone"));
-    expect(settledRows(exchange, clock)[0]?.metadata).toEqual({ x: 1, guardrails: [outcome], on_abort: "observed" });
+    expect(settledRows(exchange, clock)[0]?.metadata).toEqual({
+      x: 1,
+      guardrails: [outcome],
+      on_abort: "observed",
+    });
   });
 
   it("are one more for what was served without a call: for nothing, with its tokens", () => {
     const exchange = open({}, { price: () => ({ status: "priced", nanoUsd: 42 }) });
     const usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7 };
-    const served = fakeAttempt({ number: 0, target: fakeTarget("one"), outcome: "success", usage, usageSource: "provider" });
+    const served = fakeAttempt({
+      number: 0,
+      target: fakeTarget("one"),
+      outcome: "success",
+      usage,
+      usageSource: "provider",
+    });
     SERVED.set(exchange, served);
-    const free = { attempt: 0, cacheHit: true, costNanoUsd: 0, costStatus: "free", totalTokens: 7, status: "success" };
+    const free = {
+      attempt: 0,
+      cacheHit: true,
+      costNanoUsd: 0,
+      costStatus: "free",
+      totalTokens: 7,
+      status: "success",
+    };
     expect(settledRows(exchange, clock)).toMatchObject([free]);
     beginAttempt(exchange, fakeTarget("two"), "openai").succeed(1_000_009);
-    expect(settledRows(exchange, clock)).toMatchObject([{ attempt: 1, cacheHit: false, costNanoUsd: 42 }, free]);
+    expect(settledRows(exchange, clock)).toMatchObject([
+      { attempt: 1, cacheHit: false, costNanoUsd: 42 },
+      free,
+    ]);
   });
 
   it("are one for each attempt, each with its own outcome and cost", () => {
@@ -111,10 +188,17 @@ describe("the rows of an exchange", () => {
     failed.fail(new GatewayError("upstream_failed", "no"), 1_000_001);
     const good = beginAttempt(exchange, fakeTarget("two"), "openai");
     good.firstContent(1_000_005);
-    good.report({ promptTokens: 5, completionTokens: 2, totalTokens: 7, cachedTokens: 1, reasoningTokens: 2 });
+    good.report({
+      promptTokens: 5,
+      completionTokens: 2,
+      totalTokens: 7,
+      cachedTokens: 1,
+      reasoningTokens: 2,
+    });
     good.succeed(1_000_009);
     BILLING.set(exchange, {
-      price: ({ outcome }) => (outcome === "success" ? { status: "priced", nanoUsd: 42 } : { status: "free", nanoUsd: 0 }),
+      price: ({ outcome }) =>
+        outcome === "success" ? { status: "priced", nanoUsd: 42 } : { status: "free", nanoUsd: 0 },
     });
     expect(settledRows(exchange, clock)).toMatchObject([
       {
@@ -161,8 +245,17 @@ describe("the rows of an exchange", () => {
   });
 
   it("name the model of each attempt: the one asked for in the client's word, a stand-in by its own id", () => {
-    const model = (id: string, entry: string): Model => ({ id, entry, mode: "chat", targets: [], accessGroups: [], ownedBy: "" });
-    const exchange = open({ request: fakeRequest({ model: "asked" }, { otherModels: ["openai/asked"] }) });
+    const model = (id: string, entry: string): Model => ({
+      id,
+      entry,
+      mode: "chat",
+      targets: [],
+      accessGroups: [],
+      ownedBy: "",
+    });
+    const exchange = open({
+      request: fakeRequest({ model: "asked" }, { otherModels: ["openai/asked"] }),
+    });
     for (const called of [model("openai/asked", "openai/*"), model("spare", "spare")]) {
       exchange.model = called;
       beginAttempt(exchange, fakeTarget(), "openai");
@@ -180,24 +273,39 @@ describe("the rows of an exchange", () => {
   it("are unpriced, not free, when no step set a price", () => {
     const exchange = open();
     beginAttempt(exchange, fakeTarget(), "openai").succeed(1_000_009);
-    expect(settledRows(exchange, clock)).toMatchObject([{ costStatus: "unpriced", costNanoUsd: null, totalTokens: null }]);
+    expect(settledRows(exchange, clock)).toMatchObject([
+      { costStatus: "unpriced", costNanoUsd: null, totalTokens: null },
+    ]);
   });
 
   it("are one, of attempt 0, for a refusal after authentication", () => {
     const exchange = open({ failure: new GatewayError("model_not_found", "no") });
     expect(settledRows(exchange, clock)).toMatchObject([
-      { attempt: 0, status: "failure", errorCode: "model_not_found", targetId: null, costNanoUsd: 0, costStatus: "free" },
+      {
+        attempt: 0,
+        status: "failure",
+        errorCode: "model_not_found",
+        targetId: null,
+        costNanoUsd: 0,
+        costStatus: "free",
+      },
     ]);
   });
 
   it("are none without an identity", () => {
-    expect(settledRows(open({ identity: undefined, failure: new GatewayError("authentication_failed", "no") }), clock)).toEqual(
-      [],
-    );
+    expect(
+      settledRows(
+        open({ identity: undefined, failure: new GatewayError("authentication_failed", "no") }),
+        clock,
+      ),
+    ).toEqual([]);
   });
 
   it("are written without a charge before the settlement, and say afterwards what was charged", () => {
-    const exchange = open({}, { price: ({ usage }) => ({ status: "priced", nanoUsd: usage?.totalTokens ?? 0 }) });
+    const exchange = open(
+      {},
+      { price: ({ usage }) => ({ status: "priced", nanoUsd: usage?.totalTokens ?? 0 }) },
+    );
     const attempt = beginAttempt(exchange, fakeTarget(), "openai");
     attempt.succeed(1_000_009);
     expect(spendRows(exchange, clock)).toMatchObject([{ costNanoUsd: 0 }]);
@@ -214,13 +322,18 @@ describe("the rows of an exchange", () => {
   it.each([
     [undefined, "failure"],
     [1_000_001, "partial"],
-  ] as const)("close an attempt that is still open, with what ended the exchange: content at %s", (firstContentAtMs, status) => {
-    const exchange = open();
-    const attempt = beginAttempt(exchange, fakeTarget(), "openai");
-    if (firstContentAtMs !== undefined) attempt.firstContent(firstContentAtMs);
-    exchange.abort(new GatewayError("deadline_exceeded", "late"));
-    expect(settledRows(exchange, clock)).toMatchObject([{ status, errorCode: "deadline_exceeded", endedAtMs: clock.now() }]);
-  });
+  ] as const)(
+    "close an attempt that is still open, with what ended the exchange: content at %s",
+    (firstContentAtMs, status) => {
+      const exchange = open();
+      const attempt = beginAttempt(exchange, fakeTarget(), "openai");
+      if (firstContentAtMs !== undefined) attempt.firstContent(firstContentAtMs);
+      exchange.abort(new GatewayError("deadline_exceeded", "late"));
+      expect(settledRows(exchange, clock)).toMatchObject([
+        { status, errorCode: "deadline_exceeded", endedAtMs: clock.now() },
+      ]);
+    },
+  );
 });
 
 describe("a live exchange", () => {

@@ -1,4 +1,6 @@
-/** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
+/**
+ * The spend rows of an exchange: one for each attempt, or one for a refusal after authentication.
+ */
 
 import { BILLING, guardrailOutcomes, isAmbiguous, priceAttempt, SERVED } from "@sluice/runtime";
 import {
@@ -29,7 +31,9 @@ export function leavesRows(operation: Operation): boolean {
   return !READ_ONLY.has(operation);
 }
 
-/** Ends every attempt that is still open, by the reason that ended the exchange, and charges each. */
+/**
+ * Ends every attempt that is still open, by the reason that ended the exchange, and charges each.
+ */
 export function closeAttempts(exchange: LiveExchange, clock: Clock): void {
   const served = SERVED.get(exchange);
   for (const attempt of exchange.attempts) closeAttempt(exchange, attempt, clock);
@@ -50,8 +54,8 @@ function costOf(exchange: LiveExchange, attempt: Attempt): Cost {
 }
 
 /**
- * The rows of an exchange whose attempts have ended. An exchange without an identity has none: a client that did not authenticate
- * leaves no row.
+ * The rows of an exchange whose attempts have ended. An exchange without an identity has none: a
+ * client that did not authenticate leaves no row.
  */
 export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
   if (exchange.identity === undefined || !leavesRows(exchange.operation)) return [];
@@ -62,18 +66,23 @@ export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
   return served === undefined ? rows : [...rows, servedRow(exchange, served)];
 }
 
-/** The row of a reply that was served without a call: another request, or an earlier one of the client, paid for it. */
+/**
+ * The row of a reply that was served without a call: another request, or an earlier one of the
+ * client, paid for it.
+ */
 function servedRow(exchange: LiveExchange, served: Attempt): SpendRow {
   return { ...attemptRow(exchange, served), costNanoUsd: 0, costStatus: "free", cacheHit: true };
 }
 
 /**
- * What the row of a call that has not been made yet needs: the one that stands if nothing more is heard of it, because the process
- * was killed. `usage` is what it is billed for then.
+ * What the row of a call that has not been made yet needs: the one that stands if nothing more is
+ * heard of it, because the process was killed. `usage` is what it is billed for then.
  */
 export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage): NotedCall {
   const { identity, request } = exchange;
-  const cost = priceAttempt(exchange, { ...attempt, usage, usageSource: "estimated", outcome: "partial" }) ?? UNPRICED;
+  const cost =
+    priceAttempt(exchange, { ...attempt, usage, usageSource: "estimated", outcome: "partial" }) ??
+    UNPRICED;
   return {
     requestId: exchange.id,
     attempt: attempt.number,
@@ -83,7 +92,10 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     userId: identity?.userId ?? null,
     teamId: identity?.teamId ?? null,
     endUser: request?.endUser ?? null,
-    model: attempt.model === undefined ? boundedModel(request?.model ?? "") : rowModel(attempt.model, request),
+    model:
+      attempt.model === undefined
+        ? boundedModel(request?.model ?? "")
+        : rowModel(attempt.model, request),
     targetId: attempt.target.id,
     modelGroup: attempt.model?.entry ?? null,
     provider: attempt.provider,
@@ -100,7 +112,8 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
 
 /** The model that was asked for, in the client's own word, or one that stood in for it. */
 function rowModel(model: Model, request: GatewayRequest | undefined): string {
-  const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
+  const isAskedFor =
+    model.id === request?.model || request?.otherModels?.includes(model.id) === true;
   return isAskedFor ? request.model : model.id;
 }
 
@@ -115,8 +128,10 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   }
   const rule = billingRule(exchange, attempt);
   if (rule !== undefined) row.metadata = { ...row.metadata, ...rule };
-  if (attempt.droppedEvents !== undefined) row.metadata = { ...row.metadata, dropped_events: attempt.droppedEvents };
-  if (attempt.suspectUsage !== undefined) row.metadata = { ...row.metadata, suspect_usage: countsOf(attempt.suspectUsage) };
+  if (attempt.droppedEvents !== undefined)
+    row.metadata = { ...row.metadata, dropped_events: attempt.droppedEvents };
+  if (attempt.suspectUsage !== undefined)
+    row.metadata = { ...row.metadata, suspect_usage: countsOf(attempt.suspectUsage) };
   row.attempt = attempt.number;
   row.targetId = attempt.target.id;
   row.provider = attempt.provider;
@@ -142,10 +157,17 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
 
 /** The counts of a reported usage that cannot be true. */
 function countsOf({ promptTokens, completionTokens, cachedTokens }: Usage): JsonObject {
-  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens ?? null };
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    cached_tokens: cachedTokens ?? null,
+  };
 }
 
-/** The billing rule of an attempt that the client left, or that was sent and lost. The row records it. */
+/**
+ * The billing rule of an attempt that the client left, or that was sent and lost. The row records
+ * it.
+ */
 function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | undefined {
   const rule = BILLING.get(exchange)?.describe?.(attempt, exchange);
   return isAmbiguous(attempt) ? { ambiguous: true, ...rule } : rule;
@@ -155,7 +177,8 @@ function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
   const row = emptyRow(exchange);
   // A refused client can retry at once, so its row is small. The outcomes of guardrails stay.
   row.tags = boundedTags(row.tags);
-  row.metadata = guardrailOutcomes(exchange).length === 0 ? NO_NOTES : { guardrails: verdictsOf(exchange) };
+  row.metadata =
+    guardrailOutcomes(exchange).length === 0 ? NO_NOTES : { guardrails: verdictsOf(exchange) };
   row.errorCode = exchange.failure?.code ?? null;
   row.endedAtMs = clock.now();
   return row;
@@ -164,7 +187,10 @@ function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
 /** A row while it is written. */
 type OpenRow = { -readonly [Name in keyof SpendRow]: SpendRow[Name] };
 
-/** The row of an exchange without an upstream call, with every member set at once, because every request makes one. */
+/**
+ * The row of an exchange without an upstream call, with every member set at once, because every
+ * request makes one.
+ */
 function emptyRow(exchange: LiveExchange): OpenRow {
   const { identity, request, model } = exchange;
   return {
@@ -207,11 +233,17 @@ function emptyRow(exchange: LiveExchange): OpenRow {
 function metadataOf(exchange: LiveExchange): Readonly<Record<string, unknown>> {
   const { request } = exchange;
   const metadata = request === undefined ? NO_NOTES : boundedNotes(request.metadata, request.tags);
-  return guardrailOutcomes(exchange).length === 0 ? metadata : { ...metadata, guardrails: verdictsOf(exchange) };
+  return guardrailOutcomes(exchange).length === 0
+    ? metadata
+    : { ...metadata, guardrails: verdictsOf(exchange) };
 }
 
 function verdictsOf(exchange: LiveExchange): readonly unknown[] {
-  return [...new Map(guardrailOutcomes(exchange).map((outcome) => [Object.values(outcome).join(" "), outcome])).values()];
+  return [
+    ...new Map(
+      guardrailOutcomes(exchange).map((outcome) => [Object.values(outcome).join(" "), outcome]),
+    ).values(),
+  ];
 }
 
 function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {

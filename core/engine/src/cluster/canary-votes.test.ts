@@ -30,14 +30,18 @@ describe("a canary of several workers", () => {
     desk.take("one", time(12));
     expect(sent).toEqual([]);
     desk.take("two", time(8));
-    expect(sent).toEqual([{ type: "end-canary", digest: DIGEST, end: "promoted", reason: "its time is over" }]);
+    expect(sent).toEqual([
+      { type: "end-canary", digest: DIGEST, end: "promoted", reason: "its time is over" },
+    ]);
   });
 
   it("is returned when all of them together had too few", () => {
     const { desk, sent } = open("one", "two");
     desk.take("one", time(12));
     desk.take("two", time(7));
-    expect(sent).toMatchObject([{ end: "returned", reason: expect.stringContaining("it had 19 of the 20 requests") }]);
+    expect(sent).toMatchObject([
+      { end: "returned", reason: expect.stringContaining("it had 19 of the 20 requests") },
+    ]);
   });
 
   it("is returned at once by a fault that one of them saw, whatever others have said", () => {

@@ -1,9 +1,15 @@
-/** Votes on canaries of several workers: a fault in one worker ends the canary, a promotion needs all of them. */
+/**
+ * Votes on canaries of several workers: a fault in one worker ends the canary, a promotion needs
+ * all of them.
+ */
 
 import { type CanaryVerdict, endOf } from "../generation/rollout/canary.ts";
 import type { ToWorker } from "./worker-messages.ts";
 
-/** The wait for the last worker's verdict. The clocks of the workers began within a second of each other. */
+/**
+ * The wait for the last worker's verdict. The clocks of the workers began within a second of each
+ * other.
+ */
 const VOTE_MS = 3_000;
 
 interface Count {
@@ -22,13 +28,20 @@ export class CanaryVotes {
     this.#sendAll = sendAll;
   }
 
-  /** Takes a worker's verdict. One fault is enough; the end of the time needs the verdicts of all workers. */
+  /**
+   * Takes a worker's verdict. One fault is enough; the end of the time needs the verdicts of all
+   * workers.
+   */
   take(voter: unknown, verdict: CanaryVerdict): void {
     const { digest, kind } = verdict;
-    const count = this.#counts.get(digest) ?? { verdicts: new Map(), timer: setTimeout(() => this.#decide(digest), VOTE_MS) };
+    const count = this.#counts.get(digest) ?? {
+      verdicts: new Map(),
+      timer: setTimeout(() => this.#decide(digest), VOTE_MS),
+    };
     this.#counts.set(digest, count);
     count.verdicts.set(voter, verdict);
-    if (kind === "fault" || this.#voters().every((one) => count.verdicts.has(one))) this.#decide(digest);
+    if (kind === "fault" || this.#voters().every((one) => count.verdicts.has(one)))
+      this.#decide(digest);
   }
 
   #decide(digest: string): void {

@@ -5,7 +5,10 @@ import type { Definitions } from "../registry/definitions.ts";
 import type { FixedSettings } from "./worker-messages.ts";
 
 /** The settings of a configuration that the supervising process has to do with. */
-export function fixedSettings({ server, shared }: Snapshot, definitions: Definitions): FixedSettings {
+export function fixedSettings(
+  { server, shared }: Snapshot,
+  definitions: Definitions,
+): FixedSettings {
   const isRemote = definitions.states.get(shared.use)?.isRemote === true;
   return {
     "server.workers": String(server.workers),

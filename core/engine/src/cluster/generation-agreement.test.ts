@@ -17,7 +17,9 @@ function agreementOf(...pids: readonly number[]) {
     log: fakeLog([]),
     serving: () => workers,
     send: (worker, message) =>
-      sent.push(`${worker.process.pid}: ${message.type === "follow" ? `follow ${message.target.generation}` : message.type}`),
+      sent.push(
+        `${worker.process.pid}: ${message.type === "follow" ? `follow ${message.target.generation}` : message.type}`,
+      ),
     isPaused: () => isPaused,
     settleMs: SETTLE_MS,
   });

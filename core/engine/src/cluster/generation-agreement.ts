@@ -1,4 +1,7 @@
-/** The agreement of workers: all of them run one generation. A worker that runs another one has to follow the newest. */
+/**
+ * The agreement of workers: all of them run one generation. A worker that runs another one has to
+ * follow the newest.
+ */
 
 import type { Worker } from "node:cluster";
 import type { Log } from "@sluice/contract";
@@ -26,7 +29,9 @@ export interface AgreementOptions {
 
 /** The usual time in which an edit reaches every worker: each reads the files by itself. */
 const SETTLE_MS = 1_500;
-/** Maximum attempts. Then the workers differ until one of them changes, and the status reports it. */
+/**
+ * Maximum attempts. Then the workers differ until one of them changes, and the status reports it.
+ */
 const MAX_TRIES = 5;
 
 /** The generations of the workers. */
@@ -90,7 +95,11 @@ export class GenerationAgreement {
       return;
     }
     if (isSoon) this.#act();
-    else this.#timer ??= setTimeout(() => this.#act(), (this.#options.settleMs ?? SETTLE_MS) * 2 ** this.#tries);
+    else
+      this.#timer ??= setTimeout(
+        () => this.#act(),
+        (this.#options.settleMs ?? SETTLE_MS) * 2 ** this.#tries,
+      );
   }
 
   close(): void {
@@ -107,17 +116,28 @@ export class GenerationAgreement {
       if (this.#tries >= MAX_TRIES) {
         this.#options.log.error("workers run different generations", {
           newest: target.generation,
-          others: dissenters.map((worker) => ({ pid: worker.process.pid, ...this.#runs.get(worker) })),
+          others: dissenters.map((worker) => ({
+            pid: worker.process.pid,
+            ...this.#runs.get(worker),
+          })),
         });
         return;
       }
       this.#tries++;
-      // Two that made a generation at the same moment may have given one number to different contents: the files decide.
-      const isTwice = dissenters.some((worker) => this.#runs.get(worker)?.generation === target.generation);
-      if (isTwice) for (const worker of this.#options.serving()) this.#options.send(worker, { type: "reload" });
+      // Two that made a generation at the same moment may have given one number to different
+      // contents: the files decide.
+      const isTwice = dissenters.some(
+        (worker) => this.#runs.get(worker)?.generation === target.generation,
+      );
+      if (isTwice)
+        for (const worker of this.#options.serving())
+          this.#options.send(worker, { type: "reload" });
       else for (const worker of dissenters) this.#options.send(worker, { type: "follow", target });
     }
-    this.#timer = setTimeout(() => this.#act(), (this.#options.settleMs ?? SETTLE_MS) * 2 ** this.#tries);
+    this.#timer = setTimeout(
+      () => this.#act(),
+      (this.#options.settleMs ?? SETTLE_MS) * 2 ** this.#tries,
+    );
   }
 
   /** The workers that do not run the newest generation of those that run. */
@@ -132,7 +152,10 @@ export class GenerationAgreement {
     this.#newest = newest;
     return [...serving].filter((worker) => {
       const running = this.#runs.get(worker);
-      return running !== undefined && (running.generation !== newest.generation || running.digest !== newest.digest);
+      return (
+        running !== undefined &&
+        (running.generation !== newest.generation || running.digest !== newest.digest)
+      );
     });
   }
 }

@@ -1,4 +1,7 @@
-/** Heartbeats of workers: each worker sends one while its event loop runs. A worker that stays silent for too long is reported. */
+/**
+ * Heartbeats of workers: each worker sends one while its event loop runs. A worker that stays
+ * silent for too long is reported.
+ */
 
 import type { Worker } from "node:cluster";
 
@@ -22,7 +25,10 @@ export class HeartbeatMonitor {
   #lookedMs: number;
 
   /** `onSilent` is called once for each worker that is silent for longer than its limit. */
-  constructor(onSilent: (worker: Worker, silentMs: number) => void, nowMs = () => performance.now()) {
+  constructor(
+    onSilent: (worker: Worker, silentMs: number) => void,
+    nowMs = () => performance.now(),
+  ) {
     this.#onSilent = onSilent;
     this.#nowMs = nowMs;
     this.#lookedMs = nowMs();

@@ -1,4 +1,7 @@
-/** Key cache invalidation: workers drop cached keys and teams, and the supervisor waits until all of them have. */
+/**
+ * Key cache invalidation: workers drop cached keys and teams, and the supervisor waits until all of
+ * them have.
+ */
 
 import type { Worker } from "node:cluster";
 import { send } from "./spawn-worker.ts";

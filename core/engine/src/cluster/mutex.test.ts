@@ -28,7 +28,9 @@ describe("mutex", () => {
     const first = Promise.withResolvers<void>();
     const begun: string[] = [];
     void mutex.take(() => first.promise);
-    const late = mutex.takeSoon(async () => begun.push("late"), "ask again").catch((error: unknown) => error);
+    const late = mutex
+      .takeSoon(async () => begun.push("late"), "ask again")
+      .catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await late).toMatchObject({ code: "overloaded", message: "ask again", status: 503 });
     first.resolve();

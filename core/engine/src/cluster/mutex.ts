@@ -16,7 +16,10 @@ export class Mutex {
     return run;
   }
 
-  /** The same, but after `waitMs` the work is refused with `overloaded` and never starts. `why` is the message. */
+  /**
+   * The same, but after `waitMs` the work is refused with `overloaded` and never starts. `why` is
+   * the message.
+   */
   takeSoon<T>(work: () => Promise<T>, why: string, waitMs = WAIT_MS): Promise<T> {
     const late = new GatewayError("overloaded", why, { retryAfterMs: 5_000 });
     return new Promise((resolve, reject) => {

@@ -26,7 +26,8 @@ export class OrphanedOutboxes {
 
   /** Gives the waiting outboxes to a worker. */
   giveTo(mover: Worker): void {
-    for (const [outbox, current] of this.#movers) if (current === undefined) this.#give(outbox, mover);
+    for (const [outbox, current] of this.#movers)
+      if (current === undefined) this.#give(outbox, mover);
   }
 
   /** The outboxes of a worker that has ended. */

@@ -1,4 +1,7 @@
-/** The parts that the program provides to a cluster: the library neither ends its process nor listens to signals. */
+/**
+ * The parts that the program provides to a cluster: the library neither ends its process nor
+ * listens to signals.
+ */
 
 /** The reaction to a signal, once the gateway can be stopped. */
 export interface ProcessHandlers {
@@ -20,7 +23,10 @@ export interface SupervisorHost {
   readonly isStopping: boolean;
 }
 
-/** The end of a worker: `stopped` after a stop or a retirement, `failed` when that threw, `not-started` with lines for the operator. */
+/**
+ * The end of a worker: `stopped` after a stop or a retirement, `failed` when that threw,
+ * `not-started` with lines for the operator.
+ */
 export type WorkerEnd =
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly error: unknown }

@@ -13,7 +13,10 @@ const MAX_BACK_OFF_MS = 30_000;
 export interface RespawnParts {
   readonly workers: WorkerTable;
   readonly log: Log;
-  /** Starts a worker, with the generation of the others where `mustBeNewest`. Rejects with a StartRefused. */
+  /**
+   * Starts a worker, with the generation of the others where `mustBeNewest`. Rejects with a
+   * StartRefused.
+   */
   readonly spawn: (mustBeNewest: boolean) => Promise<unknown>;
   /** Whether a restart runs: it starts all workers itself. */
   readonly isPaused: () => boolean;
@@ -37,8 +40,9 @@ export class Respawns {
   }
 
   /**
-   * Starts a worker in the place of a crashed one, with a backoff. It runs the generation of the others. Where no worker serves,
-   * that generation may be the cause: then every second one starts with the files, which may have been corrected.
+   * Starts a worker in the place of a crashed one, with a backoff. It runs the generation of the
+   * others. Where no worker serves, that generation may be the cause: then every second one starts
+   * with the files, which may have been corrected.
    */
   begin(mustBeNewest = true): void {
     const timer = setTimeout(() => {
@@ -53,7 +57,8 @@ export class Respawns {
   /** Begins one for each missing worker. */
   fill(): void {
     const { workers } = this.#parts;
-    while (workers.serving.length + this.#waiting.size < workers.size && !workers.isStopping) this.begin();
+    while (workers.serving.length + this.#waiting.size < workers.size && !workers.isStopping)
+      this.begin();
   }
 
   /** Resolves when no respawn is under way. Those that wait for their backoff stay. */
@@ -68,7 +73,11 @@ export class Respawns {
 
   #isNeeded(): boolean {
     const { workers, isPaused } = this.#parts;
-    return !workers.isStopping && !isPaused() && workers.serving.length + this.#underWay.size < workers.size;
+    return (
+      !workers.isStopping &&
+      !isPaused() &&
+      workers.serving.length + this.#underWay.size < workers.size
+    );
   }
 
   async #spawn(mustBeNewest: boolean): Promise<void> {
@@ -86,6 +95,9 @@ export class Respawns {
 
 /** The backoff after a number of failures in a row, in milliseconds. */
 function backOffMs(failures: number): number {
-  const longest = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, failures - 1), 20));
+  const longest = Math.min(
+    MAX_BACK_OFF_MS,
+    MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, failures - 1), 20),
+  );
   return longest * (0.5 + Math.random() / 2);
 }

@@ -1,4 +1,7 @@
-/** Restarts: every worker is replaced, one by one, and each new one serves before the old one retires. */
+/**
+ * Restarts: every worker is replaced, one by one, and each new one serves before the old one
+ * retires.
+ */
 
 import type { Log } from "@sluice/contract";
 import type { Mutex } from "./mutex.ts";
@@ -23,7 +26,10 @@ export interface RestartParts {
   readonly respawns: Respawns;
   readonly mutex: Mutex;
   readonly log: Log;
-  /** Starts a worker, with the generation of the others where `mustBeNewest`. Rejects with a StartRefused. */
+  /**
+   * Starts a worker, with the generation of the others where `mustBeNewest`. Rejects with a
+   * StartRefused.
+   */
   readonly spawn: (mustBeNewest: boolean) => Promise<unknown>;
 }
 
@@ -44,8 +50,9 @@ export class Restarts {
   }
 
   /**
-   * Replaces every worker. A failed start ends the restart. A restart that is asked for during another one begins after it.
-   * `mayNot` returns the reason why the restart may not begin. Never rejects.
+   * Replaces every worker. A failed start ends the restart. A restart that is asked for during
+   * another one begins after it. `mayNot` returns the reason why the restart may not begin. Never
+   * rejects.
    */
   ask(mayNot: () => Promise<string | undefined>): Promise<RestartResult> {
     this.#waiting ??= this.#parts.mutex.take(async () => {
@@ -81,7 +88,10 @@ export class Restarts {
     return { outcome: "restarted", replaced, workers: size, reasons: [] };
   }
 
-  /** The reason against a restart while too many workers are still ending; `undefined` when it may begin. */
+  /**
+   * The reason against a restart while too many workers are still ending; `undefined` when it may
+   * begin.
+   */
   #tooManyLeaving(): string | undefined {
     const { workers } = this.#parts;
     const leaving = workers.members.length - workers.serving.length;

@@ -1,6 +1,15 @@
-/** Shared state in memory for several workers: the supervising process holds it, and they ask over their channel. */
+/**
+ * Shared state in memory for several workers: the supervising process holds it, and they ask over
+ * their channel.
+ */
 
-import { errorMessage, type Claim, type Reservation, type StateDriver, type TakeResult } from "@sluice/contract";
+import {
+  errorMessage,
+  type Claim,
+  type Reservation,
+  type StateDriver,
+  type TakeResult,
+} from "@sluice/contract";
 import { waitForAnswer } from "@sluice/kit";
 
 /** A question of a worker: the path of a method, and its arguments. */
@@ -36,16 +45,24 @@ const METHODS = [
 ] as const;
 type StateMethod = (typeof METHODS)[number];
 
-/** The other process answers at once or is stalled; after this time the caller continues without it. */
+/**
+ * The other process answers at once or is stalled; after this time the caller continues without it.
+ */
 const ANSWER_MS = 1_000;
-/** Maximum of tracked reservations, and of tracked records, of a worker. The oldest beyond it end with their leases. */
+/**
+ * Maximum of tracked reservations, and of tracked records, of a worker. The oldest beyond it end
+ * with their leases.
+ */
 const MAX_HELD = 50_000;
 
 /** The state as one worker has it: its questions are answered, and what it holds is known. */
 export interface StateHost {
   /** Answers one question. Never rejects. */
   answer(question: StateQuestion): Promise<StateAnswer>;
-  /** Returns what an ended worker took and did not settle. Without this the leases would hold it until they expire. */
+  /**
+   * Returns what an ended worker took and did not settle. Without this the leases would hold it
+   * until they expire.
+   */
   release(): void;
 }
 
@@ -58,9 +75,11 @@ export function createStateHost(driver: StateDriver): StateHost {
   const note = ({ method, args }: StateQuestion, value: unknown): void => {
     if (method === "take") {
       const [reservation] = args as readonly [Reservation];
-      if ((value as TakeResult).outcome === "granted") keep(reservations, reservation.id, reservation);
+      if ((value as TakeResult).outcome === "granted")
+        keep(reservations, reservation.id, reservation);
     } else if (method === "renew") {
-      for (const reservation of (args as readonly [readonly Reservation[]])[0]) keep(reservations, reservation.id, reservation);
+      for (const reservation of (args as readonly [readonly Reservation[]])[0])
+        keep(reservations, reservation.id, reservation);
     } else if (method === "settle") {
       reservations.delete((args as readonly [Reservation])[0].id);
     } else if (method === "records.begin") {
@@ -88,7 +107,8 @@ export function createStateHost(driver: StateDriver): StateHost {
       }
     },
     release() {
-      for (const { id, claims } of reservations.values()) void driver.settle({ id, claims: claims.map(withoutMoney) });
+      for (const { id, claims } of reservations.values())
+        void driver.settle({ id, claims: claims.map(withoutMoney) });
       for (const [key, owner] of records) void driver.records.abandon(key, owner);
       reservations.clear();
       records.clear();
@@ -103,12 +123,18 @@ function keep<T>(held: Map<string, T>, key: string, value: T): void {
   held.delete(oldest);
 }
 
-/** Claims to release after a worker's end. Counts of windows expire by themselves. Money without a row was not spent. */
+/**
+ * Claims to release after a worker's end. Counts of windows expire by themselves. Money without a
+ * row was not spent.
+ */
 function withoutMoney(claim: Claim): Claim {
   return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
 }
 
-/** The driver of a worker. Its calls reject when no answer comes within a second in which the worker runs. */
+/**
+ * The driver of a worker. Its calls reject when no answer comes within a second in which the worker
+ * runs.
+ */
 export interface RemoteState {
   readonly driver: StateDriver;
   /** Takes an answer. */
@@ -117,7 +143,10 @@ export interface RemoteState {
 
 /** Makes the driver of a worker; `send` carries its questions. */
 export function createRemoteState(send: (question: StateQuestion) => void): RemoteState {
-  const waiting = new Map<number, { readonly promise: PromiseWithResolvers<unknown>; readonly endWait: () => void }>();
+  const waiting = new Map<
+    number,
+    { readonly promise: PromiseWithResolvers<unknown>; readonly endWait: () => void }
+  >();
   let lastId = 0;
   const ask =
     <T>(method: StateMethod) =>
@@ -139,8 +168,17 @@ export function createRemoteState(send: (question: StateQuestion) => void): Remo
     seed: ask("seed"),
     read: ask("read"),
     reset: ask("reset"),
-    cache: { get: ask("cache.get"), set: ask("cache.set"), delete: ask("cache.delete"), purge: ask("cache.purge") },
-    records: { begin: ask("records.begin"), complete: ask("records.complete"), abandon: ask("records.abandon") },
+    cache: {
+      get: ask("cache.get"),
+      set: ask("cache.set"),
+      delete: ask("cache.delete"),
+      purge: ask("cache.purge"),
+    },
+    records: {
+      begin: ask("records.begin"),
+      complete: ask("records.complete"),
+      abandon: ask("records.abandon"),
+    },
     start: async () => {},
     async stop() {
       for (const { promise, endWait } of waiting.values()) {

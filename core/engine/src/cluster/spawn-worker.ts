@@ -8,7 +8,13 @@ import { Readable } from "node:stream";
 import type { WorkerAddress } from "./admin/ask-workers.ts";
 import type { BlockReport } from "../telemetry/block-report.ts";
 import type { SupervisorHost } from "./process-host.ts";
-import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, REPORT_FD, type ToWorker } from "./worker-messages.ts";
+import {
+  type Assignment,
+  ASSIGNMENT_VARIABLE,
+  type FromWorker,
+  REPORT_FD,
+  type ToWorker,
+} from "./worker-messages.ts";
 
 /** A worker that serves, or did. */
 export interface Member extends WorkerAddress {
@@ -36,7 +42,10 @@ export interface SpawnOptions {
   onReady(member: Member): void;
   /** Called with every other message. */
   onMessage(worker: Worker, message: WorkerReport): void;
-  /** Called once, after the last message of the process: with its code or signal, or with the reason why there was no process. */
+  /**
+   * Called once, after the last message of the process: with its code or signal, or with the reason
+   * why there was no process.
+   */
   onEnd(worker: Worker, how: string): void;
 }
 
@@ -61,21 +70,29 @@ export function refusalOf(error: unknown): readonly string[] {
 
 /** Sets what every worker process runs, and how it is connected to this one. */
 export function prepareForks({ file, args }: SupervisorHost["worker"]): void {
-  // Workers accept connections themselves. Passed on by this process, a connection that is on its way to a killed worker would neither
-  // be served nor closed.
+  // Workers accept connections themselves. Passed on by this process, a connection that is on its
+  // way to a killed worker would neither be served nor closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const stdio = ["inherit", "inherit", "inherit", "ipc", "pipe"] satisfies StdioOptions;
   cluster.setupPrimary({ exec: file, args: [...args], serialization: "advanced", stdio });
 }
 
 /** Starts one worker. Rejects when the worker fails to start, or the system gives no process. */
-export function spawnWorker({ assignment, onFork, onBlock, onReady, onMessage, onEnd }: SpawnOptions): Promise<Member> {
+export function spawnWorker({
+  assignment,
+  onFork,
+  onBlock,
+  onReady,
+  onMessage,
+  onEnd,
+}: SpawnOptions): Promise<Member> {
   return new Promise((resolve, reject) => {
     const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) });
     onFork(worker);
     let heldBy: string | undefined;
     readReports(worker, (report) => {
-      heldBy = report.at === undefined ? undefined : `the plugin ${report.plugin}, at ${report.at},`;
+      heldBy =
+        report.at === undefined ? undefined : `the plugin ${report.plugin}, at ${report.at},`;
       onBlock(worker, report);
     });
     let hasEnded = false;
@@ -99,7 +116,16 @@ export function spawnWorker({ assignment, onFork, onBlock, onReady, onMessage, o
         clearTimeout(timer);
         const { publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code } = message;
         const { number } = assignment;
-        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code, worker };
+        const member = {
+          number,
+          pid: worker.process.pid ?? 0,
+          publicUrl,
+          adminUrl,
+          endsWithinMs,
+          hungTimeoutMs,
+          code,
+          worker,
+        };
         onReady(member);
         resolve(member);
       } else if (message.type === "failed") refuse(message.reasons);
@@ -114,7 +140,8 @@ export function spawnWorker({ assignment, onFork, onBlock, onReady, onMessage, o
         setTimeout(end, LAST_WORDS_MS, how).unref();
       }
     });
-    // Node also emits this for a signal that could not be sent. Then the process exists, and its exit event follows.
+    // Node also emits this for a signal that could not be sent. Then the process exists, and its
+    // exit event follows.
     worker.on("error", (error: Error) => {
       if (worker.process.pid === undefined) end(`no process: ${error.message}`);
     });

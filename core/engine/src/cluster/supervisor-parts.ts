@@ -33,7 +33,11 @@ export interface WorkerState {
 }
 
 /** The log fields of a worker whose event loop is blocked. */
-export function hungFields({ number, blocked }: WorkerState, { process: { pid } }: Worker, silentMs: number) {
+export function hungFields(
+  { number, blocked }: WorkerState,
+  { process: { pid } }: Worker,
+  silentMs: number,
+) {
   const { plugin = "unknown", at, stack } = blocked ?? {};
   return { worker: number, pid, silent_ms: Math.round(silentMs), plugin, at, stack };
 }

@@ -1,4 +1,7 @@
-/** The supervisor: starts the worker processes of one gateway, respawns crashed ones and replaces them one by one. */
+/**
+ * The supervisor: starts the worker processes of one gateway, respawns crashed ones and replaces
+ * them one by one.
+ */
 
 import type { Worker } from "node:cluster";
 import type { WorkerAddress } from "./admin/ask-workers.ts";
@@ -8,7 +11,14 @@ import { GenerationAgreement } from "./generation-agreement.ts";
 import { CanaryVotes } from "./canary-votes.ts";
 import type { SupervisorOptions } from "./supervisor-parts.ts";
 import { KeyCacheInvalidation } from "./key-cache-invalidation.ts";
-import { prepareForks, spawnWorker, type Member, StartRefused, send, type WorkerReport } from "./spawn-worker.ts";
+import {
+  prepareForks,
+  spawnWorker,
+  type Member,
+  StartRefused,
+  send,
+  type WorkerReport,
+} from "./spawn-worker.ts";
 import { OrphanedOutboxes } from "./orphaned-rows.ts";
 import { HeartbeatMonitor } from "./heartbeat.ts";
 import { Mutex } from "./mutex.ts";
@@ -28,7 +38,9 @@ export class Supervisor {
   readonly #canaryVotes: CanaryVotes;
   readonly #orphaned = new OrphanedOutboxes(() => this.#workers.serving[0]?.worker);
   readonly #keyCaches = new KeyCacheInvalidation();
-  readonly #heartbeats = new HeartbeatMonitor((worker, silentMs) => this.#workers.killHung(worker, silentMs));
+  readonly #heartbeats = new HeartbeatMonitor((worker, silentMs) =>
+    this.#workers.killHung(worker, silentMs),
+  );
 
   constructor(options: SupervisorOptions) {
     const { log, size, entry } = options;
@@ -39,7 +51,13 @@ export class Supervisor {
     const isPaused = (): boolean => this.#restarts.isUnderWay;
     this.#workers = workers;
     this.#respawns = new Respawns({ workers, log, spawn, isPaused });
-    this.#restarts = new Restarts({ workers, respawns: this.#respawns, mutex: this.mutex, log, spawn });
+    this.#restarts = new Restarts({
+      workers,
+      respawns: this.#respawns,
+      mutex: this.mutex,
+      log,
+      spawn,
+    });
     this.#agreement = new GenerationAgreement({ log, serving, send, isPaused });
     this.#canaryVotes = new CanaryVotes(serving, (message) => workers.sendAll(message));
     prepareForks(entry);
@@ -55,7 +73,10 @@ export class Supervisor {
     return this.#workers.members.map((member) => this.#addressOf(member));
   }
 
-  /** Workers that ended while they took requests, and those of them that were killed because their event loop was blocked. */
+  /**
+   * Workers that ended while they took requests, and those of them that were killed because their
+   * event loop was blocked.
+   */
   get counts(): WorkerTable["counts"] {
     return this.#workers.counts;
   }
@@ -66,8 +87,8 @@ export class Supervisor {
   }
 
   /**
-   * Starts all workers. The first one prepares the data folder; the others run its generation. Restarts and edits wait until all
-   * serve. Rejects when one of them cannot start.
+   * Starts all workers. The first one prepares the data folder; the others run its generation.
+   * Restarts and edits wait until all serve. Rejects when one of them cannot start.
    */
   start(leftOutboxes: readonly string[]): Promise<string> {
     return this.mutex.take(async () => {
@@ -86,7 +107,10 @@ export class Supervisor {
     for (const worker of this.#workers.processes) send(worker, { type: "reload" });
   }
 
-  /** Replaces every worker, see {@link Restarts}. `mayNot` returns the reason why the restart may not begin. Never rejects. */
+  /**
+   * Replaces every worker, see {@link Restarts}. `mayNot` returns the reason why the restart may
+   * not begin. Never rejects.
+   */
   restart(mayNot: () => Promise<string | undefined>): Promise<RestartResult> {
     return this.#restarts.ask(mayNot);
   }
@@ -119,11 +143,17 @@ export class Supervisor {
     if (this.#workers.isStopping) throw new StartRefused(["The gateway stops."]);
     const { state, fixed } = this.#options;
     // A number is free once the rows in its outbox are in the store.
-    const number = this.#workers.freeNumber((candidate) => this.#orphaned.has(outboxName(candidate)));
+    const number = this.#workers.freeNumber((candidate) =>
+      this.#orphaned.has(outboxName(candidate)),
+    );
     return spawnWorker({
       assignment: { number, mustBeNewest, othersRun: this.#agreement.newest?.digest, fixed },
       onFork: (worker) =>
-        this.#workers.add(worker, { number, startedMs: performance.now(), host: state && createStateHost(state) }),
+        this.#workers.add(worker, {
+          number,
+          startedMs: performance.now(),
+          host: state && createStateHost(state),
+        }),
       onReady: (member) => {
         if (this.#workers.get(member.worker) === undefined) return;
         this.#heartbeats.follow(member.worker, member.hungTimeoutMs);
@@ -131,7 +161,8 @@ export class Supervisor {
         this.#agreement.look(true);
         this.#orphaned.giveTo(member.worker);
       },
-      onBlock: (worker, report) => void Object.assign(this.#workers.get(worker) ?? {}, { blocked: report }),
+      onBlock: (worker, report) =>
+        void Object.assign(this.#workers.get(worker) ?? {}, { blocked: report }),
       onMessage: (worker, message) => this.#take(worker, message),
       onEnd: (worker, how) => this.#onExit(worker, how),
     });
@@ -142,13 +173,16 @@ export class Supervisor {
     const state = this.#workers.get(worker);
     if (message.type === "beat") delete state?.blocked;
     // Earlier messages to it are lost.
-    else if (message.type === "hears") void (this.#workers.isStopping && send(worker, { type: "stop" }));
+    else if (message.type === "hears")
+      void (this.#workers.isStopping && send(worker, { type: "stop" }));
     else if (message.type === "runs") this.#agreement.runs(worker, message);
-    else if (message.type === "not-followed") this.#agreement.refused(worker, message.target, message.reasons);
+    else if (message.type === "not-followed")
+      this.#agreement.refused(worker, message.target, message.reasons);
     else if (message.type === "adopted") this.#orphaned.delete(message.outbox);
     else if (message.type === "forgot") this.#keyCaches.has(worker, message.id);
     else if (message.type === "verdict") this.#canaryVotes.take(worker, message.verdict);
-    else if (message.type === "rolled-back") this.#workers.sendAll({ type: "roll-back", notice: message.notice });
+    else if (message.type === "rolled-back")
+      this.#workers.sendAll({ type: "roll-back", notice: message.notice });
     else void state?.host?.answer(message).then((answer) => send(worker, answer));
   }
 
@@ -160,10 +194,15 @@ export class Supervisor {
     this.#keyCaches.has(worker);
     const served = this.#workers.remove(worker);
     if (this.#workers.isStopping) return;
-    for (const outbox of [outboxName(state.number), ...this.#orphaned.takeFrom(worker)]) this.#orphaned.add(outbox);
+    for (const outbox of [outboxName(state.number), ...this.#orphaned.takeFrom(worker)])
+      this.#orphaned.add(outbox);
     if (served === undefined) return;
     this.#respawns.countEnd(performance.now() - state.startedMs);
-    this.#options.log.error("a worker ended; another takes its place", { worker: state.number, pid: served.pid, how });
+    this.#options.log.error("a worker ended; another takes its place", {
+      worker: state.number,
+      pid: served.pid,
+      how,
+    });
     if (!this.#restarts.isUnderWay) this.#respawns.begin();
   }
 }

@@ -52,7 +52,12 @@ export type ToWorker =
   /** Keys or teams have changed: drop the cached ones. */
   | { readonly type: "forget"; readonly id: number }
   /** End a canary: the verdict of all workers. */
-  | { readonly type: "end-canary"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
+  | {
+      readonly type: "end-canary";
+      readonly digest: string;
+      readonly end: CanaryEnd;
+      readonly reason: string;
+    }
   /** Run what another worker runs. */
   | { readonly type: "follow"; readonly target: Running }
   /** Roll back the contents that failed in another worker. */
@@ -74,7 +79,10 @@ export interface Assignment {
 /** Settings by their names in YAML, as texts to compare. */
 export type FixedSettings = Readonly<Record<string, string>>;
 
-/** The file descriptor of a worker on which it reports the code that blocks its event loop: lines of JSON. */
+/**
+ * The file descriptor of a worker on which it reports the code that blocks its event loop: lines of
+ * JSON.
+ */
 export const REPORT_FD = 4;
 
 export const ASSIGNMENT_VARIABLE = "SLUICE_WORKER";

@@ -6,14 +6,22 @@ import { type Member, send } from "./spawn-worker.ts";
 import { hungFields, type WorkerState } from "./supervisor-parts.ts";
 import type { ToWorker } from "./worker-messages.ts";
 
-/** Added to the drain timeout, for the last rows to reach the store. After it a worker is killed. */
+/**
+ * Added to the drain timeout, for the last rows to reach the store. After it a worker is killed.
+ */
 const END_GRACE_MS = 10_000;
 
-/** The workers of one gateway. A worker starts, serves, and ends; while the table stops, a worker that is ready ends at once. */
+/**
+ * The workers of one gateway. A worker starts, serves, and ends; while the table stops, a worker
+ * that is ready ends at once.
+ */
 export class WorkerTable {
   /** The intended number of serving workers. */
   readonly size: number;
-  /** Workers that ended while they took requests, and those of them that were killed because their event loop was blocked. */
+  /**
+   * Workers that ended while they took requests, and those of them that were killed because their
+   * event loop was blocked.
+   */
   readonly counts = { ends: 0, hung: 0 };
   readonly #log: Log;
   readonly #states = new Map<Worker, WorkerState>();
@@ -33,7 +41,9 @@ export class WorkerTable {
 
   /** The serving workers, and those that still finish requests. */
   get members(): readonly Member[] {
-    return [...this.#states.values()].flatMap(({ member }) => (member === undefined ? [] : [member]));
+    return [...this.#states.values()].flatMap(({ member }) =>
+      member === undefined ? [] : [member],
+    );
   }
 
   /** Every process, including those that do not serve yet. */
@@ -63,7 +73,10 @@ export class WorkerTable {
     else this.#serving = [...this.#serving, member];
   }
 
-  /** Ends a worker after its requests under way. It gets no new ones. A worker that no longer serves stays as it is. */
+  /**
+   * Ends a worker after its requests under way. It gets no new ones. A worker that no longer serves
+   * stays as it is.
+   */
   retire(member: Member): void {
     if (!this.#serving.includes(member)) return;
     this.#serving = this.#serving.filter((other) => other !== member);
@@ -83,12 +96,18 @@ export class WorkerTable {
     return served;
   }
 
-  /** Kills a worker whose event loop is blocked: its requests cannot end. Its rows are in its outbox. */
+  /**
+   * Kills a worker whose event loop is blocked: its requests cannot end. Its rows are in its
+   * outbox.
+   */
   killHung(worker: Worker, silentMs: number): void {
     const state = this.#states.get(worker);
     if (state === undefined) return;
     this.counts.hung++;
-    this.#log.error("a worker's event loop is blocked; it is ended and replaced", hungFields(state, worker, silentMs));
+    this.#log.error(
+      "a worker's event loop is blocked; it is ended and replaced",
+      hungFields(state, worker, silentMs),
+    );
     worker.process.kill("SIGKILL");
   }
 
@@ -129,7 +148,10 @@ export class WorkerTable {
     // A worker that does not serve yet has nothing to finish.
     const untilMs = (state.member?.endsWithinMs ?? 0) + END_GRACE_MS;
     state.deadline = setTimeout(() => {
-      this.#log.error("a worker did not end by itself and is killed", { worker: state.number, pid: worker.process.pid });
+      this.#log.error("a worker did not end by itself and is killed", {
+        worker: state.number,
+        pid: worker.process.pid,
+      });
       worker.process.kill("SIGKILL");
     }, untilMs);
   }

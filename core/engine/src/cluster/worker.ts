@@ -13,9 +13,17 @@ import { fixedFault, fixedSettings } from "./fixed-settings.ts";
 import { BEAT_MS } from "./heartbeat.ts";
 import type { WorkerHost } from "./process-host.ts";
 import { reasonsOf } from "../start-reasons.ts";
-import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, REPORT_FD, type ToWorker } from "./worker-messages.ts";
+import {
+  type Assignment,
+  ASSIGNMENT_VARIABLE,
+  type FromWorker,
+  REPORT_FD,
+  type ToWorker,
+} from "./worker-messages.ts";
 
-/** Starts and serves until the supervisor ends it. Never rejects: `host.exit` receives how it ended. */
+/**
+ * Starts and serves until the supervisor ends it. Never rejects: `host.exit` receives how it ended.
+ */
 export async function runWorker(given: StartOptions, host: WorkerHost): Promise<void> {
   const assignment = JSON.parse(process.env[ASSIGNMENT_VARIABLE] ?? "{}") as Assignment;
   const worker = new WorkerProcess(host);
@@ -23,7 +31,13 @@ export async function runWorker(given: StartOptions, host: WorkerHost): Promise<
   send({ type: "hears" });
   const log = withFields(given.log, { worker: assignment.number });
   try {
-    worker.serve(await startAs(assignment, { ...given, log, onListening: () => worker.listens() }, worker.place(assignment)));
+    worker.serve(
+      await startAs(
+        assignment,
+        { ...given, log, onListening: () => worker.listens() },
+        worker.place(assignment),
+      ),
+    );
   } catch (error) {
     const reasons = reasonsOf(error);
     const exit = (): void => host.exit({ kind: "not-started", reasons });
@@ -31,13 +45,21 @@ export async function runWorker(given: StartOptions, host: WorkerHost): Promise<
   }
 }
 
-/** Sends a message to the supervisor. The channel ends with the supervisor, and this process with the channel. */
+/**
+ * Sends a message to the supervisor. The channel ends with the supervisor, and this process with
+ * the channel.
+ */
 function send(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, {}, () => undefined);
 }
 
-/** `starting`: it may be ended at once. `listening`: the start is finished first, and the supervisor repeats what ends it. */
-type Phase = { readonly name: "starting" | "listening" } | { readonly name: "serving"; readonly gateway: RunningGateway };
+/**
+ * `starting`: it may be ended at once. `listening`: the start is finished first, and the supervisor
+ * repeats what ends it.
+ */
+type Phase =
+  | { readonly name: "starting" | "listening" }
+  | { readonly name: "serving"; readonly gateway: RunningGateway };
 
 /** The process of a worker, from its first message to its end. */
 class WorkerProcess {
@@ -58,7 +80,8 @@ class WorkerProcess {
       number,
       reportFd: REPORT_FD,
       remoteState: this.#state.driver,
-      onServe: ({ number: generation, snapshot: { digest } }) => send({ type: "runs", generation, digest }),
+      onServe: ({ number: generation, snapshot: { digest } }) =>
+        send({ type: "runs", generation, digest }),
       onVerdict: (verdict) => send({ type: "verdict", verdict }),
       onRollback: (notice) => send({ type: "rolled-back", notice }),
     };
@@ -135,7 +158,11 @@ function reload(gateway: RunningGateway): void {
   gateway.reload().catch(() => undefined);
 }
 
-async function startAs(assignment: Assignment, given: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {
+async function startAs(
+  assignment: Assignment,
+  given: StartOptions,
+  worker: WorkerPlace,
+): Promise<RunningGateway> {
   const { mustBeNewest, othersRun, fixed } = assignment;
   const options = { ...given, mustBeNewest, othersRun, worker };
   const start = await prepareStart(options);
@@ -144,9 +171,13 @@ async function startAs(assignment: Assignment, given: StartOptions, worker: Work
   return startProcess(options, start);
 }
 
-/** Runs the generation of another worker, or reports why it cannot. While an edit is under way it does nothing; the supervisor asks again. */
+/**
+ * Runs the generation of another worker, or reports why it cannot. While an edit is under way it
+ * does nothing; the supervisor asks again.
+ */
 async function follow(gateway: RunningGateway, target: Running): Promise<void> {
-  const refuse = (reasons: readonly string[]): void => send({ type: "not-followed", target, reasons });
+  const refuse = (reasons: readonly string[]): void =>
+    send({ type: "not-followed", target, reasons });
   try {
     const result = await gateway.follow(target.generation, target.digest);
     if (result?.outcome === "refused") refuse(result.findings.map(formatFinding));

@@ -18,7 +18,10 @@ it("drops the oldest entry each time, also after entries were renewed and tables
   let expected: string[] = [];
   for (let turn = 0; turn < 600; turn++) {
     // Every third turn renews an entry: the oldest, one in the middle, the newest.
-    const key = turn % 3 === 0 && expected.length > 0 ? (expected[(turn * 7) % expected.length] ?? "") : `key-${turn}`;
+    const key =
+      turn % 3 === 0 && expected.length > 0
+        ? (expected[(turn * 7) % expected.length] ?? "")
+        : `key-${turn}`;
     map.set(key, turn);
     expected = [...expected.filter((one) => one !== key), key].slice(-max);
     const kept = [...seen.add(key)].filter((one) => map.get(one) !== undefined);

@@ -10,7 +10,13 @@ import type { ResolvedDocument } from "./files/references.ts";
 import type { PreviousKeySection } from "./schema/admin.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
-import type { AutoRollbackSettings, KeyDefaults, PreviousKey, ServerSettings, TlsSettings } from "./server-settings.ts";
+import type {
+  AutoRollbackSettings,
+  KeyDefaults,
+  PreviousKey,
+  ServerSettings,
+  TlsSettings,
+} from "./server-settings.ts";
 import { timeOf } from "./time-of.ts";
 
 /** The settings of a checked `server:` section. */
@@ -42,13 +48,17 @@ export function serverOf(
     drainDelayMs: milliseconds(server.drain_delay),
     hungWorkerTimeoutMs: milliseconds(server.hung_worker_timeout),
     reload: server.reload,
-    ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
+    ...(server.auto_rollback === undefined
+      ? {}
+      : { autoRollback: autoRollbackOf(server.auto_rollback) }),
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
     maxHeldBytes: heldBytes(server),
     blockWarningMs: milliseconds(server.block_warning),
     explainRequests: server.explain_requests,
-    ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
+    ...(server.cors === undefined
+      ? {}
+      : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
     timeZone: server.time_zone,
     places: Object.fromEntries([
@@ -59,19 +69,32 @@ export function serverOf(
 }
 
 function heldBytes({ max_held: held, max_body: body }: GatewaySections["server"]): number {
-  return (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0);
+  return (
+    (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0)
+  );
 }
 
 function previousKeyOf({ key, until }: PreviousKeySection, zone: string): PreviousKey {
   return { key: key as Secret, untilMs: timeOf(until, zone) ?? 0 };
 }
 
-function tlsOf(section: NonNullable<GatewaySections["server"]["tls"]>, folder: string): TlsSettings {
+function tlsOf(
+  section: NonNullable<GatewaySections["server"]["tls"]>,
+  folder: string,
+): TlsSettings {
   return { certificate: resolve(folder, section.certificate), key: resolve(folder, section.key) };
 }
 
-function keyDefaultsOf(section: NonNullable<GatewaySections["server"]["key_defaults"]>): KeyDefaults {
-  const { max_budget: dollars, budget_duration: budgetDuration, rpm, tpm, max_parallel_requests: maxParallelRequests } = section;
+function keyDefaultsOf(
+  section: NonNullable<GatewaySections["server"]["key_defaults"]>,
+): KeyDefaults {
+  const {
+    max_budget: dollars,
+    budget_duration: budgetDuration,
+    rpm,
+    tpm,
+    max_parallel_requests: maxParallelRequests,
+  } = section;
   return {
     ...(dollars === undefined ? {} : { maxBudgetNanoUsd: configuredNanoUsd(dollars) }),
     ...(budgetDuration === undefined ? {} : { budgetDuration }),
@@ -81,7 +104,9 @@ function keyDefaultsOf(section: NonNullable<GatewaySections["server"]["key_defau
   };
 }
 
-function autoRollbackOf(section: NonNullable<GatewaySections["server"]["auto_rollback"]>): AutoRollbackSettings {
+function autoRollbackOf(
+  section: NonNullable<GatewaySections["server"]["auto_rollback"]>,
+): AutoRollbackSettings {
   const share = (percent: string): number => Number.parseInt(percent, 10) / 100;
   return {
     errorRate: share(section.error_rate),

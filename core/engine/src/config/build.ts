@@ -51,12 +51,18 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   const providers = providersOf(gateway, sections);
   const models = modelsOf(gateway, sections.models);
   const pipelines = checked.pipelines.map(pipelineOf);
-  const prices = checked.prices?.value as { readonly prices: Readonly<Record<string, PriceSection>> } | undefined;
+  const prices = checked.prices?.value as
+    | { readonly prices: Readonly<Record<string, PriceSection>> }
+    | undefined;
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
     files: opened.files.map((file) => ({ ...file })),
     server: serverOf(gateway, sections, checked.overrides, opened.cwd),
-    store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
+    store: {
+      use: sections.store.use,
+      options: pluginOptions("store", sections.store),
+      at: gateway.document.keyAt(["store"]),
+    },
     shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
@@ -64,15 +70,26 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     models,
     keys: keysOf(gateway, sections),
     pipelines,
-    prices: createPriceTable({ prices: prices?.prices ?? {}, file: checked.prices?.document.file ?? "prices.yaml" }),
+    prices: createPriceTable({
+      prices: prices?.prices ?? {},
+      file: checked.prices?.document.file ?? "prices.yaml",
+    }),
     policies: sections.policies,
-    notices: [...noticesOf(providers, models), ...expiredNotices(pipelines, sections.server.time_zone, Date.now())],
+    notices: [
+      ...noticesOf(providers, models),
+      ...expiredNotices(pipelines, sections.server.time_zone, Date.now()),
+    ],
   });
 }
 
 function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): SharedSettings {
   const { instances } = shared as unknown as StateSection;
-  return { use: shared.use, options: pluginOptions("state", shared), instances, at: document.keyAt(["shared"]) };
+  return {
+    use: shared.use,
+    options: pluginOptions("state", shared),
+    instances,
+    at: document.keyAt(["shared"]),
+  };
 }
 
 /** `first_byte` where the operator writes none. */
@@ -89,7 +106,9 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       connectMs: milliseconds(common.timeouts.connect),
       firstByteMs: milliseconds(common.timeouts.first_byte ?? WHOLE_FIRST_BYTE),
       streamFirstByteMs: milliseconds(common.timeouts.first_byte ?? STREAM_FIRST_BYTE),
-      ...(common.timeouts.first_content !== undefined && { firstContentMs: milliseconds(common.timeouts.first_content) }),
+      ...(common.timeouts.first_content !== undefined && {
+        firstContentMs: milliseconds(common.timeouts.first_content),
+      }),
       idleMs: milliseconds(common.timeouts.idle),
       queueMs: milliseconds(common.timeouts.queue),
     };
@@ -103,14 +122,18 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       connections: common.connections,
       endpoints: common.endpoints,
       showsRateLimits: common.show_rate_limits,
-      callHeaders: Object.fromEntries(Object.entries(common.call_headers).map(([name, value]) => [name.toLowerCase(), value])),
+      callHeaders: Object.fromEntries(
+        Object.entries(common.call_headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
       passHeaders: common.pass_headers.map((name) => name.toLowerCase()),
       ...fetchMediaOf(common),
     };
   });
 }
 
-function fetchMediaOf({ fetch_media: section }: ProviderSection): { readonly fetchMedia?: MediaFetchSettings } {
+function fetchMediaOf({ fetch_media: section }: ProviderSection): {
+  readonly fetchMedia?: MediaFetchSettings;
+} {
   if (section === undefined) return {};
   return {
     fetchMedia: {
@@ -124,7 +147,10 @@ function fetchMediaOf({ fetch_media: section }: ProviderSection): { readonly fet
   };
 }
 
-function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): GuardrailUseSettings[] {
+function guardrailsOf(
+  gateway: ResolvedDocument,
+  sections: GatewaySections,
+): GuardrailUseSettings[] {
   return Object.entries(sections.guardrails).map(([name, section]) => {
     const common = section as unknown as GuardrailSection;
     return {
@@ -173,7 +199,9 @@ function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
   const softBudgetNanoUsd = nullableNanoUsd(key.soft_budget);
   const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
   if (bounds.every((bound) => bound === null)) return {};
-  return { limits: { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } };
+  return {
+    limits: { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests },
+  };
 }
 
 function nullableNanoUsd(dollars: number | undefined): number | null {
@@ -181,14 +209,21 @@ function nullableNanoUsd(dollars: number | undefined): number | null {
 }
 
 /** The words of models' modes, where a pipeline says them. */
-const OPERATIONS: Readonly<Record<string, Operation>> = { embedding: "embeddings", image: "images" };
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  embedding: "embeddings",
+  image: "images",
+};
 
 /** The settings of a checked pipeline file. */
 export function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
   const sections = value as PipelineSections;
   const routes = sections.routes.map((route, index) => {
     const space = route.indexOf(" ");
-    return { method: route.slice(0, space), path: route.slice(space + 1), at: document.valueAt(["routes", index]) };
+    return {
+      method: route.slice(0, space),
+      path: route.slice(space + 1),
+      at: document.valueAt(["routes", index]),
+    };
   });
   const steps = sections.steps.map((step, index): StepSettings => ({
     use: step.use,
@@ -215,7 +250,10 @@ function milliseconds(duration: string): number {
   return parseDuration(duration) ?? 0;
 }
 
-/** SHA-256 over file contents, resolved references and overrides. A reference's value enters as its own hash. */
+/**
+ * SHA-256 over file contents, resolved references and overrides. A reference's value enters as its
+ * own hash.
+ */
 function digestOf({ opened, gateway, pipelines, prices, overrides }: CheckedConfig): string {
   const home = dirname(opened.path);
   const files = opened.files.map((file) => [relative(home, file.path), file.digest]);

@@ -33,8 +33,11 @@ const FIELDS: readonly [Field, Field, Field, Field, Field] = [
 /** Reads an expression. Throws an Error that names the wrong field. */
 export function parseCron(text: string): Cron {
   const parts = text.trim().split(/\s+/);
-  if (parts.length !== FIELDS.length) throw new Error(`it has ${parts.length} fields, not ${FIELDS.length}`);
-  const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) => valuesOf(parts[index] ?? "", field));
+  if (parts.length !== FIELDS.length)
+    throw new Error(`it has ${parts.length} fields, not ${FIELDS.length}`);
+  const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) =>
+    valuesOf(parts[index] ?? "", field),
+  );
   return {
     minutes: minutes ?? [],
     hours: hours ?? [],
@@ -45,7 +48,10 @@ export function parseCron(text: string): Cron {
   };
 }
 
-/** Whether an expression includes a minute. `local` is the time that the zone's clocks show, written as if it were UTC. */
+/**
+ * Whether an expression includes a minute. `local` is the time that the zone's clocks show, written
+ * as if it were UTC.
+ */
 export function matchesCron(cron: Cron, local: Date): boolean {
   const isDay = cron.days.includes(local.getUTCDate());
   const isWeekday = cron.weekdays.includes(local.getUTCDay());
@@ -64,7 +70,9 @@ function valuesOf(text: string, field: Field): number[] {
     const every = step === undefined ? 1 : Number(step);
     const [from, to] = rangeOf(range, field, step !== undefined);
     if (from === undefined || to === undefined || from > to || every === 0) {
-      throw new Error(`its ${field.name} is ${JSON.stringify(text)}, outside ${field.min} to ${field.max}`);
+      throw new Error(
+        `its ${field.name} is ${JSON.stringify(text)}, outside ${field.min} to ${field.max}`,
+      );
     }
     for (let value = from; value <= to; value += every) values.add(value);
   }

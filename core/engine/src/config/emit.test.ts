@@ -23,19 +23,40 @@ describe("editor schemas", () => {
 
   it("accept what the gateway accepts", () => {
     expect(check("gateway.schema.json", gateway)).toBe(true);
-    expect(check("gateway.schema.json", gateway.replace("port: 4000", 'port: "${env:PORT}", drain_timeout: 5s'))).toBe(true);
+    expect(
+      check(
+        "gateway.schema.json",
+        gateway.replace("port: 4000", 'port: "${env:PORT}", drain_timeout: 5s'),
+      ),
+    ).toBe(true);
     expect(check("pipeline.schema.json", pipeline)).toBe(true);
-    expect(check("pipeline.schema.json", pipeline.replace("[auth,", "[{ use: retry, with: { attempts: 2 } },"))).toBe(true);
-    expect(check("prices.schema.json", "version: 1\nprices: { openai/x: { input: 0.15, output: 1 } }")).toBe(true);
+    expect(
+      check(
+        "pipeline.schema.json",
+        pipeline.replace("[auth,", "[{ use: retry, with: { attempts: 2 } },"),
+      ),
+    ).toBe(true);
+    expect(
+      check("prices.schema.json", "version: 1\nprices: { openai/x: { input: 0.15, output: 1 } }"),
+    ).toBe(true);
   });
 
   it("refuse what the gateway refuses", () => {
     expect(check("gateway.schema.json", gateway.replace("port: 4000", "prot: 4000"))).toBe(false);
-    expect(check("gateway.schema.json", gateway.replace("port: 4000", "drain_timeout: soon"))).toBe(false);
+    expect(check("gateway.schema.json", gateway.replace("port: 4000", "drain_timeout: soon"))).toBe(
+      false,
+    );
     expect(check("gateway.schema.json", gateway.replace("use: echo", "use: ecko"))).toBe(false);
-    expect(check("gateway.schema.json", gateway.replace("use: echo", "use: echo, colour: red"))).toBe(false);
+    expect(
+      check("gateway.schema.json", gateway.replace("use: echo", "use: echo, colour: red")),
+    ).toBe(false);
     expect(check("pipeline.schema.json", pipeline.replace("[auth,", "[auht,"))).toBe(false);
-    expect(check("pipeline.schema.json", pipeline.replace("[auth,", "[{ use: retry, with: { attempts: 9 } },"))).toBe(false);
+    expect(
+      check(
+        "pipeline.schema.json",
+        pipeline.replace("[auth,", "[{ use: retry, with: { attempts: 9 } },"),
+      ),
+    ).toBe(false);
   });
 
   it("describe every key", () => {
@@ -44,7 +65,9 @@ describe("editor schemas", () => {
       if (typeof schema !== "object" || schema === null) return;
       for (const [key, member] of Object.entries(schema)) {
         if (key === "properties" && !path.includes("/if")) {
-          for (const [name, property] of Object.entries(member as Record<string, { description?: string }>)) {
+          for (const [name, property] of Object.entries(
+            member as Record<string, { description?: string }>,
+          )) {
             if (property.description === undefined) undescribed.push(`${path}/${name}`);
           }
         }

@@ -15,7 +15,8 @@ const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 /** The texts of the schema files by their names. The same definitions give the same texts. */
 export function editorSchemas(definitions: Definitions): Readonly<Record<string, string>> {
   const sorted = [...definitions.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
-  const of = (kind: AnyDefinition["kind"]): AnyDefinition[] => sorted.filter((definition) => definition.kind === kind);
+  const of = (kind: AnyDefinition["kind"]): AnyDefinition[] =>
+    sorted.filter((definition) => definition.kind === kind);
   const properties = gatewaySchema["properties"] as JsonObject;
   const gateway = {
     ...gatewaySchema,
@@ -39,8 +40,14 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
       },
     },
   };
-  const steps = { ...((pipelineSchema["properties"] as JsonObject)["steps"] as JsonObject), items: stepChooser(of("step")) };
-  const pipeline = { ...pipelineSchema, properties: { ...(pipelineSchema["properties"] as JsonObject), steps } };
+  const steps = {
+    ...((pipelineSchema["properties"] as JsonObject)["steps"] as JsonObject),
+    items: stepChooser(of("step")),
+  };
+  const pipeline = {
+    ...pipelineSchema,
+    properties: { ...(pipelineSchema["properties"] as JsonObject), steps },
+  };
   return {
     "gateway.schema.json": textOf("config/gateway.yaml", gateway),
     "pipeline.schema.json": textOf("pipelines/*.yaml", pipeline),
@@ -48,7 +55,10 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
   };
 }
 
-/** `use` first, then the options of the chosen plugin: `if` and `then` give editors one branch to complete from. */
+/**
+ * `use` first, then the options of the chosen plugin: `if` and `then` give editors one branch to
+ * complete from.
+ */
 function chooser(base: JsonObject, definitions: readonly AnyDefinition[]): JsonSchema {
   // An empty list of choices is no JSON Schema.
   if (definitions.length === 0) return base;
@@ -72,7 +82,9 @@ function stepChooser(definitions: readonly AnyDefinition[]): JsonSchema {
         ...stepSchema,
         properties: { ...properties, use: { ...(properties["use"] as JsonObject), enum: names } },
         allOf: definitions.map((definition) =>
-          whenUsed(definition, { properties: { with: { description: definition.summary, ...optionsSchema(definition) } } }),
+          whenUsed(definition, {
+            properties: { with: { description: definition.summary, ...optionsSchema(definition) } },
+          }),
         ),
       },
     ],
@@ -99,17 +111,21 @@ const FORMATS: Readonly<Record<string, JsonObject>> = {
 const REFERENCE: JsonObject = { type: "string", pattern: "^\\$\\{(env|file):.+\\}$" };
 
 /**
- * A schema in words that every editor knows: our formats become patterns (JSON Schema's own `duration` is another
- * notation), our keywords go, and where text is refused or must have a form a reference may stand instead.
+ * A schema in words that every editor knows: our formats become patterns (JSON Schema's own
+ * `duration` is another notation), our keywords go, and where text is refused or must have a form a
+ * reference may stand instead.
  */
 function portable(value: JsonValue | undefined): JsonValue | undefined {
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map((item) => portable(item) ?? null);
+  if (Array.isArray(value))
+    return (value as readonly JsonValue[]).map((item) => portable(item) ?? null);
   if (typeof value !== "object" || value === null) return value;
   const { format, ...rest } = value as JsonObject;
   const own = typeof format === "string" ? FORMATS[format] : undefined;
   const translated: JsonObject = own === undefined ? (value as JsonObject) : { ...rest, ...own };
   const members = Object.entries(translated).filter(([key]) => !key.startsWith("x-"));
-  const plain: JsonObject = Object.fromEntries(members.map(([key, member]) => [key, portable(member)]));
+  const plain: JsonObject = Object.fromEntries(
+    members.map(([key, member]) => [key, portable(member)]),
+  );
   const isPlain = own === undefined && !SCALARS.has(plain["type"]);
   if (isPlain) return plain;
   const { description, default: preset, ...form } = plain;

@@ -16,12 +16,22 @@ export function definition(
   kind: "step" | "provider" | "store" | "state",
   name: string,
   config: JsonSchema = empty,
-  check?: (config: Readonly<Record<string, unknown>>) => ReturnType<NonNullable<AnyDefinition["check"]>>,
+  check?: (
+    config: Readonly<Record<string, unknown>>,
+  ) => ReturnType<NonNullable<AnyDefinition["check"]>>,
 ): AnyDefinition {
   const create = (): never => {
     throw new Error("no instance in these tests");
   };
-  const made = { kind, name, apiVersion: 1, stability: "beta", summary: `The ${name} ${kind}.`, config, create };
+  const made = {
+    kind,
+    name,
+    apiVersion: 1,
+    stability: "beta",
+    summary: `The ${name} ${kind}.`,
+    config,
+    create,
+  };
   return (check === undefined ? made : { ...made, check }) as unknown as AnyDefinition;
 }
 
@@ -30,7 +40,12 @@ const openai: JsonSchema = {
   required: ["api_key"],
   properties: {
     api_key: { type: "string", minLength: 1, "x-secret": true, description: "The key." },
-    base_url: { type: "string", format: "uri", default: "https://api.openai.com/v1", description: "Where the API is." },
+    base_url: {
+      type: "string",
+      format: "uri",
+      default: "https://api.openai.com/v1",
+      description: "Where the API is.",
+    },
     organization: { type: "string", description: "The organization." },
   },
 };
@@ -41,7 +56,12 @@ const retry: JsonSchema = {
   properties: {
     attempts: { type: "integer", minimum: 1, maximum: 5, description: "Attempts in all." },
     wait: { type: "string", format: "duration", default: "250ms", description: "Between two." },
-    on: { type: "array", items: { type: "string", enum: ["timeout", "overload"] }, default: [], description: "Reasons." },
+    on: {
+      type: "array",
+      items: { type: "string", enum: ["timeout", "overload"] },
+      default: [],
+      description: "Reasons.",
+    },
     jitter: { type: "boolean", default: true, description: "Spread the waits." },
   },
 };
@@ -51,15 +71,22 @@ export const definitions: Definitions = new Map(
   [
     definition("provider", "openai", openai),
     definition("provider", "echo"),
-    definition("store", "sqlite", { type: "object", properties: { path: { type: "string", description: "The file." } } }),
+    definition("store", "sqlite", {
+      type: "object",
+      properties: { path: { type: "string", description: "The file." } },
+    }),
     definition("state", "memory"),
     ...["auth", "cost", "provider", "models", "spend"].map((name) => definition("step", name)),
     definition("step", "cache", {
       type: "object",
-      properties: { ttl: { type: "string", format: "duration", default: "10m", description: "How long." } },
+      properties: {
+        ttl: { type: "string", format: "duration", default: "10m", description: "How long." },
+      },
     }),
     definition("step", "retry", retry, ({ attempts }) =>
-      attempts === 4 ? [{ path: ["attempts"], message: "four brings bad luck", fix: "write three or five" }] : [],
+      attempts === 4
+        ? [{ path: ["attempts"], message: "four brings bad luck", fix: "write three or five" }]
+        : [],
     ),
   ].map((made) => [`${made.kind}/${made.name}`, made]),
 );
@@ -107,7 +134,10 @@ export class TestFolder {
   }
 
   load(environment: Environment = {}, known: Definitions = definitions): ResolvedConfig {
-    return resolveSnapshot(openConfig({ path: "config/gateway.yaml", cwd: this.path, environment }), known);
+    return resolveSnapshot(
+      openConfig({ path: "config/gateway.yaml", cwd: this.path, environment }),
+      known,
+    );
   }
 
   [Symbol.dispose](): void {

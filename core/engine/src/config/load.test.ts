@@ -2,7 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Secret } from "@sluice/contract";
-import { array, assert, constantFrom, dictionary, jsonValue, letrec, nat, oneof, property } from "fast-check";
+import {
+  array,
+  assert,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  letrec,
+  nat,
+  oneof,
+  property,
+} from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 
@@ -51,7 +61,10 @@ describe("the shipped configuration", () => {
 describe("a snapshot", () => {
   it("is filled with defaults and read into units", () => {
     const { server, store, providers, models, pipelines } = load({}, { OPENAI_API_KEY: "key" });
-    expect(server.places).toMatchObject({ "": { line: 2, column: 1 }, port: { line: 2, column: 11 } });
+    expect(server.places).toMatchObject({
+      "": { line: 2, column: 1 },
+      port: { line: 2, column: 11 },
+    });
     const { places: _places, maxHeldBytes, ...settings } = server;
     expect(maxHeldBytes).toBeGreaterThanOrEqual(server.maxBodyBytes);
     expect({ ...settings, dataDirectory: "" }).toEqual({
@@ -80,12 +93,30 @@ describe("a snapshot", () => {
       use: "openai",
       missing: [],
       connections: 512,
-      timeouts: { connectMs: 5_000, firstByteMs: 300_000, streamFirstByteMs: 30_000, idleMs: 60_000, queueMs: 10_000 },
+      timeouts: {
+        connectMs: 5_000,
+        firstByteMs: 300_000,
+        streamFirstByteMs: 30_000,
+        idleMs: 60_000,
+        queueMs: 10_000,
+      },
     });
     expect(Object.keys(providers[0]?.options ?? {}).sort()).toEqual(["api_key", "base_url"]);
-    expect(models[0]).toMatchObject({ id: "echo", mode: "chat", accessGroups: [], at: { line: 8, column: 5 } });
-    expect(pipelines[0]).toMatchObject({ name: "chat", file: "pipelines/chat.yaml", operation: "chat", deadlineMs: 600_000 });
-    expect(pipelines[0]?.routes).toMatchObject([{ method: "POST", path: "/v1/chat/completions", at: { line: 3, column: 10 } }]);
+    expect(models[0]).toMatchObject({
+      id: "echo",
+      mode: "chat",
+      accessGroups: [],
+      at: { line: 8, column: 5 },
+    });
+    expect(pipelines[0]).toMatchObject({
+      name: "chat",
+      file: "pipelines/chat.yaml",
+      operation: "chat",
+      deadlineMs: 600_000,
+    });
+    expect(pipelines[0]?.routes).toMatchObject([
+      { method: "POST", path: "/v1/chat/completions", at: { line: 3, column: 10 } },
+    ]);
     expect(pipelines[0]?.steps).toMatchObject([
       { use: "auth", index: 0, at: { line: 5, column: 9 } },
       { use: "provider", index: 1 },
@@ -93,11 +124,21 @@ describe("a snapshot", () => {
   });
 
   it("has the defaults of a server where the file has no such section", () => {
-    const named = load({ "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }", "server: {}") }).server;
-    const { places, ...absent } = load({ "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }\n", "") }).server;
-    expect({ ...absent, dataDirectory: "" }).toEqual({ ...named, dataDirectory: "", places: undefined });
+    const named = load({
+      "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }", "server: {}"),
+    }).server;
+    const { places, ...absent } = load({
+      "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }\n", ""),
+    }).server;
+    expect({ ...absent, dataDirectory: "" }).toEqual({
+      ...named,
+      dataDirectory: "",
+      places: undefined,
+    });
     expect(places[""]).toMatchObject({ line: expect.any(Number) });
-    expect([absent.port, absent.admin.port, absent.maxBodyBytes]).toEqual([4_000, 4_001, 20_971_520]);
+    expect([absent.port, absent.admin.port, absent.maxBodyBytes]).toEqual([
+      4_000, 4_001, 20_971_520,
+    ]);
   });
 
   it("fills the defaults of bare steps and of steps with options", () => {
@@ -105,7 +146,9 @@ describe("a snapshot", () => {
       "auth",
       "cache, { use: cache }, { use: retry, with: { attempts: 2 } }",
     );
-    expect(load({ "pipelines/chat.yaml": pipeline }).pipelines[0]?.steps.map(({ options }) => options)).toEqual([
+    expect(
+      load({ "pipelines/chat.yaml": pipeline }).pipelines[0]?.steps.map(({ options }) => options),
+    ).toEqual([
       { ttl: "10m" },
       { ttl: "10m" },
       { attempts: 2, wait: "250ms", on: [], jitter: true },
@@ -123,16 +166,29 @@ describe("a snapshot", () => {
   });
 
   it("lets SLUICE_HOST, SLUICE_PORT and SLUICE_ADMIN_PORT win", () => {
-    const { server } = load({}, { SLUICE_HOST: "0.0.0.0", SLUICE_PORT: "0", SLUICE_ADMIN_PORT: "9001" });
-    expect(server).toMatchObject({ host: "0.0.0.0", port: 0, admin: { host: "127.0.0.1", port: 9001 } });
+    const { server } = load(
+      {},
+      { SLUICE_HOST: "0.0.0.0", SLUICE_PORT: "0", SLUICE_ADMIN_PORT: "9001" },
+    );
+    expect(server).toMatchObject({
+      host: "0.0.0.0",
+      port: 0,
+      admin: { host: "127.0.0.1", port: 9001 },
+    });
   });
 
   it("takes numbers and defaults from references", () => {
     const files = {
-      "config/gateway.yaml": gatewayText.replace("port: 4000", 'port: "${env:PORT:-4100}", host: "${env:HOST:-::1}"'),
+      "config/gateway.yaml": gatewayText.replace(
+        "port: 4000",
+        'port: "${env:PORT:-4100}", host: "${env:HOST:-::1}"',
+      ),
     };
     expect(load(files).server).toMatchObject({ port: 4100, host: "::1" });
-    expect(load(files, { PORT: "4200", HOST: "" }).server).toMatchObject({ port: 4200, host: "::1" });
+    expect(load(files, { PORT: "4200", HOST: "" }).server).toMatchObject({
+      port: 4200,
+      host: "::1",
+    });
   });
 
   it("reads a secret from a file beside the gateway file", () => {
@@ -145,11 +201,16 @@ describe("a snapshot", () => {
   });
 
   it("makes an empty variable a missing one", () => {
-    expect(load({}, { OPENAI_API_KEY: "" }).providers[0]?.missing).toEqual(["${env:OPENAI_API_KEY}"]);
+    expect(load({}, { OPENAI_API_KEY: "" }).providers[0]?.missing).toEqual([
+      "${env:OPENAI_API_KEY}",
+    ]);
   });
 
   it("refuses a reference that does not resolve in a provider's timeouts: that is no credential", () => {
-    const text = gatewayText.replace("{ use: echo }", '{ use: echo, timeouts: { idle: "${env:IDLE}" } }');
+    const text = gatewayText.replace(
+      "{ use: echo }",
+      '{ use: echo, timeouts: { idle: "${env:IDLE}" } }',
+    );
     using folder = new TestFolder({ ...sound, "config/gateway.yaml": text });
     expect(folder.load().findings.map(({ message }) => message)).toEqual([
       "`providers.echo.timeouts.idle` needs ${env:IDLE}, which is not set",
@@ -161,7 +222,14 @@ describe("a snapshot", () => {
       "config/gateway.yaml": `${gatewayText}keys: [{ alias: ci, key: "\${env:K}", models: [echo], tags: [a], user_id: u }]\n`,
     };
     const [key] = load(files, { K: "value" }).keys;
-    expect(key).toMatchObject({ alias: "ci", models: ["echo"], tags: ["a"], userId: "u", teamId: undefined, metadata: {} });
+    expect(key).toMatchObject({
+      alias: "ci",
+      models: ["echo"],
+      tags: ["a"],
+      userId: "u",
+      teamId: undefined,
+      metadata: {},
+    });
     expect(key?.key.name).toBe("env:K");
   });
 
@@ -171,7 +239,9 @@ describe("a snapshot", () => {
       "config/pipelines/only.yaml": sound["pipelines/chat.yaml"] ?? "",
       "config/pipelines/.hidden.yaml": "x",
     });
-    expect(folder.load().snapshot?.pipelines.map(({ file }) => file)).toEqual(["config/pipelines/only.yaml"]);
+    expect(folder.load().snapshot?.pipelines.map(({ file }) => file)).toEqual([
+      "config/pipelines/only.yaml",
+    ]);
   });
 });
 
@@ -208,7 +278,11 @@ describe("whatever the files hold", () => {
         folder.write("pipelines/chat.yaml", stringify(pipeline));
         folder.write("config/prices.yaml", stringify(prices));
         const { snapshot, findings } = folder.load();
-        return snapshot === undefined && findings.length > 0 && findings.every(({ at }) => at.line > 0 && at.column > 0);
+        return (
+          snapshot === undefined &&
+          findings.length > 0 &&
+          findings.every(({ at }) => at.line > 0 && at.column > 0)
+        );
       }),
       { numRuns: 300 },
     );
@@ -222,7 +296,10 @@ describe("the digest", () => {
     const others = [
       load({}, { OPENAI_API_KEY: "two" }),
       load({}, { OPENAI_API_KEY: "one", SLUICE_PORT: "4000" }),
-      load({ "pipelines/chat.yaml": `${sound["pipelines/chat.yaml"]}# more\n` }, { OPENAI_API_KEY: "one" }),
+      load(
+        { "pipelines/chat.yaml": `${sound["pipelines/chat.yaml"]}# more\n` },
+        { OPENAI_API_KEY: "one" },
+      ),
     ].map(({ digest }) => digest);
     expect(new Set([first, ...others]).size).toBe(4);
   });
@@ -233,7 +310,10 @@ describe("opening", () => {
     using folder = new TestFolder(sound);
     const opened = openConfig({ path: "config/gateway.yaml", cwd: folder.path, environment: {} });
     expect(opened.plugins).toEqual([
-      { specifier: "@sluice/standard@^1.0.0", at: { file: "config/gateway.yaml", line: 3, column: 11 } },
+      {
+        specifier: "@sluice/standard@^1.0.0",
+        at: { file: "config/gateway.yaml", line: 3, column: 11 },
+      },
     ]);
   });
 
@@ -242,7 +322,11 @@ describe("opening", () => {
       ...sound,
       "config/gateway.yaml": gatewayText.replace("${env:OPENAI_API_KEY}", "${file:key}"),
     });
-    const { watched } = openConfig({ path: "config/gateway.yaml", cwd: folder.path, environment: {} });
+    const { watched } = openConfig({
+      path: "config/gateway.yaml",
+      cwd: folder.path,
+      environment: {},
+    });
     expect(watched.map((path) => path.slice(folder.path.length + 1)).sort()).toEqual([
       "config/gateway.yaml",
       "config/key",
@@ -254,8 +338,14 @@ describe("opening", () => {
 
   it("gives the same result each time it is resolved", () => {
     using folder = new TestFolder(sound);
-    const opened = openConfig({ path: "config/gateway.yaml", cwd: folder.path, environment: { OPENAI_API_KEY: "key" } });
-    expect(resolveSnapshot(opened, definitions).snapshot?.digest).toBe(resolveSnapshot(opened, definitions).snapshot?.digest);
+    const opened = openConfig({
+      path: "config/gateway.yaml",
+      cwd: folder.path,
+      environment: { OPENAI_API_KEY: "key" },
+    });
+    expect(resolveSnapshot(opened, definitions).snapshot?.digest).toBe(
+      resolveSnapshot(opened, definitions).snapshot?.digest,
+    );
   });
 
   it("goes on without a gateway file, and reports the pipelines too", () => {

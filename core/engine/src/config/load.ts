@@ -20,17 +20,26 @@ export interface ResolvedConfig {
   readonly snapshot: Snapshot | undefined;
   /** All findings of all files, in the order of the files and their lines. */
   readonly findings: readonly Finding[];
-  /** The pipelines of files without a finding, whatever is wrong elsewhere: their order can be checked all the same. */
+  /**
+   * The pipelines of files without a finding, whatever is wrong elsewhere: their order can be
+   * checked all the same.
+   */
   readonly pipelines: readonly PipelineSettings[];
 }
 
-/** Checks an opened configuration against the registered plugins, keyed by `kind/name`, and makes its snapshot. */
+/**
+ * Checks an opened configuration against the registered plugins, keyed by `kind/name`, and makes
+ * its snapshot.
+ */
 export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions): ResolvedConfig {
   return atOnce(resolveInPieces(opened, definitions));
 }
 
 /** Checks an opened configuration, and makes its snapshot, in pieces. */
-export function* resolveInPieces(opened: OpenedConfig, definitions: Definitions): Pieces<ResolvedConfig> {
+export function* resolveInPieces(
+  opened: OpenedConfig,
+  definitions: Definitions,
+): Pieces<ResolvedConfig> {
   const gateway = opened.gateway === undefined ? undefined : copyOf(opened.gateway);
   const foreign = litellmSection(gateway?.value);
   if (gateway !== undefined && foreign !== undefined) {
@@ -61,17 +70,22 @@ export function* resolveInPieces(opened: OpenedConfig, definitions: Definitions)
   return { snapshot, findings: [], pipelines: snapshot.pipelines };
 }
 
-/** Checking fills defaults and secrets into the data; an opened configuration stays as it was read. */
+/**
+ * Checking fills defaults and secrets into the data; an opened configuration stays as it was read.
+ */
 function copyOf(resolved: ResolvedDocument): ResolvedDocument {
   return { ...resolved, value: structuredClone(resolved.value) };
 }
 
-/** The last fence: whatever a finding quotes, it quotes no credential and no value of a reference. */
+/**
+ * The last fence: whatever a finding quotes, it quotes no credential and no value of a reference.
+ */
 function redact(finding: Finding, { gateway, pipelines, prices }: OpenedConfig): Finding {
   const documents = [gateway, ...pipelines, prices].filter((document) => document !== undefined);
   let message = finding.message;
   for (const { value, written } of documents.flatMap(({ references }) => references)) {
-    if (value !== undefined && value.length >= MIN_REDACTED) message = message.replaceAll(value, () => written);
+    if (value !== undefined && value.length >= MIN_REDACTED)
+      message = message.replaceAll(value, () => written);
   }
   return { ...finding, message: hideCredentials(message) };
 }

@@ -9,7 +9,10 @@ import type { InfoSection, ModelSection, TargetSection } from "./schema/models.t
 import type { ModelSettings } from "./snapshot.ts";
 
 /** The settings of every entry, in the order of the file. */
-export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSection[]): ModelSettings[] {
+export function modelsOf(
+  gateway: ResolvedDocument,
+  models: readonly ModelSection[],
+): ModelSettings[] {
   return models.map((model, index) => ({
     id: model.id,
     mode: modeOf(model.mode) ?? "chat",
@@ -19,7 +22,9 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
       ...priceOfTarget(target, gateway.document.file),
       ...(target.drop_params === true ? { dropParams: true } : {}),
       ...(target.forward_metadata === true ? { forwardMetadata: true } : {}),
-      ...(target.forward === undefined || target.forward.length === 0 ? {} : { forward: target.forward }),
+      ...(target.forward === undefined || target.forward.length === 0
+        ? {}
+        : { forward: target.forward }),
       ...balanceOfTarget(target),
       ...(target.rpm === undefined ? {} : { rpm: target.rpm }),
       ...(target.tpm === undefined ? {} : { tpm: target.tpm }),
@@ -52,16 +57,30 @@ function priceOfTarget({ price: section }: TargetSection, file: string): Pick<Ta
   return price === undefined ? {} : { price };
 }
 
-/** What the step `balance` goes by. Defaults are left out: a target says what is special about it. */
-function balanceOfTarget({ weight, priority, max_parallel: maxParallel, queue, queue_timeout: timeout }: TargetSection) {
+/**
+ * What the step `balance` goes by. Defaults are left out: a target says what is special about it.
+ */
+function balanceOfTarget({
+  weight,
+  priority,
+  max_parallel: maxParallel,
+  queue,
+  queue_timeout: timeout,
+}: TargetSection) {
   return {
     ...(weight === 1 ? {} : { weight }),
     ...(priority === 0 ? {} : { priority }),
-    ...(maxParallel === undefined ? {} : { maxParallel, queue, queueTimeoutMs: parseDuration(timeout) ?? 0 }),
+    ...(maxParallel === undefined
+      ? {}
+      : { maxParallel, queue, queueTimeoutMs: parseDuration(timeout) ?? 0 }),
   };
 }
 
-function infoOf({ max_input_tokens: maxInputTokens, max_output_tokens: maxOutputTokens, ...supports }: InfoSection): ModelInfo {
+function infoOf({
+  max_input_tokens: maxInputTokens,
+  max_output_tokens: maxOutputTokens,
+  ...supports
+}: InfoSection): ModelInfo {
   return {
     ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),

@@ -1,4 +1,7 @@
-/** The tests of a pipeline as settings: what is sent, what comes of it, and where each expectation stands. */
+/**
+ * The tests of a pipeline as settings: what is sent, what comes of it, and where each expectation
+ * stands.
+ */
 
 import { parseDuration } from "@sluice/kit";
 import type { ConfigDocument } from "./files/document.ts";
@@ -9,12 +12,17 @@ import type { PipelineTest } from "./snapshot.ts";
 const MAX_TIMEOUT_MS = 10_000;
 
 /** The tests of a checked pipeline file. */
-export function testsOf(document: ConfigDocument, { tests, routes }: PipelineSections): PipelineTest[] {
+export function testsOf(
+  document: ConfigDocument,
+  { tests, routes }: PipelineSections,
+): PipelineTest[] {
   return tests.map((test, index): PipelineTest => {
     const route = test.route ?? routes[0] ?? "GET /";
     const space = route.indexOf(" ");
     const path = ["tests", index];
-    const places = Object.keys(test.expect).map((key) => [key, document.keyAt([...path, "expect", key])] as const);
+    const places = Object.keys(test.expect).map(
+      (key) => [key, document.keyAt([...path, "expect", key])] as const,
+    );
     return {
       name: test.name,
       method: route.slice(0, space),
@@ -32,6 +40,11 @@ export function testsOf(document: ConfigDocument, { tests, routes }: PipelineSec
 }
 
 function headersOf({ headers = {}, request }: TestSection): Readonly<Record<string, string>> {
-  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return { ...(request === undefined ? {} : { "content-type": "application/json" }), ...Object.fromEntries(named) };
+  const named = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return {
+    ...(request === undefined ? {} : { "content-type": "application/json" }),
+    ...Object.fromEntries(named),
+  };
 }

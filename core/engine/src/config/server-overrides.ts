@@ -12,7 +12,10 @@ export interface ServerOverrides {
 }
 
 /** Reads the overrides. `at` is where a finding points: the section that they replace. */
-export function readOverrides(environment: Environment, at: Position): { overrides: ServerOverrides; findings: Finding[] } {
+export function readOverrides(
+  environment: Environment,
+  at: Position,
+): { overrides: ServerOverrides; findings: Finding[] } {
   const findings: Finding[] = [];
   const port = (name: string): number | undefined => {
     const text = environment[name];

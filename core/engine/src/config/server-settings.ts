@@ -38,7 +38,10 @@ export interface ServerSettings {
   readonly drainTimeoutMs: number;
   /** How long a stop still serves new calls, while `/health/ready` is 503. */
   readonly drainDelayMs: number;
-  /** Maximum time that the event loop of a worker may block; the supervisor then replaces it. 0: no limit. */
+  /**
+   * Maximum time that the event loop of a worker may block; the supervisor then replaces it. 0: no
+   * limit.
+   */
   readonly hungWorkerTimeoutMs: number;
   /** Whether an edit applies when it is saved, or at `sluice reload`. */
   readonly reload: "on_save" | "on_request";
@@ -49,7 +52,10 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   /** Bytes of bodies and unread replies that a process holds. */
   readonly maxHeldBytes: number;
-  /** Minimum duration of an event-loop block that is reported with its plugin. 0: none is, except in a supervised worker that may be hung. */
+  /**
+   * Minimum duration of an event-loop block that is reported with its plugin. 0: none is, except in
+   * a supervised worker that may be hung.
+   */
   readonly blockWarningMs: number;
   /** Requests whose steps are kept for who asks; 0 for none. */
   readonly explainRequests: number;

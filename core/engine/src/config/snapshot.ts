@@ -21,10 +21,20 @@ import type { Position } from "./files/position.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 import type { PoliciesSection } from "./schema/policies.ts";
-import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
+import type {
+  TestExpectSection,
+  TestKeySection,
+  TestOutcomeSection,
+} from "./schema/pipeline-tests.ts";
 
 export type { Position } from "./files/position.ts";
-export type { AutoRollbackSettings, CorsSettings, KeyDefaults, ServerSettings, TlsSettings } from "./server-settings.ts";
+export type {
+  AutoRollbackSettings,
+  CorsSettings,
+  KeyDefaults,
+  ServerSettings,
+  TlsSettings,
+} from "./server-settings.ts";
 
 /** A frozen configuration. Equal digests mean equal behaviour. */
 export interface Snapshot {
@@ -43,7 +53,10 @@ export interface Snapshot {
   readonly prices: PriceTable;
   /** What this configuration must be, beyond what any must be. */
   readonly policies: PoliciesSection;
-  /** What a person should know but need not act on: providers without a credential, models without a target. */
+  /**
+   * What a person should know but need not act on: providers without a credential, models without a
+   * target.
+   */
   readonly notices: readonly string[];
 }
 
@@ -61,7 +74,9 @@ export interface SnapshotFile {
 /** A plugin chosen by name, with its own options. */
 export interface UseSettings {
   readonly use: string;
-  /** The plugin's options, defaults filled in, references resolved; secret references as `Secret`. */
+  /**
+   * The plugin's options, defaults filled in, references resolved; secret references as `Secret`.
+   */
   readonly options: Readonly<Record<string, unknown>>;
   readonly at: Position;
 }
@@ -160,12 +175,18 @@ export interface DeclaredKey {
 
 export interface RouteSettings {
   readonly method: string;
-  /** `/v1/models/{id}`; a parameter written `{name...}` takes the rest of the path, slashes included. */
+  /**
+   * `/v1/models/{id}`; a parameter written `{name...}` takes the rest of the path, slashes
+   * included.
+   */
   readonly path: string;
   readonly at: Position;
 }
 
-/** Which requests a step applies to: those that match every member. Each list names what is allowed; `*` at an end is the rest. */
+/**
+ * Which requests a step applies to: those that match every member. Each list names what is allowed;
+ * `*` at an end is the rest.
+ */
 export interface StepCondition {
   readonly model?: readonly string[];
   readonly key?: readonly string[];

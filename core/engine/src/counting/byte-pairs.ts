@@ -1,11 +1,15 @@
 /**
- * Byte-pair merging, counted and not kept. The usual loop looks for the lowest pair anew after each merge, which is
- * quadratic in a piece without word breaks (100 KB of Chinese: 13 s). A heap of the pairs makes it n log n and stays exact.
+ * Byte-pair merging, counted and not kept. The usual loop looks for the lowest pair anew after each
+ * merge, which is quadratic in a piece without word breaks (100 KB of Chinese: 13 s). A heap of the
+ * pairs makes it n log n and stays exact.
  */
 
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Longer pieces are counted in parts of this many bytes. A power of two: the place in a part is the low bits of an entry. */
+/**
+ * Longer pieces are counted in parts of this many bytes. A power of two: the place in a part is the
+ * low bits of an entry.
+ */
 export const MAX_PIECE_BYTES = 2_048;
 const PLACE_BITS = 11;
 const PLACE_MASK = MAX_PIECE_BYTES - 1;
@@ -14,7 +18,10 @@ const NO_RANK = -1;
 /** Counts the tokens of one piece; bytes as Latin-1 text, at most MAX_PIECE_BYTES of them. */
 export type PieceCounter = (piece: string) => number;
 
-/** A counter for pieces. It keeps its arrays from call to call, so it is not to be called from within itself. */
+/**
+ * A counter for pieces. It keeps its arrays from call to call, so it is not to be called from
+ * within itself.
+ */
 export function createPieceCounter({ ranks, pairs, longest }: Vocabulary): PieceCounter {
   const next = new Int32Array(MAX_PIECE_BYTES + 1);
   const previous = new Int32Array(MAX_PIECE_BYTES + 1);
@@ -34,7 +41,10 @@ export function createPieceCounter({ ranks, pairs, longest }: Vocabulary): Piece
     for (let place = 0; place < size; place++) {
       next[place] = place + 1;
       previous[place] = place - 1;
-      const rank = place + 1 < size ? pairs[(piece.charCodeAt(place) << 8) | piece.charCodeAt(place + 1)]! : NO_RANK;
+      const rank =
+        place + 1 < size
+          ? pairs[(piece.charCodeAt(place) << 8) | piece.charCodeAt(place + 1)]!
+          : NO_RANK;
       merged[place] = rank;
       if (rank !== NO_RANK) heap.push((rank << PLACE_BITS) | place);
     }

@@ -17,16 +17,24 @@ const ENGLISH =
 const CJK = [
   ..."的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如",
 ];
-const JAPANESE = [..."のにはをたがでてとしれさあるいるもするからなことこの日本語東京大学時間新聞社会人間カタカナテスト。、"];
+const JAPANESE = [
+  ..."のにはをたがでてとしれさあるいるもするからなことこの日本語東京大学時間新聞社会人間カタカナテスト。、",
+];
 const KOREAN = [..."이가는을에의로한국어서울대학교시간사람들이있다것을하고그리고그러나"];
 
 function words(random: () => number, count: number): string {
   const pick = (): string => ENGLISH[Math.floor(random() * ENGLISH.length)] ?? "";
-  return Array.from({ length: count }, () => pick() + (random() < 0.1 ? ", " : random() < 0.08 ? ".\n" : " ")).join("");
+  return Array.from(
+    { length: count },
+    () => pick() + (random() < 0.1 ? ", " : random() < 0.08 ? ".\n" : " "),
+  ).join("");
 }
 
 function characters(random: () => number, alphabet: readonly string[], count: number): string {
-  return Array.from({ length: count }, () => alphabet[Math.floor(alphabet.length * random() * random())]).join("");
+  return Array.from(
+    { length: count },
+    () => alphabet[Math.floor(alphabet.length * random() * random())],
+  ).join("");
 }
 
 function code(random: () => number, lines: number): string {
@@ -37,7 +45,8 @@ function code(random: () => number, lines: number): string {
 }
 
 function json(random: () => number, members: number): string {
-  const value = (): unknown => [random(), words(random, 3), null, [1, 2, 3], true][Math.floor(random() * 5)];
+  const value = (): unknown =>
+    [random(), words(random, 3), null, [1, 2, 3], true][Math.floor(random() * 5)];
   return JSON.stringify(
     Object.fromEntries(Array.from({ length: members }, (_, index) => [`key_${index}`, value()])),
     undefined,
@@ -46,7 +55,9 @@ function json(random: () => number, members: number): string {
 }
 
 function emoji(random: () => number, count: number): string {
-  return Array.from({ length: count }, () => String.fromCodePoint(0x1f300 + Math.floor(random() * 700))).join("");
+  return Array.from({ length: count }, () =>
+    String.fromCodePoint(0x1f300 + Math.floor(random() * 700)),
+  ).join("");
 }
 
 const random = createRandom(7);
@@ -62,9 +73,17 @@ export const CORPORA: Readonly<Record<string, string>> = {
   Cyrillic: characters(random, [..."аеиноюстрвлкмдпубяйчыгзжхщэ  "], 20_000),
   emoji: emoji(random, 6_000),
   "letters without a break": characters(random, [..."etaoinshrdlucmfwypvbgkjqxz"], 12_000),
-  "base64 without a break": characters(random, [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"], 20_000),
-  "white space": characters(random, [" ", "\n", "\t", " "], 12_000),
-  mixed: [words(random, 500), characters(random, CJK, 3_000), emoji(random, 500), code(random, 50), json(random, 100)].join(
-    "\n\n",
+  "base64 without a break": characters(
+    random,
+    [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"],
+    20_000,
   ),
+  "white space": characters(random, [" ", "\n", "\t", " "], 12_000),
+  mixed: [
+    words(random, 500),
+    characters(random, CJK, 3_000),
+    emoji(random, 500),
+    code(random, 50),
+    json(random, 100),
+  ].join("\n\n"),
 };

@@ -51,16 +51,21 @@ describe("the counter", () => {
   it.each([
     ["cannot start", "file:///nowhere/worker.ts", "xyz"],
     ["dies", MISBEHAVING, "die"],
-  ])("estimates a fourth of the bytes where the worker %s, and says so", async (_what, filename, text) => {
-    const count: TokenCount = await open({ filename }).count(`${text}${"é".repeat(5_000)}`);
-    expect(count).toEqual({ tokens: Math.ceil(10_003 / 4), exact: false });
-  });
+  ])(
+    "estimates a fourth of the bytes where the worker %s, and says so",
+    async (_what, filename, text) => {
+      const count: TokenCount = await open({ filename }).count(`${text}${"é".repeat(5_000)}`);
+      expect(count).toEqual({ tokens: Math.ceil(10_003 / 4), exact: false });
+    },
+  );
 
   it("estimates when the queue is full or the time is up", async () => {
     const counting = open({ filename: MISBEHAVING, maxQueue: 1 });
     await counting.count("abc");
     const long = `hold${" ".repeat(4_996)}`;
-    const exact = (await Promise.all([0, 1, 2].map(() => counting.count(long)))).map((count) => count.exact);
+    const exact = (await Promise.all([0, 1, 2].map(() => counting.count(long)))).map(
+      (count) => count.exact,
+    );
     expect(exact).toEqual([true, true, false]);
     expect(await counting.count(long, { maxWaitMs: 5 })).toEqual({ tokens: 1_250, exact: false });
   });

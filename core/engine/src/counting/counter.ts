@@ -1,4 +1,7 @@
-/** The token counter of the process: short texts at once, long ones in the pool, what cannot be counted as an estimate. */
+/**
+ * The token counter of the process: short texts at once, long ones in the pool, what cannot be
+ * counted as an estimate.
+ */
 
 import { setImmediate } from "node:timers/promises";
 import type { TokenCount, TokenCounter } from "@sluice/contract";
@@ -6,9 +9,15 @@ import { createTextCounter, type TextCounter } from "./o200k.ts";
 import { CountingPool, type PoolOptions } from "./pool.ts";
 import { unpackVocabulary } from "./vocabulary.ts";
 
-/** Bytes up to which texts are counted where they are: under a millisecond. Above, the way to a worker costs less. */
+/**
+ * Bytes up to which texts are counted where they are: under a millisecond. Above, the way to a
+ * worker costs less.
+ */
 const INLINE_BYTES = 4_096;
-/** Texts of one and of two bytes a character: the engine compiles the splitting pattern for each kind, 2 and 7 ms. */
+/**
+ * Texts of one and of two bytes a character: the engine compiles the splitting pattern for each
+ * kind, 2 and 7 ms.
+ */
 const SAMPLES = ["Hello, world", "你好，世界"];
 /** UTF-8 bytes of a token, as a rule. */
 const BYTES_PER_TOKEN = 4;
@@ -19,8 +28,9 @@ export interface ProcessCounter extends TokenCounter {
 }
 
 /**
- * A counter of `o200k_base`. Nothing is loaded before the first count. The first one starts the pool; this thread gets the
- * tables from there, a slice at a time, and counts short texts itself from then on. So no turn of the loop waits for them.
+ * A counter of `o200k_base`. Nothing is loaded before the first count. The first one starts the
+ * pool; this thread gets the tables from there, a slice at a time, and counts short texts itself
+ * from then on. So no turn of the loop waits for them.
  */
 export function createCounter(options: PoolOptions): ProcessCounter {
   const pool = new CountingPool(options);

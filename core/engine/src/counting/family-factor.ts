@@ -1,6 +1,7 @@
 /**
- * Factors of model families: how many tokens a family bills for one that we count. Our counter speaks OpenAI's encoding;
- * other makers split texts otherwise, and only their own reports tell how much.
+ * Factors of model families: how many tokens a family bills for one that we count. Our counter
+ * speaks OpenAI's encoding; other makers split texts otherwise, and only their own reports tell how
+ * much.
  */
 
 /** Families kept. Beyond, the one that was heard of least recently goes. */
@@ -14,7 +15,10 @@ const MIN_TOKENS = 32;
 
 /** What is known of the families. */
 export interface FamilyFactors {
-  /** Takes a report: the prompt tokens that the provider reported, and those that the gateway counted. */
+  /**
+   * Takes a report: the prompt tokens that the provider reported, and those that the gateway
+   * counted.
+   */
   observe(model: string, reported: number, counted: number): void;
   /** The factor for a count: 1 for OpenAI's own models and for families without reports. */
   of(model: string): number;
@@ -22,7 +26,9 @@ export interface FamilyFactors {
   isLearnt(model: string): boolean;
 }
 
-/** Families of the process, empty at first: an exponential moving average each, within 0.5 and 3. */
+/**
+ * Families of the process, empty at first: an exponential moving average each, within 0.5 and 3.
+ */
 export function createFamilyFactors(): FamilyFactors {
   const factors = new Map<string, number>();
   return {
@@ -42,9 +48,10 @@ export function createFamilyFactors(): FamilyFactors {
 }
 
 /**
- * The family of a model: its name without the maker's path, up to and with the first part that holds a digit:
- * `anthropic/claude-3-5-sonnet` is `claude-3`, `meta-llama/Llama-3.1-8B` is `llama-3`, `deepseek-chat` itself; a
- * fine-tuned model (`ft:gpt-4o:…`) belongs to the family of its base.
+ * The family of a model: its name without the maker's path, up to and with the first part that
+ * holds a digit: `anthropic/claude-3-5-sonnet` is `claude-3`, `meta-llama/Llama-3.1-8B` is
+ * `llama-3`, `deepseek-chat` itself; a fine-tuned model (`ft:gpt-4o:…`) belongs to the family of
+ * its base.
  */
 export function familyOf(model: string): string {
   const tuned = /(?:^|\/)ft:([^:]+)/.exec(model)?.[1];

@@ -1,4 +1,7 @@
-/** A worker that does what a text tells it to: counts its characters, throws, dies, loops, or fills the memory. */
+/**
+ * A worker that does what a text tells it to: counts its characters, throws, dies, loops, or fills
+ * the memory.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { CountingJob } from "./worker.ts";
@@ -8,7 +11,8 @@ import type { PackedVocabulary } from "./vocabulary.ts";
 const HOLD_MS = 150;
 
 export default async function work(job: CountingJob): Promise<number | PackedVocabulary> {
-  if (job.kind === "vocabulary") return { bytes: new Uint8Array([97]), lengths: new Uint8Array([1]) };
+  if (job.kind === "vocabulary")
+    return { bytes: new Uint8Array([97]), lengths: new Uint8Array([1]) };
   Atomics.store(job.begun, 0, 1);
   const [text = ""] = job.texts;
   if (text.startsWith("throw")) throw new Error("thrown by the fixture");

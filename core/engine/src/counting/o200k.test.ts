@@ -23,15 +23,20 @@ describe("a count of o200k_base", () => {
     expect(Math.abs(count(text) - exact(text)) / exact(text)).toBeLessThanOrEqual(TOLERANCE);
   });
 
-  it.each(Object.entries(CORPORA))("is exactly the reference's within one window, for %s", (_name, text) => {
-    const window = text.slice(0, 1_000);
-    expect(count(window)).toBe(exact(window));
-  });
+  it.each(Object.entries(CORPORA))(
+    "is exactly the reference's within one window, for %s",
+    (_name, text) => {
+      const window = text.slice(0, 1_000);
+      expect(count(window)).toBe(exact(window));
+    },
+  );
 
   it("takes special tokens for text", () => {
     expect(count("<|endoftext|>")).toBe(exact("<|endoftext|>"));
     expect(count("<|endoftext|>")).toBeGreaterThan(1);
-    expect(count("a <|im_start|>system<|endofprompt|> b")).toBe(exact("a <|im_start|>system<|endofprompt|> b"));
+    expect(count("a <|im_start|>system<|endofprompt|> b")).toBe(
+      exact("a <|im_start|>system<|endofprompt|> b"),
+    );
   });
 
   it("is exactly the reference's for any short text", () => {
@@ -50,7 +55,9 @@ describe("a count of o200k_base", () => {
 
   it("is a sum of tokens for long runs of one character", () => {
     expect(count("a".repeat(1_000_000))).toBe(125_000);
-    expect(count(" ".repeat(100_000))).toBeLessThanOrEqual(Math.ceil((100_000 / 128) * (1 + TOLERANCE)));
+    expect(count(" ".repeat(100_000))).toBeLessThanOrEqual(
+      Math.ceil((100_000 / 128) * (1 + TOLERANCE)),
+    );
     expect(count("")).toBe(0);
   });
 

@@ -1,11 +1,16 @@
-/** Counts tokens of `o200k_base`, with gpt-tokenizer's tables and pattern and a merge that is not quadratic. */
+/**
+ * Counts tokens of `o200k_base`, with gpt-tokenizer's tables and pattern and a merge that is not
+ * quadratic.
+ */
 
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { createPieceCounter, MAX_PIECE_BYTES } from "./byte-pairs.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { windowEnd } from "./windows.ts";
 
-/** The tokens of a text. Special tokens are text like any other; a lone surrogate counts as U+FFFD. */
+/**
+ * The tokens of a text. Special tokens are text like any other; a lone surrogate counts as U+FFFD.
+ */
 export type TextCounter = (text: string) => number;
 
 /** A counter over a vocabulary. */

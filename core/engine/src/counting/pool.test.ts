@@ -10,11 +10,20 @@ let lines: LogLine[];
 
 function open(options: Partial<PoolOptions> = {}): CountingPool {
   lines = [];
-  pool = new CountingPool({ log: fakeLog(lines), clock, filename: MISBEHAVING, baseDeadlineMs: 5_000, ...options });
+  pool = new CountingPool({
+    log: fakeLog(lines),
+    clock,
+    filename: MISBEHAVING,
+    baseDeadlineMs: 5_000,
+    ...options,
+  });
   return pool;
 }
 
-/** Counts until there is a count: a pool that lost its worker is back as soon as another one has started. */
+/**
+ * Counts until there is a count: a pool that lost its worker is back as soon as another one has
+ * started.
+ */
 const recovered = (of: CountingPool): Promise<number | undefined> =>
   vi.waitUntil(() => of.count(["abc"]), { timeout: 15_000, interval: 20 });
 
@@ -34,7 +43,9 @@ describe("a pool of counting workers", () => {
   ])("outlives a worker that %s, and does not try that text again", async (_how, text) => {
     const broken = open({ baseDeadlineMs: 15_000 });
     expect(await broken.count([text])).toBeUndefined();
-    expect(lines.filter(({ level }) => level === "warn")).toMatchObject([{ fields: { why: "crash", characters: text.length } }]);
+    expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
+      { fields: { why: "crash", characters: text.length } },
+    ]);
     expect(JSON.stringify(lines)).not.toContain(`"${text}"`);
     expect(await recovered(broken)).toBe(3);
     expect(await broken.count([text])).toBeUndefined();
@@ -46,7 +57,9 @@ describe("a pool of counting workers", () => {
     await recovered(looping);
     expect(await looping.count(["loop"])).toBeUndefined();
     expect(await recovered(looping)).toBe(3);
-    expect(lines.filter(({ level }) => level === "warn")).toMatchObject([{ fields: { why: "deadline" } }]);
+    expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
+      { fields: { why: "deadline" } },
+    ]);
     expect(await looping.count(["loop"])).toBeUndefined();
     expect(lines.filter(({ level }) => level === "warn")).toHaveLength(1);
   });
@@ -54,7 +67,9 @@ describe("a pool of counting workers", () => {
   it("takes no more jobs than its queue has room for", async () => {
     const full = open({ maxQueue: 1 });
     await recovered(full);
-    const counts = await Promise.all(["hold 1", "hold 2", "hold 3", "hold 4"].map((text) => full.count([text])));
+    const counts = await Promise.all(
+      ["hold 1", "hold 2", "hold 3", "hold 4"].map((text) => full.count([text])),
+    );
     expect(counts).toEqual([6, 6, undefined, undefined]);
     expect(await full.count(["hold 3"])).toBe(6);
   });

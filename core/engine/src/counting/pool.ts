@@ -1,4 +1,7 @@
-/** The worker threads that count long texts. Whatever happens in there stays there: a job that cannot be done is `undefined`. */
+/**
+ * The worker threads that count long texts. Whatever happens in there stays there: a job that
+ * cannot be done is `undefined`.
+ */
 
 import { extname } from "node:path";
 import type { Piscina } from "piscina";
@@ -23,7 +26,10 @@ export interface PoolOptions {
 const DEFAULT_MAX_QUEUE = 64;
 const BASE_DEADLINE_MS = 100;
 const DEADLINE_MS_PER_KILOBYTE = 1;
-/** Minimum extra time of a running job after its deadline, in milliseconds. A longer deadline is granted once more instead. */
+/**
+ * Minimum extra time of a running job after its deadline, in milliseconds. A longer deadline is
+ * granted once more instead.
+ */
 const MIN_GRACE_MS = 500;
 /** Loading the tables takes 0.2 s; on a machine that is short of time, longer. */
 const START_TIMEOUT_MS = 10_000;
@@ -36,7 +42,9 @@ export class CountingPool {
   readonly #options: PoolOptions;
   readonly #quarantine: Quarantine;
   #piscina: Piscina | undefined;
-  /** Resolves with the vocabulary when the workers have loaded it; `undefined` when they could not. */
+  /**
+   * Resolves with the vocabulary when the workers have loaded it; `undefined` when they could not.
+   */
   #started: Promise<PackedVocabulary | undefined> | undefined;
   #unfinished = 0;
   #failuresInRow = 0;
@@ -51,16 +59,27 @@ export class CountingPool {
   /** The vocabulary, for counting without a worker. */
   vocabulary(): Promise<PackedVocabulary | undefined> {
     if (this.#isClosed || this.#isPaused()) return Promise.resolve(undefined);
-    return (this.#started ??= this.#start().catch((error: unknown) => this.#lost(this.#piscina, error)));
+    return (this.#started ??= this.#start().catch((error: unknown) =>
+      this.#lost(this.#piscina, error),
+    ));
   }
 
   /**
-   * The tokens of some texts. `undefined` when they are quarantined, when the queue is full, when the time is up, or when
-   * the worker failed. Never rejects.
+   * The tokens of some texts. `undefined` when they are quarantined, when the queue is full, when
+   * the time is up, or when the worker failed. Never rejects.
    */
   async count(texts: readonly string[], maxWaitMs?: number): Promise<number | undefined> {
-    const { maxQueue = DEFAULT_MAX_QUEUE, threads = 1, baseDeadlineMs = BASE_DEADLINE_MS } = this.#options;
-    if (this.#isClosed || this.#isPaused() || this.#unfinished >= maxQueue + threads || this.#quarantine.holds(texts)) {
+    const {
+      maxQueue = DEFAULT_MAX_QUEUE,
+      threads = 1,
+      baseDeadlineMs = BASE_DEADLINE_MS,
+    } = this.#options;
+    if (
+      this.#isClosed ||
+      this.#isPaused() ||
+      this.#unfinished >= maxQueue + threads ||
+      this.#quarantine.holds(texts)
+    ) {
       return undefined;
     }
     const kilobytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0) / 1024;
@@ -83,25 +102,31 @@ export class CountingPool {
     const begun = new Int32Array(new SharedArrayBuffer(4));
     const hasBegun = (): boolean => Atomics.load(begun, 0) === 1;
     const controller = new AbortController();
-    const work = (piscina.run({ kind: "count", texts, begun }, { signal: controller.signal }) as Promise<number>).then(
+    const work = (
+      piscina.run({ kind: "count", texts, begun }, { signal: controller.signal }) as Promise<number>
+    ).then(
       (tokens) => {
         this.#failuresInRow = 0;
         return tokens;
       },
       (error: unknown) => {
         const isLate = controller.signal.aborted;
-        if (hasBegun()) this.#failed(isLate ? "deadline" : "crash", isLate ? undefined : error, texts);
+        if (hasBegun())
+          this.#failed(isLate ? "deadline" : "crash", isLate ? undefined : error, texts);
         else if (!isLate) this.#lost(piscina, error);
         return undefined;
       },
     );
     const tokens = await within(deadlineMs, work);
     if (tokens !== undefined || controller.signal.aborted) return tokens;
-    // A job that never began is taken from the queue. One that did goes on for a while, unwaited for: it may have begun
-    // late, or the machine is short of time, and a new worker would cost more of it. Only then its worker is ended.
+    // A job that never began is taken from the queue. One that did goes on for a while, unwaited
+    // for: it may have begun late, or the machine is short of time, and a new worker would cost
+    // more of it. Only then its worker is ended.
     if (!hasBegun()) controller.abort();
     const isOver = work.then(() => true);
-    void within(Math.max(deadlineMs, MIN_GRACE_MS), isOver).then((over) => over ?? controller.abort());
+    void within(Math.max(deadlineMs, MIN_GRACE_MS), isOver).then(
+      (over) => over ?? controller.abort(),
+    );
     return undefined;
   }
 
@@ -110,7 +135,9 @@ export class CountingPool {
     // Loaded here, so that the process starts without it.
     const { Piscina } = await import("piscina");
     const piscina = new Piscina({
-      filename: this.#options.filename ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url).href,
+      filename:
+        this.#options.filename ??
+        new URL(`./worker${extname(import.meta.url)}`, import.meta.url).href,
       minThreads: threads,
       maxThreads: threads,
       maxQueue: maxQueue + threads,
@@ -122,25 +149,39 @@ export class CountingPool {
     piscina.on("error", (error: unknown) => log.warn("an idle counting worker failed", { error }));
     this.#piscina = piscina;
     const startedMs = this.#options.clock.monotonic();
-    const loads = Array.from({ length: threads }, () => piscina.run({ kind: "vocabulary" }) as Promise<PackedVocabulary>);
+    const loads = Array.from(
+      { length: threads },
+      () => piscina.run({ kind: "vocabulary" }) as Promise<PackedVocabulary>,
+    );
     const [packed] =
       (await within(
         START_TIMEOUT_MS,
         Promise.all(loads).catch((error: unknown) => this.#lost(piscina, error)),
       )) ?? [];
     if (packed === undefined) await this.#drop(piscina);
-    else log.debug("token counting started", { threads, took_ms: Math.round(this.#options.clock.monotonic() - startedMs) });
+    else
+      log.debug("token counting started", {
+        threads,
+        took_ms: Math.round(this.#options.clock.monotonic() - startedMs),
+      });
     return packed;
   }
 
-  /** A worker died, or could not start: it is not started again by the pool itself, so the next count makes a new pool. */
+  /**
+   * A worker died, or could not start: it is not started again by the pool itself, so the next
+   * count makes a new pool.
+   */
   #lost(piscina: Piscina | undefined, error: unknown): undefined {
     this.#failed("start", error);
     void this.#drop(piscina);
   }
 
   /** Notes a failed job. Texts that were being counted are the suspects. */
-  #failed(why: "crash" | "deadline" | "start", error: unknown, texts: readonly string[] = []): void {
+  #failed(
+    why: "crash" | "deadline" | "start",
+    error: unknown,
+    texts: readonly string[] = [],
+  ): void {
     if (this.#isClosed) return;
     if (texts.length > 0) this.#quarantine.hold(texts);
     if (++this.#failuresInRow > 1) {
@@ -148,7 +189,11 @@ export class CountingPool {
       this.#pausedUntilMs = this.#options.clock.monotonic() + pauseMs;
     }
     const characters = texts.reduce((total, { length }) => total + length, 0);
-    this.#options.log.warn("a counting worker failed; the count is an estimate", { why, characters, error });
+    this.#options.log.warn("a counting worker failed; the count is an estimate", {
+      why,
+      characters,
+      error,
+    });
   }
 
   #isPaused(): boolean {

@@ -1,6 +1,9 @@
 /** The vocabulary of an encoding: bytes to rank, packed for the way between threads. */
 
-/** The vocabulary as two arrays: the bytes of every token, end to end, and how many each has. The index is the rank. */
+/**
+ * The vocabulary as two arrays: the bytes of every token, end to end, and how many each has. The
+ * index is the rank.
+ */
 export interface PackedVocabulary {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: Uint8Array<ArrayBuffer>;
@@ -15,7 +18,10 @@ export interface Vocabulary {
   readonly longest: number;
 }
 
-/** Tokens of gpt-tokenizer's tables: text where the bytes are UTF-8, else the bytes; the index is the rank. */
+/**
+ * Tokens of gpt-tokenizer's tables: text where the bytes are UTF-8, else the bytes; the index is
+ * the rank.
+ */
 export type RawTokens = readonly (string | readonly number[] | undefined)[];
 
 /** Packs gpt-tokenizer's table. */
@@ -31,11 +37,20 @@ export function packVocabulary(tokens: RawTokens): PackedVocabulary {
   return { bytes, lengths };
 }
 
-/** Tokens unpacked between two looks at the clock of a sliced unpacking: about two milliseconds' work. */
+/**
+ * Tokens unpacked between two looks at the clock of a sliced unpacking: about two milliseconds'
+ * work.
+ */
 const SLICE = 8_192;
 
-/** Unpacks a vocabulary; yields after each slice of the work, so that a thread that serves may do something else. */
-export function* unpackVocabulary({ bytes, lengths }: PackedVocabulary): Generator<void, Vocabulary, void> {
+/**
+ * Unpacks a vocabulary; yields after each slice of the work, so that a thread that serves may do
+ * something else.
+ */
+export function* unpackVocabulary({
+  bytes,
+  lengths,
+}: PackedVocabulary): Generator<void, Vocabulary, void> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const ranks = new Map<string, number>();
   const pairs = new Int32Array(65_536).fill(-1);

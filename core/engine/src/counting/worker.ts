@@ -2,17 +2,29 @@
 
 import tokens from "gpt-tokenizer/bpeRanks/o200k_base";
 import { createTextCounter } from "./o200k.ts";
-import { packVocabulary, type PackedVocabulary, type RawTokens, unpackAtOnce } from "./vocabulary.ts";
+import {
+  packVocabulary,
+  type PackedVocabulary,
+  type RawTokens,
+  unpackAtOnce,
+} from "./vocabulary.ts";
 
 /** What the pool asks for: the tokens of texts, or the vocabulary itself. */
 export type CountingJob =
-  | { readonly kind: "count"; readonly texts: readonly string[]; readonly begun: Int32Array<SharedArrayBuffer> }
+  | {
+      readonly kind: "count";
+      readonly texts: readonly string[];
+      readonly begun: Int32Array<SharedArrayBuffer>;
+    }
   | { readonly kind: "vocabulary" };
 
 const packed = packVocabulary(tokens as RawTokens);
 const countText = createTextCounter(unpackAtOnce(packed));
 
-/** Does one job. The first of `begun` is set to 1 before anything else: from then on the job itself takes the time. */
+/**
+ * Does one job. The first of `begun` is set to 1 before anything else: from then on the job itself
+ * takes the time.
+ */
 export default function work(job: CountingJob): number | PackedVocabulary {
   if (job.kind === "vocabulary") return packed;
   Atomics.store(job.begun, 0, 1);

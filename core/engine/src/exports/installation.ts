@@ -1,4 +1,7 @@
-/** @sluice/engine/installation: what a gateway keeps in its data folder: the running file, the mark of the store, the last good files. */
+/**
+ * @sluice/engine/installation: what a gateway keeps in its data folder: the running file, the mark
+ * of the store, the last good files.
+ */
 
 export { readStoreMark } from "../accounting/ledger/store-mark.ts";
 export { dataDirectoryOf } from "../generation/history/last-good.ts";

@@ -1,4 +1,7 @@
-/** @sluice/engine/start: a start in steps, for a process that serves and nothing else. A program that embeds a gateway uses `@sluice/engine`. */
+/**
+ * @sluice/engine/start: a start in steps, for a process that serves and nothing else. A program
+ * that embeds a gateway uses `@sluice/engine`.
+ */
 
 export { type RunningGateway, startProcess } from "../bootstrap.ts";
 export { SINGLE_PROCESS } from "../http/admin/restart.ts";

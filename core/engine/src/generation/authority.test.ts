@@ -5,7 +5,14 @@ import { AT, snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { createAuthority, mayUse } from "./authority.ts";
 
-const model: Model = { id: "openai/o3", entry: "openai/*", mode: "chat", targets: [], accessGroups: ["big"], ownedBy: "openai" };
+const model: Model = {
+  id: "openai/o3",
+  entry: "openai/*",
+  mode: "chat",
+  targets: [],
+  accessGroups: ["big"],
+  ownedBy: "openai",
+};
 
 describe("mayUse", () => {
   it.each([
@@ -36,7 +43,9 @@ describe("mayUse of a model that is only for keys that name it", () => {
     [[], ["openai/o3"], true],
     [["gpt-4o"], ["openai/o3"], false],
   ])("with the list %j and the team's list %j is %s", (models, teamModels, expected) => {
-    expect(mayUse(fakeIdentity({ models, teamModels }), { ...model, onlyNamed: true })).toBe(expected);
+    expect(mayUse(fakeIdentity({ models, teamModels }), { ...model, onlyNamed: true })).toBe(
+      expected,
+    );
   });
 
   it("is true for the master key", () => {
@@ -126,9 +135,12 @@ describe("the authority of a snapshot", () => {
     expect(authority.identify("master-key-of-24-letters")).toMatchObject({ kind: "master" });
   });
 
-  it.each(["", "sk-c", "sk-ci ", "SK-CI", "CI_KEY", "[secret:CI_KEY]"])("does not know %j", async (presented) => {
-    expect(await authority.identify(presented)).toBeUndefined();
-  });
+  it.each(["", "sk-c", "sk-ci ", "SK-CI", "CI_KEY", "[secret:CI_KEY]"])(
+    "does not know %j",
+    async (presented) => {
+      expect(await authority.identify(presented)).toBeUndefined();
+    },
+  );
 
   it("forgets a declared key with the snapshot that declared it", async () => {
     expect(await createAuthority(snapshotOf(), ring).identify("sk-ci")).toBeUndefined();

@@ -1,4 +1,7 @@
-/** Maps credentials to identities, in one generation: the installation's keys and the keys the configuration declares. */
+/**
+ * Maps credentials to identities, in one generation: the installation's keys and the keys the
+ * configuration declares.
+ */
 
 import type { Authority, Identity, Model } from "@sluice/contract";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
@@ -7,7 +10,9 @@ import { isWildcard } from "./models.ts";
 
 /** The authority of a snapshot. */
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
-  const declared = snapshot.keys.map((settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const);
+  const declared = snapshot.keys.map(
+    (settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const,
+  );
   const identities = new Map(declared);
   const declaredTags = new Set(snapshot.keys.flatMap(({ tags }) => tags));
   return {
@@ -18,7 +23,8 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       if (known === undefined) return ring.identify(presented, fingerprint);
       return hasTeam(known) ? ring.inTeam(known) : known;
     },
-    keyIdOf: async (presented) => identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
+    keyIdOf: async (presented) =>
+      identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
     foreignTag(identity, tags) {
       const others = tags.filter((tag) => !mayName(identity, tag));
       if (others.length === 0) return undefined;
@@ -42,7 +48,9 @@ function identityOf(settings: DeclaredKey): Identity {
     models: settings.models,
     spendScope: settings.spendScope,
     tags: settings.tags,
-    ...(settings.allowedTags === undefined || settings.allowedTags.length === 0 ? {} : { allowedTags: settings.allowedTags }),
+    ...(settings.allowedTags === undefined || settings.allowedTags.length === 0
+      ? {}
+      : { allowedTags: settings.allowedTags }),
     guardrails: settings.guardrails,
     ...(settings.passthrough === true ? { passthrough: true } : {}),
     metadata: settings.metadata,
@@ -54,11 +62,16 @@ function hasTeam(identity: Identity): identity is Identity & { readonly teamId: 
   return identity.teamId !== undefined;
 }
 
-/** Whether both lists of an identity, the key's and the team's, name the model; one of them by its words where it is `only_named`. */
+/**
+ * Whether both lists of an identity, the key's and the team's, name the model; one of them by its
+ * words where it is `only_named`.
+ */
 export function mayUse(identity: Identity, model: Model): boolean {
   const { kind, models, teamModels = [] } = identity;
   if (!names(models, model) || !names(teamModels, model)) return false;
-  return model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0;
+  return (
+    model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0
+  );
 }
 
 /** Whether an identity may name a tag that others own. The master key may name each. */
@@ -66,8 +79,14 @@ function mayName({ kind, tags, allowedTags = [] }: Identity, tag: string): boole
   return kind === "master" || tags.includes(tag) || allowedTags.includes(tag);
 }
 
-/** Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */
-export function names(list: readonly string[], model: Pick<Model, "id" | "entry" | "accessGroups">): boolean {
+/**
+ * Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty
+ * list names all.
+ */
+export function names(
+  list: readonly string[],
+  model: Pick<Model, "id" | "entry" | "accessGroups">,
+): boolean {
   if (list.length === 0) return true;
   return list.some(
     (name) =>

@@ -15,7 +15,10 @@ export class BuildError extends Error {
   }
 }
 
-/** The report of a build that threw: its findings, or the plugin that could not be created, at the place that names it. */
+/**
+ * The report of a build that threw: its findings, or the plugin that could not be created, at the
+ * place that names it.
+ */
 export function buildFindings(snapshot: Snapshot, error: unknown): readonly Finding[] {
   return error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
 }

@@ -6,8 +6,16 @@ const live = snapshotOf();
 
 describe("cold settings", () => {
   it.each([
-    ["The setting server.port", { server: { ...live.server, port: 4001, places: { "": AT, port: line(3) } } }, 3],
-    ["The setting server.max_body", { server: { ...live.server, maxBodyBytes: 1, places: { "": line(2) } } }, 2],
+    [
+      "The setting server.port",
+      { server: { ...live.server, port: 4001, places: { "": AT, port: line(3) } } },
+      3,
+    ],
+    [
+      "The setting server.max_body",
+      { server: { ...live.server, maxBodyBytes: 1, places: { "": line(2) } } },
+      2,
+    ],
     ["The section store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
     ["The section shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
     ["The section plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
@@ -22,13 +30,18 @@ describe("cold settings", () => {
     const specifiers = ["@sluice/standard@^1.0.0", "./mine.ts"];
     const [finding] = coldChanges(
       live,
-      snapshotOf({ plugins: specifiers.map((specifier, index) => ({ specifier, at: line(20 + index) })) }),
+      snapshotOf({
+        plugins: specifiers.map((specifier, index) => ({ specifier, at: line(20 + index) })),
+      }),
     );
     expect(finding?.at.line).toBe(21);
   });
 
   it("say whether replacing the workers is enough", () => {
-    const fixOf = (workers: number, change: Parameters<typeof snapshotOf>[0]): string | undefined => {
+    const fixOf = (
+      workers: number,
+      change: Parameters<typeof snapshotOf>[0],
+    ): string | undefined => {
       const server = { ...live.server, workers };
       return coldChanges(snapshotOf({ server }), snapshotOf({ server, ...change }))[0]?.fix;
     };
@@ -42,7 +55,9 @@ describe("cold settings", () => {
   });
 
   it("refuse all that changed at once", () => {
-    expect(coldChanges(live, snapshotOf({ plugins: [], store: { use: "other", options: {}, at: AT } }))).toHaveLength(2);
+    expect(
+      coldChanges(live, snapshotOf({ plugins: [], store: { use: "other", options: {}, at: AT } })),
+    ).toHaveLength(2);
   });
 
   it("do not mind another place in the file, nor anything that is hot", () => {
@@ -50,7 +65,9 @@ describe("cold settings", () => {
       store: { ...live.store, at: line(50) },
       plugins: [{ specifier: "@sluice/standard@^1.0.0", at: line(51) }],
     });
-    expect(coldChanges(live, snapshotOf({ server: { ...live.server, places: { "": line(40) } } }))).toEqual([]);
+    expect(
+      coldChanges(live, snapshotOf({ server: { ...live.server, places: { "": line(40) } } })),
+    ).toEqual([]);
     expect(coldChanges(live, moved)).toEqual([]);
     expect(coldChanges(live, snapshotOf({ digest: "other", notices: ["new"] }))).toEqual([]);
   });

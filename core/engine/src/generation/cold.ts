@@ -19,8 +19,8 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
 }
 
 /**
- * Findings of contents that name plugins which are not loaded: where the section `plugins` has changed, that is why, and it is the
- * only one of them that an operator can act on.
+ * Findings of contents that name plugins which are not loaded: where the section `plugins` has
+ * changed, that is why, and it is the only one of them that an operator can act on.
  */
 export function withoutUnloaded(
   findings: readonly Finding[],
@@ -28,8 +28,16 @@ export function withoutUnloaded(
   plugins: readonly PluginReference[],
 ): readonly Finding[] {
   const change = live === undefined ? undefined : pluginChange(live, plugins);
-  if (live === undefined || change?.at === undefined || !findings.some(({ isUnknownPlugin }) => isUnknownPlugin)) return findings;
-  return [findingOf({ ...change, at: change.at }, live), ...findings.filter(({ isUnknownPlugin }) => isUnknownPlugin !== true)];
+  if (
+    live === undefined ||
+    change?.at === undefined ||
+    !findings.some(({ isUnknownPlugin }) => isUnknownPlugin)
+  )
+    return findings;
+  return [
+    findingOf({ ...change, at: change.at }, live),
+    ...findings.filter(({ isUnknownPlugin }) => isUnknownPlugin !== true),
+  ];
 }
 
 function pluginChange(
@@ -55,7 +63,10 @@ function findingOf({ name, at }: Change, live: Snapshot): Finding {
 
 /** Settings of the supervisor, which stay while it runs. Each new worker reads the others. */
 function isReplaceable(name: string, workers: number): boolean {
-  return (workers > 1 || cluster.isWorker) && !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name);
+  return (
+    (workers > 1 || cluster.isWorker) &&
+    !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name)
+  );
 }
 
 interface Change {
@@ -85,7 +96,9 @@ function serverChanges(live: ServerSettings, candidate: ServerSettings): Change[
 
 /** The key in YAML of a member of the settings: `drainTimeoutMs` is read from `drain_timeout`. */
 function keyOf(member: string): string {
-  return member.replace(/(?:Ms|Bytes)$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return member
+    .replace(/(?:Ms|Bytes)$/, "")
+    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function differ(left: unknown, right: unknown): boolean {

@@ -7,7 +7,10 @@ import { createCatalog } from "./models.ts";
 import type { GenerationParts, ProcessParts, StandIns } from "./parts.ts";
 import { createProviders } from "./providers.ts";
 
-/** The parts of a generation. Providers and guardrails are made when they are first read; what `create` of a plugin throws comes from there. */
+/**
+ * The parts of a generation. Providers and guardrails are made when they are first read; what
+ * `create` of a plugin throws comes from there.
+ */
 export function createGenerationParts(
   process: ProcessParts,
   given: Pick<GenerationParts, "number" | "snapshot" | "scope">,
@@ -21,7 +24,9 @@ export function createGenerationParts(
     const real = createProviders(snapshot, definitions, hostFor);
     return standIns?.providers(real) ?? real;
   });
-  const guardrails = once(() => standIns?.guardrails ?? createGuardrails(snapshot, definitions, hostFor));
+  const guardrails = once(
+    () => standIns?.guardrails ?? createGuardrails(snapshot, definitions, hostFor),
+  );
   const parts: GenerationParts = {
     ...given,
     process,

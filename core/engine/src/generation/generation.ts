@@ -1,6 +1,12 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
-import { type Authority, type Clock, GatewayError, type GuardrailCatalog, type NativeApi } from "@sluice/contract";
+import {
+  type Authority,
+  type Clock,
+  GatewayError,
+  type GuardrailCatalog,
+  type NativeApi,
+} from "@sluice/contract";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
@@ -25,8 +31,9 @@ export interface Leaseholder {
 }
 
 /**
- * Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's name. With stand-ins it is a
- * generation for a preflight, whose guardrails were started and tested before.
+ * Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's
+ * name. With stand-ins it is a generation for a preflight, whose guardrails were started and tested
+ * before.
  */
 export async function buildGeneration(
   process: ProcessParts,
@@ -44,7 +51,11 @@ export async function buildGeneration(
       return native === undefined ? [] : [{ name, native }];
     });
     const { guardrails } = parts;
-    const { routes, instances, shadows } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
+    const { routes, instances, shadows } = compilePipelines(
+      snapshot,
+      definitions.steps,
+      ({ use }) => hostFor(use),
+    );
     for (const { name, guardrail } of standIns === undefined ? guardrails.list() : []) {
       scope.defer(() => stopInstance(guardrail, `guardrail ${name}`));
       await startInstance(guardrail, `guardrail ${name}`).catch((error: unknown) => {
@@ -68,7 +79,12 @@ export async function buildGeneration(
       ];
       if (faults.length > 0) throw new BuildError(faults);
     }
-    return new Generation(number, snapshot, { routes, guardrails, authority, scope, shadows, natives }, clock);
+    return new Generation(
+      number,
+      snapshot,
+      { routes, guardrails, authority, scope, shadows, natives },
+      clock,
+    );
   } catch (error) {
     await scope.close();
     throw error;
@@ -98,8 +114,9 @@ export class Generation {
   readonly #scope: ClosingScope;
   readonly #clock: Clock;
   /**
-   * An array, not a Set: a Set under constant adding and deleting leaves a chain of outgrown tables behind, and as soon as
-   * one of them is in V8's old space it keeps every exchange since then alive until the next full collection.
+   * An array, not a Set: a Set under constant adding and deleting leaves a chain of outgrown tables
+   * behind, and as soon as one of them is in V8's old space it keeps every exchange since then
+   * alive until the next full collection.
    */
   readonly #leases: Leaseholder[] = [];
   #onEmpty: (() => void) | undefined;
@@ -137,7 +154,10 @@ export class Generation {
   /** Age of the oldest lease in milliseconds, 0 without one. */
   get oldestLeaseMs(): number {
     const nowMs = this.#clock.now();
-    return this.#leases.reduce((oldestMs, { startedAtMs }) => Math.max(oldestMs, nowMs - startedAtMs), 0);
+    return this.#leases.reduce(
+      (oldestMs, { startedAtMs }) => Math.max(oldestMs, nowMs - startedAtMs),
+      0,
+    );
   }
 
   /** Takes a lease: the generation stays open until its release. */
@@ -156,7 +176,10 @@ export class Generation {
     if (this.#leases.length === 0) this.#onEmpty?.();
   }
 
-  /** Waits for the last lease, ends what is left after the deadline, then closes everything in reverse order. */
+  /**
+   * Waits for the last lease, ends what is left after the deadline, then closes everything in
+   * reverse order.
+   */
   async drain(deadlineMs: number): Promise<void> {
     if (this.#leases.length > 0) {
       const empty = new Promise<void>((resolve) => {

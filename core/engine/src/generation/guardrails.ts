@@ -1,4 +1,7 @@
-/** The guardrail instances of a generation, and the test that each must pass before anything is served. */
+/**
+ * The guardrail instances of a generation, and the test that each must pass before anything is
+ * served.
+ */
 
 import { createHmac, randomBytes } from "node:crypto";
 import { GuardrailRunner, judgesSample } from "@sluice/runtime/guard";
@@ -13,31 +16,47 @@ import { packOptions } from "./isolation/message.ts";
 import { IsolatedGuardrail } from "./isolation/isolated-guardrail.ts";
 
 /**
- * Characters of a text that is judged whole in the thread that serves: the slowest of our guardrails blocks all requests for about 50 ms
- * with as many.
+ * Characters of a text that is judged whole in the thread that serves: the slowest of our
+ * guardrails blocks all requests for about 50 ms with as many.
  */
 const MAX_WHOLE_TEXT = 131_072;
 
 /** Makes every guardrail. Throws a BuildError for one that cannot be made or has no reach. */
-export function createGuardrails(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): GuardrailCatalog {
+export function createGuardrails(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  hostFor: HostFactory,
+): GuardrailCatalog {
   const instances = new Map<string, GuardrailInstance>();
-  for (const use of snapshot.guardrails) instances.set(use.name, createOne(use, definitions, hostFor));
+  for (const use of snapshot.guardrails)
+    instances.set(use.name, createOne(use, definitions, hostFor));
   const list = Object.freeze([...instances.values()]);
   return { find: (name) => instances.get(name), list: () => list };
 }
 
-function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor: HostFactory): GuardrailInstance {
+function createOne(
+  use: GuardrailUseSettings,
+  definitions: Definitions,
+  hostFor: HostFactory,
+): GuardrailInstance {
   const definition = definitions.guardrails.get(use.use);
   const fault = (what: string, fix = "Correct its options, or the plugin."): BuildError =>
     new BuildError([{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }]);
-  if (definition === undefined) throw fault(`names the plugin ${use.use}, which no package provides`);
+  if (definition === undefined)
+    throw fault(`names the plugin ${use.use}, which no package provides`);
   const scope = use.settings.scope ?? definition.scope;
   const settings = Object.freeze({ ...use.settings, ...(scope === undefined ? {} : { scope }) });
   const host = hostFor(`${use.use}/${use.name}`);
   if (settings.isolation === "worker") {
     const url = definitions.urlOf("guardrail", use.use);
     if (url === undefined) throw fault("comes from no module that a worker could import");
-    const guardrail = new IsolatedGuardrail({ use, url, definition: definitions.ownName("guardrail", use.use), host, fault });
+    const guardrail = new IsolatedGuardrail({
+      use,
+      url,
+      definition: definitions.ownName("guardrail", use.use),
+      host,
+      fault,
+    });
     return Object.freeze({
       name: use.name,
       use: use.use,
@@ -53,7 +72,8 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
   } catch (error) {
     throw fault(`could not be made: ${withPlace(error)}`);
   }
-  if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
+  if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0))
+    throw fault("has no check, or no reach of 0 or more");
   // A service does the work elsewhere, and is asked about a text once.
   const isRemote = definition.isRemote === true;
   const worksHere = !isRemote;
@@ -80,7 +100,10 @@ function identityOf({ name, use, options, settings }: GuardrailUseSettings): str
   return `${name}:${createHmac("sha256", SALT).update(identity).digest("hex").slice(0, 16)}`;
 }
 
-/** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */
+/**
+ * Findings for every guardrail that does not deny its own sample: it is configured and would guard
+ * nothing.
+ */
 export async function testGuardrails(
   snapshot: Snapshot,
   catalog: GuardrailCatalog,
@@ -92,15 +115,23 @@ export async function testGuardrails(
       const instance = catalog.find(use.name);
       const definition = definitions.guardrails.get(use.use);
       if (instance === undefined || definition === undefined) return [];
-      const fault = await judgesSample(new GuardrailRunner(instance, host), () => definition.sample(use.options as never));
+      const fault = await judgesSample(new GuardrailRunner(instance, host), () =>
+        definition.sample(use.options as never),
+      );
       if (fault === undefined) return [];
       const { what, isFailure } = fault;
       if (isFailure && definition.isRemote === true) {
-        // Its service is away. That is no fault of the configuration, and a gateway must start: what it judges fails until then.
-        host.log.warn("a guardrail could not be tested", { guardrail: use.name, what, on_error: instance.settings.onError });
+        // Its service is away. That is no fault of the configuration, and a gateway must start:
+        // what it judges fails until then.
+        host.log.warn("a guardrail could not be tested", {
+          guardrail: use.name,
+          what,
+          on_error: instance.settings.onError,
+        });
         return [];
       }
-      const fix = "Correct its options: a guardrail that lets its own sample through guards nothing.";
+      const fix =
+        "Correct its options: a guardrail that lets its own sample through guards nothing.";
       return [{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }];
     }),
   );

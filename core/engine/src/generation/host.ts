@@ -14,7 +14,9 @@ export function createHostFactory(parts: GenerationParts): HostFactory {
   const { shared, log, metrics, state, clock, ledger, tokens } = parts.process;
   const { steps } = parts.process.definitions;
   const sharedStateSteps = new Set(
-    [...steps.values()].filter(({ traits }) => traits?.sharesState === true).map(({ name }) => name),
+    [...steps.values()]
+      .filter(({ traits }) => traits?.sharesState === true)
+      .map(({ name }) => name),
   );
   const makeHost = (plugin: string, ownLog: Log): Host => ({
     log: ownLog,

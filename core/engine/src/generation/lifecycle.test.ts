@@ -36,7 +36,9 @@ describe("an instance", () => {
       given = signal;
       return never();
     };
-    const failed = startInstance({ start }, "retry of pipeline chat").catch((error: unknown) => String(error));
+    const failed = startInstance({ start }, "retry of pipeline chat").catch((error: unknown) =>
+      String(error),
+    );
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await failed).toBe("Error: retry of pipeline chat did not start within 10000 ms.");
     expect(given?.aborted).toBe(true);
@@ -44,7 +46,9 @@ describe("an instance", () => {
 
   it("leaves no timer behind, whether it stops or fails", async () => {
     await stopInstance({ stop: () => Promise.resolve() }, "one");
-    await expect(stopInstance({ stop: () => Promise.reject(new Error("no")) }, "two")).rejects.toThrow("no");
+    await expect(
+      stopInstance({ stop: () => Promise.reject(new Error("no")) }, "two"),
+    ).rejects.toThrow("no");
     await stopInstance({}, "three");
     expect(vi.getTimerCount()).toBe(0);
   });

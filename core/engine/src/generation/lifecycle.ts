@@ -4,10 +4,15 @@ import type { Lifecycle } from "@sluice/contract";
 import { within } from "@sluice/kit";
 
 const START_TIMEOUT_MS = 10_000;
-/** Half the time after which the supervisor kills a worker that stops: the last rows still reach the store. */
+/**
+ * Half the time after which the supervisor kills a worker that stops: the last rows still reach the
+ * store.
+ */
 const STOP_TIMEOUT_MS = 5_000;
 
-/** Starts an instance. Rejects when it fails or exceeds its deadline; the signal is aborted then. */
+/**
+ * Starts an instance. Rejects when it fails or exceeds its deadline; the signal is aborted then.
+ */
 export async function startInstance(instance: Lifecycle, name: string): Promise<void> {
   if (instance.start === undefined) return;
   const controller = new AbortController();
@@ -18,7 +23,10 @@ export async function startInstance(instance: Lifecycle, name: string): Promise<
   });
 }
 
-/** Stops an instance. Rejects when it fails or exceeds its deadline: the next instance is stopped without it. */
+/**
+ * Stops an instance. Rejects when it fails or exceeds its deadline: the next instance is stopped
+ * without it.
+ */
 export async function stopInstance(instance: Lifecycle, name: string): Promise<void> {
   if (instance.stop === undefined) return;
   await within(STOP_TIMEOUT_MS, instance.stop(), () => {

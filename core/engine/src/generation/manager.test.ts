@@ -99,10 +99,30 @@ beforeEach(() => {
   gates = new Map();
   shared = new SharedPool();
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
-  const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
-  const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
+  const keyRing = new KeyRing({
+    pepper: Buffer.from("p"),
+    masterKey: "m".repeat(24),
+    ...stores,
+    clock,
+  });
+  const ledger = {
+    rows: async () => [],
+    days: async () => [],
+    tags: async () => [],
+    spent: async () => 0,
+  };
   const { metrics, tokens, state } = fakeHost();
-  parts = () => ({ log: fakeLog([]), metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
+  parts = () => ({
+    log: fakeLog([]),
+    metrics,
+    clock,
+    definitions,
+    shared,
+    keyRing,
+    ledger,
+    tokens,
+    state,
+  });
   manager = new GenerationManager(parts());
 });
 
@@ -112,7 +132,11 @@ afterEach(() => {
 
 describe("applying a snapshot", () => {
   it("makes everything, starts the innermost step first, and swaps", async () => {
-    expect(await manager.apply(snapshot("a", "outer"))).toMatchObject({ outcome: "applied", digest: "a", findings: [] });
+    expect(await manager.apply(snapshot("a", "outer"))).toMatchObject({
+      outcome: "applied",
+      digest: "a",
+      findings: [],
+    });
     expect(events).toEqual(["make outer a", "make end a", "start end a", "start outer a"]);
     expect(manager.live).toMatchObject({ number: 1, snapshot: { digest: "a" } });
   });
@@ -136,7 +160,9 @@ describe("applying a snapshot", () => {
   });
 
   it("refuses a wrong order before anything is made", async () => {
-    const result = await manager.apply(snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] }));
+    const result = await manager.apply(
+      snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] }),
+    );
     expect(result).toMatchObject({ outcome: "refused" });
     expect(events).toEqual([]);
     expect(manager.live).toBeUndefined();
@@ -155,9 +181,15 @@ describe("applying a snapshot", () => {
     expect(result.findings[0]?.at).toEqual(line(11));
     expect(manager.live).toBe(live);
     const made = events.filter((event) => event.startsWith("make ")).map((event) => event.slice(5));
-    expect(events.filter((event) => event.startsWith("close ")).map((event) => event.slice(6))).toEqual(made.toReversed());
-    const started = events.filter((event) => event.startsWith("start ")).map((event) => event.slice(6));
-    expect(events.filter((event) => event.startsWith("stop ")).map((event) => event.slice(5))).toEqual(started.toReversed());
+    expect(
+      events.filter((event) => event.startsWith("close ")).map((event) => event.slice(6)),
+    ).toEqual(made.toReversed());
+    const started = events
+      .filter((event) => event.startsWith("start "))
+      .map((event) => event.slice(6));
+    expect(
+      events.filter((event) => event.startsWith("stop ")).map((event) => event.slice(5)),
+    ).toEqual(started.toReversed());
   });
 
   it("whose plugin hangs in start is refused after ten seconds, by the plugin's name", async () => {
@@ -168,7 +200,9 @@ describe("applying a snapshot", () => {
     await vi.advanceTimersByTimeAsync(1);
     const result = await applying;
     expect(result).toMatchObject({ outcome: "refused", digest: "b" });
-    expect(result.findings[0]?.message).toContain("hanging of pipeline chat did not start within 10000 ms");
+    expect(result.findings[0]?.message).toContain(
+      "hanging of pipeline chat did not start within 10000 ms",
+    );
     expect(manager.live).toMatchObject({ number: 1 });
     expect(events.slice(-3)).toEqual(["stop hanging", "stop end b", "close end b"]);
   });
@@ -200,7 +234,9 @@ describe("applying a snapshot", () => {
       "applied",
     ]);
     expect(manager.live).toMatchObject({ number: 2, snapshot: { digest: "d" } });
-    expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(false);
+    expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(
+      false,
+    );
   });
 
   it("that runs already and is only refreshed supersedes no waiting edit", async () => {
@@ -210,21 +246,32 @@ describe("applying a snapshot", () => {
     const applying = manager.apply(snapshot("b", "gate"));
     await vi.advanceTimersByTimeAsync(0);
     const waiting = manager.apply(snapshot("c", "gate"));
-    expect(await manager.apply(snapshot("a"), { isRefresh: true })).toMatchObject({ outcome: "unchanged", generation: 1 });
+    expect(await manager.apply(snapshot("a"), { isRefresh: true })).toMatchObject({
+      outcome: "unchanged",
+      generation: 1,
+    });
     open();
-    expect((await Promise.all([applying, waiting])).map(({ outcome }) => outcome)).toEqual(["applied", "applied"]);
+    expect((await Promise.all([applying, waiting])).map(({ outcome }) => outcome)).toEqual([
+      "applied",
+      "applied",
+    ]);
   });
 
   it("that is to replace another generation than the live one, or while an edit waits, is superseded", async () => {
     let open: () => void = () => undefined;
     await manager.apply(snapshot("a"));
-    expect(await manager.apply(snapshot("b"), { replaces: 7 })).toMatchObject({ outcome: "superseded" });
+    expect(await manager.apply(snapshot("b"), { replaces: 7 })).toMatchObject({
+      outcome: "superseded",
+    });
     gates.set("gate c", new Promise((resolve) => (open = resolve)));
     const applying = manager.apply(snapshot("c", "gate"));
     await vi.advanceTimersByTimeAsync(0);
     const late = manager.apply(snapshot("b"), { replaces: 1 });
     open();
-    expect((await Promise.all([applying, late])).map(({ outcome }) => outcome)).toEqual(["applied", "superseded"]);
+    expect((await Promise.all([applying, late])).map(({ outcome }) => outcome)).toEqual([
+      "applied",
+      "superseded",
+    ]);
     const back = await manager.apply(snapshot("a"), { replaces: 2, reason: "it failed" });
     expect(back).toMatchObject({ outcome: "applied", reason: "it failed" });
   });
@@ -232,16 +279,25 @@ describe("applying a snapshot", () => {
   it("that takes too much away is refused with its digest, which forces it", async () => {
     const digest = "0123456789abcdef";
     await manager.apply(
-      snapshotOf({ digest: "a", models: [modelOf("one", []), modelOf("two", [])], pipelines: [pipelineOf(["end"])] }),
+      snapshotOf({
+        digest: "a",
+        models: [modelOf("one", []), modelOf("two", [])],
+        pipelines: [pipelineOf(["end"])],
+      }),
     );
     const shrunk = snapshotOf({ digest, pipelines: [pipelineOf(["end"])] });
     const refused = await manager.apply(shrunk);
     expect(refused).toMatchObject({ outcome: "refused", digest });
     expect(refused.findings[0]?.message).toBe("2 of 2 models would vanish: one, two.");
     expect(refused.findings[0]?.fix).toContain("--force 0123456789ab`");
-    expect(await manager.apply(shrunk, { force: "0123456789aa" })).toMatchObject({ outcome: "refused" });
+    expect(await manager.apply(shrunk, { force: "0123456789aa" })).toMatchObject({
+      outcome: "refused",
+    });
     expect(await manager.apply(shrunk, { force: "0123" })).toMatchObject({ outcome: "refused" });
-    expect(await manager.apply(shrunk, { force: "0123456789ab" })).toMatchObject({ outcome: "applied", generation: 2 });
+    expect(await manager.apply(shrunk, { force: "0123456789ab" })).toMatchObject({
+      outcome: "applied",
+      generation: 2,
+    });
   });
 
   it("goes on counting where the history ended", async () => {
@@ -251,7 +307,10 @@ describe("applying a snapshot", () => {
 
   it("records a candidate that could not be read", () => {
     const at = line(3);
-    expect(manager.refuse([{ at, message: "m", fix: "f" }])).toMatchObject({ outcome: "refused", digest: undefined });
+    expect(manager.refuse([{ at, message: "m", fix: "f" }])).toMatchObject({
+      outcome: "refused",
+      digest: undefined,
+    });
     expect(manager.status.lastAttempt?.findings).toHaveLength(1);
   });
 });
@@ -306,7 +365,9 @@ describe("an old generation", () => {
     expect(manager.live?.snapshot.digest).toBe("s8");
     const newest = manager.apply(snapshot("newest"));
     expect(await waiting).toMatchObject({ outcome: "superseded" });
-    expect(await manager.apply(snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] }))).toMatchObject({
+    expect(
+      await manager.apply(snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] })),
+    ).toMatchObject({
       outcome: "refused",
     });
     expect(await newest).toMatchObject({ outcome: "superseded" });
@@ -389,7 +450,11 @@ describe("a candidate's own tests", () => {
     await manager.apply(snapshot("a"));
     events.length = 0;
     preflight = async () => [failing];
-    expect(await manager.apply(snapshot("b"))).toMatchObject({ outcome: "refused", digest: "b", findings: [failing] });
+    expect(await manager.apply(snapshot("b"))).toMatchObject({
+      outcome: "refused",
+      digest: "b",
+      findings: [failing],
+    });
     expect(events).toEqual(["make end b", "start end b", "test 2", "stop end b", "close end b"]);
     expect(manager.live).toMatchObject({ number: 1 });
     preflight = async () => [];
@@ -411,7 +476,8 @@ describe("a candidate's own tests", () => {
     const testing = new Promise<void>((resolve) => (isTesting = resolve));
     preflight = async (signal) => {
       isTesting();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
       preflight = async () => [];
       return [];
     };
@@ -445,7 +511,9 @@ describe("a candidate's own tests", () => {
 
   it("are not asked of contents that have served before", async () => {
     preflight = async () => [failing];
-    expect(await manager.apply(snapshot("a"), { hasServed: true })).toMatchObject({ outcome: "applied" });
+    expect(await manager.apply(snapshot("a"), { hasServed: true })).toMatchObject({
+      outcome: "applied",
+    });
     expect(events).not.toContain("test 1");
   });
 });

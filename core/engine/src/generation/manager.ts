@@ -1,10 +1,19 @@
-/** The manager: keeps the state of the rollout. What it decides stands in `rollout/state/reduce.ts`. */
+/**
+ * The manager: keeps the state of the rollout. What it decides stands in `rollout/state/reduce.ts`.
+ */
 
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Generation } from "./generation.ts";
 import type { ProcessParts } from "./parts.ts";
-import type { ApplyOptions, ApplyResult, EditPort, ManagerOptions, ManagerStatus, Waiting } from "./rollout/apply.ts";
+import type {
+  ApplyOptions,
+  ApplyResult,
+  EditPort,
+  ManagerOptions,
+  ManagerStatus,
+  Waiting,
+} from "./rollout/apply.ts";
 import type { CanaryEnd } from "./rollout/canary.ts";
 import type { RunningContents } from "./rollout/candidate.ts";
 import { RolloutEffects } from "./rollout/carry-out.ts";
@@ -32,10 +41,13 @@ export class GenerationManager {
       live: () => this.#state.live,
       isOvertaken: () => isOvertaken(this.#state),
     });
-    if (monitor !== undefined) monitor.onFault = (fault) => this.#dispatch({ type: "fault", fault });
+    if (monitor !== undefined)
+      monitor.onFault = (fault) => this.#dispatch({ type: "fault", fault });
   }
 
-  /** The generation that new exchanges lease; `undefined` before the first one and after `close`. */
+  /**
+   * The generation that new exchanges lease; `undefined` before the first one and after `close`.
+   */
   get live(): Generation | undefined {
     return this.#state.live;
   }
@@ -68,13 +80,19 @@ export class GenerationManager {
     this.#effects.edits = edits;
   }
 
-  /** The generation for a presented key: the live one, or the canary. Asked only where a canary may run. */
+  /**
+   * The generation for a presented key: the live one, or the canary. Asked only where a canary may
+   * run.
+   */
   generationFor(presented: () => string): Generation | undefined {
     const { canary } = this.#effects;
     return canary !== undefined && canary.has(presented()) ? canary.generation : this.#state.live;
   }
 
-  /** Ends the canary: `promoted`, it becomes live; `returned`, it drains. `undefined` without a canary. */
+  /**
+   * Ends the canary: `promoted`, it becomes live; `returned`, it drains. `undefined` without a
+   * canary.
+   */
   endCanary(end: CanaryEnd, reason: string): ApplyResult | undefined {
     if (this.#state.canary === undefined) return undefined;
     this.#dispatch({ type: "canary-ended", end, reason });
@@ -86,7 +104,10 @@ export class GenerationManager {
     this.#dispatch(event);
   }
 
-  /** Counts a reading: no automatic rollback begins before its end. Returns the end, which is called once. */
+  /**
+   * Counts a reading: no automatic rollback begins before its end. Returns the end, which is called
+   * once.
+   */
   beginReading(): () => void {
     this.#dispatch({ type: "reading" });
     return () => this.#dispatch({ type: "read" });
@@ -95,7 +116,10 @@ export class GenerationManager {
   /** Applies a snapshot. A failure before the swap changes nothing. */
   apply(snapshot: Snapshot, options: ApplyOptions = {}): Promise<ApplyResult> {
     return new Promise((resolve, reject) => {
-      this.#dispatch({ type: "asked", edit: { snapshot, options, live: this.#state.live, resolve, reject } });
+      this.#dispatch({
+        type: "asked",
+        edit: { snapshot, options, live: this.#state.live, resolve, reject },
+      });
     });
   }
 

@@ -4,9 +4,16 @@ import { createCatalog } from "./models.ts";
 
 const catalog = createCatalog(
   snapshotOf({
-    providers: [providerOf("openai"), providerOf("echo"), providerOf("dark", { missing: ["${env:KEY}"] })],
+    providers: [
+      providerOf("openai"),
+      providerOf("echo"),
+      providerOf("dark", { missing: ["${env:KEY}"] }),
+    ],
     models: [
-      modelOf("gpt-4o", ["openai/gpt-4o-2024", "dark/gpt-4o", "echo/e"], { accessGroups: ["g"], mode: "chat" }),
+      modelOf("gpt-4o", ["openai/gpt-4o-2024", "dark/gpt-4o", "echo/e"], {
+        accessGroups: ["g"],
+        mode: "chat",
+      }),
       modelOf("openai/*", ["openai/*"]),
       modelOf("openai/ft-*", ["openai/ft:*:acme", "echo/fixed"]),
       modelOf("hidden", ["dark/hidden"]),
@@ -31,13 +38,21 @@ describe("the catalogue", () => {
   });
 
   it("finds by the longest wildcard, and puts what it matched into the target", () => {
-    expect(catalog.find("openai/o3")).toMatchObject({ id: "openai/o3", entry: "openai/*", targets: [{ id: "openai/o3" }] });
+    expect(catalog.find("openai/o3")).toMatchObject({
+      id: "openai/o3",
+      entry: "openai/*",
+      targets: [{ id: "openai/o3" }],
+    });
     expect(catalog.find("openai/ft-a")).toMatchObject({
       id: "openai/ft-a",
       entry: "openai/ft-*",
       targets: [{ id: "openai/ft:a:acme" }, { id: "echo/fixed" }],
     });
-    expect(catalog.find("anything")).toMatchObject({ id: "anything", entry: "*", targets: [{ id: "echo/any" }] });
+    expect(catalog.find("anything")).toMatchObject({
+      id: "anything",
+      entry: "*",
+      targets: [{ id: "echo/any" }],
+    });
   });
 
   it("hands on prices of targets, fallbacks and what the operator says, through a wildcard as well", () => {
@@ -48,16 +63,27 @@ describe("the catalogue", () => {
     };
     const settings = modelOf("x/*", ["openai/*"], parts);
     const models = settings.targets.map((target) => ({ ...target, price }));
-    const own = createCatalog(snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets: models }] }));
-    expect(own.find("x/y")).toMatchObject({ id: "x/y", targets: [{ id: "openai/y", price }], ...parts });
+    const own = createCatalog(
+      snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets: models }] }),
+    );
+    expect(own.find("x/y")).toMatchObject({
+      id: "x/y",
+      targets: [{ id: "openai/y", price }],
+      ...parts,
+    });
   });
 
   it("hands on how targets are balanced, through a wildcard as well", () => {
     const parts = { weight: 3, priority: -1, maxParallel: 2, queue: 5, queueTimeoutMs: 100 };
     const settings = modelOf("x/*", ["openai/*"], { balance: "priority" });
     const targets = settings.targets.map((target) => ({ ...target, ...parts }));
-    const own = createCatalog(snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets }] }));
-    expect(own.find("x/y")).toMatchObject({ balance: "priority", targets: [{ id: "openai/y", ...parts }] });
+    const own = createCatalog(
+      snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets }] }),
+    );
+    expect(own.find("x/y")).toMatchObject({
+      balance: "priority",
+      targets: [{ id: "openai/y", ...parts }],
+    });
   });
 
   it("takes what a wildcard matched as text, whatever it holds", () => {

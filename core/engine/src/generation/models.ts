@@ -2,17 +2,32 @@
 
 import type { Model, ModelCatalog, Target } from "@sluice/contract";
 import { withTools } from "../config/prices/seed.ts";
-import type { ModelSettings, ProviderSettings, Snapshot, TargetSettings } from "../config/snapshot.ts";
+import type {
+  ModelSettings,
+  ProviderSettings,
+  Snapshot,
+  TargetSettings,
+} from "../config/snapshot.ts";
 
-/** The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a target stays findable. */
+/**
+ * The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a
+ * target stays findable.
+ */
 export function createCatalog(snapshot: Snapshot): ModelCatalog {
   const providers = new Map(snapshot.providers.map((provider) => [provider.name, provider]));
   const models = snapshot.models.map((settings) => modelOf(settings, providers));
-  const exact = new Map(models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]));
-  const wildcards = models.filter(({ id }) => isWildcard(id)).sort((a, b) => b.id.length - a.id.length);
+  const exact = new Map(
+    models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]),
+  );
+  const wildcards = models
+    .filter(({ id }) => isWildcard(id))
+    .sort((a, b) => b.id.length - a.id.length);
   const find = (id: string): Model | undefined => exact.get(id) ?? matchWildcard(wildcards, id);
-  const hasTarget = (model: Model | undefined): boolean => model !== undefined && model.targets.length > 0;
-  const listed = models.filter((model) => hasTarget(model) || model.fallbacks?.general?.some((id) => hasTarget(find(id))));
+  const hasTarget = (model: Model | undefined): boolean =>
+    model !== undefined && model.targets.length > 0;
+  const listed = models.filter(
+    (model) => hasTarget(model) || model.fallbacks?.general?.some((id) => hasTarget(find(id))),
+  );
   return { find, list: () => listed };
 }
 
@@ -49,8 +64,18 @@ function priceWithTools(
 }
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
-  const { provider, price, dropParams, forwardMetadata, forward, weight, priority, maxParallel, queue, queueTimeoutMs } =
-    settings;
+  const {
+    provider,
+    price,
+    dropParams,
+    forwardMetadata,
+    forward,
+    weight,
+    priority,
+    maxParallel,
+    queue,
+    queueTimeoutMs,
+  } = settings;
   const { rpm, tpm } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
@@ -71,7 +96,9 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
 }
 
 function matchWildcard(wildcards: readonly Model[], id: string): Model | undefined {
-  const entry = wildcards.find((model) => id.length > model.id.length - 1 && id.startsWith(model.id.slice(0, -1)));
+  const entry = wildcards.find(
+    (model) => id.length > model.id.length - 1 && id.startsWith(model.id.slice(0, -1)),
+  );
   if (entry === undefined) return undefined;
   const rest = id.slice(entry.id.length - 1);
   const targets = entry.targets.map((target) =>

@@ -9,7 +9,11 @@ import { calleeOf } from "./callee.ts";
 import type { HostFactory } from "./parts.ts";
 
 /** Makes every provider whose references resolved. */
-export function createProviders(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): ProviderCatalog {
+export function createProviders(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  hostFor: HostFactory,
+): ProviderCatalog {
   const instances = new Map<string, ProviderInstance>();
   for (const {
     name,
@@ -27,16 +31,25 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
   } of snapshot.providers) {
     const definition = definitions.providers.get(use);
     if (definition === undefined || missing.length > 0) continue;
-    const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
+    const translation = blaming(at, () =>
+      definition.create(options as never, hostFor(`${use}/${name}`)),
+    );
     const plugin = definitions.ownName("provider", use);
     const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
     const identity = hash(
       "sha256",
-      JSON.stringify(callHeaders === undefined ? [plugin, options] : [plugin, options, callHeaders]),
+      JSON.stringify(
+        callHeaders === undefined ? [plugin, options] : [plugin, options, callHeaders],
+      ),
       "base64url",
     );
-    const callee = calleeOf(plugin, { options, timeouts, connections, ...(callHeaders !== undefined && { callHeaders }) });
+    const callee = calleeOf(plugin, {
+      options,
+      timeouts,
+      connections,
+      ...(callHeaders !== undefined && { callHeaders }),
+    });
     const fetching = fetchMedia === undefined ? {} : { fetchMedia };
     const instance = {
       name,

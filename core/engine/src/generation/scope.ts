@@ -1,8 +1,13 @@
-/** Scopes: what a generation or a process leaves behind, closed in the reverse order of its making. */
+/**
+ * Scopes: what a generation or a process leaves behind, closed in the reverse order of its making.
+ */
 
 import type { Log, Scope } from "@sluice/contract";
 
-/** A list of things to close. `close` runs them once, the newest first; a failure is logged and stops nothing. */
+/**
+ * A list of things to close. `close` runs them once, the newest first; a failure is logged and
+ * stops nothing.
+ */
 export class ClosingScope implements Pick<Scope, "defer"> {
   readonly #log: Log;
   #controller: AbortController | undefined;

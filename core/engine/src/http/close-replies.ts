@@ -7,7 +7,10 @@ import type { Reply } from "@sluice/contract";
 /** How long a reply may take to end. */
 const MAX_WAIT_MS = 250;
 
-/** Closes each reply, the outermost first. Returns the errors and never rejects, so that rows do not wait for a broken reply. */
+/**
+ * Closes each reply, the outermost first. Returns the errors and never rejects, so that rows do not
+ * wait for a broken reply.
+ */
 export async function closeReplies(replies: readonly Reply[]): Promise<readonly unknown[]> {
   const faults: unknown[] = [];
   for (const reply of replies) {

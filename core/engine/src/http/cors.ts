@@ -1,4 +1,7 @@
-/** Requests from pages of other origins: only where the configuration lists the origin, and never with cookies. */
+/**
+ * Requests from pages of other origins: only where the configuration lists the origin, and never
+ * with cookies.
+ */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CorsSettings } from "../config/snapshot.ts";
@@ -30,7 +33,11 @@ const EXPOSED = [
 ].join(", ");
 
 /** Sets the headers that let an origin read the response. Does nothing for an unlisted origin. */
-export function allowOrigin(settings: CorsSettings, message: IncomingMessage, response: ServerResponse): void {
+export function allowOrigin(
+  settings: CorsSettings,
+  message: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { origin } = message.headers;
   const isAny = settings.origins.includes("*");
   // Without it a shared cache might hand one origin's answer to another.
@@ -48,9 +55,13 @@ export function allowPreflight(
   methods: readonly string[],
 ): void {
   const headers = message.headers["access-control-request-headers"];
-  if (!response.hasHeader("access-control-allow-origin") || message.headers["access-control-request-method"] === undefined)
+  if (
+    !response.hasHeader("access-control-allow-origin") ||
+    message.headers["access-control-request-method"] === undefined
+  )
     return;
   response.setHeader("access-control-allow-methods", methods.join(", "));
-  if (headers !== undefined && /^[\w\-, ]{1,2000}$/.test(headers)) response.setHeader("access-control-allow-headers", headers);
+  if (headers !== undefined && /^[\w\-, ]{1,2000}$/.test(headers))
+    response.setHeader("access-control-allow-headers", headers);
   response.setHeader("access-control-max-age", String(Math.floor(settings.maxAgeMs / 1000)));
 }

@@ -13,7 +13,10 @@ export interface Exchanged {
   readonly received: Promise<string>;
 }
 
-/** Sends raw text to a server and hands out both ends. `isPaused`: the client reads nothing until it is resumed. */
+/**
+ * Sends raw text to a server and hands out both ends. `isPaused`: the client reads nothing until it
+ * is resumed.
+ */
 export async function exchange(text: string, { isPaused = false } = {}): Promise<Exchanged> {
   let arrived: (pair: readonly [IncomingMessage, ServerResponse]) => void;
   const pair = new Promise<readonly [IncomingMessage, ServerResponse]>((resolve) => {
@@ -46,5 +49,7 @@ export const GET = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 export function bodyOf(raw: string): string {
   const [head = "", ...rest] = raw.split("\r\n\r\n");
   const body = rest.join("\r\n\r\n");
-  return /transfer-encoding: chunked/i.test(head) ? body.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").replace(/\r\n$/, "") : body;
+  return /transfer-encoding: chunked/i.test(head)
+    ? body.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").replace(/\r\n$/, "")
+    : body;
 }

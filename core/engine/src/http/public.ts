@@ -50,12 +50,17 @@ export interface PublicApp {
 }
 
 /**
- * The app. Every response, errors included, is written by the egress. Of Koa it has the context alone: Koa's listeners for the end of
- * a response and its chain of one middleware do nothing for a response that Koa does not write.
+ * The app. Every response, errors included, is written by the egress. Of Koa it has the context
+ * alone: Koa's listeners for the end of a response and its chain of one middleware do nothing for a
+ * response that Koa does not write.
  */
 export function createPublicApp(parts: PublicParts): PublicApp {
   const app = new Koa();
-  const serving: Serving = { ...parts, held: new HeldBytes(parts.clock), stalled: new StalledClients(parts.clock) };
+  const serving: Serving = {
+    ...parts,
+    held: new HeldBytes(parts.clock),
+    stalled: new StalledClients(parts.clock),
+  };
   return {
     callback: () => (request, response) => {
       serve(app.createContext(request, response), serving).catch((error: unknown) => {
@@ -84,8 +89,14 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
     const failure = isGatewayError(error)
       ? error
       : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
-    if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
-    writeError(response, failure, ["x-request-id", id], parts.live(ctx.req)?.snapshot.server.errorCode);
+    if (failure.status === 500)
+      parts.log.error("request failed", { request_id: id, error: failure });
+    writeError(
+      response,
+      failure,
+      ["x-request-id", id],
+      parts.live(ctx.req)?.snapshot.server.errorCode,
+    );
     parts.metrics.countUnrouted(failure.status, failure.code);
   }
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
@@ -119,7 +130,10 @@ function admit(
   checkHeaders(message, authHeaders);
   if (isDocsPath(target.path)) {
     if (method !== "GET" && method !== "HEAD") answerPage(response, method, undefined, id);
-    else return openapiPage(target.path, generation, message).then((page) => answerPage(response, method, page, id));
+    else
+      return openapiPage(target.path, generation, message).then((page) =>
+        answerPage(response, method, page, id),
+      );
     return undefined;
   }
   const found: FoundRoute = findRoute(generation, method, target);
@@ -132,14 +146,29 @@ function admit(
   return undefined;
 }
 
-/** Answers with a fixed page, or with `allow` for OPTIONS. Throws `method_not_allowed` for other methods. */
-function answerPage(response: ServerResponse, method: string, page: FixedPage | undefined, id: string): undefined {
-  if (method === "OPTIONS") response.writeHead(204, ["x-request-id", id, "allow", "GET, HEAD"]).end();
-  else if (page !== undefined && (method === "GET" || method === "HEAD")) writePage(response, page, ["x-request-id", id]);
+/**
+ * Answers with a fixed page, or with `allow` for OPTIONS. Throws `method_not_allowed` for other
+ * methods.
+ */
+function answerPage(
+  response: ServerResponse,
+  method: string,
+  page: FixedPage | undefined,
+  id: string,
+): undefined {
+  if (method === "OPTIONS")
+    response.writeHead(204, ["x-request-id", id, "allow", "GET, HEAD"]).end();
+  else if (page !== undefined && (method === "GET" || method === "HEAD"))
+    writePage(response, page, ["x-request-id", id]);
   else throw wrongMethod(method, ["GET", "HEAD"]);
 }
 
-async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serving): Promise<void> {
+async function run(
+  ctx: Koa.Context,
+  id: string,
+  admitted: Admitted,
+  parts: Serving,
+): Promise<void> {
   const { req: message, res: response } = ctx;
   const { generation, target, route, parameters } = admitted;
   const client = clientRequest(message, route.method, target, parameters);
@@ -155,20 +184,32 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     clock: parts.clock,
     codeForm: server.errorCode,
     note: (of, attempt) => note.write(of, attempt),
-    beforeBody: route.beforeBody.length === 0 ? undefined : (asking) => runBeforeBody(route.beforeBody, asking),
+    beforeBody:
+      route.beforeBody.length === 0
+        ? undefined
+        : (asking) => runBeforeBody(route.beforeBody, asking),
     hold: (bytes, { identity }) => held.take(bytes, identity),
     async read({ identity }) {
       const { providers, guardrails } = generation.snapshot;
-      const limits = { maxBytes: server.maxBodyBytes, hold: (bytes: number) => held.takeBody(bytes, identity) };
-      const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
-      // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
+      const limits = {
+        maxBytes: server.maxBodyBytes,
+        hold: (bytes: number) => held.takeBody(bytes, identity),
+      };
+      const isProvider = (name: string): boolean =>
+        providers.some((provider) => provider.name === name);
+      // Only a valid key learns which prefixes are providers: the refusal comes after
+      // authentication, before the body.
       const { provider = "ref" } = parameters;
       if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
-        throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path, route.method, generation.natives);
+        throw target.hasEncodedSlash
+          ? invalidPath()
+          : missingRoute(target.path, route.method, generation.natives);
       const received = await receiveRequest(route.operation, message, client, limits, isProvider);
       if (received === undefined) return undefined;
       const request = withoutCredentials(received);
-      const asked = requestedGuardrails(request.fields, (name) => guardrails.some((guardrail) => guardrail.name === name));
+      const asked = requestedGuardrails(request.fields, (name) =>
+        guardrails.some((guardrail) => guardrail.name === name),
+      );
       return asked.length === 0 ? request : { ...request, guardrails: asked };
     },
   });
@@ -184,18 +225,27 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
   const watched = parts.stalled.watch(exchange, response, server.stalledClientMs);
   response.on("close", () => {
     parts.stalled.end(watched);
-    if (!response.writableFinished) exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
+    if (!response.writableFinished)
+      exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
   try {
-    await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
+    await serveExchange(
+      ctx as Koa.Context & { exchange: Exchange },
+      exchange,
+      route,
+      response,
+      parts,
+    );
     generation.tally?.add(exchange);
   } finally {
     release();
   }
 }
 
-/** The request as steps see it. `method` is the route's: a HEAD is a GET whose body stays behind. */
+/**
+ * The request as steps see it. `method` is the route's: a HEAD is a GET whose body stays behind.
+ */
 function clientRequest(
   message: IncomingMessage,
   method: string,

@@ -3,7 +3,16 @@ import { documentOf } from "@sluice/kit";
 import { rawFrame } from "@sluice/kit/internals";
 import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/contract";
-import { fakeClient, fakeClock, fakeHost, fakeIdentity, fakeLog, fakeRequest, fakeTarget, type LogLine } from "@sluice/testing";
+import {
+  fakeClient,
+  fakeClock,
+  fakeHost,
+  fakeIdentity,
+  fakeLog,
+  fakeRequest,
+  fakeTarget,
+  type LogLine,
+} from "@sluice/testing";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { emptyRecord } from "../accounting/exchange-record.ts";
@@ -22,11 +31,21 @@ interface Served {
 }
 
 /** Serves one exchange by `run`, to a real client. */
-async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Promise<void>): Promise<Served> {
+async function serve(
+  run: (ctx: StepContext) => Promise<void>,
+  record?: () => Promise<void>,
+): Promise<Served> {
   const { response, received } = await connect(GET);
   const rows: SpendRow[] = [];
   const lines: LogLine[] = [];
-  const options = { id: "id-1", operation: "chat", client: fakeClient(), generation: 1, deadlineMs: 60_000, clock } as const;
+  const options = {
+    id: "id-1",
+    operation: "chat",
+    client: fakeClient(),
+    generation: 1,
+    deadlineMs: 60_000,
+    clock,
+  } as const;
   const exchange = new LiveExchange({ ...options, read: async () => undefined });
   exchange.identity = fakeIdentity();
   exchange.request = fakeRequest({ model: "m" });
@@ -86,11 +105,15 @@ describe("serving an exchange", () => {
     const { raw, lines } = await serve(() => Promise.reject(new Error("secret detail")));
     expect(raw).toMatch(/^HTTP\/1\.1 500 /);
     expect(raw).not.toContain("secret detail");
-    expect(lines).toMatchObject([{ level: "error", fields: { error: { code: "internal_error" } } }]);
+    expect(lines).toMatchObject([
+      { level: "error", fields: { error: { code: "internal_error" } } },
+    ]);
   });
 
   it("does not log what the client did wrong", async () => {
-    const { raw, rows, lines } = await serve(() => Promise.reject(new GatewayError("model_not_found", "no")));
+    const { raw, rows, lines } = await serve(() =>
+      Promise.reject(new GatewayError("model_not_found", "no")),
+    );
     expect(raw).toMatch(/^HTTP\/1\.1 404 /);
     expect(rows).toMatchObject([{ attempt: 0, status: "failure", errorCode: "model_not_found" }]);
     expect(lines).toEqual([]);

@@ -25,10 +25,19 @@ import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
-import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "../accounting/explain.ts";
+import {
+  EXPLAIN_HEADER,
+  explainComment,
+  explainHeader,
+  mayExplain,
+} from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
-import { type EstimateParts, estimateUsage, hasUnreportedUsage } from "../accounting/usage/estimate.ts";
+import {
+  type EstimateParts,
+  estimateUsage,
+  hasUnreportedUsage,
+} from "../accounting/usage/estimate.ts";
 import type { UsageSampler } from "../accounting/usage/sample.ts";
 
 /** The parts of the process that serving needs. */
@@ -48,7 +57,10 @@ export interface ServeParts {
   readonly metrics: RequestMetrics;
 }
 
-/** Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows first. */
+/**
+ * Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows
+ * first.
+ */
 export async function serveExchange(
   ctx: StepContext,
   exchange: LiveExchange,
@@ -61,7 +73,9 @@ export async function serveExchange(
     await route.run(ctx);
     await answer(exchange, route, response, parts).catch((error: unknown) => {
       if (isGatewayError(error) || response.headersSent) throw error;
-      throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", { cause: error });
+      throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", {
+        cause: error,
+      });
     });
   } catch (error) {
     await refuse(exchange, outline, response, parts, toGatewayError(error));
@@ -71,15 +85,24 @@ export async function serveExchange(
   const status = response.headersSent ? response.statusCode : undefined;
   parts.metrics.count(exchange, outline, status, parts.clock.monotonic());
   if (parts.recent.isOn) {
-    writeRecord(parts.recent.next(kindOf(exchange, status), exchange.identity?.keyId), exchange, outline, status, parts.clock);
+    writeRecord(
+      parts.recent.next(kindOf(exchange, status), exchange.identity?.keyId),
+      exchange,
+      outline,
+      status,
+      parts.clock,
+    );
   }
   parts.sample(exchange);
 }
 
 function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
   if (identity === undefined) return "unauthenticated";
-  if (attempts.length === 0 && status !== undefined && status >= 400 && status < 500) return "refused";
-  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "clean" : "notable";
+  if (attempts.length === 0 && status !== undefined && status >= 400 && status < 500)
+    return "refused";
+  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success"
+    ? "clean"
+    : "notable";
 }
 
 async function answer(
@@ -89,7 +112,8 @@ async function answer(
   parts: ServeParts,
 ): Promise<void> {
   const { reply } = exchange;
-  if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+  if (reply === undefined)
+    throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
   // The setter checked the reply, but a step may have changed it since.
   checkReply(reply);
   switch (reply.kind) {
@@ -104,15 +128,28 @@ async function answer(
       return;
     }
     case "stream": {
-      const settled = async (cut: GatewayError | undefined, last: Frame | undefined): Promise<string> => {
+      const settled = async (
+        cut: GatewayError | undefined,
+        last: Frame | undefined,
+      ): Promise<string> => {
         if (cut !== undefined) exchange.failure ??= cut;
         await settle(exchange, parts);
         const usage = cut === undefined ? estimatedUsageEvent(exchange, last) : "";
-        return mayExplain(exchange) ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : usage;
+        return mayExplain(exchange)
+          ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock))
+          : usage;
       };
       const headers = replyHeaders(exchange, parts.clock);
       const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
-      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, signal, exchange.codeForm);
+      const failure = await writeStream(
+        response,
+        reply,
+        headers,
+        heartbeatMs,
+        settled,
+        signal,
+        exchange.codeForm,
+      );
       if (failure !== undefined) report(exchange, failure, parts.log);
       return;
     }
@@ -144,35 +181,57 @@ async function refuse(
   report(exchange, error, parts.log);
   const { reply, replaced } = exchange;
   const faults = await closeReplies(reply === undefined ? replaced : [reply, ...replaced]);
-  for (const fault of faults) parts.log.warn("a reply could not be closed", { request_id: exchange.id, error: fault });
+  for (const fault of faults)
+    parts.log.warn("a reply could not be closed", { request_id: exchange.id, error: fault });
   try {
     await settle(exchange, parts);
   } catch (cause) {
     const isKept = cause instanceof Error && isLedgerRefusal(cause);
-    if (!isKept) parts.log.error("spend rows of a failed request could not be made", { request_id: exchange.id, error: cause });
+    if (!isKept)
+      parts.log.error("spend rows of a failed request could not be made", {
+        request_id: exchange.id,
+        error: cause,
+      });
   }
   if (response.headersSent) {
     response.destroy();
     return;
   }
   try {
-    writeError(response, error, headersOf(exchange, outline, error.status, parts), exchange.codeForm);
+    writeError(
+      response,
+      error,
+      headersOf(exchange, outline, error.status, parts),
+      exchange.codeForm,
+    );
   } catch (cause) {
     // A step may have set a header that cannot be sent.
-    parts.log.error("the headers of a reply cannot be sent", { request_id: exchange.id, error: cause });
+    parts.log.error("the headers of a reply cannot be sent", {
+      request_id: exchange.id,
+      error: cause,
+    });
     if (response.headersSent) response.destroy();
     else writeError(response, error, ["x-request-id", exchange.id], exchange.codeForm);
   }
 }
 
 /** The headers of a reply, with the explanation if the client asks for it and may have it. */
-function headersOf(exchange: LiveExchange, outline: RouteOutline, status: number, { clock }: ServeParts): string[] {
+function headersOf(
+  exchange: LiveExchange,
+  outline: RouteOutline,
+  status: number,
+  { clock }: ServeParts,
+): string[] {
   const headers = replyHeaders(exchange, clock);
-  if (mayExplain(exchange)) headers.push(EXPLAIN_HEADER, explainHeader(recordOf(exchange, outline, status, clock)));
+  if (mayExplain(exchange))
+    headers.push(EXPLAIN_HEADER, explainHeader(recordOf(exchange, outline, status, clock)));
   return headers;
 }
 
-/** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
+/**
+ * Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are
+ * none.
+ */
 async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number | undefined> {
   if (exchange.isSettled) return undefined;
   // A reply waits for a token count only here.
@@ -180,7 +239,8 @@ async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number
   closeAttempts(exchange, parts.clock);
   const rows = spendRows(exchange, parts.clock);
   exchange.rows = rows;
-  // The ledger owns the rows from here on, also before they are written. A second call would double them.
+  // The ledger owns the rows from here on, also before they are written. A second call would double
+  // them.
   exchange.isSettled = true;
   if (rows.length > 0) {
     try {
@@ -217,7 +277,12 @@ function toGatewayError(error: unknown): GatewayError {
 function report(exchange: LiveExchange, error: GatewayError, log: Log): void {
   // The ledger may refuse hundreds of requests a second and logs that itself, once.
   if (error.status < 500 || isLedgerRefusal(error)) return;
-  const fields = { request_id: exchange.id, generation: exchange.generation, target: exchange.attempts.at(-1)?.target.id, error };
+  const fields = {
+    request_id: exchange.id,
+    generation: exchange.generation,
+    target: exchange.attempts.at(-1)?.target.id,
+    error,
+  };
   if (error.status === 500) log.error("request failed", fields);
   else log.warn("request failed", fields);
 }

@@ -1,4 +1,7 @@
-/** The check of a candidate: the command `check`, the start and an edit all refuse what this function finds. */
+/**
+ * The check of a candidate: the command `check`, the start and an edit all refuse what this
+ * function finds.
+ */
 
 import type { Finding } from "../config/finding.ts";
 import type { ResolvedConfig } from "../config/load.ts";
@@ -13,10 +16,13 @@ export function resolvedAs(snapshot: Snapshot): ResolvedConfig {
 }
 
 /**
- * The findings of a candidate in itself, before anything is made of it: those of its reading, of the order and the names of its steps
- * and, where it could be read whole, of its policies.
+ * The findings of a candidate in itself, before anything is made of it: those of its reading, of
+ * the order and the names of its steps and, where it could be read whole, of its policies.
  */
-export function checkCandidate({ snapshot, findings, pipelines }: ResolvedConfig, definitions: Definitions): Finding[] {
+export function checkCandidate(
+  { snapshot, findings, pipelines }: ResolvedConfig,
+  definitions: Definitions,
+): Finding[] {
   const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
   return [...findings, ...checkPipelines(pipelines, definitions.steps, snapshot), ...policies];
 }

@@ -5,11 +5,16 @@ import type { LintFinding, LintSubject } from "./rule.ts";
 /** Requests that use a connection or wait for one, for each connection. */
 const REQUESTS_PER_CONNECTION = 5;
 
-/** Reports providers whose connections and wait queue hold fewer requests than a `max_in_flight`. They refuse the excess. */
+/**
+ * Reports providers whose connections and wait queue hold fewer requests than a `max_in_flight`.
+ * They refuse the excess.
+ */
 export function narrowConnections({ snapshot, definitions }: LintSubject): LintFinding[] {
   const admitted = snapshot.pipelines.flatMap(({ steps }) =>
     steps.map(({ use, options }) =>
-      definitions.ownName("step", use) === "limits" ? ((options["max_in_flight"] as number | undefined) ?? 0) : 0,
+      definitions.ownName("step", use) === "limits"
+        ? ((options["max_in_flight"] as number | undefined) ?? 0)
+        : 0,
     ),
   );
   const maxInFlight = Math.max(0, ...admitted);

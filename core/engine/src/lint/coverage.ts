@@ -16,10 +16,16 @@ export interface RouteCoverage {
   /** Whether budgets are enforced: they need limits and a price. */
   readonly budget: boolean;
   readonly cost: boolean;
-  /** Names of the guardrails that check requests, each with its condition, if any. Keys and requests may name more. */
+  /**
+   * Names of the guardrails that check requests, each with its condition, if any. Keys and requests
+   * may name more.
+   */
   readonly guardrailsIn: readonly string[];
   readonly guardrailsOut: readonly string[];
-  /** How guardrails check a streamed reply. `undefined`: the route does not stream, or no guardrail checks replies. */
+  /**
+   * How guardrails check a streamed reply. `undefined`: the route does not stream, or no guardrail
+   * checks replies.
+   */
   readonly streamMode: string | undefined;
   readonly streams: boolean;
   readonly deadlineMs: number;
@@ -27,7 +33,12 @@ export interface RouteCoverage {
   readonly at: Position;
 }
 
-const UPSTREAM: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images", "passthrough"]);
+const UPSTREAM: ReadonlySet<Operation> = new Set<Operation>([
+  "chat",
+  "embeddings",
+  "images",
+  "passthrough",
+]);
 const STREAMS: ReadonlySet<Operation> = new Set<Operation>(["chat", "passthrough"]);
 
 /** Whether the routes of an operation call upstreams. */
@@ -43,22 +54,40 @@ export function coverageOf(subject: LintSubject): readonly RouteCoverage[] {
     const streams = STREAMS.has(operation);
     return routes.map(({ method, path, at }): RouteCoverage => {
       const route = `${method} ${path}`;
-      return { route, pipeline: name, operation, ...protection, streams, deadlineMs, tests: tests.length, at };
+      return {
+        route,
+        pipeline: name,
+        operation,
+        ...protection,
+        streams,
+        deadlineMs,
+        tests: tests.length,
+        at,
+      };
     });
   });
 }
 
-type Protecting = Pick<RouteCoverage, "auth" | "limits" | "budget" | "cost" | "guardrailsIn" | "guardrailsOut" | "streamMode">;
+type Protecting = Pick<
+  RouteCoverage,
+  "auth" | "limits" | "budget" | "cost" | "guardrailsIn" | "guardrailsOut" | "streamMode"
+>;
 
-function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions, unknown = [] }: LintSubject): Protecting {
+function protectionOf(
+  { steps, operation }: PipelineSettings,
+  { snapshot, definitions, unknown = [] }: LintSubject,
+): Protecting {
   const capabilities = new Set(steps.flatMap(({ use }) => capabilitiesOf(use, definitions)));
   const uses = steps.flatMap((step) => {
     const named = guardrailUse(definitions.steps.get(step.use), step.options);
     if (named === undefined) return [];
     const standing = standingGuardrails(snapshot.guardrails);
-    const isUnknown = unknown.some(({ file, line, column }) => formatPlace(step.at) === `${file}:${line}:${column}`);
+    const isUnknown = unknown.some(
+      ({ file, line, column }) => formatPlace(step.at) === `${file}:${line}:${column}`,
+    );
     const limit = isUnknown ? `${limitOf(step)} (no such name)` : limitOf(step);
-    const limited = (names: readonly string[]): readonly string[] => [...names, ...standing].map((name) => `${name}${limit}`);
+    const limited = (names: readonly string[]): readonly string[] =>
+      [...names, ...standing].map((name) => `${name}${limit}`);
     return [{ input: limited(named.input), output: limited(named.output), stream: named.stream }];
   });
   const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
@@ -79,7 +108,10 @@ function formatPlace({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }
 
-/** The condition of a step, as a suffix for a name: ` (when team=support)`. Empty when the step applies to every request. */
+/**
+ * The condition of a step, as a suffix for a name: ` (when team=support)`. Empty when the step
+ * applies to every request.
+ */
 function limitOf({ when, active, isShadow }: StepSettings): string {
   const { header = {}, stream, ...lists } = when ?? {};
   const parts = [

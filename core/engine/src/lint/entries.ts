@@ -8,10 +8,17 @@ export function unkeptReplies({ snapshot, definitions }: LintSubject): LintFindi
   const bound = definitions.states.get(use)?.largestEntry?.(options as never) ?? Infinity;
   return snapshot.pipelines.flatMap(({ name, steps }) =>
     steps.flatMap((step): LintFinding[] => {
-      const wanted = definitions.steps.get(step.use)?.inspect?.(step.options as never).largestEntry ?? 0;
+      const wanted =
+        definitions.steps.get(step.use)?.inspect?.(step.options as never).largestEntry ?? 0;
       if (wanted <= bound) return [];
       const message = `Step ${step.use} of pipeline ${name} stores replies of up to ${wanted} bytes, but \`shared\` (${use}) accepts at most ${bound}.`;
-      return [{ at: step.at, message, fix: "Lower the step's `max_entry`, or raise `max_entry` and the size of `shared`." }];
+      return [
+        {
+          at: step.at,
+          message,
+          fix: "Lower the step's `max_entry`, or raise `max_entry` and the size of `shared`.",
+        },
+      ];
     }),
   );
 }

@@ -1,6 +1,13 @@
 /** The lint `fallback_capability`: a fallback lacks a capability of the model that names it. */
 
-import type { Capabilities, FallbackClass, Feature, Host, ModelMode, Operation } from "@sluice/contract";
+import type {
+  Capabilities,
+  FallbackClass,
+  Feature,
+  Host,
+  ModelMode,
+  Operation,
+} from "@sluice/contract";
 import { seedDirectory } from "../config/prices/seed-models.ts";
 import type { ModelSettings, TargetSettings } from "../config/snapshot.ts";
 import { withPlaceholders } from "../registry/placeholders.ts";
@@ -15,7 +22,11 @@ const FEATURES: Readonly<Record<Feature, { readonly key: string; readonly words:
   speech: { key: "supports_audio_output", words: "audio in the reply" },
   schema: { key: "supports_response_schema", words: "replies in a JSON schema" },
 };
-const OPERATIONS: Readonly<Record<ModelMode, Operation>> = { chat: "chat", embedding: "embeddings", image: "images" };
+const OPERATIONS: Readonly<Record<ModelMode, Operation>> = {
+  chat: "chat",
+  embedding: "embeddings",
+  image: "images",
+};
 
 /** The known abilities of a model. `undefined`: unknown. */
 interface Abilities {
@@ -42,7 +53,9 @@ export function weakerFallbacks(subject: LintSubject): LintFinding[] {
     return names.flatMap((name): LintFinding[] => {
       const fallback = models.find(({ id }) => id === name);
       if (fallback === undefined) return [];
-      const isForLongPrompts = lists.some(([list, ids]) => list === "context_window" && ids.includes(name));
+      const isForLongPrompts = lists.some(
+        ([list, ids]) => list === "context_window" && ids.includes(name),
+      );
       const lost = losses(model, fallback, isForLongPrompts, of);
       if (lost.length === 0) return [];
       const message = `The fallback ${name} of the model ${model.id} lacks: ${lost.join("; ")}.`;
@@ -72,7 +85,8 @@ function losses(
   const { contextTokens: most } = before;
   const { contextTokens: left } = after;
   if (most !== undefined && left !== undefined) {
-    if (isForLongPrompts && left <= most) lost.push(`a longer context (it has ${left} tokens, the model ${most})`);
+    if (isForLongPrompts && left <= most)
+      lost.push(`a longer context (it has ${left} tokens, the model ${most})`);
     else if (left < most) lost.push(`context (it has ${left} tokens, the model ${most})`);
   }
   return lost;
@@ -83,7 +97,9 @@ function abilitiesOf(
   providers: ReadonlyMap<string, Capabilities>,
   { snapshot, definitions }: LintSubject,
 ): Abilities {
-  const best = (can: (target: TargetSettings, capabilities: Capabilities) => boolean | undefined): boolean | undefined => {
+  const best = (
+    can: (target: TargetSettings, capabilities: Capabilities) => boolean | undefined,
+  ): boolean | undefined => {
     const answers = targets.map((target) => {
       const capabilities = providers.get(target.provider);
       if (capabilities === undefined) return undefined;
@@ -94,7 +110,9 @@ function abilitiesOf(
   };
   const feature = (name: Feature): boolean | undefined => {
     const own = best(({ model }, capabilities) =>
-      name === "tools" && !capabilities.tools ? false : (capabilities.supports?.(name, model) ?? undefined),
+      name === "tools" && !capabilities.tools
+        ? false
+        : (capabilities.supports?.(name, model) ?? undefined),
     );
     const said = info?.supports[FEATURES[name].key];
     return own === false && name === "tools" ? false : (said ?? own);
@@ -106,14 +124,22 @@ function abilitiesOf(
   });
   const known = windows.length === 0 ? undefined : Math.max(...windows);
   return {
-    features: Object.fromEntries(names.map((name) => [name, feature(name)])) as Abilities["features"],
+    features: Object.fromEntries(
+      names.map((name) => [name, feature(name)]),
+    ) as Abilities["features"],
     streaming: best((_target, { streaming }) => streaming),
     contextTokens: info?.maxInputTokens ?? known,
   };
 }
 
-/** The capabilities that each provider declares. A provider that cannot be created without its credential is left out. */
-function providerCapabilities({ snapshot, definitions }: LintSubject): ReadonlyMap<string, Capabilities> {
+/**
+ * The capabilities that each provider declares. A provider that cannot be created without its
+ * credential is left out.
+ */
+function providerCapabilities({
+  snapshot,
+  definitions,
+}: LintSubject): ReadonlyMap<string, Capabilities> {
   const known = new Map<string, Capabilities>();
   for (const provider of snapshot.providers) {
     const { name, use, options } = withPlaceholders(provider, definitions);

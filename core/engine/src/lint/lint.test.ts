@@ -12,20 +12,31 @@ const ENVIRONMENT = { REDIS_URL: "redis://127.0.0.1:6379" };
 const CHAT = join(repository, "pipelines/chat.yaml");
 
 /** The shipped configuration with an edit of its gateway file and of chat.yaml. */
-async function edited(gateway: (text: string) => string, chat: (text: string) => string = (text) => text) {
+async function edited(
+  gateway: (text: string) => string,
+  chat: (text: string) => string = (text) => text,
+) {
   const texts = [
     [GATEWAY, gateway(readFileSync(GATEWAY, "utf8"))],
     [CHAT, chat(readFileSync(CHAT, "utf8"))],
   ] as const;
   const source = overlaidSource(new Map(texts));
-  const checked = await checkConfig({ path: "config/gateway.yaml", cwd: repository, environment: ENVIRONMENT, source });
+  const checked = await checkConfig({
+    path: "config/gateway.yaml",
+    cwd: repository,
+    environment: ENVIRONMENT,
+    source,
+  });
   return { ...checked, texts: new Map<string, string>(texts) };
 }
 
 /** The configuration with these lines in the place of the shipped models. */
 const models = (...lines: readonly string[]) => {
   return (text: string): string =>
-    text.replace(/^models:\n[^]*?(?=^end_of_config)/m, `models:\n${lines.map((line) => `  - ${line}\n`).join("")}`);
+    text.replace(
+      /^models:\n[^]*?(?=^end_of_config)/m,
+      `models:\n${lines.map((line) => `  - ${line}\n`).join("")}`,
+    );
 };
 
 async function lints(...parts: Parameters<typeof edited>) {
@@ -37,9 +48,13 @@ async function lints(...parts: Parameters<typeof edited>) {
   });
 }
 
-const drop = (step: string) => (text: string) => text.replace(new RegExp(`^ +- ${step}\\b.*\\n`, "m"), "");
+const drop = (step: string) => (text: string) =>
+  text.replace(new RegExp(`^ +- ${step}\\b.*\\n`, "m"), "");
 const move = (step: string, behind: string) => (text: string) =>
-  drop(step)(text).replace(new RegExp(`^( +- )${behind}\\b.*\\n`, "m"), (found, dash: string) => `${found}${dash}${step}\n`);
+  drop(step)(text).replace(
+    new RegExp(`^( +- )${behind}\\b.*\\n`, "m"),
+    (found, dash: string) => `${found}${dash}${step}\n`,
+  );
 
 const ECHO = "{ id: echo, targets: [{ provider: echo, model: echo }] }";
 
@@ -53,8 +68,12 @@ describe("step_order", () => {
       (text) => text,
       (text) => move("guardrails", "retry")(drop("\\{ use: cache")(text)),
     );
-    expect(found.map(({ rule, line }) => [rule, line])).toEqual(Array.from({ length: 3 }, () => ["step_order", "- guardrails"]));
-    expect(found[0]?.message).toMatch(/^Step guardrails comes after fallback: guardrails check the request again/);
+    expect(found.map(({ rule, line }) => [rule, line])).toEqual(
+      Array.from({ length: 3 }, () => ["step_order", "- guardrails"]),
+    );
+    expect(found[0]?.message).toMatch(
+      /^Step guardrails comes after fallback: guardrails check the request again/,
+    );
   });
 
   it("reports limits behind guardrails", async () => {
@@ -70,18 +89,26 @@ describe("uncovered_route", () => {
     const [found, ...others] = await lints((text) => text, drop("limits"));
     expect(others).toEqual([]);
     expect(found).toMatchObject({ rule: "uncovered_route", severity: "warn" });
-    expect(found?.message).toMatch(/^The routes of pipeline chat have no limits, and pipeline embeddings has it\.$/);
+    expect(found?.message).toMatch(
+      /^The routes of pipeline chat have no limits, and pipeline embeddings has it\.$/,
+    );
     expect(found?.line).toBe("- POST /v1/chat/completions");
   });
 });
 
 describe("fallback_capability", () => {
   const chain = (fallback: string) =>
-    models("{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [other] } }", fallback);
+    models(
+      "{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [other] } }",
+      fallback,
+    );
 
   it("names all that a fallback lacks by its `info`", async () => {
-    const info = "info: { supports_function_calling: false, supports_vision: false, max_input_tokens: 8192 }";
-    const [found, ...others] = await lints(chain(`{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }], ${info} }`));
+    const info =
+      "info: { supports_function_calling: false, supports_vision: false, max_input_tokens: 8192 }";
+    const [found, ...others] = await lints(
+      chain(`{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }], ${info} }`),
+    );
     expect(others).toEqual([]);
     expect(found?.message).toBe(
       "The fallback other of the model gpt-4o lacks: tool calls; images in the prompt; context (it has 8192 tokens, the model 128000).",
@@ -90,7 +117,9 @@ describe("fallback_capability", () => {
   });
 
   it("is silent on an equal, and on unknown abilities", async () => {
-    expect(await lints(chain("{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }"))).toEqual([]);
+    expect(
+      await lints(chain("{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }")),
+    ).toEqual([]);
   });
 
   it("wants a longer context of those that are for long prompts", async () => {
@@ -100,7 +129,9 @@ describe("fallback_capability", () => {
         "{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       ),
     );
-    expect(found[0]?.message).toContain("a longer context (it has 128000 tokens, the model 128000)");
+    expect(found[0]?.message).toContain(
+      "a longer context (it has 128000 tokens, the model 128000)",
+    );
   });
 });
 
@@ -108,27 +139,39 @@ describe("narrow_connections", () => {
   it.each([
     ["400", 0],
     ["399", 1],
-  ])("reports a provider with %s connections where 2,000 requests are admitted: %i", async (connections, count) => {
-    const found = await lints((text) => text.replace("{ use: echo }", `{ use: echo, connections: ${connections} }`));
-    expect(found.filter(({ rule }) => rule === "narrow_connections")).toHaveLength(count);
-  });
+  ])(
+    "reports a provider with %s connections where 2,000 requests are admitted: %i",
+    async (connections, count) => {
+      const found = await lints((text) =>
+        text.replace("{ use: echo }", `{ use: echo, connections: ${connections} }`),
+      );
+      expect(found.filter(({ rule }) => rule === "narrow_connections")).toHaveLength(count);
+    },
+  );
 });
 
 describe("unkept_reply", () => {
   const MEMORY = /^shared: \{ use: memory \}/m;
-  const cacheOf = (entry: string) => (text: string) => text.replace("scope: key }", `scope: key, max_entry: ${entry} }`);
+  const cacheOf = (entry: string) => (text: string) =>
+    text.replace("scope: key }", `scope: key, max_entry: ${entry} }`);
 
   it.each([
     ["4mb", "", 0],
     ["5mb", "", 1],
     ["5mb", ", max_entry: 5mb", 0],
     ["5mb", ", max_entry: 5mb, cache_size: 2mb", 1],
-  ])("reports a cache step whose entries of %s are beyond the driver's: %j", async (entry, options, count) => {
-    const found = await lints((text) => text.replace(MEMORY, `shared: { use: memory${options} }`), cacheOf(entry));
-    expect(found.map(({ rule, line }) => [rule, line?.startsWith("- { use: cache")])).toEqual(
-      Array.from({ length: count }, () => ["unkept_reply", true]),
-    );
-  });
+  ])(
+    "reports a cache step whose entries of %s are beyond the driver's: %j",
+    async (entry, options, count) => {
+      const found = await lints(
+        (text) => text.replace(MEMORY, `shared: { use: memory${options} }`),
+        cacheOf(entry),
+      );
+      expect(found.map(({ rule, line }) => [rule, line?.startsWith("- { use: cache")])).toEqual(
+        Array.from({ length: count }, () => ["unkept_reply", true]),
+      );
+    },
+  );
 
   it("reports it for every driver that declares its largest entry", async () => {
     const redis = 'shared: { use: redis, url: "${env:REDIS_URL}", max_entry: 64kb }';
@@ -155,17 +198,34 @@ describe("unreachable_fallback", () => {
       drop("fallback"),
       /Pipeline chat never uses the fallbacks of the model m: it has no step/,
     ],
-    ["beyond `max`", "{ general: [a, b, c] }", (text) => text, /the fallbacks c of the model m for general.*`max`.* is 2/],
-    ["with `max: 0`", "{ general: [a] }", withStep("{ max: 0 }"), /`max` of its step fallback is 0/],
+    [
+      "beyond `max`",
+      "{ general: [a, b, c] }",
+      (text) => text,
+      /the fallbacks c of the model m for general.*`max`.* is 2/,
+    ],
+    [
+      "with `max: 0`",
+      "{ general: [a] }",
+      withStep("{ max: 0 }"),
+      /`max` of its step fallback is 0/,
+    ],
     [
       "of a class that is left out",
       "{ context_window: [a] }",
       withStep("{ classes: [general] }"),
       /never uses the fallbacks of the model m for context_window/,
     ],
-    ["after a silence", "{ general: [a] }", (text) => text.replace("deadline: 600s", "deadline: 30s"), /after a timeout of echo/],
+    [
+      "after a silence",
+      "{ general: [a] }",
+      (text) => text.replace("deadline: 600s", "deadline: 30s"),
+      /after a timeout of echo/,
+    ],
   ])("reports a fallback %s (V2)", async (_what, lists, chat, said) => {
-    const found = (await lints(spare(lists), chat)).filter(({ rule }) => rule === "unreachable_fallback");
+    const found = (await lints(spare(lists), chat)).filter(
+      ({ rule }) => rule === "unreachable_fallback",
+    );
     expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
   });
 
@@ -185,7 +245,9 @@ describe("unreachable_target", () => {
   it.each([
     [
       "the same target twice",
-      models("{ id: m, targets: [{ provider: echo, model: echo }, { provider: echo, model: echo }] }"),
+      models(
+        "{ id: m, targets: [{ provider: echo, model: echo }, { provider: echo, model: echo }] }",
+      ),
       /occurs twice/,
     ],
     [
@@ -230,13 +292,20 @@ describe("policies", () => {
     const { snapshot, findings } = await edited(policies("{ lints: { unpriced_model: error } }"));
     expect(snapshot).toBeUndefined();
     expect(findings).toHaveLength(1);
-    expect(findings[0]?.message).toMatch(/^The price of openai\/my-own-model.* \(unpriced_model\)$/);
+    expect(findings[0]?.message).toMatch(
+      /^The price of openai\/my-own-model.* \(unpriced_model\)$/,
+    );
     expect(findings[0]?.at.file).toBe("config/gateway.yaml");
   });
 
   it("want of every route that calls upstreams what they say", async () => {
-    const { findings } = await edited(policies("{ require: [limits, guardrails_in] }"), drop("limits"));
-    const pipelines = findings.map(({ message }) => /pipeline (\S+) have no (\w+)/.exec(message)?.slice(1));
+    const { findings } = await edited(
+      policies("{ require: [limits, guardrails_in] }"),
+      drop("limits"),
+    );
+    const pipelines = findings.map(({ message }) =>
+      /pipeline (\S+) have no (\w+)/.exec(message)?.slice(1),
+    );
     expect(pipelines).toEqual([
       ["chat", "limits"],
       ["chat", "guardrail"],
@@ -271,7 +340,12 @@ describe("coverage", () => {
       cost: true,
       streams: true,
     });
-    expect(of("POST /v1/embeddings")).toMatchObject({ limits: true, budget: true, streams: false, guardrailsIn: [] });
+    expect(of("POST /v1/embeddings")).toMatchObject({
+      limits: true,
+      budget: true,
+      streams: false,
+      guardrailsIn: [],
+    });
     expect(of("GET /v1/models")).toMatchObject({ auth: true, cost: false, deadlineMs: 600_000 });
   });
 });

@@ -32,18 +32,29 @@ export function lintsOf(snapshot: Snapshot, definitions: Definitions): readonly 
   return (Object.keys(RULES) as LintName[]).flatMap((rule) => {
     const severity = lints[rule];
     if (severity === "off") return [];
-    return RULES[rule]({ snapshot, definitions }).map((finding): Lint => ({ ...finding, rule, severity }));
+    return RULES[rule]({ snapshot, definitions }).map((finding): Lint => ({
+      ...finding,
+      rule,
+      severity,
+    }));
   });
 }
 
-/** The findings of the policies: lints with severity `error`, and pipelines without a required protection. */
+/**
+ * The findings of the policies: lints with severity `error`, and pipelines without a required
+ * protection.
+ */
 export function policyFindings(snapshot: Snapshot, definitions: Definitions): readonly Finding[] {
   const { lints, require } = snapshot.policies;
   const strict = (Object.keys(RULES) as LintName[]).filter((rule) => lints[rule] === "error");
   if (strict.length === 0 && require.length === 0) return [];
   const subject = { snapshot, definitions };
   const refused = strict.flatMap((rule) =>
-    RULES[rule](subject).map(({ at, message, fix }) => ({ at, message: `${message} (${rule})`, fix })),
+    RULES[rule](subject).map(({ at, message, fix }) => ({
+      at,
+      message: `${message} (${rule})`,
+      fix,
+    })),
   );
   return [...refused, ...missingProtections(subject)];
 }

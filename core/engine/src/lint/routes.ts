@@ -12,13 +12,17 @@ const WORDS: Readonly<Record<Protection, string>> = {
   guardrails_out: "a guardrail for replies",
 };
 
-/** Reports pipelines without a protection that another pipeline has. A reader of the other one expects it everywhere. */
+/**
+ * Reports pipelines without a protection that another pipeline has. A reader of the other one
+ * expects it everywhere.
+ */
 export function uncoveredRoutes(subject: LintSubject): LintFinding[] {
   const covered = onePerPipeline(subject);
   return PROTECTIONS.flatMap((protection) => {
     const having = covered.filter((coverage) => hasProtection(coverage, protection));
     const [first] = having;
-    const reason = first === undefined ? relied(subject, protection) : `pipeline ${first.pipeline} has it`;
+    const reason =
+      first === undefined ? relied(subject, protection) : `pipeline ${first.pipeline} has it`;
     if (reason === undefined) return [];
     return covered
       .filter((coverage) => !having.includes(coverage) && mayHave(coverage, protection))
@@ -57,10 +61,13 @@ function relied({ snapshot }: LintSubject, protection: Protection): string | und
 }
 
 function onePerPipeline(subject: LintSubject): RouteCoverage[] {
-  const calling = new Set(subject.snapshot.pipelines.filter(callsUpstreams).map(({ name }) => name));
+  const calling = new Set(
+    subject.snapshot.pipelines.filter(callsUpstreams).map(({ name }) => name),
+  );
   const byPipeline = new Map<string, RouteCoverage>();
   for (const coverage of coverageOf(subject)) {
-    if (calling.has(coverage.pipeline) && !byPipeline.has(coverage.pipeline)) byPipeline.set(coverage.pipeline, coverage);
+    if (calling.has(coverage.pipeline) && !byPipeline.has(coverage.pipeline))
+      byPipeline.set(coverage.pipeline, coverage);
   }
   return [...byPipeline.values()];
 }

@@ -1,4 +1,7 @@
-/** Lints report settings that are allowed but rarely intended. A policy turns a lint into an error, or switches it off. */
+/**
+ * Lints report settings that are allowed but rarely intended. A policy turns a lint into an error,
+ * or switches it off.
+ */
 
 import type { GuardrailUseSettings, Position, Snapshot } from "../config/snapshot.ts";
 import type { Finding } from "../config/finding.ts";

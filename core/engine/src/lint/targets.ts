@@ -1,10 +1,17 @@
-/** The lints `unreachable_target` and `unpriced_model`: targets that are never called, or that have no known price. */
+/**
+ * The lints `unreachable_target` and `unpriced_model`: targets that are never called, or that have
+ * no known price.
+ */
 
 import type { BalanceStrategy, ModelMode, Operation } from "@sluice/contract";
 import type { ModelSettings, PipelineSettings } from "../config/snapshot.ts";
 import { type LintFinding, type LintSubject, capabilitiesOf } from "./rule.ts";
 
-const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
+const MODES: Partial<Record<Operation, ModelMode>> = {
+  chat: "chat",
+  embeddings: "embedding",
+  images: "image",
+};
 
 /** Reports targets, weights and priorities that no pipeline uses. */
 export function unreachableTargets(subject: LintSubject): LintFinding[] {
@@ -13,32 +20,56 @@ export function unreachableTargets(subject: LintSubject): LintFinding[] {
     const serving = snapshot.pipelines.filter(({ operation }) => MODES[operation] === model.mode);
     if (serving.length === 0) {
       const message = `No pipeline serves the model ${model.id}: none has the operation of the mode ${model.mode}.`;
-      return [{ at: model.at, message, fix: "Add a pipeline of that operation, or remove the model." }];
+      return [
+        { at: model.at, message, fix: "Add a pipeline of that operation, or remove the model." },
+      ];
     }
-    return [...twice(model), ...neverChosen(model, serving, subject), ...unread(model, serving, subject)];
+    return [
+      ...twice(model),
+      ...neverChosen(model, serving, subject),
+      ...unread(model, serving, subject),
+    ];
   });
 }
 
 function twice({ id, targets }: ModelSettings): LintFinding[] {
   return targets.flatMap((target, index) => {
-    const isKnown = targets.slice(0, index).some((other) => other.provider === target.provider && other.model === target.model);
+    const isKnown = targets
+      .slice(0, index)
+      .some((other) => other.provider === target.provider && other.model === target.model);
     if (!isKnown) return [];
     const message = `The target ${target.provider}/${target.model} occurs twice in the model ${id}: both are one deployment.`;
     return [{ at: target.at, message, fix: "Remove one, and give the other the weight of both." }];
   });
 }
 
-function neverChosen(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): LintFinding[] {
+function neverChosen(
+  model: ModelSettings,
+  serving: readonly PipelineSettings[],
+  { definitions }: LintSubject,
+): LintFinding[] {
   const [, second] = model.targets;
-  const choosing = serving.filter(({ steps }) => steps.some(({ use }) => capabilitiesOf(use, definitions).includes("target")));
+  const choosing = serving.filter(({ steps }) =>
+    steps.some(({ use }) => capabilitiesOf(use, definitions).includes("target")),
+  );
   const [fixed] = serving.filter((pipeline) => !choosing.includes(pipeline));
   if (second === undefined || fixed === undefined) return [];
   const message = `Pipeline ${fixed.name} calls only the first target of the model ${model.id}: it has no step balance.`;
-  return [{ at: second.at, message, fix: "Add `balance` before `provider` in the pipeline, or remove the other targets." }];
+  return [
+    {
+      at: second.at,
+      message,
+      fix: "Add `balance` before `provider` in the pipeline, or remove the other targets.",
+    },
+  ];
 }
 
 /** Reports priorities that the strategy ignores, and weights that are all 0. */
-function unread(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): LintFinding[] {
+function unread(
+  model: ModelSettings,
+  serving: readonly PipelineSettings[],
+  { definitions }: LintSubject,
+): LintFinding[] {
   const { targets, id } = model;
   const [first] = targets;
   if (first === undefined || targets.length < 2) return [];
@@ -46,7 +77,10 @@ function unread(model: ModelSettings, serving: readonly PipelineSettings[], { de
     serving.flatMap(({ steps }) =>
       steps
         .filter(({ use }) => capabilitiesOf(use, definitions).includes("target"))
-        .map(({ options }) => model.balance ?? (options["strategy"] as BalanceStrategy | undefined) ?? "weighted"),
+        .map(
+          ({ options }) =>
+            model.balance ?? (options["strategy"] as BalanceStrategy | undefined) ?? "weighted",
+        ),
     ),
   );
   if (strategies.size === 0) return [];
@@ -56,25 +90,39 @@ function unread(model: ModelSettings, serving: readonly PipelineSettings[], { de
   const findings: LintFinding[] = [];
   if (priorities.size > 1 && !strategies.has("priority")) {
     const message = `The priorities of the model ${id} have no effect: the strategy ${strategy} ignores them.`;
-    findings.push({ at: first.at, message, fix: "Write `balance: priority` in the model, or leave the priorities out." });
+    findings.push({
+      at: first.at,
+      message,
+      fix: "Write `balance: priority` in the model, or leave the priorities out.",
+    });
   }
   if (weights.size === 1 && weights.has(0)) {
     const message = `Every target of the model ${id} has the weight 0, which means that it serves only when no other target can.`;
-    findings.push({ at: first.at, message, fix: "Give each target a weight: its share of the requests." });
+    findings.push({
+      at: first.at,
+      message,
+      fix: "Give each target a weight: its share of the requests.",
+    });
   }
   return findings;
 }
 
 /**
- * Reports targets without a price in the target, in prices.yaml or in the built-in table. Wildcards are left out: their prices are
- * known at the request.
+ * Reports targets without a price in the target, in prices.yaml or in the built-in table. Wildcards
+ * are left out: their prices are known at the request.
  */
 export function unpricedModels({ snapshot, definitions }: LintSubject): LintFinding[] {
-  const uses = new Map(snapshot.providers.map(({ name, use }) => [name, definitions.ownName("provider", use)]));
+  const uses = new Map(
+    snapshot.providers.map(({ name, use }) => [name, definitions.ownName("provider", use)]),
+  );
   return snapshot.models.flatMap(({ id, targets }) =>
     targets
       .filter(({ price, model, provider }) => {
-        return price === undefined && !model.includes("*") && snapshot.prices.find(uses.get(provider) ?? "", model) === undefined;
+        return (
+          price === undefined &&
+          !model.includes("*") &&
+          snapshot.prices.find(uses.get(provider) ?? "", model) === undefined
+        );
       })
       .map(({ provider, model, at }) => ({
         at,

@@ -5,7 +5,9 @@ import type { LintFinding, LintSubject } from "./rule.ts";
 /** Characters of base64 that hold 128 bits. */
 const MIN_LENGTH = 22;
 
-/** Reports declared keys that are too short for 128 bits. Messages show the length, never the key. */
+/**
+ * Reports declared keys that are too short for 128 bits. Messages show the length, never the key.
+ */
 export function weakKeys({ snapshot }: LintSubject): LintFinding[] {
   return snapshot.keys
     .filter(({ key }) => key.reveal().length < MIN_LENGTH)

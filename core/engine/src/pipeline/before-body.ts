@@ -1,6 +1,12 @@
 /** The decisions of steps before the body is read. */
 
-import { type Exchange, GatewayError, isGatewayError, type MaybePromise, type Step } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  isGatewayError,
+  type MaybePromise,
+  type Step,
+} from "@sluice/contract";
 
 /** One step's part, with the name that reports of a failure use. */
 export interface BeforeBody {
@@ -9,7 +15,11 @@ export interface BeforeBody {
 }
 
 /** Runs the parts one behind the other. It answers without a promise where none of them waits. */
-export function runBeforeBody(parts: readonly BeforeBody[], exchange: Exchange, from = 0): MaybePromise<void> {
+export function runBeforeBody(
+  parts: readonly BeforeBody[],
+  exchange: Exchange,
+  from = 0,
+): MaybePromise<void> {
   for (let index = from; index < parts.length; index += 1) {
     const part = parts[index] as BeforeBody;
     try {
@@ -27,5 +37,7 @@ export function runBeforeBody(parts: readonly BeforeBody[], exchange: Exchange, 
 }
 
 function failureOf({ name }: BeforeBody, error: unknown): GatewayError {
-  return isGatewayError(error) ? error : new GatewayError("plugin_failed", `The step ${name} failed.`, { cause: error });
+  return isGatewayError(error)
+    ? error
+    : new GatewayError("plugin_failed", `The step ${name} failed.`, { cause: error });
 }

@@ -4,7 +4,10 @@ import type { Position } from "../config/snapshot.ts";
 
 const places = new WeakMap<Error, Position>();
 
-/** Remembers the place that an error comes from and returns the error, to be thrown on. The innermost place stays. */
+/**
+ * Remembers the place that an error comes from and returns the error, to be thrown on. The
+ * innermost place stays.
+ */
 export function blame(error: unknown, at: Position): unknown {
   if (error instanceof Error && !places.has(error)) places.set(error, at);
   return error;

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost } from "@sluice/testing";
 import { checkPipelines, compilePipelines } from "./compile.ts";
-import { line, modelOf, pipelineOf, providerOf, snapshotOf, stepOf, stepsOf } from "./snapshot.fixture.ts";
+import {
+  line,
+  modelOf,
+  pipelineOf,
+  providerOf,
+  snapshotOf,
+  stepOf,
+  stepsOf,
+} from "./snapshot.fixture.ts";
 
 const seen: unknown[] = [];
 const definitions = stepsOf(
@@ -16,7 +24,9 @@ const definitions = stepsOf(
   }),
   stepOf("answer", {
     traits: { terminal: true },
-    create: () => ({ run: async ({ exchange }) => void (exchange.reply = jsonReply({ ok: true })) }),
+    create: () => ({
+      run: async ({ exchange }) => void (exchange.reply = jsonReply({ ok: true })),
+    }),
   }),
 );
 
@@ -27,8 +37,14 @@ describe("compilePipelines", () => {
   ];
   const snapshot = snapshotOf({
     pipelines: [
-      pipelineOf([{ use: "shout", options: { loud: true } }, "answer"], { routes, deadlineMs: 1_234 }),
-      pipelineOf(["answer"], { name: "other", routes: [{ method: "GET", path: "/other", at: line(1) }] }),
+      pipelineOf([{ use: "shout", options: { loud: true } }, "answer"], {
+        routes,
+        deadlineMs: 1_234,
+      }),
+      pipelineOf(["answer"], {
+        name: "other",
+        routes: [{ method: "GET", path: "/other", at: line(1) }],
+      }),
     ],
   });
   const compiled = compilePipelines(snapshot, definitions, () => fakeHost({ generation: 7 }));
@@ -36,19 +52,22 @@ describe("compilePipelines", () => {
   it("makes one function for all routes of a pipeline", () => {
     const first = compiled.routes.find("POST", "/v1/chat/completions");
     const second = compiled.routes.find("POST", "/chat/7");
-    expect(first).toMatchObject({ kind: "found", value: { pipeline: "chat", operation: "chat", deadlineMs: 1_234 } });
+    expect(first).toMatchObject({
+      kind: "found",
+      value: { pipeline: "chat", operation: "chat", deadlineMs: 1_234 },
+    });
     expect(second).toMatchObject({ kind: "found", parameters: { id: "7" } });
-    const runs = [first, second].map((match) => (match.kind === "found" ? match.value.run : undefined));
+    const runs = [first, second].map((match) =>
+      match.kind === "found" ? match.value.run : undefined,
+    );
     expect(runs[0]).toBeDefined();
     expect(runs[0]).toBe(runs[1]);
   });
 
   it("makes each use of a step its own instance, with its own options and host", async () => {
-    expect(compiled.instances.map(({ settings, pipeline }) => `${pipeline}/${settings.use}`)).toEqual([
-      "chat/shout",
-      "chat/answer",
-      "other/answer",
-    ]);
+    expect(
+      compiled.instances.map(({ settings, pipeline }) => `${pipeline}/${settings.use}`),
+    ).toEqual(["chat/shout", "chat/answer", "other/answer"]);
     const match = compiled.routes.find("POST", "/v1/chat/completions");
     const exchange = fakeExchange();
     if (match.kind === "found") await match.value.run({ exchange });
@@ -58,7 +77,9 @@ describe("compilePipelines", () => {
 
   it("refuses a step that no plugin provides", () => {
     const unknown = snapshotOf({ pipelines: [pipelineOf(["absent"])] });
-    expect(() => compilePipelines(unknown, definitions, () => fakeHost())).toThrow("No plugin provides the step absent.");
+    expect(() => compilePipelines(unknown, definitions, () => fakeHost())).toThrow(
+      "No plugin provides the step absent.",
+    );
   });
 });
 
@@ -69,7 +90,9 @@ describe("checkPipelines", () => {
         throw new Error("created");
       },
     });
-    expect(checkPipelines([pipelineOf(["never"]), pipelineOf(["never"], { name: "b" })], stepsOf(never))).toHaveLength(2);
+    expect(
+      checkPipelines([pipelineOf(["never"]), pipelineOf(["never"], { name: "b" })], stepsOf(never)),
+    ).toHaveLength(2);
   });
 
   it("looks for what steps name, where it is known what there is", () => {
@@ -86,13 +109,20 @@ describe("checkPipelines", () => {
       }),
     });
     const pipelines = [pipelineOf(["naming"])];
-    const known = snapshotOf({ providers: [providerOf("openai")], models: [modelOf("wild/*", [])] });
+    const known = snapshotOf({
+      providers: [providerOf("openai")],
+      models: [modelOf("wild/*", [])],
+    });
     const about = (findings: ReturnType<typeof checkPipelines>) =>
-      findings.filter(({ message }) => message.includes("names")).map(({ message, fix }) => `${message} ${fix}`);
+      findings
+        .filter(({ message }) => message.includes("names"))
+        .map(({ message, fix }) => `${message} ${fix}`);
     expect(about(checkPipelines(pipelines, stepsOf(naming), known))).toEqual([
       expect.stringMatching(/^The step names the guardrail "pii"/),
       'The step naming names the provider "opeani", which is not under `providers` of gateway.yaml. did you mean `openai`?',
-      expect.stringMatching(/^The step naming names the model "wild\/one", which is not under `models` of gateway.yaml\. /),
+      expect.stringMatching(
+        /^The step naming names the model "wild\/one", which is not under `models` of gateway.yaml\. /,
+      ),
     ]);
     expect(about(checkPipelines(pipelines, stepsOf(naming)))).toEqual([]);
   });

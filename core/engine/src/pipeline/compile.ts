@@ -1,8 +1,21 @@
 /** Compiles pipelines: from the list in YAML to one function a route. */
 
-import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/contract";
+import {
+  GatewayError,
+  type Host,
+  type Operation,
+  type Step,
+  type StepContext,
+  type StepDefinition,
+} from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Position, Snapshot, StepCondition, StepSettings } from "../config/snapshot.ts";
+import type {
+  PipelineSettings,
+  Position,
+  Snapshot,
+  StepCondition,
+  StepSettings,
+} from "../config/snapshot.ts";
 import { type BeforeBody } from "./before-body.ts";
 import { blaming } from "./blame.ts";
 import { conditionModelFaults } from "./steps/condition-models.ts";
@@ -67,8 +80,15 @@ export interface CompiledPipelines {
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
-/** Every fault of the pipelines' order, and of names in them where it is known what has a name. Needs no instances. */
-export function checkPipelines(pipelines: readonly PipelineSettings[], definitions: StepDefinitions, known?: Known): Finding[] {
+/**
+ * Every fault of the pipelines' order, and of names in them where it is known what has a name.
+ * Needs no instances.
+ */
+export function checkPipelines(
+  pipelines: readonly PipelineSettings[],
+  definitions: StepDefinitions,
+  known?: Known,
+): Finding[] {
   return pipelines.flatMap((pipeline) => [
     ...checkOrder(pipeline, definitions),
     ...useFaults(pipeline, definitions),
@@ -92,7 +112,8 @@ export function compilePipelines(
     const beforeBody: BeforeBody[] = [];
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
-      if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
+      if (definition === undefined)
+        throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
       const stepHost = hostFor(settings);
       const host = settings.isShadow === true ? shadowHost(stepHost) : stepHost;
       const step = blaming(settings.at, () => definition.create(settings.options as never, host));
@@ -100,12 +121,18 @@ export function compilePipelines(
       const { timeZone, clock, log } = stepHost;
       const onShadow = (report: ShadowReport): void => void shadows.push(report);
       const whole = wholeStep(step);
-      const run = runOf(whole, settings, definition, pipeline.name, { timeZone, clock, log, onShadow });
+      const run = runOf(whole, settings, definition, pipeline.name, {
+        timeZone,
+        clock,
+        log,
+        onShadow,
+      });
       // Without options of the use, the fold calls the step itself.
       const made = run === whole ? step.run : run;
       const { terminal = false, concurrent = false, early = false } = definition.traits ?? {};
       const isUnguardedEnd = terminal && !isGuarded(pipeline, definitions);
-      if (run === whole && step.beforeBody !== undefined) beforeBody.push({ name: definition.name, decide: step.beforeBody });
+      if (run === whole && step.beforeBody !== undefined)
+        beforeBody.push({ name: definition.name, decide: step.beforeBody });
       links.push({
         name: definition.name,
         reentrant: isReentrant(definition, settings.options),
@@ -124,7 +151,17 @@ export function compilePipelines(
     for (const { method, path } of pipeline.routes) {
       const { name, operation, deadlineMs, heartbeatMs } = pipeline;
       const outline = { method, path, pipeline: name, operation, steps };
-      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, beforeBody, run });
+      routes.add(method, path, {
+        method,
+        path,
+        pipeline: name,
+        operation,
+        deadlineMs,
+        heartbeatMs,
+        outline,
+        beforeBody,
+        run,
+      });
     }
   }
   return { routes, instances, shadows };

@@ -79,7 +79,9 @@ describe("next", () => {
       }
     };
     const fails = link("fails", () => Promise.reject(new GatewayError("upstream_failed", "no")));
-    await expect(compose([link("plain", again), fails])(context())).rejects.toMatchObject({ code: "plugin_failed" });
+    await expect(compose([link("plain", again), fails])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+    });
   });
 
   it("may be called again by a re-entrant step, and runs all inner steps each time", async () => {
@@ -108,7 +110,9 @@ describe("next", () => {
   it("is refused to a re-entrant step while an earlier call runs", async () => {
     const both: StepFunction = async (_ctx, next) => void (await Promise.all([next(), next()]));
     const slow = link("slow", () => new Promise((resolve) => setImmediate(resolve)));
-    await expect(compose([link("retry", both, { reentrant: true }), slow])(context())).rejects.toMatchObject({
+    await expect(
+      compose([link("retry", both, { reentrant: true }), slow])(context()),
+    ).rejects.toMatchObject({
       code: "plugin_failed",
       cause: { message: "Step retry called next() while an earlier call was still running." },
     });
@@ -145,14 +149,18 @@ describe("next", () => {
     ],
   ])("is refused to a concurrent step %s", async (_what, run, message) => {
     const inner = link("inner", async () => undefined);
-    await expect(compose([link("hedge", run, { concurrent: true }), inner])(context())).rejects.toMatchObject({
+    await expect(
+      compose([link("hedge", run, { concurrent: true }), inner])(context()),
+    ).rejects.toMatchObject({
       code: "plugin_failed",
       cause: { message: `Step hedge ${message}.` },
     });
   });
 
   it("past the last step is a fault of the pipeline", async () => {
-    await expect(compose([link("a", async (_ctx, next) => next())])(context())).rejects.toMatchObject({
+    await expect(
+      compose([link("a", async (_ctx, next) => next())])(context()),
+    ).rejects.toMatchObject({
       code: "plugin_failed",
       message: "The pipeline ended without a reply.",
     });
@@ -164,25 +172,38 @@ describe("a failure", () => {
   it("that a step means goes through as it is", async () => {
     const refusal = new GatewayError("rate_limited", "Too many.");
     const outer = link("outer", async (_ctx, next) => next());
-    await expect(compose([outer, link("limits", () => Promise.reject(refusal))])(context())).rejects.toBe(refusal);
+    await expect(
+      compose([outer, link("limits", () => Promise.reject(refusal))])(context()),
+    ).rejects.toBe(refusal);
   });
 
   it.each([
     ["an error", new TypeError("x is undefined")],
     ["a word", "no"],
     ["nothing", undefined],
-  ])("that throws %s becomes plugin_failed, with the step's name, and the cause for the log", async (_what, thrown) => {
-    const outer = link("outer", async (_ctx, next) => next());
-    const broken = link("broken", () => Promise.reject(thrown as Error));
-    const failure: unknown = await compose([outer, broken])(context()).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "plugin_failed", status: 500, message: "The step broken failed." });
-    expect((failure as Error).cause).toBe(thrown);
-  });
+  ])(
+    "that throws %s becomes plugin_failed, with the step's name, and the cause for the log",
+    async (_what, thrown) => {
+      const outer = link("outer", async (_ctx, next) => next());
+      const broken = link("broken", () => Promise.reject(thrown as Error));
+      const failure: unknown = await compose([outer, broken])(context()).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({
+        code: "plugin_failed",
+        status: 500,
+        message: "The step broken failed.",
+      });
+      expect((failure as Error).cause).toBe(thrown);
+    },
+  );
 
   it("can be caught by an outer step", async () => {
     const ctx = context();
     const rescue = link("rescue", async ({ exchange }, next) =>
-      next().catch((error: GatewayError) => void (exchange.reply = jsonReply({ code: error.code }))),
+      next().catch(
+        (error: GatewayError) => void (exchange.reply = jsonReply({ code: error.code })),
+      ),
     );
     await compose([rescue, link("broken", () => Promise.reject(new Error("x")))])(ctx);
     expect(ctx.exchange.reply).toMatchObject({ document: { value: { code: "plugin_failed" } } });
@@ -209,8 +230,14 @@ describe("the body", () => {
 
   it("is not received for an early step that refuses", async () => {
     const ctx = context();
-    const refuses = link("auth", () => Promise.reject(new GatewayError("authentication_failed", "no")), { needsBody: false });
-    await expect(compose([refuses, answer])(ctx)).rejects.toMatchObject({ code: "authentication_failed" });
+    const refuses = link(
+      "auth",
+      () => Promise.reject(new GatewayError("authentication_failed", "no")),
+      { needsBody: false },
+    );
+    await expect(compose([refuses, answer])(ctx)).rejects.toMatchObject({
+      code: "authentication_failed",
+    });
     expect(ctx.received).toBe(0);
   });
 
@@ -223,7 +250,8 @@ describe("the body", () => {
 
 describe("a step that does everything at its entry", () => {
   const unused: StepFunction = () => Promise.reject(new Error("must not run"));
-  const enters = (name: string, enter: NonNullable<Link["enter"]>, run = unused) => link(name, run, { enter });
+  const enters = (name: string, enter: NonNullable<Link["enter"]>, run = unused) =>
+    link(name, run, { enter });
 
   it("is entered in its place and goes on, at once or later", async () => {
     const seen: string[] = [];
@@ -266,10 +294,16 @@ describe("a step that does everything at its entry", () => {
     const throws = enters("throws", () => {
       throw no;
     });
-    await expect(compose([enters("idle", () => false), throws, answer])(context())).rejects.toBe(no);
-    await expect(compose([enters("rejects", () => Promise.reject(no)), answer])(context())).rejects.toBe(no);
+    await expect(compose([enters("idle", () => false), throws, answer])(context())).rejects.toBe(
+      no,
+    );
+    await expect(
+      compose([enters("rejects", () => Promise.reject(no)), answer])(context()),
+    ).rejects.toBe(no);
     const broken = enters("broken", () => Promise.reject(new Error("boom")));
-    await expect(compose([enters("idle", () => false), broken, answer])(context())).rejects.toMatchObject({
+    await expect(
+      compose([enters("idle", () => false), broken, answer])(context()),
+    ).rejects.toMatchObject({
       code: "plugin_failed",
       message: "The step broken failed.",
     });
@@ -288,6 +322,8 @@ describe("a step that does everything at its entry", () => {
     const counts = enters("counts", () => (entries += 1) === 0);
     await compose([retry, counts, answer])(context());
     expect(entries).toBe(2);
-    await expect(compose([counts])(context())).rejects.toMatchObject({ message: "The pipeline ended without a reply." });
+    await expect(compose([counts])(context())).rejects.toMatchObject({
+      message: "The pipeline ended without a reply.",
+    });
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Folds steps into one function. koa-compose forbids a second `next()`; here a step that is declared re-entrant may call
- * it again, one call at a time, each a fresh attempt. A concurrent one may call it several times at once, for a branch each.
+ * Folds steps into one function. koa-compose forbids a second `next()`; here a step that is
+ * declared re-entrant may call it again, one call at a time, each a fresh attempt. A concurrent one
+ * may call it several times at once, for a branch each.
  */
 
 import { receiveBody } from "@sluice/runtime";
@@ -50,10 +51,16 @@ interface Call {
 }
 
 /**
- * Runs the links from `from` on to the first that has more to do than at its entry, and through its `next` the inner ones. Those
- * in between cost no function of their own. `call` ends with the last of them.
+ * Runs the links from `from` on to the first that has more to do than at its entry, and through its
+ * `next` the inner ones. Those in between cost no function of their own. `call` ends with the last
+ * of them.
  */
-async function runFrom(links: readonly Link[], from: number, ctx: StepContext, call: Call | undefined): Promise<void> {
+async function runFrom(
+  links: readonly Link[],
+  from: number,
+  ctx: StepContext,
+  call: Call | undefined,
+): Promise<void> {
   const { exchange } = ctx;
   const trace = traceOf(exchange);
   let index = from;
@@ -61,7 +68,8 @@ async function runFrom(links: readonly Link[], from: number, ctx: StepContext, c
   trace?.enter(index);
   try {
     for (;;) {
-      if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+      if (link === undefined)
+        throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
       if (link.needsBody && exchange.request === undefined) await receiveBody(exchange);
       if (link.enter === undefined) break;
       const goes = link.enter(exchange);
@@ -83,13 +91,16 @@ async function runFrom(links: readonly Link[], from: number, ctx: StepContext, c
 
 function nextOf(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
   if (link.reentrant) return repeatableNext(links, index, ctx, link);
-  return link.concurrent === true ? branchingNext(links, index, ctx, link) : singleNext(links, index, ctx, link);
+  return link.concurrent === true
+    ? branchingNext(links, index, ctx, link)
+    : singleNext(links, index, ctx, link);
 }
 
 function singleNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
   let isCalled = false;
   return () => {
-    if (isCalled) return Promise.reject(misuse(link.name, "called next() a second time and is not re-entrant"));
+    if (isCalled)
+      return Promise.reject(misuse(link.name, "called next() a second time and is not re-entrant"));
     isCalled = true;
     return runFrom(links, index + 1, ctx, undefined);
   };
@@ -98,7 +109,10 @@ function singleNext(links: readonly Link[], index: number, ctx: StepContext, lin
 function repeatableNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
   const call: Call = { isRunning: false };
   return () => {
-    if (call.isRunning) return Promise.reject(misuse(link.name, "called next() while an earlier call was still running"));
+    if (call.isRunning)
+      return Promise.reject(
+        misuse(link.name, "called next() while an earlier call was still running"),
+      );
     call.isRunning = true;
     return runFrom(links, index + 1, ctx, call);
   };
@@ -109,9 +123,12 @@ function branchingNext(links: readonly Link[], index: number, ctx: StepContext, 
   const used: Exchange[] = [];
   return (branch = ctx) => {
     const { exchange } = branch;
-    if (used.includes(exchange)) return Promise.reject(misuse(link.name, "called next() twice for one branch"));
+    if (used.includes(exchange))
+      return Promise.reject(misuse(link.name, "called next() twice for one branch"));
     if (exchange !== ctx.exchange && parentOf(exchange) !== ctx.exchange) {
-      return Promise.reject(misuse(link.name, "called next() for an exchange that is no branch of its own"));
+      return Promise.reject(
+        misuse(link.name, "called next() for an exchange that is no branch of its own"),
+      );
     }
     used.push(exchange);
     return runFrom(links, index + 1, branch, undefined);

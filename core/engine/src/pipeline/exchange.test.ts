@@ -25,7 +25,8 @@ function open(request: GatewayRequest, readMs = 0): LiveExchange {
 }
 
 describe("the deadline of an exchange", () => {
-  const waiting = (timeoutMs?: number) => fakeRequest({ model: "m" }, timeoutMs === undefined ? {} : { timeoutMs });
+  const waiting = (timeoutMs?: number) =>
+    fakeRequest({ model: "m" }, timeoutMs === undefined ? {} : { timeoutMs });
 
   it.each([
     ["the route's, without a timeout", undefined, 10_000],

@@ -40,8 +40,13 @@ export interface ExchangeOptions {
   readonly hold?: (bytes: number, exchange: Exchange) => boolean;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
-  /** Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are not noted. */
-  readonly note?: ((exchange: LiveExchange, attempt: AttemptWriter) => Promise<void> | undefined) | undefined;
+  /**
+   * Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are
+   * not noted.
+   */
+  readonly note?:
+    | ((exchange: LiveExchange, attempt: AttemptWriter) => Promise<void> | undefined)
+    | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
@@ -92,7 +97,9 @@ export class LiveExchange implements Exchange, ExchangeServices {
     this.#note = options.note;
     const { hold } = options;
     this.hold = hold === undefined ? undefined : (bytes) => hold(bytes, this);
-    this.lifetime = new ExchangeLifetime(options.clock, options.deadlineMs, (reason) => this.abort(reason));
+    this.lifetime = new ExchangeLifetime(options.clock, options.deadlineMs, (reason) =>
+      this.abort(reason),
+    );
     this.trace = new StepTrace(options.clock, this.lifetime.startedMs);
     SERVICES.set(this, this);
   }
@@ -117,7 +124,8 @@ export class LiveExchange implements Exchange, ExchangeServices {
   set reply(reply: Reply | undefined) {
     if (reply !== undefined) checkReply(reply);
     const before = this.#reply;
-    if (before !== undefined && before !== reply && before.kind !== "whole") (this.#replaced ??= []).push(before);
+    if (before !== undefined && before !== reply && before.kind !== "whole")
+      (this.#replaced ??= []).push(before);
     this.#reply = reply;
   }
 
@@ -139,7 +147,8 @@ export class LiveExchange implements Exchange, ExchangeServices {
     const request = await this.#read(this);
     this.trace.turnTo(place);
     this.request = request;
-    if (request?.timeoutMs !== undefined && !this.signal.aborted) this.lifetime.shorten(request.timeoutMs);
+    if (request?.timeoutMs !== undefined && !this.signal.aborted)
+      this.lifetime.shorten(request.timeoutMs);
     return request;
   }
 

@@ -1,4 +1,7 @@
-/** Checks of guardrails in pipelines. The configuration is refused when a required guardrail would not run. */
+/**
+ * Checks of guardrails in pipelines. The configuration is refused when a required guardrail would
+ * not run.
+ */
 
 import {
   GatewayError,
@@ -16,9 +19,17 @@ import { guardrailUse, isAlways } from "./steps/uses.ts";
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
 /** Operations that carry texts. */
-const WITH_TEXTS: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images", "passthrough"]);
+const WITH_TEXTS: ReadonlySet<Operation> = new Set<Operation>([
+  "chat",
+  "embeddings",
+  "images",
+  "passthrough",
+]);
 
-/** Names that no guardrail has, and pipelines that a guardrail which is on by default would not run in. */
+/**
+ * Names that no guardrail has, and pipelines that a guardrail which is on by default would not run
+ * in.
+ */
 export function guardrailFaults(
   pipeline: PipelineSettings,
   definitions: Steps,
@@ -40,8 +51,15 @@ export function guardrailFaults(
       fix: "Add `guardrails` to its steps, after auth.",
     });
   }
-  const steps = pipeline.steps.filter(({ use, options }) => guardrailUse(definitions.get(use), options) !== undefined);
-  if (standing !== undefined && isGuarded(pipeline, definitions) && steps.length > 0 && !steps.some(isAlways)) {
+  const steps = pipeline.steps.filter(
+    ({ use, options }) => guardrailUse(definitions.get(use), options) !== undefined,
+  );
+  if (
+    standing !== undefined &&
+    isGuarded(pipeline, definitions) &&
+    steps.length > 0 &&
+    !steps.some(isAlways)
+  ) {
     findings.push({
       at: steps[0]?.at ?? pipeline.at,
       message: `The guardrail ${standing.name} is on by default, and every step \`guardrails\` of pipeline ${pipeline.name} runs for some requests only, or in shadow.`,
@@ -52,11 +70,18 @@ export function guardrailFaults(
 }
 
 /** Guardrails that judge whole texts only, in steps whose streams are judged in windows. */
-export function streamFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
+export function streamFaults(
+  pipelines: readonly PipelineSettings[],
+  definitions: Steps,
+  catalog: GuardrailCatalog,
+): Finding[] {
   return pipelines.flatMap((pipeline) =>
     usesOf(pipeline, definitions, catalog)
       .filter(
-        ({ name, isWindowed }) => isWindowed && catalog.find(name)?.guardrail.reach === Infinity && hasReplies(catalog, name),
+        ({ name, isWindowed }) =>
+          isWindowed &&
+          catalog.find(name)?.guardrail.reach === Infinity &&
+          hasReplies(catalog, name),
       )
       .map(({ name, at }) => ({
         at,
@@ -66,15 +91,23 @@ export function streamFaults(pipelines: readonly PipelineSettings[], definitions
   );
 }
 
-/** Guardrails that may have a reply asked for once more, in steps that do not, and steps that ask where there is nothing to ask. */
-export function askAgainFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
+/**
+ * Guardrails that may have a reply asked for once more, in steps that do not, and steps that ask
+ * where there is nothing to ask.
+ */
+export function askAgainFaults(
+  pipelines: readonly PipelineSettings[],
+  definitions: Steps,
+  catalog: GuardrailCatalog,
+): Finding[] {
   return pipelines.flatMap(({ name: pipeline, steps, operation }) =>
     steps.flatMap(({ use, options, at }) => {
       const named = guardrailUse(definitions.get(use), options);
       if (named === undefined) return [];
       const isChat = operation === "chat";
       if (named.asksAgain === true) return isChat ? [] : [nothingToAsk(pipeline, operation, at)];
-      // A guardrail that is on by default refuses other replies, because only chat replies are requested again.
+      // A guardrail that is on by default refuses other replies, because only chat replies are
+      // requested again.
       const standing = isChat ? catalog.list().filter(({ settings }) => settings.defaultOn) : [];
       return [...new Set([...named.output, ...standing.map(({ name }) => name)])]
         .filter((name) => {
@@ -101,28 +134,40 @@ function nothingToAsk(pipeline: string, operation: Operation, at: Finding["at"])
 }
 
 /**
- * Whether requests of the pipeline pass a step that runs guardrails, at least those that ask for some: for them it runs whatever its
- * condition says. One without texts needs none.
+ * Whether requests of the pipeline pass a step that runs guardrails, at least those that ask for
+ * some: for them it runs whatever its condition says. One without texts needs none.
  */
 export function isGuarded(pipeline: PipelineSettings, definitions: Steps): boolean {
   if (!WITH_TEXTS.has(pipeline.operation)) return true;
   return pipeline.steps.some(
-    ({ use, options, isShadow }) => isShadow !== true && guardrailUse(definitions.get(use), options) !== undefined,
+    ({ use, options, isShadow }) =>
+      isShadow !== true && guardrailUse(definitions.get(use), options) !== undefined,
   );
 }
 
-/** A terminal step that refuses requests with required guardrails on a route that would not run them. */
+/**
+ * A terminal step that refuses requests with required guardrails on a route that would not run
+ * them.
+ */
 export function refuseUnguarded(run: StepFunction): StepFunction {
   return (ctx, next) => {
     const { identity, request } = ctx.exchange;
     const asked = identity?.guardrails?.[0] ?? request?.guardrails?.[0];
     if (asked === undefined) return run(ctx, next);
-    throw new GatewayError("plugin_failed", `The guardrail ${asked} must run, and this route has no step for it.`);
+    throw new GatewayError(
+      "plugin_failed",
+      `The guardrail ${asked} must run, and this route has no step for it.`,
+    );
   };
 }
 
 /** The streamed texts of replies. Other parts of a stream are checked whole. */
-const REPLY_PARTS: ReadonlySet<TextPart> = new Set<TextPart>(["content", "refusal", "reasoning", "arguments"]);
+const REPLY_PARTS: ReadonlySet<TextPart> = new Set<TextPart>([
+  "content",
+  "refusal",
+  "reasoning",
+  "arguments",
+]);
 
 /** Whether a guardrail checks texts of replies. */
 function hasReplies(catalog: GuardrailCatalog, name: string): boolean {
@@ -135,16 +180,25 @@ interface Use {
   readonly at: Finding["at"];
 }
 
-function usesOf({ steps }: PipelineSettings, definitions: Steps, catalog?: GuardrailCatalog): Use[] {
+function usesOf(
+  { steps }: PipelineSettings,
+  definitions: Steps,
+  catalog?: GuardrailCatalog,
+): Use[] {
   return steps.flatMap(({ use, options, at }) => {
     const named = guardrailUse(definitions.get(use), options);
     if (named === undefined) return [];
-    const standing = (catalog?.list() ?? []).filter(({ settings }) => settings.defaultOn).map(({ name }) => name);
+    const standing = (catalog?.list() ?? [])
+      .filter(({ settings }) => settings.defaultOn)
+      .map(({ name }) => name);
     const outputs = new Set([...named.output, ...standing]);
     return [...new Set([...named.input, ...outputs])].map((name) => ({
       name,
       at,
-      isWindowed: outputs.has(name) && named.stream === "window" && catalog?.find(name)?.settings.mode !== "shadow",
+      isWindowed:
+        outputs.has(name) &&
+        named.stream === "window" &&
+        catalog?.find(name)?.settings.mode !== "shadow",
     }));
   });
 }

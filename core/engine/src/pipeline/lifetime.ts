@@ -33,13 +33,19 @@ export class ExchangeLifetime implements Lifetime {
     else this.#settled.push(settled);
   }
 
-  /** Moves the deadline to so many milliseconds after the start, never to a later time than it had. */
+  /**
+   * Moves the deadline to so many milliseconds after the start, never to a later time than it had.
+   */
   shorten(timeoutMs: number): void {
     const deadlineMs = this.startedMs + timeoutMs;
     if (deadlineMs >= this.deadlineMs) return;
     this.deadlineMs = deadlineMs;
     clearTimeout(this.#timer);
-    this.#timer = this.#timeOut(timeoutMs, "its own timeout", Math.max(0, deadlineMs - this.#clock.monotonic()));
+    this.#timer = this.#timeOut(
+      timeoutMs,
+      "its own timeout",
+      Math.max(0, deadlineMs - this.#clock.monotonic()),
+    );
   }
 
   /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
@@ -53,7 +59,12 @@ export class ExchangeLifetime implements Lifetime {
 
   #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#abort(new GatewayError("deadline_exceeded", `The request took longer than ${name} of ${limitMs} ms.`));
+      this.#abort(
+        new GatewayError(
+          "deadline_exceeded",
+          `The request took longer than ${name} of ${limitMs} ms.`,
+        ),
+      );
     }, leftMs);
   }
 }

@@ -17,13 +17,19 @@ const steps = stepsOf(
 );
 
 function findingsOf(...names: readonly string[]): { line: number; text: string }[] {
-  return checkOrder(pipelineOf(names), steps).map(({ at, message, fix }) => ({ line: at.line, text: `${message} ${fix}` }));
+  return checkOrder(pipelineOf(names), steps).map(({ at, message, fix }) => ({
+    line: at.line,
+    text: `${message} ${fix}`,
+  }));
 }
 
 describe("the order of steps", () => {
-  it.each([[["auth", "cost", "cache", "provider"]], [["sso", "cost", "provider"]], [["provider"]]])("accepts %j", (names) => {
-    expect(findingsOf(...names)).toEqual([]);
-  });
+  it.each([[["auth", "cost", "cache", "provider"]], [["sso", "cost", "provider"]], [["provider"]]])(
+    "accepts %j",
+    (names) => {
+      expect(findingsOf(...names)).toEqual([]);
+    },
+  );
 
   it("refuses a step without what it requires, with the reason and both remedies", () => {
     expect(findingsOf("cost", "auth", "provider")).toEqual([
@@ -35,7 +41,9 @@ describe("the order of steps", () => {
   });
 
   it("names the capability when no plugin provides it", () => {
-    expect(findingsOf("vault", "provider")[0]?.text).toContain("needs a step that provides seal before it");
+    expect(findingsOf("vault", "provider")[0]?.text).toContain(
+      "needs a step that provides seal before it",
+    );
   });
 
   it("refuses a step after one that it must come before", () => {
@@ -64,13 +72,19 @@ describe("the order of steps", () => {
 
   it("refuses a step that cannot serve the operation", () => {
     const findings = checkOrder(pipelineOf(["provider"], { operation: "spend" }), steps);
-    expect(findings).toMatchObject([{ at: line(10), message: "Step provider cannot serve the operation spend." }]);
+    expect(findings).toMatchObject([
+      { at: line(10), message: "Step provider cannot serve the operation spend." },
+    ]);
     expect(findings[0]?.fix).toContain("chat, embeddings");
   });
 
   it("refuses a step twice with the same options, and accepts it with others", () => {
     expect(findingsOf("auth", "cache", "cache", "provider")).toMatchObject([{ line: 12 }]);
-    const different = pipelineOf([{ use: "cache", options: { ttl: 1 } }, { use: "cache", options: { ttl: 2 } }, "provider"]);
+    const different = pipelineOf([
+      { use: "cache", options: { ttl: 1 } },
+      { use: "cache", options: { ttl: 2 } },
+      "provider",
+    ]);
     expect(checkOrder(different, steps)).toEqual([]);
   });
 

@@ -1,4 +1,7 @@
-/** Checks the order of a pipeline's steps against what the definitions say, with the reason of each rule. */
+/**
+ * Checks the order of a pipeline's steps against what the definitions say, with the reason of each
+ * rule.
+ */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
@@ -37,8 +40,13 @@ export function checkOrder(pipeline: PipelineSettings, definitions: Steps): Find
   return findings;
 }
 
-function operationFault(pipeline: PipelineSettings, step: StepSettings, definition: StepDefinition<never>): Finding[] {
-  if (definition.operations === undefined || definition.operations.includes(pipeline.operation)) return [];
+function operationFault(
+  pipeline: PipelineSettings,
+  step: StepSettings,
+  definition: StepDefinition<never>,
+): Finding[] {
+  if (definition.operations === undefined || definition.operations.includes(pipeline.operation))
+    return [];
   return [
     {
       at: step.at,
@@ -48,7 +56,11 @@ function operationFault(pipeline: PipelineSettings, step: StepSettings, definiti
   ];
 }
 
-function terminalFault(steps: readonly StepSettings[], index: number, definition: StepDefinition<never>): Finding[] {
+function terminalFault(
+  steps: readonly StepSettings[],
+  index: number,
+  definition: StepDefinition<never>,
+): Finding[] {
   const next = steps[index + 1];
   if (definition.traits?.terminal !== true || next === undefined) return [];
   return [
@@ -61,11 +73,18 @@ function terminalFault(steps: readonly StepSettings[], index: number, definition
 }
 
 function repeatFault(outer: readonly StepSettings[], step: StepSettings): Finding[] {
-  const wordsOf = (one: StepSettings): string => JSON.stringify([one.use, one.options, one.isShadow === true, conditionOf(one)]);
+  const wordsOf = (one: StepSettings): string =>
+    JSON.stringify([one.use, one.options, one.isShadow === true, conditionOf(one)]);
   const words = wordsOf(step);
   const first = outer.find((other) => wordsOf(other) === words);
   if (first === undefined) return [];
-  return [{ at: step.at, message: `Step ${step.use} is used twice with the same options.`, fix: "Remove one of them." }];
+  return [
+    {
+      at: step.at,
+      message: `Step ${step.use} is used twice with the same options.`,
+      fix: "Remove one of them.",
+    },
+  ];
 }
 
 function requireFaults(
@@ -76,10 +95,16 @@ function requireFaults(
 ): Finding[] {
   return (definition.order?.requires ?? [])
     .filter(
-      (rule) => !outer.some((other) => all.get(other.use)?.order?.provides?.includes(rule.capability) && covers(other, step)),
+      (rule) =>
+        !outer.some(
+          (other) =>
+            all.get(other.use)?.order?.provides?.includes(rule.capability) && covers(other, step),
+        ),
     )
     .flatMap((rule) => {
-      const sometimes = outer.find((other) => all.get(other.use)?.order?.provides?.includes(rule.capability));
+      const sometimes = outer.find((other) =>
+        all.get(other.use)?.order?.provides?.includes(rule.capability),
+      );
       if (sometimes !== undefined) {
         // A condition on the authenticating step has its own finding.
         if (rule.capability === "identity") return [];

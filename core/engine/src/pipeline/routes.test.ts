@@ -54,33 +54,53 @@ describe("a route table", () => {
   });
 
   it("says which methods a path takes", () => {
-    expect(routes.find("PUT", "/v1/models/gpt")).toEqual({ kind: "method", allow: ["GET", "DELETE"] });
+    expect(routes.find("PUT", "/v1/models/gpt")).toEqual({
+      kind: "method",
+      allow: ["GET", "DELETE"],
+    });
     expect(routes.find("get", "/v1/chat/completions")).toEqual({ kind: "method", allow: ["POST"] });
   });
 
   it("lets the first path that matches decide, whatever its methods: fixed routes win over wide ones", () => {
     const made = table("POST /{provider}/{rest...}", "GET /v1/x", "GET /a/{id}", "PUT /a/{id}");
     expect(made.find("POST", "/v1/x")).toEqual({ kind: "method", allow: ["GET"] });
-    expect(made.find("GET", "/a/b")).toEqual({ kind: "found", value: "GET /a/{id}", parameters: { id: "b" } });
-    expect(table("GET /a/{id}", "PUT /a/{id}", "POST /{p}/{rest...}").find("POST", "/a/b")).toEqual({
-      kind: "method",
-      allow: ["GET", "PUT"],
+    expect(made.find("GET", "/a/b")).toEqual({
+      kind: "found",
+      value: "GET /a/{id}",
+      parameters: { id: "b" },
     });
+    expect(table("GET /a/{id}", "PUT /a/{id}", "POST /{p}/{rest...}").find("POST", "/a/b")).toEqual(
+      {
+        kind: "method",
+        allow: ["GET", "PUT"],
+      },
+    );
   });
 
   it("does not mistake a method for a member of an object", () => {
     expect(routes.find("constructor", "/v1/models")).toMatchObject({ kind: "method" });
-    expect(routes.find("GET", "/v1/models/__proto__")).toMatchObject({ kind: "found", parameters: { id: "__proto__" } });
+    expect(routes.find("GET", "/v1/models/__proto__")).toMatchObject({
+      kind: "found",
+      parameters: { id: "__proto__" },
+    });
   });
 });
 
 /** The same by regular expressions, one route at a time. */
-function naiveFind(routes: readonly (readonly [string, string])[], method: string, path: string): RouteMatch<string> {
+function naiveFind(
+  routes: readonly (readonly [string, string])[],
+  method: string,
+  path: string,
+): RouteMatch<string> {
   const fixed = (of: string) => of.split("/").filter((segment) => !segment.startsWith("{")).length;
-  const wide = routes.filter(([, of]) => of.includes("{")).toSorted(([, a], [, b]) => fixed(b) - fixed(a));
+  const wide = routes
+    .filter(([, of]) => of.includes("{"))
+    .toSorted(([, a], [, b]) => fixed(b) - fixed(a));
   const ordered = [...routes.filter(([, of]) => !of.includes("{")), ...wide];
   for (const [, pattern] of ordered) {
-    const source = pattern.replace(/\{(\w+)\.\.\.\}/g, "(?<$1>[^]+)").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+    const source = pattern
+      .replace(/\{(\w+)\.\.\.\}/g, "(?<$1>[^]+)")
+      .replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
     const match = new RegExp(`^${source}$`).exec(path);
     if (match === null) continue;
     const allow = routes.filter(([, other]) => other === pattern).map(([of]) => of);
@@ -100,9 +120,15 @@ describe("any route table", () => {
       fc.constantFrom("", "", "{rest...}"),
       fc.array(segment, { maxLength: 2 }),
     )
-    .map(([segments, rest, after]) => `/${[...segments, ...(rest === "" ? [] : [rest, ...after])].join("/")}`)
+    .map(
+      ([segments, rest, after]) =>
+        `/${[...segments, ...(rest === "" ? [] : [rest, ...after])].join("/")}`,
+    )
     .filter((path) => new Set(path.match(/\{\w+/g)).size === (path.match(/\{\w+/g) ?? []).length);
-  const routes = fc.uniqueArray(fc.tuple(method, pattern), { maxLength: 8, selector: (route) => route.join(" ") });
+  const routes = fc.uniqueArray(fc.tuple(method, pattern), {
+    maxLength: 8,
+    selector: (route) => route.join(" "),
+  });
   const path = fc
     .array(fc.oneof(segment, fc.constantFrom("", "zz")), { maxLength: 5 })
     .map((segments) => `/${segments.join("/")}`);

@@ -1,8 +1,15 @@
-/** The route table: method and path to a value. Exact paths first, then patterns, those with the most fixed segments first. */
+/**
+ * The route table: method and path to a value. Exact paths first, then patterns, those with the
+ * most fixed segments first.
+ */
 
 /** A hit, a path that exists for other methods, or nothing. */
 export type RouteMatch<T> =
-  | { readonly kind: "found"; readonly value: T; readonly parameters: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "found";
+      readonly value: T;
+      readonly parameters: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "method"; readonly allow: readonly string[] }
   | { readonly kind: "none" };
 
@@ -15,8 +22,8 @@ interface Pattern<T> {
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Routes of one listener. `{name}` takes one segment; `{name...}` takes one or more, slashes included, and stands once in a
- * pattern, at its end or before fixed segments.
+ * Routes of one listener. `{name}` takes one segment; `{name...}` takes one or more, slashes
+ * included, and stands once in a pattern, at its end or before fixed segments.
  */
 export class RouteTable<T> {
   readonly #exact = new Map<string, Map<string, T>>();
@@ -25,7 +32,8 @@ export class RouteTable<T> {
   add(method: string, path: string, value: T): void {
     if (path.includes("{")) {
       const known = this.#patterns.find((pattern) => pattern.path === path);
-      if (known === undefined) this.#addPattern({ path, segments: path.split("/"), methods: new Map([[method, value]]) });
+      if (known === undefined)
+        this.#addPattern({ path, segments: path.split("/"), methods: new Map([[method, value]]) });
       else known.methods.set(method, value);
       return;
     }
@@ -49,12 +57,16 @@ export class RouteTable<T> {
 
   /** Every route, exact paths first. */
   *entries(): Generator<{ readonly method: string; readonly path: string; readonly value: T }> {
-    for (const [path, methods] of this.#exact) for (const [method, value] of methods) yield { method, path, value };
-    for (const { path, methods } of this.#patterns) for (const [method, value] of methods) yield { method, path, value };
+    for (const [path, methods] of this.#exact)
+      for (const [method, value] of methods) yield { method, path, value };
+    for (const { path, methods } of this.#patterns)
+      for (const [method, value] of methods) yield { method, path, value };
   }
 
   #addPattern(pattern: Pattern<T>): void {
-    this.#patterns = [...this.#patterns, pattern].toSorted((a, b) => fixedSegments(b) - fixedSegments(a));
+    this.#patterns = [...this.#patterns, pattern].toSorted(
+      (a, b) => fixedSegments(b) - fixedSegments(a),
+    );
   }
 }
 
@@ -62,27 +74,45 @@ function fixedSegments({ segments }: Pattern<unknown>): number {
   return segments.filter((segment) => !segment.startsWith("{")).length;
 }
 
-function pick<T>(methods: ReadonlyMap<string, T>, method: string, parameters: Readonly<Record<string, string>>): RouteMatch<T> {
+function pick<T>(
+  methods: ReadonlyMap<string, T>,
+  method: string,
+  parameters: Readonly<Record<string, string>>,
+): RouteMatch<T> {
   const value = methods.get(method);
   if (value !== undefined) return { kind: "found", value, parameters };
   return { kind: "method", allow: [...methods.keys()] };
 }
 
-function matchPattern(pattern: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | undefined {
+function matchPattern(
+  pattern: readonly string[],
+  path: readonly string[],
+): Readonly<Record<string, string>> | undefined {
   const rest = pattern.findIndex((segment) => segment.endsWith("...}"));
   const parameters: Record<string, string> = {};
-  if (rest < 0) return path.length === pattern.length && matchSegments(pattern, path, parameters) ? parameters : undefined;
+  if (rest < 0)
+    return path.length === pattern.length && matchSegments(pattern, path, parameters)
+      ? parameters
+      : undefined;
   const after = pattern.length - rest - 1;
   const taken = path.slice(rest, path.length - after).join("/");
   if (taken === "" || path.length < pattern.length) return undefined;
   if (!matchSegments(pattern.slice(0, rest), path, parameters)) return undefined;
   parameters[nameOf(pattern[rest]!)] = taken;
-  if (after > 0 && !matchSegments(pattern.slice(-after), path.slice(-after), parameters)) return undefined;
+  if (after > 0 && !matchSegments(pattern.slice(-after), path.slice(-after), parameters))
+    return undefined;
   return parameters;
 }
 
-/** Whether each segment of a pattern fits the path's at the same place; what the pattern takes is written down. */
-function matchSegments(pattern: readonly string[], path: readonly string[], parameters: Record<string, string>): boolean {
+/**
+ * Whether each segment of a pattern fits the path's at the same place; what the pattern takes is
+ * written down.
+ */
+function matchSegments(
+  pattern: readonly string[],
+  path: readonly string[],
+  parameters: Record<string, string>,
+): boolean {
   return pattern.every((expected, index) => {
     const actual = path[index];
     if (!expected.startsWith("{")) return expected === actual;

@@ -2,7 +2,14 @@
 
 import type { StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
-import type { ModelSettings, PipelineSettings, Position, ProviderSettings, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type {
+  ModelSettings,
+  PipelineSettings,
+  Position,
+  ProviderSettings,
+  Snapshot,
+  StepSettings,
+} from "../config/snapshot.ts";
 
 /** A position in a file that does not exist. */
 export const AT: Position = Object.freeze({ file: "config/gateway.yaml", line: 1, column: 1 });
@@ -96,11 +103,24 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
 /** A provider's settings. */
 export function providerOf(name: string, parts: Partial<ProviderSettings> = {}): ProviderSettings {
   const timeouts = { connectMs: 1_000, firstByteMs: 1_000, idleMs: 1_000 };
-  return { name, use: "fake", options: {}, at: AT, missing: [], timeouts, connections: 4, ...parts };
+  return {
+    name,
+    use: "fake",
+    options: {},
+    at: AT,
+    missing: [],
+    timeouts,
+    connections: 4,
+    ...parts,
+  };
 }
 
 /** A model's settings; targets are written `provider/model`. */
-export function modelOf(id: string, targets: readonly string[], parts: Partial<ModelSettings> = {}): ModelSettings {
+export function modelOf(
+  id: string,
+  targets: readonly string[],
+  parts: Partial<ModelSettings> = {},
+): ModelSettings {
   return {
     id,
     mode: "chat",
@@ -115,7 +135,10 @@ export function modelOf(id: string, targets: readonly string[], parts: Partial<M
 }
 
 /** A step definition that hands on, or whatever `parts` says. */
-export function stepOf(name: string, parts: Partial<StepDefinition<never>> = {}): StepDefinition<never> {
+export function stepOf(
+  name: string,
+  parts: Partial<StepDefinition<never>> = {},
+): StepDefinition<never> {
   return defineStep<never>({
     stability: "stable",
     summary: "A test.",
@@ -127,6 +150,8 @@ export function stepOf(name: string, parts: Partial<StepDefinition<never>> = {})
 }
 
 /** Definitions by name. */
-export function stepsOf(...definitions: readonly StepDefinition<never>[]): ReadonlyMap<string, StepDefinition<never>> {
+export function stepsOf(
+  ...definitions: readonly StepDefinition<never>[]
+): ReadonlyMap<string, StepDefinition<never>> {
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }

@@ -1,4 +1,7 @@
-/** Runs the tests of a configuration that is not live: for a command, and for a start that may fall back to another configuration. */
+/**
+ * Runs the tests of a configuration that is not live: for a command, and for a start that may fall
+ * back to another configuration.
+ */
 
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
@@ -15,7 +18,10 @@ export interface AloneResult {
   readonly findings: readonly Finding[];
 }
 
-/** Builds a generation without a gateway, runs the tests of `files` (absent: of all files) and closes it. Never rejects. */
+/**
+ * Builds a generation without a gateway, runs the tests of `files` (absent: of all files) and
+ * closes it. Never rejects.
+ */
 export async function runTestsAlone(
   snapshot: Snapshot,
   definitions: Definitions,

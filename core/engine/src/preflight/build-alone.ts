@@ -11,16 +11,26 @@ import { SharedPool } from "../resources/shared-pool.ts";
 import { processOf } from "./own-parts.ts";
 
 /**
- * Builds a generation without a gateway, for a command. Its guardrails have started and checked their samples. Rejects with a
- * BuildError, or with the error of a plugin.
+ * Builds a generation without a gateway, for a command. Its guardrails have started and checked
+ * their samples. Rejects with a BuildError, or with the error of a plugin.
  */
-export function buildAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Generation> {
+export function buildAlone(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  log: Log,
+): Promise<Generation> {
   const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
   return buildGeneration(processOf(parts), snapshot, 0);
 }
 
-/** The findings of the plugins' `create`, without a gateway. No plugin is started. Never rejects. */
-export function createFaultsAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<readonly Finding[]> {
+/**
+ * The findings of the plugins' `create`, without a gateway. No plugin is started. Never rejects.
+ */
+export function createFaultsAlone(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  log: Log,
+): Promise<readonly Finding[]> {
   const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
   return createFaults(processOf(parts), snapshot);
 }

@@ -39,7 +39,10 @@ export function unmetExpectations(expect: TestExpectSection, outcome: Outcome): 
       what: `there were ${upstreamLog.calls.length} upstream calls, and \`upstream\` names ${named}`,
     });
   } else if (!upstreamLog.isScripted && upstreamLog.surplus > 0 && outcome.reply.status >= 500) {
-    found.push({ key: undefined, what: "an upstream was called, and the test has no `upstream` that says what it answers" });
+    found.push({
+      key: undefined,
+      what: "an upstream was called, and the test has no `upstream` that says what it answers",
+    });
   }
   return found;
 }
@@ -48,19 +51,29 @@ type Expectation = (expect: Required<TestExpectSection>, outcome: Outcome) => st
 
 const EXPECTATIONS: Readonly<Record<keyof TestExpectSection, Expectation>> = {
   status: ({ status }, outcome) =>
-    outcome.reply.status === status ? [] : [`expected status ${status}, but ${cameOf(outcome)} came`],
-  error: ({ error }, outcome) => (hasError(error, outcome) ? [] : [`expected the error ${error}, but ${cameOf(outcome)} came`]),
+    outcome.reply.status === status
+      ? []
+      : [`expected status ${status}, but ${cameOf(outcome)} came`],
+  error: ({ error }, outcome) =>
+    hasError(error, outcome) ? [] : [`expected the error ${error}, but ${cameOf(outcome)} came`],
   headers: ({ headers }, { reply }) =>
     Object.entries(headers).flatMap(([name, value]) => {
       const came = reply.headers[name.toLowerCase()];
       if (came !== undefined && (value === "*" || came === value)) return [];
       const said = came === undefined ? "none came" : `${describe(came)} came`;
-      return [value === "*" ? `expected a header ${name}, but ${said}` : `expected ${name}: ${value}, but ${said}`];
+      return [
+        value === "*"
+          ? `expected a header ${name}, but ${said}`
+          : `expected ${name}: ${value}, but ${said}`,
+      ];
     }),
   headers_lack: ({ headers_lack: names }, { reply }) =>
     names
       .filter((name) => reply.headers[name.toLowerCase()] !== undefined)
-      .map((name) => `expected no header ${name}, but ${describe(reply.headers[name.toLowerCase()])} came`),
+      .map(
+        (name) =>
+          `expected no header ${name}, but ${describe(reply.headers[name.toLowerCase()])} came`,
+      ),
   body: ({ body }, { reply }) => unequal("body", body, reply.body),
   body_has: ({ body_has: texts }, { reply }) =>
     [texts]
@@ -78,22 +91,31 @@ const EXPECTATIONS: Readonly<Record<keyof TestExpectSection, Expectation>> = {
   },
   targets: ({ targets }, { upstreamLog }) => {
     const came = upstreamLog.calls.map(({ target }) => target);
-    return sameValue(came, targets) ? [] : [`expected calls of ${listed(targets)}, but they were of ${listed(came)}`];
+    return sameValue(came, targets)
+      ? []
+      : [`expected calls of ${listed(targets)}, but they were of ${listed(came)}`];
   },
   upstream_calls: ({ upstream_calls: count }, { upstreamLog }) =>
     upstreamLog.calls.length === count
       ? []
-      : [`expected ${count} upstream call${count === 1 ? "" : "s"}, but there ${wasOrWere(upstreamLog.calls.length)}`],
+      : [
+          `expected ${count} upstream call${count === 1 ? "" : "s"}, but there ${wasOrWere(upstreamLog.calls.length)}`,
+        ],
   upstream_body: ({ upstream_body: members }, { upstreamLog }) => {
     const last = upstreamLog.calls.at(-1);
-    return last === undefined ? ["expected an upstream call, but there was none"] : unequal("upstream_body", members, last.body);
+    return last === undefined
+      ? ["expected an upstream call, but there was none"]
+      : unequal("upstream_body", members, last.body);
   },
   upstream_body_has: ({ upstream_body_has: texts }, { upstreamLog }) =>
     [texts]
       .flat()
       .filter((text) => !upstreamLog.calls.some(({ body }) => body.includes(text)))
       .map((text) => {
-        const came = upstreamLog.calls.length === 0 ? "there was none" : `there was ${describe(upstreamLog.calls.at(-1)?.body)}`;
+        const came =
+          upstreamLog.calls.length === 0
+            ? "there was none"
+            : `there was ${describe(upstreamLog.calls.at(-1)?.body)}`;
         return `expected an upstream body with ${describe(text)}, but ${came}`;
       }),
   upstream_body_lacks: ({ upstream_body_lacks: texts }, { upstreamLog }) =>
@@ -103,13 +125,18 @@ const EXPECTATIONS: Readonly<Record<keyof TestExpectSection, Expectation>> = {
       .map((text) => `expected no upstream body with ${describe(text)}, but there was one`),
   rows: ({ rows }, outcome) => {
     const came = outcome.rows.map(({ status }) => status);
-    return sameValue(came, rows) ? [] : [`expected the rows ${listed(rows)}, but they were ${listed(came)}`];
+    return sameValue(came, rows)
+      ? []
+      : [`expected the rows ${listed(rows)}, but they were ${listed(came)}`];
   },
   cost: ({ cost }, { rows }) => {
     const known = rows.flatMap(({ costNanoUsd }) => (costNanoUsd === null ? [] : [costNanoUsd]));
-    if (known.length < rows.length) return [`expected a cost of $${cost}, but a row has no known cost`];
+    if (known.length < rows.length)
+      return [`expected a cost of $${cost}, but a row has no known cost`];
     const came = known.reduce((sum, nanoUsd) => sum + nanoUsd, 0);
-    return came === configuredNanoUsd(cost) ? [] : [`expected a cost of $${cost}, but it was $${dollarsOf(came)}`];
+    return came === configuredNanoUsd(cost)
+      ? []
+      : [`expected a cost of $${cost}, but it was $${dollarsOf(came)}`];
   },
 };
 
@@ -123,7 +150,9 @@ function unequal(what: string, members: Readonly<Record<string, unknown>>, text:
   return Object.entries(members).flatMap(([path, expected]) => {
     const came = readPath(value, path);
     if (sameValue(came, expected)) return [];
-    return [`expected ${path} = ${describe(expected)}, but ${came === undefined ? "nothing" : describe(came)} came`];
+    return [
+      `expected ${path} = ${describe(expected)}, but ${came === undefined ? "nothing" : describe(came)} came`,
+    ];
   });
 }
 
@@ -141,7 +170,10 @@ function cameOf({ reply, errorCode, errors }: Outcome): string {
   return `${reply.status}${code}${typeof message === "string" ? ` (${message})` : ""}${cause}`;
 }
 
-/** Whether the reply is this error. A request refused before an exchange began is compared by status and type alone. */
+/**
+ * Whether the reply is this error. A request refused before an exchange began is compared by status
+ * and type alone.
+ */
 function hasError(error: string, { reply, errorCode }: Outcome): boolean {
   if (errorCode !== undefined) return errorCode === error;
   const info = ERROR_CODES[error as ErrorCode] as (typeof ERROR_CODES)[ErrorCode] | undefined;

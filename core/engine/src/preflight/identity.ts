@@ -6,11 +6,25 @@ import type { TestKeySection } from "../config/schema/pipeline-tests.ts";
 
 /** The identity of a test's key. */
 export function identityOf(key: TestKeySection): Identity {
-  const { alias = "test", user_id: userId, team_id: teamId, team_models: teamModels, guardrails, passthrough } = key;
+  const {
+    alias = "test",
+    user_id: userId,
+    team_id: teamId,
+    team_models: teamModels,
+    guardrails,
+    passthrough,
+  } = key;
   const { rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
   const maxBudgetNanoUsd = nullableNanoUsd(key.max_budget);
   const softBudgetNanoUsd = nullableNanoUsd(key.soft_budget);
-  const limits = { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: null, rpm, tpm, maxParallelRequests };
+  const limits = {
+    maxBudgetNanoUsd,
+    softBudgetNanoUsd,
+    budgetDuration: null,
+    rpm,
+    tpm,
+    maxParallelRequests,
+  };
   const isLimited = Object.values(limits).some((bound) => bound !== null);
   return Object.freeze({
     kind: "key",

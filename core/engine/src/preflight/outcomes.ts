@@ -1,4 +1,7 @@
-/** Encodes outcomes of tests as upstream replies: in the reference dialect, or in the provider's own where the test writes it. */
+/**
+ * Encodes outcomes of tests as upstream replies: in the reference dialect, or in the provider's own
+ * where the test writes it.
+ */
 
 import type { Operation } from "@sluice/contract";
 import { inputCount } from "@sluice/kit/internals";
@@ -18,7 +21,8 @@ const CREATED_SECONDS = 1_700_000_000;
 const PROMPT_TOKENS = 10;
 const COMPLETION_TOKENS = 5;
 /** A PNG of one white pixel. */
-const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAusB9Wm6WQAAAABJRU5ErkJggg==";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAusB9Wm6WQAAAABJRU5ErkJggg==";
 
 /** Whether the provider's own plugin decodes the outcome. */
 export function isNative({ body, events }: TestOutcomeSection): boolean {
@@ -34,8 +38,19 @@ export function answerOf(outcome: TestOutcomeSection, asked: Asked): ScriptedAns
   const { type, pieces } = contentOf(outcome, asked, isGood);
   const stop = outcome.cut_after ?? outcome.silent_after;
   const chunks = stop === undefined ? pieces : pieces.slice(0, stop);
-  const end = outcome.cut_after !== undefined ? "cut" : outcome.silent_after !== undefined ? "silent" : "whole";
-  return { kind: "response", status, headers: { "content-type": type, ...outcome.headers }, chunks, end };
+  const end =
+    outcome.cut_after !== undefined
+      ? "cut"
+      : outcome.silent_after !== undefined
+        ? "silent"
+        : "whole";
+  return {
+    kind: "response",
+    status,
+    headers: { "content-type": type, ...outcome.headers },
+    chunks,
+    end,
+  };
 }
 
 interface Content {
@@ -44,11 +59,16 @@ interface Content {
 }
 
 function contentOf(outcome: TestOutcomeSection, asked: Asked, isGood: boolean): Content {
-  if (outcome.events !== undefined) return { type: "text/event-stream", pieces: outcome.events.map(eventOf) };
-  if (outcome.body !== undefined) return { type: "application/json", pieces: [textOf(outcome.body)] };
+  if (outcome.events !== undefined)
+    return { type: "text/event-stream", pieces: outcome.events.map(eventOf) };
+  if (outcome.body !== undefined)
+    return { type: "application/json", pieces: [textOf(outcome.body)] };
   if (!isGood) return { type: "application/json", pieces: [JSON.stringify(errorOf(outcome))] };
   if (asked.stream) {
-    return { type: "text/event-stream", pieces: [...chunksOf(outcome, asked).map(eventOf), "data: [DONE]\n\n"] };
+    return {
+      type: "text/event-stream",
+      pieces: [...chunksOf(outcome, asked).map(eventOf), "data: [DONE]\n\n"],
+    };
   }
   return { type: "application/json", pieces: [JSON.stringify(wholeOf(outcome, asked))] };
 }
@@ -61,7 +81,11 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function errorOf({ status, message = `The test's upstream answers with ${status}.`, code }: TestOutcomeSection): unknown {
+function errorOf({
+  status,
+  message = `The test's upstream answers with ${status}.`,
+  code,
+}: TestOutcomeSection): unknown {
   return { error: { message, type: "test_error", param: null, code: code ?? null } };
 }
 
@@ -70,17 +94,37 @@ function wholeOf(outcome: TestOutcomeSection, { operation, body }: Asked): unkno
   switch (operation) {
     case "embeddings": {
       const count = inputCount(body["input"] as never);
-      const data = Array.from({ length: count }, (_, index) => ({ object: "embedding", index, embedding: [0.25, -0.5, 1] }));
+      const data = Array.from({ length: count }, (_, index) => ({
+        object: "embedding",
+        index,
+        embedding: [0.25, -0.5, 1],
+      }));
       return { object: "list", data, model, ...usageOf(outcome, false) };
     }
     case "images": {
-      const image = body["response_format"] === "url" ? { url: "https://sluice-test.invalid/image.png" } : { b64_json: PIXEL };
-      return { created: CREATED_SECONDS, data: Array.from({ length: Number(body["n"] ?? 1) }, () => image) };
+      const image =
+        body["response_format"] === "url"
+          ? { url: "https://sluice-test.invalid/image.png" }
+          : { b64_json: PIXEL };
+      return {
+        created: CREATED_SECONDS,
+        data: Array.from({ length: Number(body["n"] ?? 1) }, () => image),
+      };
     }
     default: {
-      const message = { role: "assistant", content: contentText(outcome), refusal: null, ...toolCallsOf(outcome) };
+      const message = {
+        role: "assistant",
+        content: contentText(outcome),
+        refusal: null,
+        ...toolCallsOf(outcome),
+      };
       const choices = [{ index: 0, message, logprobs: null, finish_reason: finishOf(outcome) }];
-      const head = { id: "chatcmpl-test", object: "chat.completion", created: CREATED_SECONDS, model };
+      const head = {
+        id: "chatcmpl-test",
+        object: "chat.completion",
+        created: CREATED_SECONDS,
+        model,
+      };
       return { ...head, choices, ...usageOf(outcome, true) };
     }
   }
@@ -116,7 +160,13 @@ function contentText({ reply, chunks, tool_calls: calls }: TestOutcomeSection): 
 
 function toolCallsOf({ tool_calls: calls }: TestOutcomeSection) {
   if (calls === undefined) return {};
-  return { tool_calls: calls.map((call, index) => ({ id: `call_${index + 1}`, type: "function", function: call })) };
+  return {
+    tool_calls: calls.map((call, index) => ({
+      id: `call_${index + 1}`,
+      type: "function",
+      function: call,
+    })),
+  };
 }
 
 function finishOf({ finish_reason: reason, tool_calls: calls }: TestOutcomeSection): string {

@@ -40,10 +40,18 @@ function emptyKeyRing(masterKey: string): KeyRing {
 }
 
 function ledgerOf(rows: readonly SpendRow[]): LedgerReader {
-  return { rows: async () => rows.toReversed(), days: async () => [], tags: async () => [], spent: async () => 0 };
+  return {
+    rows: async () => rows.toReversed(),
+    days: async () => [],
+    tags: async () => [],
+    spent: async () => 0,
+  };
 }
 
-/** Typical characters per token. An exact count would start worker threads that the process may never need. */
+/**
+ * Typical characters per token. An exact count would start worker threads that the process may
+ * never need.
+ */
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Counts by the length of texts. */
@@ -64,7 +72,8 @@ function stateInMemory(): SharedState {
       get: (key) => kept.get(key),
       set: (key, bytes) => kept.set(key, bytes).has(key),
       delete: (key) => void kept.delete(key),
-      purge: (prefix) => [...kept.keys()].filter((key) => key.startsWith(prefix) && kept.delete(key)).length,
+      purge: (prefix) =>
+        [...kept.keys()].filter((key) => key.startsWith(prefix) && kept.delete(key)).length,
     },
   };
 }

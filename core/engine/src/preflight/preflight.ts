@@ -5,7 +5,10 @@ import type { Preflight } from "../generation/rollout/apply.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { runTests } from "./run-tests.ts";
 
-/** Creates the function that runs the tests of a candidate's pipelines. A finding rejects the candidate. */
+/**
+ * Creates the function that runs the tests of a candidate's pipelines. A finding rejects the
+ * candidate.
+ */
 export function createPreflight(definitions: Definitions, log: Log): Preflight {
   return async ({ snapshot, guardrails, number }, signal) => {
     const results = await runTests({ snapshot, definitions, guardrails }, { signal });

@@ -29,8 +29,14 @@ export interface PreflightOptions {
 
 const FIX = "Undo the edit, or correct the test if this is what you want.";
 
-/** Runs the tests and returns the result of each. An aborted signal ends the run; tests that have not finished have no result. */
-export async function runTests(subject: PreflightSubject, { signal, files }: PreflightOptions): Promise<readonly TestResult[]> {
+/**
+ * Runs the tests and returns the result of each. An aborted signal ends the run; tests that have
+ * not finished have no result.
+ */
+export async function runTests(
+  subject: PreflightSubject,
+  { signal, files }: PreflightOptions,
+): Promise<readonly TestResult[]> {
   const results: TestResult[] = [];
   const slices = new TimeSlices();
   for (const pipeline of subject.snapshot.pipelines) {
@@ -38,7 +44,13 @@ export async function runTests(subject: PreflightSubject, { signal, files }: Pre
     const untilMs = performance.now() + pipeline.testBudgetMs;
     for (const test of pipeline.tests) {
       if (signal.aborted) return results;
-      const result = await runTest(subject, pipeline, test, Math.min(test.timeoutMs, untilMs - performance.now()), signal);
+      const result = await runTest(
+        subject,
+        pipeline,
+        test,
+        Math.min(test.timeoutMs, untilMs - performance.now()),
+        signal,
+      );
       // The findings of an aborted test are invalid.
       if (signal.aborted) return results;
       results.push(result);
@@ -83,7 +95,11 @@ async function runTest(
     });
     return result(findings);
   } catch (error) {
-    if (late.aborted) return fault(`took longer than ${Math.ceil(timeoutMs)} ms`, "Make it faster, or raise its `timeout`.");
+    if (late.aborted)
+      return fault(
+        `took longer than ${Math.ceil(timeoutMs)} ms`,
+        "Make it faster, or raise its `timeout`.",
+      );
     return fault(`could not run: ${errorMessage(error)}`, FIX);
   } finally {
     await sandbox?.close();
@@ -92,7 +108,10 @@ async function runTest(
 
 async function ask(sandbox: Sandbox, test: PipelineTest, signal: AbortSignal): Promise<Outcome> {
   const { credential, upstreamLog, rows, errors } = sandbox;
-  const headers = { ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }), ...test.headers };
+  const headers = {
+    ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
+    ...test.headers,
+  };
   const { method, target, body } = test;
   const reply = await sendInMemory(sandbox.handle, { method, target, headers, body }, signal);
   // The record of an exchange is written after its reply.

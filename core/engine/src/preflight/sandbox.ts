@@ -1,4 +1,7 @@
-/** The sandbox of one test: a generation of the candidate's snapshot with real plugins and stand-ins for everything else. */
+/**
+ * The sandbox of one test: a generation of the candidate's snapshot with real plugins and stand-ins
+ * for everything else.
+ */
 
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
@@ -46,7 +49,10 @@ export interface Sandbox {
 }
 
 /** Creates the sandbox of a test. Rejects when a plugin cannot be created or started. */
-export async function createSandbox(subject: PreflightSubject, test: PipelineTest): Promise<Sandbox> {
+export async function createSandbox(
+  subject: PreflightSubject,
+  test: PipelineTest,
+): Promise<Sandbox> {
   const { snapshot, definitions } = subject;
   const upstreamLog = new ScriptedUpstreamLog(test.outcomes);
   const rows: SpendRow[] = [];
@@ -62,7 +68,12 @@ export async function createSandbox(subject: PreflightSubject, test: PipelineTes
     catalog: (real) => withTestModels(real, operationOf(snapshot, test)),
     providers: (real) => scriptedProviders(real, upstreamLog, shared),
   };
-  const generation = await buildGeneration(process, sandboxSnapshot(snapshot, definitions), 0, standIns);
+  const generation = await buildGeneration(
+    process,
+    sandboxSnapshot(snapshot, definitions),
+    0,
+    standIns,
+  );
   const recent = new RecentRequests<ExchangeRecord>(2, emptyRecord);
   return {
     handle: createPublicApp(appParts(generation, log, rows, recent)).callback(),
@@ -91,20 +102,32 @@ function authorityOf({ key }: PipelineTest, credential: string): StandIns["autho
 }
 
 /** The candidate's providers, whose connections lead to scripted upstreams. */
-function scriptedProviders(real: ProviderCatalog, upstreamLog: ScriptedUpstreamLog, shared: SharedPool): ProviderCatalog {
+function scriptedProviders(
+  real: ProviderCatalog,
+  upstreamLog: ScriptedUpstreamLog,
+  shared: SharedPool,
+): ProviderCatalog {
   const catalog = sandboxProviders(real, upstreamLog);
   for (const name of catalog.names()) {
     const instance = catalog.find(name);
     if (instance === undefined) continue;
     const options = { connections: instance.connections, connectMs: instance.timeouts.connectMs };
-    // The sandbox holds these for its lifetime: every caller that asks for connections to the provider gets them.
-    shared.acquire(upstreamKey(name, options), () => createScriptedUpstream(options, (call) => upstreamLog.answer(name, call)));
+    // The sandbox holds these for its lifetime: every caller that asks for connections to the
+    // provider gets them.
+    shared.acquire(upstreamKey(name, options), () =>
+      createScriptedUpstream(options, (call) => upstreamLog.answer(name, call)),
+    );
   }
   return catalog;
 }
 
 /** The parts of an app that serves one generation and keeps its rows and records in memory. */
-function appParts(generation: Generation, log: Log, rows: SpendRow[], recent: RecentRequests<ExchangeRecord>): PublicParts {
+function appParts(
+  generation: Generation,
+  log: Log,
+  rows: SpendRow[],
+  recent: RecentRequests<ExchangeRecord>,
+): PublicParts {
   return {
     log,
     clock: systemClock,

@@ -1,6 +1,11 @@
 /** Sends requests without a network: client and server share an in-memory duplex pipe. */
 
-import { createServer, type IncomingMessage, request as httpRequest, type RequestListener } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestListener,
+} from "node:http";
 import { duplexPair } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
@@ -20,12 +25,17 @@ export interface ReceivedReply {
 }
 
 /**
- * Sends one request to a handler through Node's HTTP parser and writer. Rejects with the signal's reason, and when the reply ends
- * early.
+ * Sends one request to a handler through Node's HTTP parser and writer. Rejects with the signal's
+ * reason, and when the reply ends early.
  */
-export async function sendInMemory(handler: RequestListener, sent: SentRequest, signal: AbortSignal): Promise<ReceivedReply> {
+export async function sendInMemory(
+  handler: RequestListener,
+  sent: SentRequest,
+  signal: AbortSignal,
+): Promise<ReceivedReply> {
   const [near, far] = duplexPair();
-  // A response may call `setTimeout` of its socket, which a duplex pipe lacks. The test has its own deadline.
+  // A response may call `setTimeout` of its socket, which a duplex pipe lacks. The test has its own
+  // deadline.
   const socket = Object.assign(far, { setTimeout: () => far });
   const server = createServer(handler);
   server.emit("connection", socket);
@@ -47,7 +57,10 @@ export async function sendInMemory(handler: RequestListener, sent: SentRequest, 
   }
 }
 
-function begin(near: ReturnType<typeof duplexPair>[0], { method, target, headers, body }: SentRequest): Promise<IncomingMessage> {
+function begin(
+  near: ReturnType<typeof duplexPair>[0],
+  { method, target, headers, body }: SentRequest,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const request = httpRequest({

@@ -10,6 +10,14 @@ export function sandboxSnapshot(snapshot: Snapshot, definitions: Definitions): S
   const providers = snapshot.providers.map((provider) => withPlaceholders(provider, definitions));
   const at = { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
   const timeouts = { connectMs: 0, firstByteMs: 0, idleMs: 0 };
-  const own = { name: TEST_PROVIDER, use: TEST_PROVIDER, options: {}, at, missing: [], timeouts, connections: 1 };
+  const own = {
+    name: TEST_PROVIDER,
+    use: TEST_PROVIDER,
+    options: {},
+    at,
+    missing: [],
+    timeouts,
+    connections: 1,
+  };
   return { ...snapshot, providers: [...providers, own] };
 }

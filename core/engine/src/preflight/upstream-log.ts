@@ -5,7 +5,10 @@ import type { ScriptedAnswer, ScriptedCall } from "@sluice/runtime/transport";
 import type { TestOutcomeSection } from "../config/schema/pipeline-tests.ts";
 import { answerOf, type Asked, isNative } from "./outcomes.ts";
 
-/** Header that ties a call to its request and marks a reply in the provider's own dialect. It never leaves the process. */
+/**
+ * Header that ties a call to its request and marks a reply in the provider's own dialect. It never
+ * leaves the process.
+ */
 export const CALL_HEADER = "x-sluice-test-call";
 
 /** One upstream call of the test. */
@@ -42,7 +45,11 @@ export class ScriptedUpstreamLog {
 
   /** Whether an outcome of the test has the upstream stop sending. */
   get isSilent(): boolean {
-    return this.#outcomes?.some(({ silent, silent_after: after }) => silent === true || after !== undefined) === true;
+    return (
+      this.#outcomes?.some(
+        ({ silent, silent_after: after }) => silent === true || after !== undefined,
+      ) === true
+    );
   }
 
   /** Registers a request that is about to be sent. Returns the header value that identifies it. */
@@ -76,7 +83,10 @@ export class ScriptedUpstreamLog {
     };
   }
 
-  /** The next scripted outcome, for a call through the transport. Without one the connection is refused. */
+  /**
+   * The next scripted outcome, for a call through the transport. Without one the connection is
+   * refused.
+   */
   answer(provider: string, call: ScriptedCall): ScriptedAnswer {
     const request = this.#asked.get(call.headers.get(CALL_HEADER) ?? "");
     const outcome = this.#outcomes?.[this.#calls.length];
@@ -85,7 +95,9 @@ export class ScriptedUpstreamLog {
     if (!isNative(outcome)) return answerOf(outcome, askedOf(request, call));
     if (request !== undefined) this.#native.add(request);
     const answer = answerOf(outcome, askedOf(request, call));
-    return answer.kind === "response" ? { ...answer, headers: { ...answer.headers, [CALL_HEADER]: "native" } } : answer;
+    return answer.kind === "response"
+      ? { ...answer, headers: { ...answer.headers, [CALL_HEADER]: "native" } }
+      : answer;
   }
 }
 
@@ -100,7 +112,9 @@ function askedOf(request: ProviderRequest | undefined, call: ScriptedCall): Aske
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return typeof value === "object" && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : {};
   } catch {
     return {};
   }

@@ -9,7 +9,8 @@ const MAX_CHARACTERS = 120;
 export function readPath(value: unknown, path: string): unknown {
   const parts = [...path.matchAll(/[^.[\]]+/g)].map(([part]) => part);
   return parts.reduce((current: unknown, part) => {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, part)) return undefined;
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, part))
+      return undefined;
     return (current as Readonly<Record<string, unknown>>)[part];
   }, value);
 }
@@ -22,5 +23,7 @@ export function sameValue(left: unknown, right: unknown): boolean {
 /** Formats a value on one line and truncates a long one. */
 export function describe(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
-  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)`;
+  return text.length <= MAX_CHARACTERS
+    ? text
+    : `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)`;
 }

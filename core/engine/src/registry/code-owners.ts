@@ -5,15 +5,18 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { LoadedPlugin } from "./definitions.ts";
 
-/** A plugin and where its code is: the URL of its package's folder, with a slash at its end, or that of its file. */
+/**
+ * A plugin and where its code is: the URL of its package's folder, with a slash at its end, or that
+ * of its file.
+ */
 export interface PluginCode {
   readonly name: string;
   readonly url: string;
 }
 
 /**
- * Where the plugins' code is. A file of the user's own goes by the name that YAML says, a package by its own: the file
- * identifies the plugin of a bundle.
+ * Where the plugins' code is. A file of the user's own goes by the name that YAML says, a package
+ * by its own: the file identifies the plugin of a bundle.
  */
 export function pluginCode(plugins: readonly LoadedPlugin[]): PluginCode[] {
   return plugins.flatMap(({ url, version, specifier, definitions }): PluginCode[] => {
@@ -27,6 +30,7 @@ export function pluginCode(plugins: readonly LoadedPlugin[]): PluginCode[] {
 /** The folder of the package that a module belongs to. */
 export function packageUrl(url: string): string {
   for (let folder = dirname(fileURLToPath(url)); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, "package.json")) || folder === dirname(folder)) return `${pathToFileURL(folder).href}/`;
+    if (existsSync(join(folder, "package.json")) || folder === dirname(folder))
+      return `${pathToFileURL(folder).href}/`;
   }
 }

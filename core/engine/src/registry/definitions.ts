@@ -1,4 +1,6 @@
-/** The registry: definitions by kind and name, read from the packages that the configuration names. */
+/**
+ * The registry: definitions by kind and name, read from the packages that the configuration names.
+ */
 
 import type {
   AnyDefinition,
@@ -16,7 +18,9 @@ export interface LoadedPlugin {
   /** The package's version, `undefined` for a file of the user's own. */
   readonly version: string | undefined;
   readonly definitions: readonly AnyDefinition[];
-  /** The module that says so, as a URL that a thread can import. Absent for what was made in memory. */
+  /**
+   * The module that says so, as a URL that a thread can import. Absent for what was made in memory.
+   */
   readonly url?: string;
   /** Of a package under an alias: the plugins' own names, by `kind/name` as YAML says it. */
   readonly ownNames?: ReadonlyMap<string, string>;
@@ -32,7 +36,10 @@ export interface Definitions {
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
   readonly states: ReadonlyMap<string, StateDefinition<never>>;
-  /** The plugin's own name of what YAML calls `name`: they differ for a package under an alias. Prices go by it. */
+  /**
+   * The plugin's own name of what YAML calls `name`: they differ for a package under an alias.
+   * Prices go by it.
+   */
   ownName(kind: AnyDefinition["kind"], name: string): string;
   /** The module that a definition comes from. */
   urlOf(kind: AnyDefinition["kind"], name: string): string | undefined;
@@ -69,8 +76,11 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
     }
   }
   const ownNames = new Map(plugins.flatMap((plugin) => [...(plugin.ownNames ?? [])]));
-  const ownName = (kind: AnyDefinition["kind"], name: string): string => ownNames.get(`${kind}/${name}`) ?? name;
+  const ownName = (kind: AnyDefinition["kind"], name: string): string =>
+    ownNames.get(`${kind}/${name}`) ?? name;
   const urlOf = (kind: AnyDefinition["kind"], name: string): string | undefined =>
-    plugins.find((plugin) => plugin.definitions.some((one) => one.kind === kind && one.name === name))?.url;
+    plugins.find((plugin) =>
+      plugin.definitions.some((one) => one.kind === kind && one.name === name),
+    )?.url;
   return { plugins, all, steps, providers, guardrails, stores, states, ownName, urlOf };
 }

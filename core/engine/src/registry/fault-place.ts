@@ -1,4 +1,7 @@
-/** Where the fault of a plugin is: the file, line and column of what it threw, or of its syntax error. */
+/**
+ * Where the fault of a plugin is: the file, line and column of what it threw, or of its syntax
+ * error.
+ */
 
 import { errorMessage } from "@sluice/contract";
 import { spawnSync } from "node:child_process";
@@ -7,9 +10,17 @@ import { stackPlaces } from "@sluice/runtime";
 /** The head of a syntax error's stack: the place, the line of code, and a mark below the column. */
 const HEAD = /^(?:file:\/\/)?(\/.*):(\d+)\n(?:.*\n){1,4}?( *)\^/;
 const CHECK_TIMEOUT_MS = 5_000;
-const CHECK_FLAGS = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", "--input-type=module", "--eval"];
+const CHECK_FLAGS = [
+  "--experimental-vm-modules",
+  "--disable-warning=ExperimentalWarning",
+  "--input-type=module",
+  "--eval",
+];
 
-/** Compiles files without running them, the types taken out. Node prints the place of a fault that nothing catches. */
+/**
+ * Compiles files without running them, the types taken out. Node prints the place of a fault that
+ * nothing catches.
+ */
 const CHECK = `
   import { readFileSync } from "node:fs";
   import { stripTypeScriptTypes } from "node:module";
@@ -33,8 +44,9 @@ export function withPlace(error: unknown): string {
 }
 
 /**
- * `path:line:column` of what loading a module threw. Node tells no place of a syntax error in JavaScript: then `files`, the module
- * and what it imports, are compiled once more in a process that can.
+ * `path:line:column` of what loading a module threw. Node tells no place of a syntax error in
+ * JavaScript: then `files`, the module and what it imports, are compiled once more in a process
+ * that can.
  */
 export function loadFaultAt(error: unknown, files: readonly string[]): string | undefined {
   const place = thrownAt(error);
@@ -49,5 +61,7 @@ export function loadFaultAt(error: unknown, files: readonly string[]): string | 
 
 function headOf(stack: string | undefined): string | undefined {
   const [, path, line, indent] = HEAD.exec(stack ?? "") ?? [];
-  return path === undefined || indent === undefined ? undefined : `${path}:${line}:${indent.length + 1}`;
+  return path === undefined || indent === undefined
+    ? undefined
+    : `${path}:${line}:${indent.length + 1}`;
 }

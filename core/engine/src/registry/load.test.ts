@@ -9,7 +9,11 @@ interface Loaded {
   /** The plugins' own names, in the order of the definitions. */
   readonly own: readonly string[];
   readonly versions: readonly (string | undefined)[];
-  readonly findings: readonly { readonly message: string; readonly fix: string; readonly at: { readonly line: number } }[];
+  readonly findings: readonly {
+    readonly message: string;
+    readonly fix: string;
+    readonly at: { readonly line: number };
+  }[];
 }
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sluice-plugins-")));
@@ -27,15 +31,20 @@ const files: Readonly<Record<string, string>> = {
   "nothing.ts": "export const x = 1;\n",
   "half.ts": 'export default { kind: "step", apiVersion: 1, name: "half" };\n',
   "strange.ts": 'export default { kind: "gadget", apiVersion: 1 };\n',
-  "node_modules/acme/package.json": '{"name":"acme","version":"2.3.4","type":"module","exports":"./index.js"}',
+  "node_modules/acme/package.json":
+    '{"name":"acme","version":"2.3.4","type":"module","exports":"./index.js"}',
   "node_modules/acme/index.js": `${definition("one").replace("export default", "const one =")}export default [one, { ...one, kind: "provider", name: "two" }];\n`,
-  "node_modules/voice/package.json": '{"name":"voice","version":"2.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/voice/package.json":
+    '{"name":"voice","version":"2.0.0","type":"module","exports":"./index.js"}',
   "node_modules/voice/index.js": definition("voice"),
-  "node_modules/voice-old/package.json": '{"name":"voice","version":"1.4.0","type":"module","exports":"./index.js"}',
+  "node_modules/voice-old/package.json":
+    '{"name":"voice","version":"1.4.0","type":"module","exports":"./index.js"}',
   "node_modules/voice-old/index.js": definition("voice"),
-  "node_modules/Voice_2/package.json": '{"name":"voice","version":"1.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/Voice_2/package.json":
+    '{"name":"voice","version":"1.0.0","type":"module","exports":"./index.js"}',
   "node_modules/Voice_2/index.js": definition("voice"),
-  "node_modules/@old/acme/package.json": '{"name":"acme","version":"1.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/@old/acme/package.json":
+    '{"name":"acme","version":"1.0.0","type":"module","exports":"./index.js"}',
   "node_modules/@old/acme/index.js": `${definition("one").replace("export default", "const one =")}export default [one, { ...one, kind: "provider", name: "two" }];\n`,
 };
 
@@ -46,7 +55,10 @@ function load(...specifiers: readonly string[]): Loaded {
 
 function loadWithin(timeoutMs: number | undefined, ...specifiers: readonly string[]): Loaded {
   const at = { file: join(folder, "gateway.yaml"), line: 1, column: 1 };
-  const references = specifiers.map((specifier, index) => ({ specifier, at: { ...at, line: index + 1 } }));
+  const references = specifiers.map((specifier, index) => ({
+    specifier,
+    at: { ...at, line: index + 1 },
+  }));
   const script = `
     import { loadPlugins } from ${JSON.stringify(join(import.meta.dirname, "load.ts"))};
     const { definitions, findings } = await loadPlugins(${JSON.stringify(references)}, ${timeoutMs});
@@ -72,9 +84,21 @@ afterAll(() => {
 
 describe("loading plugins", () => {
   it("takes a file outside the repository, a package beside the configuration, and one beside the engine", () => {
-    const { definitions, versions, findings } = load("./shout.ts", "acme@^2.0.0", "@sluice/standard@^1.0.0");
+    const { definitions, versions, findings } = load(
+      "./shout.ts",
+      "acme@^2.0.0",
+      "@sluice/standard@^1.0.0",
+    );
     expect(findings).toEqual([]);
-    expect(definitions).toEqual(expect.arrayContaining(["step/shout", "step/one", "provider/two", "step/auth", "step/provider"]));
+    expect(definitions).toEqual(
+      expect.arrayContaining([
+        "step/shout",
+        "step/one",
+        "provider/two",
+        "step/auth",
+        "step/provider",
+      ]),
+    );
     expect(versions).toEqual([null, "2.3.4", "1.0.0"]);
   });
 
@@ -96,23 +120,33 @@ describe("loading plugins", () => {
     const { definitions, findings } = load("./shout.ts", ...wrong);
     expect(definitions).toEqual(["step/shout"]);
     expect(findings.map(({ at }) => at.line)).toEqual(wrong.map((_, index) => index + 2));
-    const said = new Map(findings.map(({ at, message, fix }) => [wrong[at.line - 2], `${message} ${fix}`]));
+    const said = new Map(
+      findings.map(({ at, message, fix }) => [wrong[at.line - 2], `${message} ${fix}`]),
+    );
     expect(said.get("acme@^3.0.0")).toBe(
       "Plugin acme is installed as 2.3.4, but the configuration needs ^3.0.0. Install acme@^3.0.0, or write ^2.3.4.",
     );
     expect(said.get("acme@new")).toContain('"new" of plugin acme@new is not a version range.');
     expect(said.get("absent")).toContain("Plugin absent is not installed. Run npm install absent");
-    expect(said.get("./absent.ts")).toContain(`does not exist. Create ${join(folder, "absent.ts")}`);
-    expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts:1:\d+\.$/s);
+    expect(said.get("./absent.ts")).toContain(
+      `does not exist. Create ${join(folder, "absent.ts")}`,
+    );
+    expect(said.get("./broken.ts")).toMatch(
+      /^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts:1:\d+\.$/s,
+    );
     expect(said.get("./throws.ts")).toContain("cannot be loaded: no licence");
-    expect(said.get("./old.ts")).toContain("is written for apiVersion 7, but this engine supports 1.");
+    expect(said.get("./old.ts")).toContain(
+      "is written for apiVersion 7, but this engine supports 1.",
+    );
     expect(said.get("./flat.ts")).toBe(
       "`requires` of step flat in plugin ./flat.ts stands outside `order`, where it has no effect. Move it into `order`.",
     );
     expect(said.get("./nothing.ts")).toContain("is not a definition");
     expect(said.get("./half.ts")).toContain("has no name, config or create");
     expect(said.get("./strange.ts")).toContain("is not a definition");
-    expect(said.get("./twice.ts")).toContain("The step shout is provided twice, by ./shout.ts and by ./twice.ts.");
+    expect(said.get("./twice.ts")).toContain(
+      "The step shout is provided twice, by ./shout.ts and by ./twice.ts.",
+    );
   });
 
   it("has a finding, and not a hang, for one that never finishes loading; the others are loaded", () => {
@@ -124,7 +158,12 @@ describe("loading plugins", () => {
   });
 
   it("takes two versions of one plugin side by side, the one under the name that npm installed it as", () => {
-    const { definitions, own, versions, findings } = load("voice@^2.0.0", "voice-old@^1.2.0", "@old/acme@1.x", "acme");
+    const { definitions, own, versions, findings } = load(
+      "voice@^2.0.0",
+      "voice-old@^1.2.0",
+      "@old/acme@1.x",
+      "acme",
+    );
     expect(findings).toEqual([]);
     expect(definitions).toEqual([
       "step/voice",

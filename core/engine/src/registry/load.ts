@@ -29,7 +29,10 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 const STABILITIES: ReadonlySet<string> = new Set(["stable", "beta", "experimental"]);
 const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
 
-/** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
+/**
+ * Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a
+ * restart.
+ */
 export async function loadPlugins(
   references: readonly PluginReference[],
   timeoutMs = LOAD_TIMEOUT_MS,
@@ -61,8 +64,13 @@ export async function loadPlugins(
 
 type Fault = Omit<Finding, "at">;
 
-async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number): Promise<LoadedPlugin | Fault> {
-  const located = isFile(specifier) ? locateFile(specifier, at.file) : locatePackage(specifier, at.file);
+async function loadPlugin(
+  { specifier, at }: PluginReference,
+  timeoutMs: number,
+): Promise<LoadedPlugin | Fault> {
+  const located = isFile(specifier)
+    ? locateFile(specifier, at.file)
+    : locatePackage(specifier, at.file);
   if ("message" in located) return located;
   let module: { readonly default?: unknown };
   try {
@@ -70,7 +78,9 @@ async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number)
   } catch (error) {
     return loadFault(specifier, located.path, error);
   }
-  const definitions = Array.isArray(module.default) ? (module.default as unknown[]) : [module.default];
+  const definitions = Array.isArray(module.default)
+    ? (module.default as unknown[])
+    : [module.default];
   for (const definition of definitions) {
     const fault = definitionFault(specifier, definition);
     if (fault !== undefined) return fault;
@@ -87,7 +97,10 @@ async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number)
 function loadFault(specifier: string, path: string, error: unknown): Fault {
   const said = errorMessage(error);
   const message = `Plugin ${specifier} cannot be loaded: ${said}`;
-  if ((error as { readonly code?: unknown } | null)?.code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING") {
+  if (
+    (error as { readonly code?: unknown } | null)?.code ===
+    "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING"
+  ) {
     const fix =
       "Compile the package to JavaScript and install the result (npm run build, npm pack): Node does not run TypeScript of an installed package.";
     return { message, fix };
@@ -97,8 +110,9 @@ function loadFault(specifier: string, path: string, error: unknown): Fault {
 }
 
 /**
- * A package that npm installed under another name (`npm install anthropic-old@npm:@sluice/provider-anthropic@1.0.0`) goes by
- * that name in YAML, so that two versions of one plugin can serve side by side: the folder's name for a single plugin, and in
+ * A package that npm installed under another name (`npm install
+ * anthropic-old@npm:@sluice/provider-anthropic@1.0.0`) goes by that name in YAML, so that two
+ * versions of one plugin can serve side by side: the folder's name for a single plugin, and in
  * front of each name for a bundle.
  */
 function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
@@ -115,18 +129,31 @@ function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
   };
 }
 
-/** Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the process. */
-async function importInTime(path: string, timeoutMs: number): Promise<{ readonly default?: unknown }> {
+/**
+ * Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the
+ * process.
+ */
+async function importInTime(
+  path: string,
+  timeoutMs: number,
+): Promise<{ readonly default?: unknown }> {
   registerResolveHook();
-  return within(timeoutMs, import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>, () => {
-    throw new Error(`it was not ready within ${timeoutMs} ms`);
-  });
+  return within(
+    timeoutMs,
+    import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>,
+    () => {
+      throw new Error(`it was not ready within ${timeoutMs} ms`);
+    },
+  );
 }
 
 interface Located {
   readonly path: string;
   readonly version: string | undefined;
-  /** The last part of the name that npm installed the package under, where it is not the package's own. */
+  /**
+   * The last part of the name that npm installed the package under, where it is not the package's
+   * own.
+   */
   readonly alias?: string;
 }
 
@@ -155,7 +182,10 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   }
   const path = resolvePackage(name, from);
   if (path === undefined)
-    return { message: `Plugin ${name} is not installed.`, fix: `Run npm install ${name}, or correct the name.` };
+    return {
+      message: `Plugin ${name} is not installed.`,
+      fix: `Run npm install ${name}, or correct the name.`,
+    };
   const manifest = manifestOf(path);
   const version = manifest?.version;
   if (version === undefined || !satisfies(version, range)) {
@@ -216,7 +246,11 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
       fix: "Install a matching version of the plugin or of Sluice.",
     };
   }
-  if (typeof definition.name !== "string" || typeof definition.create !== "function" || typeof definition.config !== "object") {
+  if (
+    typeof definition.name !== "string" ||
+    typeof definition.create !== "function" ||
+    typeof definition.config !== "object"
+  ) {
     return {
       message: `The definition in plugin ${specifier} has no name, config or create.`,
       fix: "Use the define functions of @sluice/kit.",
@@ -234,8 +268,12 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
 /** Members of a step's definition that stand in a group. Outside it they would have no effect. */
 const GROUPS: readonly (readonly [member: string, group: string])[] = [
   ...["provides", "requires", "before"].map((member) => [member, "`order`"] as const),
-  ...["terminal", "reentrant", "concurrent", "early", "sharesState"].map((member) => [member, "`traits`"] as const),
-  ...["guardrails", "names", "largestEntry"].map((member) => [member, "the result of `inspect`"] as const),
+  ...["terminal", "reentrant", "concurrent", "early", "sharesState"].map(
+    (member) => [member, "`traits`"] as const,
+  ),
+  ...["guardrails", "names", "largestEntry"].map(
+    (member) => [member, "the result of `inspect`"] as const,
+  ),
 ];
 
 function groupFault(specifier: string, definition: Partial<AnyDefinition>): Fault | undefined {

@@ -1,10 +1,16 @@
-/** Names the packages of plugins that are used and not listed: an installed package says in its manifest what it provides. */
+/**
+ * Names the packages of plugins that are used and not listed: an installed package says in its
+ * manifest what it provides.
+ */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Finding } from "../config/finding.ts";
 
-/** What a package of plugins says of itself in package.json: `"sluice": { "plugins": ["store/sqlite"] }`. */
+/**
+ * What a package of plugins says of itself in package.json: `"sluice": { "plugins":
+ * ["store/sqlite"] }`.
+ */
 interface PluginManifest {
   readonly name?: string;
   readonly version?: string;
@@ -12,8 +18,9 @@ interface PluginManifest {
 }
 
 /**
- * Findings of unknown plugins, one for each package that would provide them: its fix names the package. Where no installed package
- * does, one for each plugin. Every other finding stays as it is. `from` is the gateway file.
+ * Findings of unknown plugins, one for each package that would provide them: its fix names the
+ * package. Where no installed package does, one for each plugin. Every other finding stays as it
+ * is. `from` is the gateway file.
  */
 export function withPackages(findings: readonly Finding[], from: string): readonly Finding[] {
   if (!findings.some(({ unknownPlugin }) => unknownPlugin !== undefined)) return findings;
@@ -26,11 +33,16 @@ export function withPackages(findings: readonly Finding[], from: string): readon
     const key = specifier ?? unknownPlugin;
     if (seen.has(key)) return [];
     seen.add(key);
-    return [specifier === undefined ? finding : { ...finding, fix: `add "${specifier}" to \`plugins\`` }];
+    return [
+      specifier === undefined ? finding : { ...finding, fix: `add "${specifier}" to \`plugins\`` },
+    ];
   });
 }
 
-/** What installed packages provide, by `kind/name`: the specifier to list. The configuration's packages come before the engine's. */
+/**
+ * What installed packages provide, by `kind/name`: the specifier to list. The configuration's
+ * packages come before the engine's.
+ */
 function providedPlugins(from: string): ReadonlyMap<string, string> {
   const provided = new Map<string, string>();
   for (const base of [resolve(from), import.meta.filename]) {

@@ -1,4 +1,7 @@
-/** Fills in placeholders for missing credentials, so that a provider's capabilities can be read. Not for calls. */
+/**
+ * Fills in placeholders for missing credentials, so that a provider's capabilities can be read. Not
+ * for calls.
+ */
 
 import { type JsonSchema, Secret } from "@sluice/contract";
 import type { ProviderSettings } from "../config/snapshot.ts";
@@ -6,13 +9,20 @@ import type { Definitions } from "./definitions.ts";
 
 const UNSET = "unset";
 
-/** The provider with something in the place of every option that does not resolve, or as it is when that cannot be. */
-export function withPlaceholders(provider: ProviderSettings, definitions: Pick<Definitions, "providers">): ProviderSettings {
+/**
+ * The provider with something in the place of every option that does not resolve, or as it is when
+ * that cannot be.
+ */
+export function withPlaceholders(
+  provider: ProviderSettings,
+  definitions: Pick<Definitions, "providers">,
+): ProviderSettings {
   const { missing, options, use } = provider;
   const definition = definitions.providers.get(use);
   if (missing.length === 0 || definition === undefined) return provider;
   const filled = Object.entries(options).map(([key, value]) => {
-    const isMissing = typeof value === "string" && missing.some((written) => value.includes(written));
+    const isMissing =
+      typeof value === "string" && missing.some((written) => value.includes(written));
     if (!isMissing) return [key, value] as const;
     return [key, isSecret(definition.config, key) ? new Secret(key, UNSET) : UNSET] as const;
   });
@@ -26,7 +36,10 @@ function isSecret({ properties }: JsonSchema, key: string): boolean {
 }
 
 /** A value that stands in may not be what the plugin needs: then the provider stays unavailable. */
-function isSound({ options }: ProviderSettings, definition: { check?(config: never): readonly unknown[] }): boolean {
+function isSound(
+  { options }: ProviderSettings,
+  definition: { check?(config: never): readonly unknown[] },
+): boolean {
   try {
     return (definition.check?.(options as never) ?? []).length === 0;
   } catch {

@@ -1,4 +1,7 @@
-/** A process that loads the plugin of a folder and prints, as one JSON line, what waits for a restart after each step. */
+/**
+ * A process that loads the plugin of a folder and prints, as one JSON line, what waits for a
+ * restart after each step.
+ */
 
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,5 +47,13 @@ rmSync(join(folder, "late.ts"));
 const removed = watch.waiting;
 watch.close();
 process.stdout.write(
-  JSON.stringify({ findings, early, deep, back, loadedLate, removed, logged: lines.map(({ message }) => message) }),
+  JSON.stringify({
+    findings,
+    early,
+    deep,
+    back,
+    loadedLate,
+    removed,
+    logged: lines.map(({ message }) => message),
+  }),
 );

@@ -39,6 +39,8 @@ describe("files of plugins that wait for a restart", () => {
   });
 
   it("are logged once each, with what to do", () => {
-    expect(seen["logged"]).toEqual(Array.from({ length: 3 }, () => "a plugin's file has changed: do this"));
+    expect(seen["logged"]).toEqual(
+      Array.from({ length: 3 }, () => "a plugin's file has changed: do this"),
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** Plugins' files that have changed since they were loaded: code that runs cannot change, so they wait for a restart. */
+/**
+ * Plugins' files that have changed since they were loaded: code that runs cannot change, so they
+ * wait for a restart.
+ */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -24,16 +27,22 @@ interface Watched {
 }
 
 /**
- * Looks once a second at the modules that plugins are made of: the one that `plugins` names and what it imports by a path. A change is
- * logged once, with what can be done about it; what is changed back is forgotten.
+ * Looks once a second at the modules that plugins are made of: the one that `plugins` names and
+ * what it imports by a path. A change is logged once, with what can be done about it; what is
+ * changed back is forgotten.
  */
-export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], log: Log, advice: string): PluginFiles {
+export function watchPluginFiles(
+  plugins: readonly Pick<LoadedPlugin, "url">[],
+  log: Log,
+  advice: string,
+): PluginFiles {
   const urls = plugins.flatMap(({ url }) => (url === undefined ? [] : [url]));
   const files = new Map<string, Watched>();
   const look = (): void => {
     for (const url of urls) {
       // Modules may come later: a plugin may import when it is made, or when it is asked.
-      for (const [path, loaded] of filesOf(url)) if (!files.has(path)) files.set(path, watched(path, loaded));
+      for (const [path, loaded] of filesOf(url))
+        if (!files.has(path)) files.set(path, watched(path, loaded));
     }
     for (const [path, file] of files) {
       const stamp = stampOf(path);
@@ -41,7 +50,8 @@ export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], 
       file.seen = stamp;
       const wasChanged = file.isChanged;
       file.isChanged = digestOf(path) !== file.digest;
-      if (file.isChanged && !wasChanged) log.warn(`a plugin's file has changed: ${advice}`, { path });
+      if (file.isChanged && !wasChanged)
+        log.warn(`a plugin's file has changed: ${advice}`, { path });
     }
   };
   look();
@@ -58,7 +68,11 @@ export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], 
 
 function watched(path: string, loaded: string): Watched {
   const isAsLoaded = stampOf(path) === loaded;
-  return { digest: isAsLoaded ? digestOf(path) : undefined, seen: isAsLoaded ? loaded : "", isChanged: false };
+  return {
+    digest: isAsLoaded ? digestOf(path) : undefined,
+    seen: isAsLoaded ? loaded : "",
+    isChanged: false,
+  };
 }
 
 function digestOf(path: string): string {

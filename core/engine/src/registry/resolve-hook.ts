@@ -1,6 +1,7 @@
 /**
- * Looks on while modules find each other: a plugin file of the user's own, wherever it lies, can import the kit and the contract that
- * this engine runs with, and it is known which files a plugin is made of.
+ * Looks on while modules find each other: a plugin file of the user's own, wherever it lies, can
+ * import the kit and the contract that this engine runs with, and it is known which files a plugin
+ * is made of.
  */
 
 import { statSync } from "node:fs";
@@ -47,8 +48,9 @@ function note(url: string, parentUrl: string | undefined): void {
 }
 
 /**
- * The files that a module is made of: itself and what it imports by a path, and so on, so far. Packages that it imports by name
- * are not among them. By absolute path, with what each looked like when it was found.
+ * The files that a module is made of: itself and what it imports by a path, and so on, so far.
+ * Packages that it imports by name are not among them. By absolute path, with what each looked like
+ * when it was found.
  */
 export function filesOf(moduleUrl: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();

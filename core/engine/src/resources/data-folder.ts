@@ -1,15 +1,24 @@
-/** Notices when files of the data folder are pulled away under a running gateway: what is written then is lost with them. */
+/**
+ * Notices when files of the data folder are pulled away under a running gateway: what is written
+ * then is lost with them.
+ */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
 
 /** Files that must stay the ones they are. */
 export interface DataFolderWatch {
-  /** The first file that is missing or another one, in a sentence; `undefined` while all are in their places. */
+  /**
+   * The first file that is missing or another one, in a sentence; `undefined` while all are in
+   * their places.
+   */
   fault(): string | undefined;
 }
 
-/** Compares files of a folder with the ones that are there now, by device and inode, whenever it is asked. */
+/**
+ * Compares files of a folder with the ones that are there now, by device and inode, whenever it is
+ * asked.
+ */
 export function watchDataFolder(directory: string, files: readonly string[]): DataFolderWatch {
   const originals = files.map((name) => {
     const path = join(directory, name);
@@ -20,7 +29,8 @@ export function watchDataFolder(directory: string, files: readonly string[]): Da
       for (const { path, identity } of originals) {
         const found = identityOf(path);
         if (found === identity) continue;
-        const what = found === undefined ? `${path} is missing` : `${path} is another file than at the start`;
+        const what =
+          found === undefined ? `${path} is missing` : `${path} is another file than at the start`;
         return `The data folder was removed or replaced: ${what}. Put the folder back, or restart the gateway.`;
       }
       return undefined;

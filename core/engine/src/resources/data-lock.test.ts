@@ -45,6 +45,8 @@ describe("the lock of a data folder", () => {
       "this is not what it should be, and it is long enough to be read as a database header",
     );
     expect(() => lockDataFolder(folder)).toThrow(StartError);
-    expect(() => lockDataFolder(folder)).toThrow(/gateway\.lock cannot be used: .* delete the file/);
+    expect(() => lockDataFolder(folder)).toThrow(
+      /gateway\.lock cannot be used: .* delete the file/,
+    );
   });
 });

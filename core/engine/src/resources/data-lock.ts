@@ -1,4 +1,7 @@
-/** The data folder belongs to one gateway at a time: a lock that goes with its process, however that ends. */
+/**
+ * The data folder belongs to one gateway at a time: a lock that goes with its process, however that
+ * ends.
+ */
 
 import { errorMessage } from "@sluice/contract";
 import { join } from "node:path";
@@ -16,8 +19,9 @@ export interface DataLock {
 }
 
 /**
- * Takes the folder for this process. Workers do not: they belong to the process that supervises them, and their outboxes, which are
- * locked too, go by numbers that change. Throws a StartError when another gateway has it.
+ * Takes the folder for this process. Workers do not: they belong to the process that supervises
+ * them, and their outboxes, which are locked too, go by numbers that change. Throws a StartError
+ * when another gateway has it.
  */
 export function lockDataFolder(directory: string): DataLock {
   const path = join(directory, "gateway.lock");
@@ -30,9 +34,12 @@ export function lockDataFolder(directory: string): DataLock {
     database?.close();
     const reason = errorMessage(error);
     if (!reason.includes("locked")) {
-      throw new StartError(`The data folder's lock ${path} cannot be used: ${reason}. Correct it, or delete the file.`, {
-        cause: error,
-      });
+      throw new StartError(
+        `The data folder's lock ${path} cannot be used: ${reason}. Correct it, or delete the file.`,
+        {
+          cause: error,
+        },
+      );
     }
     throw new StartError(
       `The data folder ${directory} is in use by another gateway${pidOf(directory)}: stop that one, or name another folder in server.data_directory.`,

@@ -17,21 +17,36 @@ describe("an installation", () => {
   it("makes its secrets once, for its owner's eyes", () => {
     const first = open();
     const second = open();
-    expect(first).toMatchObject({ isNewMasterKey: true, masterKeyFile: join(folder, "master.key") });
-    expect(second).toMatchObject({ isNewMasterKey: false, masterKey: first.masterKey, pepper: first.pepper });
+    expect(first).toMatchObject({
+      isNewMasterKey: true,
+      masterKeyFile: join(folder, "master.key"),
+    });
+    expect(second).toMatchObject({
+      isNewMasterKey: false,
+      masterKey: first.masterKey,
+      pepper: first.pepper,
+    });
     expect(first.masterKey).toMatch(/^sk-\S{43}$/);
-    for (const name of ["master.key", "pepper"]) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    for (const name of ["master.key", "pepper"])
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
   it("keeps no master key that the environment gives", () => {
-    expect(open("k".repeat(24))).toMatchObject({ masterKey: "k".repeat(24), isNewMasterKey: false, masterKeyFile: undefined });
+    expect(open("k".repeat(24))).toMatchObject({
+      masterKey: "k".repeat(24),
+      isNewMasterKey: false,
+      masterKeyFile: undefined,
+    });
     expect(() => readFileSync(join(folder, "master.key"))).toThrow("ENOENT");
   });
 
-  it.each(["", "\n", "sk-short\n"])("does not start with a master.key of %j: it would be a key that is known to all", (text) => {
-    writeFileSync(join(folder, "master.key"), text);
-    expect(() => open()).toThrow(/holds no master key/);
-  });
+  it.each(["", "\n", "sk-short\n"])(
+    "does not start with a master.key of %j: it would be a key that is known to all",
+    (text) => {
+      writeFileSync(join(folder, "master.key"), text);
+      expect(() => open()).toThrow(/holds no master key/);
+    },
+  );
 
   it.each(["", "abcd\n"])("does not start with a pepper of %j", (text) => {
     writeFileSync(join(folder, "pepper"), text);
@@ -41,7 +56,11 @@ describe("an installation", () => {
   it("says in one line what is wrong with the folder", () => {
     writeFileSync(join(folder, "file"), "");
     const openFile = () =>
-      openInstallation({ dataDirectory: join(folder, "file"), masterKey: undefined, mayMakeMasterKey: true });
+      openInstallation({
+        dataDirectory: join(folder, "file"),
+        masterKey: undefined,
+        mayMakeMasterKey: true,
+      });
     expect(openFile).toThrow(StartError);
     expect(openFile).toThrow(/^The data folder \S+ cannot be used: .*server\.data_directory\.$/);
   });
@@ -49,7 +68,11 @@ describe("an installation", () => {
   it("needs a master key where others can connect, and one that is long enough", () => {
     expect(() => open(undefined, false)).toThrow(/SLUICE_MASTER_KEY/);
     expect(() => open("short")).toThrow(/needs 24/);
-    for (const blank of [" ".repeat(24), `${"k".repeat(30)}\n`, `${"k".repeat(12)} ${"k".repeat(12)}`])
+    for (const blank of [
+      " ".repeat(24),
+      `${"k".repeat(30)}\n`,
+      `${"k".repeat(12)} ${"k".repeat(12)}`,
+    ])
       expect(() => open(blank)).toThrow(/holds blanks/);
   });
 });

@@ -1,4 +1,7 @@
-/** The installation's own secrets: the master key and the pepper, made on the first start and kept in the data folder. */
+/**
+ * The installation's own secrets: the master key and the pepper, made on the first start and kept
+ * in the data folder.
+ */
 
 import { errorMessage } from "@sluice/contract";
 import { randomBytes } from "node:crypto";
@@ -33,8 +36,8 @@ const PEPPER_BYTES = 32;
 const OWNER_ONLY = 0o600;
 
 /**
- * Opens the installation. Throws a StartError without a master key on a public bind, for secrets that are too short, and for a
- * data folder that cannot be used.
+ * Opens the installation. Throws a StartError without a master key on a public bind, for secrets
+ * that are too short, and for a data folder that cannot be used.
  */
 export function openInstallation(options: InstallationOptions): Installation {
   const { dataDirectory, masterKey } = options;
@@ -45,10 +48,14 @@ export function openInstallation(options: InstallationOptions): Installation {
     );
   }
   if (isGiven && masterKey.length < MIN_MASTER_KEY_LENGTH) {
-    throw new StartError(`SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`);
+    throw new StartError(
+      `SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`,
+    );
   }
   if (!isGiven && !options.mayMakeMasterKey) {
-    throw new StartError("No master key: set SLUICE_MASTER_KEY (24 characters or more) before listening on a public address.");
+    throw new StartError(
+      "No master key: set SLUICE_MASTER_KEY (24 characters or more) before listening on a public address.",
+    );
   }
   try {
     mkdirSync(dataDirectory, { recursive: true });
@@ -69,7 +76,10 @@ export function openInstallation(options: InstallationOptions): Installation {
 }
 
 function readPepper(path: string): Buffer {
-  const pepper = Buffer.from(keep(path, () => randomBytes(PEPPER_BYTES).toString("hex")).value, "hex");
+  const pepper = Buffer.from(
+    keep(path, () => randomBytes(PEPPER_BYTES).toString("hex")).value,
+    "hex",
+  );
   if (pepper.length < PEPPER_BYTES) {
     throw new StartError(
       `${path} is damaged: without it no stored key can be recognised. Put it back from a copy of the data folder.`,
@@ -78,18 +88,22 @@ function readPepper(path: string): Buffer {
   return pepper;
 }
 
-function readMasterKey(path: string): Pick<Installation, "masterKey" | "isNewMasterKey" | "masterKeyFile"> {
+function readMasterKey(
+  path: string,
+): Pick<Installation, "masterKey" | "isNewMasterKey" | "masterKeyFile"> {
   const { value, isNew } = keep(path, () => `sk-${randomBytes(32).toString("base64url")}`);
   // An empty or cut file must not become a key that is known to all.
   if (value.length < MIN_MASTER_KEY_LENGTH) {
-    throw new StartError(`${path} holds no master key. Delete it, and the next start makes a new one.`);
+    throw new StartError(
+      `${path} holds no master key. Delete it, and the next start makes a new one.`,
+    );
   }
   return { masterKey: value, isNewMasterKey: isNew, masterKeyFile: path };
 }
 
 /**
- * Reads a file, or makes it, readable by its owner alone. It appears whole or not at all, and two processes that start at once
- * agree on one value.
+ * Reads a file, or makes it, readable by its owner alone. It appears whole or not at all, and two
+ * processes that start at once agree on one value.
  */
 function keep(path: string, make: () => string): { value: string; isNew: boolean } {
   const draft = `${path}.${process.pid}`;

@@ -16,7 +16,9 @@ function ringOf(records: KeyRecord[], teams: TeamRecord[] = []) {
     keys: {
       async findByDigest(digest) {
         state.reads++;
-        const found = records.find((record) => record.digest === digest || record.previousDigest === digest);
+        const found = records.find(
+          (record) => record.digest === digest || record.previousDigest === digest,
+        );
         await state.gate;
         return found;
       },
@@ -121,12 +123,16 @@ describe("a key ring", () => {
   it("takes the previous secret until the overlap ends, and no longer than the key lives", async () => {
     const start = ringOf([]).clock.now();
     const previousDigest = pepper.digest("sk-old");
-    const { ring, clock } = ringOf([keyOf("sk-new", { previousDigest, previousUntilMs: start + 300 })]);
+    const { ring, clock } = ringOf([
+      keyOf("sk-new", { previousDigest, previousUntilMs: start + 300 }),
+    ]);
     expect(await ring.identify("sk-old")).toMatchObject({ keyId: "k" });
     clock.advance(300);
     expect(await ring.identify("sk-old")).toBeUndefined();
     expect(await ring.identify("sk-new")).toBeDefined();
-    const ended = ringOf([keyOf("sk-new", { previousDigest, previousUntilMs: start + 300, expiresAtMs: start })]);
+    const ended = ringOf([
+      keyOf("sk-new", { previousDigest, previousUntilMs: start + 300, expiresAtMs: start }),
+    ]);
     expect(await ended.ring.identify("sk-old")).toBeUndefined();
     const none = ringOf([keyOf("sk-new", { previousDigest })]);
     expect(await none.ring.identify("sk-old")).toBeUndefined();
@@ -137,17 +143,28 @@ describe("a key ring", () => {
     expect(await ringOf(records).ring.identify("sk-a")).toBeUndefined();
     expect(await ringOf(records, [team({ blocked: true })]).ring.identify("sk-a")).toBeUndefined();
     const bounded = ringOf(records, [team({ models: ["m"], tags: ["t", "k"] })]).ring;
-    expect(await bounded.identify("sk-a")).toMatchObject({ teamId: "t", teamModels: ["m"], tags: ["k", "t"] });
+    expect(await bounded.identify("sk-a")).toMatchObject({
+      teamId: "t",
+      teamModels: ["m"],
+      tags: ["k", "t"],
+    });
   });
 
   it("carries the limits of the key and of its team, and nothing where there are none", async () => {
     const limits = { ...UNLIMITED, maxBudgetNanoUsd: 5, budgetDuration: "1d", tpm: 7 };
     const { ring } = ringOf([keyOf("sk-a", { teamId: "t", ...limits })], [team({ rpm: 3 })]);
-    expect(await ring.identify("sk-a")).toMatchObject({ limits, teamLimits: { rpm: 3, maxBudgetNanoUsd: null } });
-    expect(await ringOf([keyOf("sk-c", { softBudgetNanoUsd: 0 })]).ring.identify("sk-c")).toMatchObject({
+    expect(await ring.identify("sk-a")).toMatchObject({
+      limits,
+      teamLimits: { rpm: 3, maxBudgetNanoUsd: null },
+    });
+    expect(
+      await ringOf([keyOf("sk-c", { softBudgetNanoUsd: 0 })]).ring.identify("sk-c"),
+    ).toMatchObject({
       limits: { ...UNLIMITED, softBudgetNanoUsd: 0 },
     });
-    expect(await ringOf([keyOf("sk-b", { budgetDuration: "1d" })]).ring.identify("sk-b")).toMatchObject({ limits: undefined });
+    expect(
+      await ringOf([keyOf("sk-b", { budgetDuration: "1d" })]).ring.identify("sk-b"),
+    ).toMatchObject({ limits: undefined });
   });
 
   it.each([
@@ -156,10 +173,13 @@ describe("a key ring", () => {
     ["user", null, null, "key"],
     ["team", null, "t", "team"],
     ["team", "u", null, "key"],
-  ] as const)("reads scope %s with user %s and team %s as %s", async (spendScope, userId, teamId, expected) => {
-    const { ring } = ringOf([keyOf("sk-a", { spendScope, userId, teamId })], [team({})]);
-    expect(await ring.identify("sk-a")).toMatchObject({ spendScope: expected });
-  });
+  ] as const)(
+    "reads scope %s with user %s and team %s as %s",
+    async (spendScope, userId, teamId, expected) => {
+      const { ring } = ringOf([keyOf("sk-a", { spendScope, userId, teamId })], [team({})]);
+      expect(await ring.identify("sk-a")).toMatchObject({ spendScope: expected });
+    },
+  );
 
   it("knows the master key without the store, and takes no digest for a key", async () => {
     const { ring, state } = ringOf([keyOf("sk-a")]);

@@ -1,7 +1,18 @@
-/** The key ring: keys to identities, from the master key and the store with its teams, with a short memory. */
+/**
+ * The key ring: keys to identities, from the master key and the store with its teams, with a short
+ * memory.
+ */
 
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore, RecordLimits, TeamRecord, TeamStore } from "@sluice/contract";
+import type {
+  Clock,
+  Identity,
+  KeyRecord,
+  KeyStore,
+  RecordLimits,
+  TeamRecord,
+  TeamStore,
+} from "@sluice/contract";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
@@ -77,7 +88,10 @@ class OwnedTags {
   }
 }
 
-/** Finds the identity of a key. It never holds a key: hashes compare and look up without telling anything of one. */
+/**
+ * Finds the identity of a key. It never holds a key: hashes compare and look up without telling
+ * anything of one.
+ */
 export class KeyRing {
   readonly #pepper: KeyObject;
   readonly #masterFingerprint: string;
@@ -115,24 +129,30 @@ export class KeyRing {
     this.#previousMaster = options.previousMaster ?? (() => undefined);
   }
 
-  /** HMAC-SHA-256 of a key under the pepper, hexadecimal. 1.2 µs: a random key of 256 bits needs no slow hash. */
+  /**
+   * HMAC-SHA-256 of a key under the pepper, hexadecimal. 1.2 µs: a random key of 256 bits needs no
+   * slow hash.
+   */
   digest(key: string): string {
     return createHmac("sha256", this.#pepper).update(key).digest("hex");
   }
 
   /**
-   * What a key is looked up by inside this process. It never leaves the process, so a plain hash serves, at a sixth of the
-   * digest's cost.
+   * What a key is looked up by inside this process. It never leaves the process, so a plain hash
+   * serves, at a sixth of the digest's cost.
    */
   fingerprint(key: string): string {
     return hash("sha256", key, "base64url");
   }
 
   /**
-   * The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those of a blocked team, alike. Who has
-   * the key's fingerprint already hands it in.
+   * The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those
+   * of a blocked team, alike. Who has the key's fingerprint already hands it in.
    */
-  identify(presented: string, fingerprint = this.fingerprint(presented)): Identity | undefined | Promise<Identity | undefined> {
+  identify(
+    presented: string,
+    fingerprint = this.fingerprint(presented),
+  ): Identity | undefined | Promise<Identity | undefined> {
     if (fingerprint === this.#masterFingerprint) return this.#master;
     const remembered = this.#remembered.get(fingerprint);
     const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
@@ -155,20 +175,27 @@ export class KeyRing {
     return this.fingerprint(previous.key.reveal()) === fingerprint;
   }
 
-  /** The id of a key, whatever its state; `undefined` for what is no key. The one from before a rotation counts. */
+  /**
+   * The id of a key, whatever its state; `undefined` for what is no key. The one from before a
+   * rotation counts.
+   */
   async idOf(presented: string): Promise<string | undefined> {
     const fingerprint = this.fingerprint(presented);
-    if (fingerprint === this.#masterFingerprint || this.#isPreviousMaster(fingerprint)) return this.#master.keyId;
+    if (fingerprint === this.#masterFingerprint || this.#isPreviousMaster(fingerprint))
+      return this.#master.keyId;
     return (await this.#keys.findByDigest(this.digest(presented)))?.id;
   }
 
   /**
-   * A declared key with what its team says: `undefined` while the team is blocked. A team that is not in the store is a
-   * label for spend, and bounds nothing.
+   * A declared key with what its team says: `undefined` while the team is blocked. A team that is
+   * not in the store is a label for spend, and bounds nothing.
    */
-  inTeam(declared: Identity & { readonly teamId: string }): Identity | undefined | Promise<Identity | undefined> {
+  inTeam(
+    declared: Identity & { readonly teamId: string },
+  ): Identity | undefined | Promise<Identity | undefined> {
     const remembered = this.#members.get(declared);
-    if (remembered !== undefined && this.#clock.now() < remembered.untilMs) return remembered.identity;
+    if (remembered !== undefined && this.#clock.now() < remembered.untilMs)
+      return remembered.identity;
     return this.#join(declared);
   }
 
@@ -204,7 +231,8 @@ export class KeyRing {
     const identity = isRefused || isTeamRefused ? undefined : identityOf(record, team);
     if (changes === this.#changes) {
       if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
-      const untilMs = identity === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
+      const untilMs =
+        identity === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
       this.#remembered.set(fingerprint, { identity, untilMs });
     }
     return identity;
@@ -213,13 +241,18 @@ export class KeyRing {
   async #join(declared: Identity & { readonly teamId: string }): Promise<Identity | undefined> {
     const changes = this.#changes;
     const team = await this.#teams.find(declared.teamId);
-    const identity = team === undefined ? declared : team.blocked ? undefined : memberOf(declared, team);
-    if (changes === this.#changes) this.#members.set(declared, { identity, untilMs: this.#clock.now() + MEMORY_MS });
+    const identity =
+      team === undefined ? declared : team.blocked ? undefined : memberOf(declared, team);
+    if (changes === this.#changes)
+      this.#members.set(declared, { identity, untilMs: this.#clock.now() + MEMORY_MS });
     return identity;
   }
 }
 
-/** When the presented secret ends: with the key, and the one from before a rotation with its overlap. */
+/**
+ * When the presented secret ends: with the key, and the one from before a rotation with its
+ * overlap.
+ */
 function endOf(record: KeyRecord, digest: string): number {
   const keyEndMs = record.expiresAtMs ?? Infinity;
   return record.digest === digest ? keyEndMs : Math.min(keyEndMs, record.previousUntilMs ?? 0);
@@ -266,8 +299,16 @@ function memberOf(identity: Identity, team: TeamRecord): Identity {
 
 /** The limits of a record; `undefined` when it has none. */
 function limitsOf(record: RecordLimits): RecordLimits | undefined {
-  const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } = record;
+  const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } =
+    record;
   const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
   if (bounds.every((bound) => bound === null)) return undefined;
-  return Object.freeze({ maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests });
+  return Object.freeze({
+    maxBudgetNanoUsd,
+    softBudgetNanoUsd,
+    budgetDuration,
+    rpm,
+    tpm,
+    maxParallelRequests,
+  });
 }

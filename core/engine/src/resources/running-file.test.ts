@@ -12,7 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const running = { pid: process.pid, publicUrl: "http://127.0.0.1:4000", adminUrl: "http://127.0.0.1:4001", version: "1.0.0" };
+const running = {
+  pid: process.pid,
+  publicUrl: "http://127.0.0.1:4000",
+  adminUrl: "http://127.0.0.1:4001",
+  version: "1.0.0",
+};
 
 describe("the file of a gateway that runs", () => {
   it("is there while the gateway runs, for its owner alone", () => {
@@ -27,7 +32,13 @@ describe("the file of a gateway that runs", () => {
     const { pid } = spawnSync("true");
     writeRunning(folder, { ...running, pid });
     expect(readRunning(folder)).toBeUndefined();
-    for (const text of ["", "{", "null", '{"pid":1}', `{"pid":${process.pid},"publicUrl":"x","adminUrl":"y"}`]) {
+    for (const text of [
+      "",
+      "{",
+      "null",
+      '{"pid":1}',
+      `{"pid":${process.pid},"publicUrl":"x","adminUrl":"y"}`,
+    ]) {
       writeFileSync(join(folder, "gateway.json"), text);
       expect(readRunning(folder)).toBeUndefined();
     }

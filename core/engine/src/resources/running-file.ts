@@ -16,11 +16,18 @@ export interface RunningFile {
 const OWNER_ONLY = 0o600;
 
 /** The part of the file that says which certificate the listeners show. */
-export function certificateOf({ tls }: { readonly tls?: { readonly certificate: string } }): Pick<RunningFile, "certificate"> {
+export function certificateOf({
+  tls,
+}: {
+  readonly tls?: { readonly certificate: string };
+}): Pick<RunningFile, "certificate"> {
   return tls === undefined ? {} : { certificate: tls.certificate };
 }
 
-/** Writes the file; a folder that cannot be written to is no reason not to serve. Returns what takes the file away again. */
+/**
+ * Writes the file; a folder that cannot be written to is no reason not to serve. Returns what takes
+ * the file away again.
+ */
 export function writeRunning(directory: string, running: RunningFile): () => void {
   const path = pathOf(directory);
   try {
@@ -50,7 +57,10 @@ function readFile(path: string): RunningFile | undefined {
     const read = JSON.parse(readFileSync(path, "utf8")) as Partial<RunningFile> | null;
     const isNamed = read?.certificate === undefined || typeof read.certificate === "string";
     const isWhole =
-      isNamed && Number.isSafeInteger(read?.pid) && URL.canParse(read?.publicUrl ?? "") && URL.canParse(read?.adminUrl ?? "");
+      isNamed &&
+      Number.isSafeInteger(read?.pid) &&
+      URL.canParse(read?.publicUrl ?? "") &&
+      URL.canParse(read?.adminUrl ?? "");
     return isWhole ? (read as RunningFile) : undefined;
   } catch {
     return undefined;

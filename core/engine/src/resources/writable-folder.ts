@@ -10,7 +10,10 @@ export function nearestFolder(folder: string): string {
   return place;
 }
 
-/** Says which folder cannot be written to, and why; `undefined` when it can. Makes and writes nothing. */
+/**
+ * Says which folder cannot be written to, and why; `undefined` when it can. Makes and writes
+ * nothing.
+ */
 export function unwritable(folder: string): string | undefined {
   const place = nearestFolder(folder);
   try {

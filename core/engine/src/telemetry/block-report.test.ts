@@ -15,7 +15,12 @@ const NODE = frame("node:child_process", "execFileSync");
 
 describe("the report of a block", () => {
   it.each<[string, BlockFrame[], string, string | undefined]>([
-    ["a plugin's file", [frame("file:///srv/plugins/mine.ts"), ENGINE], "mine", "run (file:///srv/plugins/mine.ts:7)"],
+    [
+      "a plugin's file",
+      [frame("file:///srv/plugins/mine.ts"), ENGINE],
+      "mine",
+      "run (file:///srv/plugins/mine.ts:7)",
+    ],
     [
       "what a plugin called",
       [NODE, LIBRARY, frame("file:///srv/plugins/mine.ts")],
@@ -40,7 +45,12 @@ describe("the report of a block", () => {
       "inner",
       "run (file:///srv/node_modules/@acme/bundle/node_modules/inner/a.js:7)",
     ],
-    ["the gateway alone", [NODE, ENGINE], GATEWAY_CODE, "runFrom (file:///srv/node_modules/@sluice/engine/src/compose.ts:7)"],
+    [
+      "the gateway alone",
+      [NODE, ENGINE],
+      GATEWAY_CODE,
+      "runFrom (file:///srv/node_modules/@sluice/engine/src/compose.ts:7)",
+    ],
     ["a library alone", [LIBRARY], "unknown", "parse (file:///srv/node_modules/lib/index.js:7)"],
     [
       "a neighbour of a plugin's file",

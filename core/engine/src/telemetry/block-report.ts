@@ -1,4 +1,7 @@
-/** Blocks of the event loop: what the thread that watches tells of one, and whose code a frame of the stack is. */
+/**
+ * Blocks of the event loop: what the thread that watches tells of one, and whose code a frame of
+ * the stack is.
+ */
 
 import type { LogOrigin } from "./log.ts";
 
@@ -21,7 +24,10 @@ export interface BlockReport {
   readonly blockedMs: number;
   /** Whose code was running: a plugin, `gateway`, or `unknown`. */
   readonly plugin: string;
-  /** The innermost function of that owner, and where: `run (file:///srv/plugins/mine.ts:44)`; `undefined` when it was not seen. */
+  /**
+   * The innermost function of that owner, and where: `run (file:///srv/plugins/mine.ts:44)`;
+   * `undefined` when it was not seen.
+   */
   readonly at: string | undefined;
   /** The innermost functions of any owner. */
   readonly stack: readonly string[];
@@ -29,7 +35,10 @@ export interface BlockReport {
 
 /** What the watching thread begins with. */
 export interface BlockWatchData {
-  /** The beats of the loop, and the longest time between two since the thread last looked, in milliseconds. */
+  /**
+   * The beats of the loop, and the longest time between two since the thread last looked, in
+   * milliseconds.
+   */
   readonly beats: Int32Array<SharedArrayBuffer>;
   readonly thresholdMs: number;
   readonly beatMs: number;
@@ -38,7 +47,10 @@ export interface BlockWatchData {
   readonly endlessMs: number;
   /** What the log of the main thread was made with. */
   readonly logOrigin: LogOrigin;
-  /** Where a supervising process reads blocked event loops, a line of JSON each; absent in a single process. */
+  /**
+   * Where a supervising process reads blocked event loops, a line of JSON each; absent in a single
+   * process.
+   */
   readonly reportFd?: number | undefined;
 }
 
@@ -51,8 +63,15 @@ const UNKNOWN = "unknown";
 /** Maximum frames of a reported stack. */
 const MAX_FRAMES = 8;
 
-/** A report of a stack, innermost function first. A plugin that called the gateway's own code is the one that blocks. */
-export function reportOf(blockedMs: number, frames: readonly BlockFrame[], owners: readonly CodeOwner[]): BlockReport {
+/**
+ * A report of a stack, innermost function first. A plugin that called the gateway's own code is the
+ * one that blocks.
+ */
+export function reportOf(
+  blockedMs: number,
+  frames: readonly BlockFrame[],
+  owners: readonly CodeOwner[],
+): BlockReport {
   const owned = frames.map((frame) => ({ frame, owner: ownerOf(frame.url, owners) }));
   const found =
     owned.find(({ owner }) => owner !== undefined && owner !== GATEWAY_CODE) ??

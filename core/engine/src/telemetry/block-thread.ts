@@ -1,9 +1,18 @@
-/** The thread that listens to the beats of the event loop, and looks at the stack of the main thread when none comes. */
+/**
+ * The thread that listens to the beats of the event loop, and looks at the stack of the main thread
+ * when none comes.
+ */
 
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector";
 import { parentPort, workerData } from "node:worker_threads";
-import { BEAT, type BlockFrame, type BlockReport, type BlockWatchData, reportOf } from "./block-report.ts";
+import {
+  BEAT,
+  type BlockFrame,
+  type BlockReport,
+  type BlockWatchData,
+  reportOf,
+} from "./block-report.ts";
 import { HeldTime } from "./main-thread.ts";
 
 /** A stack that could not be read for so long after the block is that of something else. */
@@ -15,7 +24,8 @@ const MAX_LOOK_MS = 1_000;
 /** The count before the first heartbeat: the gateway serves no request yet. */
 const NOT_BEGUN = 0;
 
-const { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin, reportFd } = workerData as BlockWatchData;
+const { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin, reportFd } =
+  workerData as BlockWatchData;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
 const send = (message: "ready" | BlockReport): void => parentPort?.postMessage(message);
@@ -50,8 +60,10 @@ setInterval(() => {
     return;
   }
   held.pass(passedMs);
-  // A blocked event loop does not notice that the supervisor is gone. Requests of this process cannot end; its rows are in its outbox.
-  if (reportFd !== undefined && held.ms >= endlessMs && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+  // A blocked event loop does not notice that the supervisor is gone. Requests of this process
+  // cannot end; its rows are in its outbox.
+  if (reportFd !== undefined && held.ms >= endlessMs && process.ppid !== parent)
+    process.kill(process.pid, "SIGKILL");
   if (held.ms >= thresholdMs - beatMs && !isLooking) look();
   if (held.ms >= toldMs * 2) {
     toldMs *= 2;
@@ -62,7 +74,10 @@ setInterval(() => {
 }, beatMs);
 send("ready");
 
-/** Writes a line without the main thread. The log is loaded for the first of them: few processes ever need it here. */
+/**
+ * Writes a line without the main thread. The log is loaded for the first of them: few processes
+ * ever need it here.
+ */
 async function tell({ plugin, blockedMs, at, stack }: BlockReport): Promise<void> {
   const { createLog, withFields } = await import("./log.ts");
   const log = withFields(createLog(logOrigin.level), logOrigin.fields);
@@ -88,8 +103,9 @@ function begin(newCount: number): void {
 }
 
 /**
- * Reads the stack of the main thread: V8 stops it at the next statement or loop, tells the functions and lets it go on. About 20 ms,
- * the first time 150; the session is there for that long alone.
+ * Reads the stack of the main thread: V8 stops it at the next statement or loop, tells the
+ * functions and lets it go on. About 20 ms, the first time 150; the session is there for that long
+ * alone.
  */
 function look(): void {
   isLooking = true;

@@ -1,6 +1,7 @@
 /**
- * Watches whether the event loop comes round, and tells who holds it. A timer beats, a thread listens: when no beat comes, the
- * thread interrupts the code that runs for as long as it takes to read the stack. Requests pay nothing for it.
+ * Watches whether the event loop comes round, and tells who holds it. A timer beats, a thread
+ * listens: when no beat comes, the thread interrupts the code that runs for as long as it takes to
+ * read the stack. Requests pay nothing for it.
  */
 
 import { extname } from "node:path";
@@ -24,7 +25,10 @@ export interface BlockWatchOptions {
   readonly endedAfterMs?: number;
 }
 
-/** Heartbeats within the threshold. A block is reported at the latest when it exceeds the threshold by a quarter. */
+/**
+ * Heartbeats within the threshold. A block is reported at the latest when it exceeds the threshold
+ * by a quarter.
+ */
 const BEATS = 4;
 const MIN_BEAT_MS = 10;
 /** Of one plugin's blocks a line is logged this often at most. */
@@ -34,7 +38,10 @@ const ENDLESS_MS = 2_000;
 /** The thread holds the stack of one block at a time, and the names of the loaded modules. */
 const THREAD_HEAP_MB = 64;
 
-/** A thread has no compile cache of its own accord: without one it would load a compiler to strip the types of one file. */
+/**
+ * A thread has no compile cache of its own accord: without one it would load a compiler to strip
+ * the types of one file.
+ */
 const THREAD_ENTRY = `
   require("node:module").enableCompileCache?.();
   import(require("node:worker_threads").workerData.url);
@@ -63,13 +70,24 @@ function blockReporter(metrics: MetricRegistry, log: Log): (report: BlockReport)
     blocks.with(plugin).add();
     blockedSeconds.with(plugin).add(blockedMs / 1_000);
     const nowMs = performance.now();
-    const kept = unlogged.get(plugin) ?? { count: 0, totalMs: 0, loggedAtMs: Number.NEGATIVE_INFINITY };
+    const kept = unlogged.get(plugin) ?? {
+      count: 0,
+      totalMs: 0,
+      loggedAtMs: Number.NEGATIVE_INFINITY,
+    };
     unlogged.set(plugin, kept);
     kept.count++;
     kept.totalMs += blockedMs;
     if (nowMs - kept.loggedAtMs < QUIET_MS) return;
     const { count, totalMs } = kept;
-    log.warn("the event loop was blocked", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
+    log.warn("the event loop was blocked", {
+      plugin,
+      blocked_ms: blockedMs,
+      at,
+      stack,
+      blocks: count,
+      total_ms: totalMs,
+    });
     unlogged.set(plugin, { count: 0, totalMs: 0, loggedAtMs: nowMs });
   };
 }
@@ -82,10 +100,21 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
   const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   // The code is named before the process is ended for it.
   const endlessMs = endedAfterMs === 0 ? ENDLESS_MS : Math.min(ENDLESS_MS, endedAfterMs / 2);
-  const workerData: BlockWatchData = { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin: originOf(log), reportFd };
+  const workerData: BlockWatchData = {
+    beats,
+    thresholdMs,
+    beatMs,
+    owners,
+    endlessMs,
+    logOrigin: originOf(log),
+    reportFd,
+  };
   const thread = new Worker(THREAD_ENTRY, {
     eval: true,
-    workerData: { ...workerData, url: new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url).href },
+    workerData: {
+      ...workerData,
+      url: new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url).href,
+    },
     name: "block-watch",
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: 1 },
   });

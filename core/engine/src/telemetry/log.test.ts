@@ -2,7 +2,10 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** Runs lines of code in a process of its own, because the log writes to the file descriptor of standard error. */
+/**
+ * Runs lines of code in a process of its own, because the log writes to the file descriptor of
+ * standard error.
+ */
 function logged(level: string, code: string): { text: string; lines: Record<string, unknown>[] } {
   const script = `
     import { GatewayError, Secret } from "@sluice/contract";
@@ -16,7 +19,10 @@ function logged(level: string, code: string): { text: string; lines: Record<stri
   });
   if (run.status !== 0) throw new Error(run.stderr);
   const lines = run.stderr.split("\n").filter((line) => line !== "");
-  return { text: run.stderr + run.stdout, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  return {
+    text: run.stderr + run.stdout,
+    lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
 }
 
 describe("the log", () => {
@@ -35,7 +41,11 @@ describe("the log", () => {
     );
     expect(lines).toHaveLength(6);
     expect(text).not.toContain("very-secret");
-    expect(lines[0]).toMatchObject({ msg: "field", key: "[secret:OPENAI_API_KEY]", text: "[secret:OPENAI_API_KEY]" });
+    expect(lines[0]).toMatchObject({
+      msg: "field",
+      key: "[secret:OPENAI_API_KEY]",
+      text: "[secret:OPENAI_API_KEY]",
+    });
   });
 
   it("shows the whole chain of causes, and no stack of an outcome", () => {
@@ -63,7 +73,10 @@ describe("the log", () => {
   });
 
   it("survives an error that is its own cause", () => {
-    const { lines } = logged("info", 'const error = new Error("round"); error.cause = error; log.error("m", { error });');
+    const { lines } = logged(
+      "info",
+      'const error = new Error("round"); error.cause = error; log.error("m", { error });',
+    );
     expect(lines).toMatchObject([{ msg: "m", error: { message: "round" } }]);
   });
 

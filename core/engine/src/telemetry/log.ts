@@ -31,7 +31,10 @@ export interface LogOrigin {
 
 const origins = new WeakMap<Log, LogOrigin>();
 
-/** What a log was made with, for a thread that makes its own. A log that was not made here has a silent copy. */
+/**
+ * What a log was made with, for a thread that makes its own. A log that was not made here has a
+ * silent copy.
+ */
 export function originOf(log: Log): LogOrigin {
   return origins.get(log) ?? { level: "silent", fields: {} };
 }
@@ -70,6 +73,8 @@ function describeError(error: unknown, causes = MAX_CAUSES): unknown {
     ...("code" in error ? { code: error.code } : {}),
     // A gateway error is an outcome, not a fault: its stack says nothing.
     ...(isGatewayError(error) ? {} : { stack: error.stack }),
-    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
+    ...(error.cause === undefined || causes === 0
+      ? {}
+      : { cause: describeError(error.cause, causes - 1) }),
   };
 }

@@ -1,4 +1,7 @@
-/** The processor time of the main thread, read from another thread. Linux: `/proc/self/task/<pid>` (proc_pid_schedstat, proc_pid_stat(5)). */
+/**
+ * The processor time of the main thread, read from another thread. Linux: `/proc/self/task/<pid>`
+ * (proc_pid_schedstat, proc_pid_stat(5)).
+ */
 
 import { readFileSync } from "node:fs";
 
@@ -6,7 +9,9 @@ import { readFileSync } from "node:fs";
 export interface MainThread {
   /** The processor time that it has used, in milliseconds. */
   readonly cpuMs: number;
-  /** Whether it has a processor or waits for one. A thread that sleeps in a system call does not. */
+  /**
+   * Whether it has a processor or waits for one. A thread that sleeps in a system call does not.
+   */
   readonly isRunnable: boolean;
 }
 
@@ -31,8 +36,8 @@ export function readMainThread(): MainThread | undefined {
 export const BUSY_SHARE = 0.25;
 
 /**
- * Adds up the time in which the main thread is held: what passes while it computes with a share of a
- * processor, or sleeps in a system call. A thread that waits for a processor is not held.
+ * Adds up the time in which the main thread is held: what passes while it computes with a share of
+ * a processor, or sleeps in a system call. A thread that waits for a processor is not held.
  */
 export class HeldTime {
   /** Milliseconds since `reset`. */
@@ -56,7 +61,8 @@ export class HeldTime {
   /** Counts what the clock shows since the last call. */
   pass(passedMs: number): void {
     const now = this.#read();
-    const cpuMs = now === undefined || this.#last === undefined ? passedMs : now.cpuMs - this.#last.cpuMs;
+    const cpuMs =
+      now === undefined || this.#last === undefined ? passedMs : now.cpuMs - this.#last.cpuMs;
     this.cpuMs += cpuMs;
     this.ms += now?.isRunnable === true ? Math.min(passedMs, cpuMs / BUSY_SHARE) : passedMs;
     this.#last = now;

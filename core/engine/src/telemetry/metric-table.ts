@@ -1,4 +1,7 @@
-/** The engine's own metrics: names, labels and help texts. `docs/metrics.md` is generated from this table. */
+/**
+ * The engine's own metrics: names, labels and help texts. `docs/metrics.md` is generated from this
+ * table.
+ */
 
 import type { HistogramDescription, MetricDescription } from "@sluice/contract";
 
@@ -91,13 +94,19 @@ export const REQUEST_METRICS = {
 
 /** Read when the page is requested. */
 export const STATE_METRICS = {
-  generation: metric({ name: "sluice_generation", help: "The number of the generation that serves new requests." }),
+  generation: metric({
+    name: "sluice_generation",
+    help: "The number of the generation that serves new requests.",
+  }),
   config: metric({
     name: "sluice_config_info",
     help: "Always 1. The labels have the digest and the origin of the running configuration.",
     labels: ["digest", "origin"],
   }),
-  drift: metric({ name: "sluice_config_drift_files", help: "Configuration files that differ from the running configuration." }),
+  drift: metric({
+    name: "sluice_config_drift_files",
+    help: "Configuration files that differ from the running configuration.",
+  }),
   waiting: metric({
     name: "sluice_restart_waiting_files",
     help: "Plugin files that changed after they were loaded; run sluice restart to load them.",
@@ -111,9 +120,18 @@ export const STATE_METRICS = {
     name: "sluice_config_failing_generations_total",
     help: "Generations whose requests failed although earlier ones did not (server.auto_rollback). Each was rolled back, or kept because a rollback would widen access.",
   }),
-  draining: metric({ name: "sluice_draining_generations", help: "Older generations with requests under way." }),
-  drainingLeases: metric({ name: "sluice_draining_leases", help: "Requests under way in older generations." }),
-  drainingAge: metric({ name: "sluice_draining_oldest_seconds", help: "Age of the oldest request in an older generation." }),
+  draining: metric({
+    name: "sluice_draining_generations",
+    help: "Older generations with requests under way.",
+  }),
+  drainingLeases: metric({
+    name: "sluice_draining_leases",
+    help: "Requests under way in older generations.",
+  }),
+  drainingAge: metric({
+    name: "sluice_draining_oldest_seconds",
+    help: "Age of the oldest request in an older generation.",
+  }),
   inFlight: metric({ name: "sluice_requests_in_flight", help: "Requests under way." }),
   breaker: metric({
     name: "sluice_deployment_breaker",
@@ -143,13 +161,22 @@ export const STATE_METRICS = {
     name: "sluice_ledger_lag_seconds",
     help: "Time that the oldest spend row has waited for the store; 0 when the store has all rows.",
   }),
-  storeFailing: metric({ name: "sluice_ledger_store_failing", help: "1 while the store refuses spend rows." }),
-  dataFolder: metric({ name: "sluice_data_folder_intact", help: "1 normally, 0 while the data folder is removed or replaced." }),
+  storeFailing: metric({
+    name: "sluice_ledger_store_failing",
+    help: "1 while the store refuses spend rows.",
+  }),
+  dataFolder: metric({
+    name: "sluice_data_folder_intact",
+    help: "1 normally, 0 while the data folder is removed or replaced.",
+  }),
   writable: metric({
     name: "sluice_ledger_writable",
     help: "1 normally, 0 while spend rows cannot be stored because the disk is full or a file is missing. Requests are then refused before any upstream call.",
   }),
-  keptRows: metric({ name: "sluice_ledger_kept_rows", help: "Spend rows in memory that are not yet in the outbox." }),
+  keptRows: metric({
+    name: "sluice_ledger_kept_rows",
+    help: "Spend rows in memory that are not yet in the outbox.",
+  }),
   stateAway: metric({
     name: "sluice_shared_state_away",
     help: "1 while the shared-state server is unreachable and this process decides alone.",
@@ -173,14 +200,23 @@ export const PROCESS_METRICS = {
     help: "Total duration of these event-loop blocks, by plugin.",
     labels: ["plugin"],
   }),
-  memory: metric({ name: "process_resident_memory_bytes", help: "Resident memory of the process." }),
+  memory: metric({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory of the process.",
+  }),
   heap: metric({
     name: "nodejs_heap_size_used_bytes",
     help: "Memory of objects in V8's heap, including garbage not yet collected.",
   }),
   cpu: metric({ name: "process_cpu_seconds_total", help: "Processor time, user and system." }),
-  files: metric({ name: "process_open_fds", help: "Open files and sockets, where the system reports them." }),
-  started: metric({ name: "process_start_time_seconds", help: "Start time of the process, in seconds since 1970." }),
+  files: metric({
+    name: "process_open_fds",
+    help: "Open files and sockets, where the system reports them.",
+  }),
+  started: metric({
+    name: "process_start_time_seconds",
+    help: "Start time of the process, in seconds since 1970.",
+  }),
 } as const;
 
 /** Of all workers, reported by the supervisor. */
@@ -197,5 +233,8 @@ export const WORKER_METRICS = {
     name: "sluice_worker_hung_total",
     help: "Workers that were killed because their event loop was blocked for server.hung_worker_timeout.",
   }),
-  ends: metric({ name: "sluice_worker_ends_total", help: "Workers that exited unexpectedly while they took requests." }),
+  ends: metric({
+    name: "sluice_worker_ends_total",
+    help: "Workers that exited unexpectedly while they took requests.",
+  }),
 } as const;

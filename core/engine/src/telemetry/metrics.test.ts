@@ -15,7 +15,9 @@ describe("metrics", () => {
       .counter({ name: "b_total", help: "Bs\nof\\all.", labels: ["who"] })
       .with('a "b"\n')
       .add(2);
-    const times = metrics.histogram({ name: "a_seconds", help: "As.", labels: ["x"], buckets: [0.1, 1] }).with("y");
+    const times = metrics
+      .histogram({ name: "a_seconds", help: "As.", labels: ["x"], buckets: [0.1, 1] })
+      .with("y");
     for (const value of [0.05, 0.1, 0.5, 7]) times.observe(value);
     metrics.gauge({ name: "c", help: "Cs." }).with().set(-1.5);
     metrics.observe("gauge", { name: "d", help: "Ds." }, () => []);
@@ -41,9 +43,15 @@ describe("metrics", () => {
     const { metrics } = registry();
     const description = { name: "n_total", help: "Ns.", labels: ["a", "b"] };
     metrics.counter(description).with("1", "2").add();
-    expect(metrics.counter({ ...description }).with("1", "2")).toBe(metrics.counter(description).with("1", "2"));
-    expect(metrics.counter(description).with("1", "3")).not.toBe(metrics.counter(description).with("1", "2"));
-    expect(() => metrics.counter({ ...description, help: "Other." })).toThrow("another description");
+    expect(metrics.counter({ ...description }).with("1", "2")).toBe(
+      metrics.counter(description).with("1", "2"),
+    );
+    expect(metrics.counter(description).with("1", "3")).not.toBe(
+      metrics.counter(description).with("1", "2"),
+    );
+    expect(() => metrics.counter({ ...description, help: "Other." })).toThrow(
+      "another description",
+    );
     expect(() => metrics.counter(description).with("1")).toThrow("has 2 labels");
   });
 
@@ -65,7 +73,9 @@ describe("metrics", () => {
       throw new Error("no");
     });
     metrics.counter({ name: "fine_total", help: "F." });
-    expect(prometheusText(metrics.read())).toBe("# HELP fine_total F.\n# TYPE fine_total counter\nfine_total 0\n");
+    expect(prometheusText(metrics.read())).toBe(
+      "# HELP fine_total F.\n# TYPE fine_total counter\nfine_total 0\n",
+    );
     expect(lines).toMatchObject([{ level: "warn", fields: { metric: "broken" } }]);
   });
 
@@ -82,7 +92,9 @@ describe("metrics", () => {
   it("of a plugin stand under its name", () => {
     const { metrics } = registry();
     pluginMetrics(metrics, "my-Plugin").counter({ name: "seen_total", help: "Seen." }).with().add();
-    expect(metrics.read()).toMatchObject([{ description: { name: "sluice_my_plugin_seen_total" }, samples: [{ value: 1 }] }]);
+    expect(metrics.read()).toMatchObject([
+      { description: { name: "sluice_my_plugin_seen_total" }, samples: [{ value: 1 }] },
+    ]);
   });
 });
 

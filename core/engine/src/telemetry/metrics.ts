@@ -11,7 +11,10 @@ import type {
   Metrics,
 } from "@sluice/contract";
 
-/** Sets of label values of one metric. What comes beyond is counted under `other`: a scrape has a bounded size. */
+/**
+ * Sets of label values of one metric. What comes beyond is counted under `other`: a scrape has a
+ * bounded size.
+ */
 const MAX_CELLS = 1_000;
 const OTHER = "other";
 const NAME = /^[a-z][a-z0-9_]*$/;
@@ -37,12 +40,18 @@ export interface MetricReading {
   readonly description: MetricDescription;
   readonly kind: MetricKind;
   readonly bounds: readonly number[];
-  readonly samples: readonly { readonly labels: readonly string[]; readonly value: number | HistogramReading }[];
+  readonly samples: readonly {
+    readonly labels: readonly string[];
+    readonly value: number | HistogramReading;
+  }[];
 }
 
 /** Metrics as the engine sees them. */
 export interface MetricRegistry extends Metrics {
-  /** Adds a metric whose numbers are found by looking, and cost nothing until then. A look that throws says nothing. */
+  /**
+   * Adds a metric whose numbers are found by looking, and cost nothing until then. A look that
+   * throws says nothing.
+   */
   observe(kind: "counter" | "gauge", description: MetricDescription, look: Look): void;
   /** All metrics, by their names. */
   read(): readonly MetricReading[];
@@ -60,7 +69,12 @@ interface Entry {
 export function createMetrics(log: Log): MetricRegistry {
   const entries = new Map<string, Entry>();
 
-  const find = (kind: MetricKind, description: MetricDescription, bounds: readonly number[], look?: Look): Entry => {
+  const find = (
+    kind: MetricKind,
+    description: MetricDescription,
+    bounds: readonly number[],
+    look?: Look,
+  ): Entry => {
     const known = entries.get(description.name);
     if (known !== undefined) {
       if (look !== undefined || !isSame(known, kind, description, bounds)) {
@@ -72,9 +86,17 @@ export function createMetrics(log: Log): MetricRegistry {
     const width = description.labels?.length ?? 0;
     const make = kind === "histogram" ? () => new HistogramCell(bounds) : () => new NumberCell();
     const onFull = (): void => {
-      log.warn("a metric has too many label sets: new ones are counted under other", { metric: description.name });
+      log.warn("a metric has too many label sets: new ones are counted under other", {
+        metric: description.name,
+      });
     };
-    const entry = { kind, description, bounds, cells: new Cells<Cell>(description.name, width, make, onFull), look };
+    const entry = {
+      kind,
+      description,
+      bounds,
+      cells: new Cells<Cell>(description.name, width, make, onFull),
+      look,
+    };
     entries.set(description.name, entry);
     // What has no labels stands on the page from the start, at zero.
     if (width === 0 && look === undefined) entry.cells.with();
@@ -84,7 +106,8 @@ export function createMetrics(log: Log): MetricRegistry {
   return {
     counter: (description) => find("counter", description, []).cells as Labelled<Counter>,
     gauge: (description) => find("gauge", description, []).cells as Labelled<Gauge>,
-    histogram: (description) => find("histogram", description, description.buckets).cells as Labelled<Histogram>,
+    histogram: (description) =>
+      find("histogram", description, description.buckets).cells as Labelled<Histogram>,
     observe: (kind, description, look) => void find(kind, description, [], look),
     read: () =>
       [...entries.values()]
@@ -154,7 +177,10 @@ class HistogramCell implements Histogram {
 
 type Branch<T> = Map<string, Branch<T> | T>;
 
-/** Cells in a tree of maps, one level a label: a search makes no new text, so that the hot path may do it. */
+/**
+ * Cells in a tree of maps, one level a label: a search makes no new text, so that the hot path may
+ * do it.
+ */
 class Cells<T extends Cell> implements Labelled<T> {
   readonly #name: string;
   readonly #width: number;
@@ -172,7 +198,8 @@ class Cells<T extends Cell> implements Labelled<T> {
   }
 
   with(...values: readonly string[]): T {
-    if (values.length !== this.#width) throw new Error(`The metric ${this.#name} has ${this.#width} labels.`);
+    if (values.length !== this.#width)
+      throw new Error(`The metric ${this.#name} has ${this.#width} labels.`);
     let branch = this.#root;
     for (let level = 0; level < values.length - 1; level++) {
       const next = branch.get(values[level] as string) as Branch<T> | undefined;
@@ -216,20 +243,36 @@ function lookSafely(look: Look, name: string, log: Log): MetricReading["samples"
   }
 }
 
-function isSame(known: Entry, kind: MetricKind, { help, labels = [] }: MetricDescription, bounds: readonly number[]): boolean {
+function isSame(
+  known: Entry,
+  kind: MetricKind,
+  { help, labels = [] }: MetricDescription,
+  bounds: readonly number[],
+): boolean {
   const { description } = known;
-  const said = [known.kind, known.look === undefined, description.help, description.labels ?? [], known.bounds];
+  const said = [
+    known.kind,
+    known.look === undefined,
+    description.help,
+    description.labels ?? [],
+    known.bounds,
+  ];
   return JSON.stringify(said) === JSON.stringify([kind, true, help, labels, bounds]);
 }
 
-function check(kind: MetricKind, { name, help, labels = [] }: MetricDescription, bounds: readonly number[]): void {
+function check(
+  kind: MetricKind,
+  { name, help, labels = [] }: MetricDescription,
+  bounds: readonly number[],
+): void {
   const fault = !NAME.test(name)
     ? "has lower-case letters, digits and underscores in its name"
     : (kind === "counter") !== name.endsWith("_total")
       ? "ends in _total if it is a counter, and only then"
       : help === ""
         ? "says in a sentence what it is"
-        : labels.some((label) => !NAME.test(label) || label === "le") || new Set(labels).size < labels.length
+        : labels.some((label) => !NAME.test(label) || label === "le") ||
+            new Set(labels).size < labels.length
           ? "has labels of lower-case letters, digits and underscores, each once, and none called le"
           : bounds.some((bound, index) => index > 0 && bound <= (bounds[index - 1] ?? 0))
             ? "has buckets whose bounds rise"

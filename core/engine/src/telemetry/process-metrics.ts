@@ -6,7 +6,9 @@ import { PROCESS_METRICS } from "./metric-table.ts";
 import type { MetricRegistry } from "./metrics.ts";
 
 const RESOLUTION_MS = 20;
-/** Two readers at the same moment see the same: a second of rounds is shown before it is forgotten. */
+/**
+ * Two readers at the same moment see the same: a second of rounds is shown before it is forgotten.
+ */
 const MIN_ROUNDS = 1_000 / RESOLUTION_MS;
 const NANOSECONDS = 1e9;
 const OPEN_FILES = "/proc/self/fd";
@@ -16,7 +18,8 @@ export function addProcessMetrics(metrics: MetricRegistry): () => void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   // The timer's own interval is in what it measures.
-  const late = (nanoseconds: number): number => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1_000);
+  const late = (nanoseconds: number): number =>
+    Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1_000);
   metrics.observe("gauge", PROCESS_METRICS.loopDelay, () => {
     if (delay.count === 0) return [];
     const samples = [

@@ -12,8 +12,8 @@ export function prometheusText(readings: readonly MetricReading[]): string {
 }
 
 /**
- * Puts the pages of several workers together. Every sample gets the label `worker`, and the samples of one metric stand
- * together, as the format wants it.
+ * Puts the pages of several workers together. Every sample gets the label `worker`, and the samples
+ * of one metric stand together, as the format wants it.
  */
 export function joinPages(pages: ReadonlyMap<string, string>): string {
   const metrics = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
@@ -48,21 +48,34 @@ function blockOf({ description, kind, bounds, samples }: MetricReading): string 
   const { name, help, labels = [] } = description;
   const lines = [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${kind}`];
   for (const sample of samples) {
-    const pairs = labels.map((label, index) => `${label}="${escapeText(sample.labels[index] ?? "").replaceAll('"', '\\"')}"`);
-    if (typeof sample.value === "number") lines.push(`${name}${braced(pairs)} ${numberText(sample.value)}`);
+    const pairs = labels.map(
+      (label, index) =>
+        `${label}="${escapeText(sample.labels[index] ?? "").replaceAll('"', '\\"')}"`,
+    );
+    if (typeof sample.value === "number")
+      lines.push(`${name}${braced(pairs)} ${numberText(sample.value)}`);
     else lines.push(...histogramLines(name, pairs, bounds, sample.value));
   }
   return `${lines.join("\n")}\n`;
 }
 
-function histogramLines(name: string, pairs: readonly string[], bounds: readonly number[], reading: HistogramReading): string[] {
+function histogramLines(
+  name: string,
+  pairs: readonly string[],
+  bounds: readonly number[],
+  reading: HistogramReading,
+): string[] {
   let below = 0;
   const buckets = reading.counts.map((count, index) => {
     below += count;
     const bound = bounds[index];
     return `${name}_bucket${braced([...pairs, `le="${bound === undefined ? "+Inf" : numberText(bound)}"`])} ${below}`;
   });
-  return [...buckets, `${name}_sum${braced(pairs)} ${numberText(reading.sum)}`, `${name}_count${braced(pairs)} ${below}`];
+  return [
+    ...buckets,
+    `${name}_sum${braced(pairs)} ${numberText(reading.sum)}`,
+    `${name}_count${braced(pairs)} ${below}`,
+  ];
 }
 
 function braced(pairs: readonly string[]): string {

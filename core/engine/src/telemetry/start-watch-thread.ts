@@ -1,4 +1,7 @@
-/** The thread behind `watchStart`: when the event loop sends no beat, it reads the stack of the main thread. */
+/**
+ * The thread behind `watchStart`: when the event loop sends no beat, it reads the stack of the main
+ * thread.
+ */
 
 import { existsSync, readFileSync, writeSync } from "node:fs";
 import { Session } from "node:inspector";
@@ -61,14 +64,19 @@ function isWorker(): boolean {
 
 /** A loop uses a processor. Code that sleeps is held too, and is given longer. */
 function isHeldFor(ms: number): boolean {
-  return heldTime.ms >= ms * SLEEP_FACTOR || (heldTime.ms >= ms && heldTime.cpuMs >= ms * BUSY_SHARE);
+  return (
+    heldTime.ms >= ms * SLEEP_FACTOR || (heldTime.ms >= ms && heldTime.cpuMs >= ms * BUSY_SHARE)
+  );
 }
 
 function kill(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** Stops the main thread at its next statement or loop, reads its functions, and lets it go on, or ends the process there. */
+/**
+ * Stops the main thread at its next statement or loop, reads its functions, and lets it go on, or
+ * ends the process there.
+ */
 function look(): void {
   const session = new Session();
   session.connectToMainThread();
@@ -88,7 +96,10 @@ function look(): void {
       // V8 may resume the main thread before it evaluates.
       setTimeout(kill, STACK_MS);
       if (innermost !== undefined)
-        session.post("Debugger.evaluateOnCallFrame", { callFrameId: innermost.callFrameId, expression });
+        session.post("Debugger.evaluateOnCallFrame", {
+          callFrameId: innermost.callFrameId,
+          expression,
+        });
     };
     judge(frames, end);
     session.post("Debugger.resume");
@@ -103,14 +114,15 @@ function look(): void {
 }
 
 /**
- * Names a plugin that was on the stack at half the time and still is. One look is no proof: a slow machine that makes one plugin
- * after the other shows another one at each look.
+ * Names a plugin that was on the stack at half the time and still is. One look is no proof: a slow
+ * machine that makes one plugin after the other shows another one at each look.
  */
 function judge(frames: readonly BlockFrame[], end: () => void): void {
   const ofPlugins = frames.filter(({ url }) => isOfPlugin(url));
   const held = ofPlugins.find(({ url }) => seenAtHalf?.has(url));
   if (held !== undefined) conclude(held, end);
-  else if (seenAtHalf === undefined && ofPlugins.length > 0) seenAtHalf = new Set(ofPlugins.map(({ url }) => url));
+  else if (seenAtHalf === undefined && ofPlugins.length > 0)
+    seenAtHalf = new Set(ofPlugins.map(({ url }) => url));
   // A large configuration is the gateway's own work: its time counts anew.
   else countAnew();
 }
@@ -131,19 +143,27 @@ function isOfPlugin(url: string): boolean {
   return !url.includes("/node_modules/") || packageOf(fileURLToPath(url)) !== undefined;
 }
 
-/** The package of a plugin's file; the file itself, as the reader of the message finds it, where no package is built on the kit. */
+/**
+ * The package of a plugin's file; the file itself, as the reader of the message finds it, where no
+ * package is built on the kit.
+ */
 function nameOf({ url }: BlockFrame): string {
   const file = fileURLToPath(url);
   return packageOf(file) ?? relativeTo(file);
 }
 
-/** The name of the package that a file belongs to; `undefined` where that does not depend on the kit. */
+/**
+ * The name of the package that a file belongs to; `undefined` where that does not depend on the
+ * kit.
+ */
 function packageOf(path: string): string | undefined {
   const folder = dirname(path);
   const file = join(folder, "package.json");
   if (!existsSync(file)) return folder === path ? undefined : packageOf(folder);
   const { name, dependencies, peerDependencies } = manifestIn(file);
-  const isBuiltOnKit = ["@sluice/kit", "@sluice/contract"].some((one) => one in { ...dependencies, ...peerDependencies });
+  const isBuiltOnKit = ["@sluice/kit", "@sluice/contract"].some(
+    (one) => one in { ...dependencies, ...peerDependencies },
+  );
   return isBuiltOnKit ? (name ?? relativeTo(folder)) : undefined;
 }
 
@@ -178,12 +198,15 @@ function print(held: BlockFrame | undefined): void {
 
 function report(held: BlockFrame | undefined): void {
   const at =
-    held === undefined ? undefined : `${held.function === "" ? "(anonymous)" : held.function} (${held.url}:${held.line})`;
+    held === undefined
+      ? undefined
+      : `${held.function === "" ? "(anonymous)" : held.function} (${held.url}:${held.line})`;
   const plugin = held === undefined ? "unknown" : nameOf(held);
   const known: BlockReport = { blockedMs: heldMs, plugin, at, stack: [] };
   const fields = { level: 50, time: new Date().toISOString(), plugin, blocked_ms: heldMs, at };
   writeSync(STDERR, `${JSON.stringify({ ...fields, msg: "a plugin holds up the start" })}\n`);
-  if (whenHeld.kind === "report" && whenHeld.reportFd !== undefined) writeSync(whenHeld.reportFd, `${JSON.stringify(known)}\n`);
+  if (whenHeld.kind === "report" && whenHeld.reportFd !== undefined)
+    writeSync(whenHeld.reportFd, `${JSON.stringify(known)}\n`);
 }
 
 function relativeTo(path: string): string {

@@ -1,4 +1,7 @@
-/** Watches plugins while they are loaded, made and shown their samples: code that never pauses is named and bounded. */
+/**
+ * Watches plugins while they are loaded, made and shown their samples: code that never pauses is
+ * named and bounded.
+ */
 
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -32,10 +35,15 @@ const THREAD_ENTRY = `
 `;
 
 /**
- * Watches until the function that it returns is called, which resolves when the thread has ended. `ownUrls` are prefixes of URLs: the
- * code of the program that starts the gateway, which is no plugin.
+ * Watches until the function that it returns is called, which resolves when the thread has ended.
+ * `ownUrls` are prefixes of URLs: the code of the program that starts the gateway, which is no
+ * plugin.
  */
-export function watchStart(whenHeld: WhenHeld, ownUrls: readonly string[], heldMs = HELD_MS): () => Promise<void> {
+export function watchStart(
+  whenHeld: WhenHeld,
+  ownUrls: readonly string[],
+  heldMs = HELD_MS,
+): () => Promise<void> {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const workerData: StartWatchData = { beats, heldMs, whenHeld, ownUrls };
   const url = new URL(`./start-watch-thread${extname(import.meta.url)}`, import.meta.url).href;

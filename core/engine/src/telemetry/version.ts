@@ -5,7 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MANIFEST = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+const MANIFEST = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
 };
@@ -17,13 +19,16 @@ export const VERSION: string = MANIFEST.version;
 const CODE_FILE = /(?<!\.(?:test|fixture|d))\.[jt]s$/;
 
 /**
- * A digest of the gateway's own code as it lies on disk: an upgrade in place may keep the version. It covers the engine and the packages
- * of the gateway that it is built on. Plugins are not covered: `sluice status` names those whose files changed.
+ * A digest of the gateway's own code as it lies on disk: an upgrade in place may keep the version.
+ * It covers the engine and the packages of the gateway that it is built on. Plugins are not
+ * covered: `sluice status` names those whose files changed.
  */
 export function codeDigest(folders: readonly string[] = codeFolders()): string {
   const hash = createHash("sha256");
   for (const folder of folders) {
-    const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) => CODE_FILE.test(name));
+    const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+      CODE_FILE.test(name),
+    );
     for (const name of files.sort()) {
       hash
         .update(name)

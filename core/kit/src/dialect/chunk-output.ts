@@ -12,7 +12,12 @@ export class ChunkOutput {
   #sink: StreamSink | undefined;
 
   constructor({ replyId, createdSeconds, replyModel }: ProviderRequest) {
-    this.#base = { id: replyId, object: "chat.completion.chunk", created: createdSeconds, model: replyModel };
+    this.#base = {
+      id: replyId,
+      object: "chat.completion.chunk",
+      created: createdSeconds,
+      model: replyModel,
+    };
     this.#head = `${JSON.stringify(this.#base).slice(0, -1)},"choices":[{"index":0,"delta":`;
   }
 

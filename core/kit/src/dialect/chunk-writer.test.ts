@@ -13,10 +13,18 @@ function collected(write: (writer: ChunkWriter) => void) {
     usage: (usage) => void usages.push(usage),
     done: () => void dones++,
   };
-  const writer = new ChunkWriter(requestOf({}, { provider: "p", model: "m", operation: "chat", stream: true }));
+  const writer = new ChunkWriter(
+    requestOf({}, { provider: "p", model: "m", operation: "chat", stream: true }),
+  );
   writer.into(sink);
   write(writer);
-  return { chunks: frames.map(({ frame }) => frame.chunk()), roles: frames.map(({ role }) => role), usages, dones, frames };
+  return {
+    chunks: frames.map(({ frame }) => frame.chunk()),
+    roles: frames.map(({ role }) => role),
+    usages,
+    dones,
+    frames,
+  };
 }
 
 describe("a chunk writer", () => {
@@ -33,7 +41,11 @@ describe("a chunk writer", () => {
       { content: 'Say "hi"\n' },
     ]);
     expect(frames.every(({ frame }) => frame.raw !== undefined)).toBe(true);
-    expect(chunks[2]).toMatchObject({ model: REPLY_MODEL, object: "chat.completion.chunk", id: "chatcmpl-contract" });
+    expect(chunks[2]).toMatchObject({
+      model: REPLY_MODEL,
+      object: "chat.completion.chunk",
+      id: "chatcmpl-contract",
+    });
   });
 
   it("gives a thought back as a block at its end, if it was signed", () => {
@@ -45,15 +57,17 @@ describe("a chunk writer", () => {
       writer.thought(0, { signature: "ln" });
       for (const key of [0, 1, 2, 0]) writer.thoughtEnd(key);
     });
-    expect(chunks.slice(1).map(({ choices }) => (choices as { delta: unknown }[])[0]?.delta)).toEqual([
+    expect(
+      chunks.slice(1).map(({ choices }) => (choices as { delta: unknown }[])[0]?.delta),
+    ).toEqual([
       { reasoning_content: "Let me " },
       { reasoning_content: "unsigned" },
       { reasoning_content: "see." },
       { thinking_blocks: [{ type: "thinking", thinking: "Let me see.", signature: "c2ln" }] },
     ]);
-    expect(() => collected((writer) => writer.thought(0, { text: "x".repeat(40_000_000) }))).toThrow(
-      "larger than the gateway accepts",
-    );
+    expect(() =>
+      collected((writer) => writer.thought(0, { text: "x".repeat(40_000_000) })),
+    ).toThrow("larger than the gateway accepts");
   });
 
   it("numbers calls by their order, whatever the provider's keys are, and gives arguments to those without", () => {
@@ -66,7 +80,8 @@ describe("a chunk writer", () => {
       writer.finish("whatever", {});
     });
     const calls = chunks.flatMap(
-      ({ choices }) => (choices as { delta: { tool_calls?: unknown[] } }[])[0]?.delta.tool_calls ?? [],
+      ({ choices }) =>
+        (choices as { delta: { tool_calls?: unknown[] } }[])[0]?.delta.tool_calls ?? [],
     );
     expect(calls).toEqual([
       { index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } },
@@ -100,7 +115,9 @@ describe("a chunk writer", () => {
   it("fails on an end without a reason, on a call that never began, and beyond its bound", () => {
     expect(() => collected((writer) => writer.done())).toThrow("without a stop reason");
     expect(() => collected((writer) => writer.callArguments(1, "{}"))).toThrow("never began");
-    expect(() => collected((writer) => writer.keep("x".repeat(9 * 1024 * 1024)))).toThrow("larger than the gateway accepts");
+    expect(() => collected((writer) => writer.keep("x".repeat(9 * 1024 * 1024)))).toThrow(
+      "larger than the gateway accepts",
+    );
   });
 });
 
@@ -117,7 +134,12 @@ describe("a stream translator", () => {
     };
     const translator = createStreamTranslator(request, (writer) => ({
       event: ({ data }) =>
-        writer.call(0, { id: data, name: "f", arguments: "{}", extra: { google: { thought_signature: "s" } } }),
+        writer.call(0, {
+          id: data,
+          name: "f",
+          arguments: "{}",
+          extra: { google: { thought_signature: "s" } },
+        }),
       end() {
         writer.finish("STOP", {});
         writer.done();

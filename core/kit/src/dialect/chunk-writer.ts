@@ -21,7 +21,9 @@ import { KeptThoughts } from "./kept-thoughts.ts";
 /** Translates one stream: it gets each event and writes chunks. */
 export type EventHandler = (event: UpstreamEvent) => void;
 
-/** A translator of a dialect without an end mark: `end` runs after the connection closed cleanly. */
+/**
+ * A translator of a dialect without an end mark: `end` runs after the connection closed cleanly.
+ */
 export interface StreamHandler {
   readonly event: EventHandler;
   readonly end: () => void;
@@ -113,7 +115,10 @@ export class ChunkWriter {
     this.#output.delta(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
   }
 
-  /** Writes a whole thinking block, which the client sends back: `{type: "thinking", thinking, signature}`. */
+  /**
+   * Writes a whole thinking block, which the client sends back: `{type: "thinking", thinking,
+   * signature}`.
+   */
   thinkingBlock(block: JsonObject): void {
     this.begin();
     this.#output.delta(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
@@ -123,7 +128,10 @@ export class ChunkWriter {
    * Writes a part of a thought that will be signed, or of its signature. The text is written
    * immediately. Text and signature are also kept for the block that the client sends back.
    */
-  thought(key: string | number, { text = "", signature = "" }: { readonly text?: string; readonly signature?: string }): void {
+  thought(
+    key: string | number,
+    { text = "", signature = "" }: { readonly text?: string; readonly signature?: string },
+  ): void {
     this.#thoughts.add(key, text, signature);
     this.reasoning(text);
   }
@@ -140,22 +148,40 @@ export class ChunkWriter {
     this.#output.delta(JSON.stringify(delta), "content");
   }
 
-  /** Begins a call. `key` is the provider's identifier of the block; the client reads the ordinal among calls. */
-  callStart(key: string | number, { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">): void {
+  /**
+   * Begins a call. `key` is the provider's identifier of the block; the client reads the ordinal
+   * among calls.
+   */
+  callStart(
+    key: string | number,
+    { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">,
+  ): void {
     this.begin();
     this.#calls ??= new Map();
     const index = this.#calls.size;
     this.#calls.set(key, { index, hasArguments: false });
-    const call = { index, id, type: "function", function: { name, arguments: "" }, ...extraContent(extra) };
+    const call = {
+      index,
+      id,
+      type: "function",
+      function: { name, arguments: "" },
+      ...extraContent(extra),
+    };
     this.#output.delta(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
   }
 
-  /** Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
+  /**
+   * Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never
+   * began.
+   */
   callArguments(key: string | number, piece: string, form?: EventForm): void {
     if (piece === "") return;
     const call = this.#call(key);
     call.hasArguments = true;
-    this.#output.delta(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
+    this.#output.delta(
+      `{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`,
+      "content",
+    );
     if (form !== undefined) this.#output.sink.form?.(form);
   }
 
@@ -194,7 +220,10 @@ export class ChunkWriter {
   done(): void {
     if (this.#state === "done") return;
     if (this.#state !== "finished") {
-      throw new GatewayError("upstream_invalid_response", "The upstream's stream ended without a stop reason.");
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The upstream's stream ended without a stop reason.",
+      );
     }
     this.#state = "done";
     if (this.#usage !== undefined) this.#output.usage(this.#usage);
@@ -209,7 +238,10 @@ export class ChunkWriter {
   #call(key: string | number): Call {
     const call = this.#calls?.get(key);
     if (call === undefined) {
-      throw new GatewayError("upstream_invalid_response", "The upstream's stream continues a call that it never began.");
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The upstream's stream continues a call that it never began.",
+      );
     }
     return call;
   }

@@ -12,8 +12,13 @@ import type { RequestFields } from "./request/request-fields.ts";
  * The texts of an embeddings request. Throws `invalid_field` for none. Refuses tokens: their
  * encoding belongs to another model.
  */
-export function embeddingTexts({ body: { input }, refuse }: Pick<RequestFields, "body" | "refuse">): readonly string[] {
-  const list: readonly (JsonValue | undefined)[] = Array.isArray(input) ? (input as readonly JsonValue[]) : [input];
+export function embeddingTexts({
+  body: { input },
+  refuse,
+}: Pick<RequestFields, "body" | "refuse">): readonly string[] {
+  const list: readonly (JsonValue | undefined)[] = Array.isArray(input)
+    ? (input as readonly JsonValue[])
+    : [input];
   if (list.length === 0) throw invalidField("input", "a text or a list of texts");
   return list.map((each, index) => {
     const path = Array.isArray(input) ? `input[${index}]` : "input";
@@ -40,16 +45,28 @@ export function embeddingsReply(
 ): DecodedReply {
   const { input, encoding_format: format } = request.document.value;
   const count = inputCount(input);
-  if (vectors?.length !== count) throw invalidReply(`has ${vectors?.length ?? "no"} embeddings for ${count} inputs`);
+  if (vectors?.length !== count)
+    throw invalidReply(`has ${vectors?.length ?? "no"} embeddings for ${count} inputs`);
   const data = vectors.map((vector, index): JsonObject => {
-    if (typeof vector !== "string" && !isVector(vector)) throw invalidReply(`has no vector for input[${index}]`);
+    if (typeof vector !== "string" && !isVector(vector))
+      throw invalidReply(`has no vector for input[${index}]`);
     const isWritten = typeof vector === "string" || format !== "base64";
     return { object: "embedding", index, embedding: isWritten ? vector : floatsToBase64(vector) };
   });
-  const reported = usage === undefined ? {} : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
-  return { document: writtenDocument({ object: "list", data, model: request.replyModel, ...reported }), usage };
+  const reported =
+    usage === undefined
+      ? {}
+      : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
+  return {
+    document: writtenDocument({ object: "list", data, model: request.replyModel, ...reported }),
+    usage,
+  };
 }
 
 function isVector(value: JsonValue | undefined): value is readonly number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((each: JsonValue) => typeof each === "number");
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each: JsonValue) => typeof each === "number")
+  );
 }

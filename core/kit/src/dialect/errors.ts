@@ -3,7 +3,13 @@
  * a full context and refused content.
  */
 
-import { type ErrorReply, GatewayError, type GatewayErrorOptions, type JsonObject, type ProviderWords } from "@sluice/contract";
+import {
+  type ErrorReply,
+  GatewayError,
+  type GatewayErrorOptions,
+  type JsonObject,
+  type ProviderWords,
+} from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { table } from "../json/table.ts";
 import { scrub } from "../openai/scrub.ts";
@@ -46,7 +52,9 @@ export interface UpstreamFailure {
 }
 
 const CODES = table<RefusalClass>(
-  Object.fromEntries(REFUSAL_WORDS.flatMap(({ code, means }) => (code === undefined ? [] : [[code, means]]))),
+  Object.fromEntries(
+    REFUSAL_WORDS.flatMap(({ code, means }) => (code === undefined ? [] : [[code, means]])),
+  ),
 );
 const CONTEXT = textsOf("context_window");
 const POLICY = textsOf("content_policy");
@@ -58,7 +66,9 @@ const MODEL_ACCESS = /\baccess\b[^.]{0,40}\bmodel\b|\bmodel\b[^.]{0,80}\baccess\
 /** One expression for all texts of a class. */
 function textsOf(means: RefusalClass): RegExp {
   return new RegExp(
-    REFUSAL_WORDS.flatMap((row) => (row.text !== undefined && row.means === means ? [row.text.source] : [])).join("|"),
+    REFUSAL_WORDS.flatMap((row) =>
+      row.text !== undefined && row.means === means ? [row.text.source] : [],
+    ).join("|"),
     "i",
   );
 }
@@ -67,8 +77,13 @@ function textsOf(means: RefusalClass): RegExp {
  * The refused object by the provider's codes and message, from the table `REFUSAL_WORDS`;
  * `undefined` when they match neither class. Codes win.
  */
-export function refusalOf(message: string | undefined, ...codes: readonly unknown[]): RefusalClass | undefined {
-  const known = codes.find((code): code is string => typeof code === "string" && CODES[code] !== undefined);
+export function refusalOf(
+  message: string | undefined,
+  ...codes: readonly unknown[]
+): RefusalClass | undefined {
+  const known = codes.find(
+    (code): code is string => typeof code === "string" && CODES[code] !== undefined,
+  );
   if (known !== undefined) return CODES[known];
   if (message === undefined) return undefined;
   if (CONTEXT.test(message)) return "context_window";
@@ -84,7 +99,8 @@ export function refusedClass(
   message: string | undefined,
   code?: string,
 ): "auth" | "model" | "content_policy" {
-  if (status === 403 && (refusalOf(undefined, code) ?? refusalOf(message)) === "content_policy") return "content_policy";
+  if (status === 403 && (refusalOf(undefined, code) ?? refusalOf(message)) === "content_policy")
+    return "content_policy";
   if (code === "model_not_found") return "model";
   const words = status === 403 ? MODEL : MODEL_ACCESS;
   return message !== undefined && words.test(message) ? "model" : "auth";
@@ -109,7 +125,10 @@ const MAX_WORD_CHARACTERS = 100;
  * The provider's names and message for the client; `undefined` when it sent none. A message about
  * the account is left out.
  */
-function providerWords({ status, words = {}, message }: UpstreamFailure, isOfAccount: boolean): ProviderWords | undefined {
+function providerWords(
+  { status, words = {}, message }: UpstreamFailure,
+  isOfAccount: boolean,
+): ProviderWords | undefined {
   const { type, code } = words;
   if (status === undefined && type === undefined && code === undefined) return undefined;
   const short = (word: string): string => scrub(word).slice(0, MAX_WORD_CHARACTERS);
@@ -126,7 +145,12 @@ const GENERIC = /invalid_request|^(?:bad_?request|not_?found)$/i;
 
 /** The message followed by the provider's code: clients search the text for it. */
 function named(message: string, { code }: FailureWords = {}): string {
-  if (typeof code !== "string" || !/^[a-z][\w.-]{0,63}$/i.test(code) || GENERIC.test(code) || message.includes(code))
+  if (
+    typeof code !== "string" ||
+    !/^[a-z][\w.-]{0,63}$/i.test(code) ||
+    GENERIC.test(code) ||
+    message.includes(code)
+  )
     return message;
   // A text like a credential is not a code.
   if (scrub(code) !== code) return message;
@@ -136,11 +160,13 @@ function named(message: string, { code }: FailureWords = {}): string {
 /** The gateway's error for a failure. Messages are scrubbed of keys, URLs and ids. */
 export function upstreamError(given: UpstreamFailure): GatewayError {
   const { status, retryAfterMs, words } = given;
-  const text = given.message === undefined || given.message === "" ? undefined : scrub(given.message);
+  const text =
+    given.message === undefined || given.message === "" ? undefined : scrub(given.message);
   const known = given.failure ?? refusedIn(given) ?? classOf(status);
   const failure = known === "auth" ? refusedClass(status, given.message, codeText(words)) : known;
   const provider = providerWords(given, failure === "auth" || failure === "model");
-  const wait: GatewayErrorOptions = retryAfterMs === undefined ? { provider } : { retryAfterMs, provider };
+  const wait: GatewayErrorOptions =
+    retryAfterMs === undefined ? { provider } : { retryAfterMs, provider };
   const param = given.param === undefined ? {} : { param: scrub(given.param) };
   const say = (otherwise: string): string => named(text ?? otherwise, words);
   switch (failure) {
@@ -152,9 +178,13 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
         { provider },
       );
     case "auth":
-      return new GatewayError("upstream_auth_failed", `The upstream refused the gateway's credential${withStatus(status)}.`, {
-        provider,
-      });
+      return new GatewayError(
+        "upstream_auth_failed",
+        `The upstream refused the gateway's credential${withStatus(status)}.`,
+        {
+          provider,
+        },
+      );
     case "quota":
       return new GatewayError("upstream_rate_limited", say("The upstream's quota is spent."), {
         retryable: false,
@@ -164,27 +194,45 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
         headers: { "x-should-retry": "false" },
       });
     case "rate_limit":
-      return new GatewayError("upstream_rate_limited", say("The upstream's rate limit is reached."), wait);
+      return new GatewayError(
+        "upstream_rate_limited",
+        say("The upstream's rate limit is reached."),
+        wait,
+      );
     case "overloaded":
       return new GatewayError("upstream_overloaded", text ?? "The upstream is overloaded.", wait);
     case "timeout":
-      return new GatewayError("upstream_timeout", `The upstream timed out${withStatus(status)}.`, { provider });
+      return new GatewayError("upstream_timeout", `The upstream timed out${withStatus(status)}.`, {
+        provider,
+      });
     case "context_window":
-      return new GatewayError("context_length_exceeded", say("The prompt does not fit the model's context window."), {
-        provider,
-        ...param,
-      });
+      return new GatewayError(
+        "context_length_exceeded",
+        say("The prompt does not fit the model's context window."),
+        {
+          provider,
+          ...param,
+        },
+      );
     case "content_policy":
-      return new GatewayError("content_policy_violation", say("The upstream's content policy refused the request."), {
-        provider,
-        ...param,
-      });
+      return new GatewayError(
+        "content_policy_violation",
+        say("The upstream's content policy refused the request."),
+        {
+          provider,
+          ...param,
+        },
+      );
     case "bad_request":
-      return new GatewayError("upstream_rejected", say(`The upstream refused the request${withStatus(status)}.`), {
-        status: status !== undefined && status >= 400 && status < 500 ? status : 400,
-        provider,
-        ...param,
-      });
+      return new GatewayError(
+        "upstream_rejected",
+        say(`The upstream refused the request${withStatus(status)}.`),
+        {
+          status: status !== undefined && status >= 400 && status < 500 ? status : 400,
+          provider,
+          ...param,
+        },
+      );
     case "server":
       return serverError(status, text, provider);
     default:
@@ -196,19 +244,28 @@ function codeText(words: FailureWords = {}): string | undefined {
   return typeof words.code === "string" ? words.code : undefined;
 }
 
-function serverError(status: number | undefined, message: string | undefined, provider: ProviderWords | undefined): GatewayError {
+function serverError(
+  status: number | undefined,
+  message: string | undefined,
+  provider: ProviderWords | undefined,
+): GatewayError {
   // A retry does not change the result of an unknown status. 424: a model behind the upstream
   // failed (Bedrock).
   const isOdd = status !== undefined && status < 500 && status !== 409 && status !== 424;
-  return new GatewayError("upstream_failed", message ?? `The upstream failed${withStatus(status)}.`, {
-    provider,
-    ...(isOdd ? { retryable: false } : {}),
-  });
+  return new GatewayError(
+    "upstream_failed",
+    message ?? `The upstream failed${withStatus(status)}.`,
+    {
+      provider,
+      ...(isOdd ? { retryable: false } : {}),
+    },
+  );
 }
 
 /** The refused object, where the status allows a refusal or is absent. */
 function refusedIn({ status, message, words = {} }: UpstreamFailure): FailureClass | undefined {
-  const isRefusal = status === undefined || status === 400 || status === 404 || status === 413 || status === 422;
+  const isRefusal =
+    status === undefined || status === 400 || status === 404 || status === 413 || status === 422;
   return isRefusal ? refusalOf(message, words.code, words.type) : undefined;
 }
 

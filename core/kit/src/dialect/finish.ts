@@ -14,7 +14,12 @@ export type FinishTable = Readonly<Record<string, FinishReason>>;
  * calls has `tool_calls`, unless it was cut short. The provider's name stays readable as
  * `native_finish_reason`.
  */
-export function finishReason(native: string | undefined, table: FinishTable, hasCalls: boolean): FinishReason {
-  const reason = (native !== undefined && Object.hasOwn(table, native) ? table[native] : undefined) ?? "stop";
+export function finishReason(
+  native: string | undefined,
+  table: FinishTable,
+  hasCalls: boolean,
+): FinishReason {
+  const reason =
+    (native !== undefined && Object.hasOwn(table, native) ? table[native] : undefined) ?? "stop";
   return hasCalls && reason === "stop" ? "tool_calls" : reason;
 }

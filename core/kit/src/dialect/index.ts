@@ -1,4 +1,7 @@
-/** For providers with another dialect: readers of requests, and writers of replies, streams and errors. */
+/**
+ * For providers with another dialect: readers of requests, and writers of replies, streams and
+ * errors.
+ */
 
 export { ChunkWriter, createStreamTranslator } from "./chunk-writer.ts";
 export { type FailureClass, type UpstreamFailure, readFailure, upstreamError } from "./errors.ts";

@@ -37,7 +37,10 @@ export class KeptThoughts {
   keep(text: string): string {
     this.#kept += text.length;
     if (this.#kept > MAX_KEPT_CHARACTERS) {
-      throw new GatewayError("upstream_invalid_response", "A block of the upstream's stream is larger than the gateway accepts.");
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "A block of the upstream's stream is larger than the gateway accepts.",
+      );
     }
     return text;
   }

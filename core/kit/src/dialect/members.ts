@@ -5,7 +5,9 @@ import { isObject } from "../json/narrow.ts";
 
 /** An object without the members that are `undefined`. */
 export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject;
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as JsonObject;
 }
 
 /** A text that is not empty; `undefined` for every other value. */

@@ -1,4 +1,6 @@
-/** Refusals of a translator: a 400 that names the provider, the model and the place in the request. */
+/**
+ * Refusals of a translator: a 400 that names the provider, the model and the place in the request.
+ */
 
 import { GatewayError, type ProviderRequest } from "@sluice/contract";
 

@@ -48,7 +48,10 @@ export interface ChatAnswer {
 }
 
 /** The chat completion of an answer, under the client's name for the model. */
-export function chatReply(request: ProviderRequest, ...answers: readonly ChatAnswer[]): DecodedReply {
+export function chatReply(
+  request: ProviderRequest,
+  ...answers: readonly ChatAnswer[]
+): DecodedReply {
   const usage = answers[0]?.usage;
   const reply: JsonObject = {
     id: request.replyId,
@@ -82,10 +85,18 @@ function choiceOf(answer: ChatAnswer, index: number): JsonObject {
 }
 
 function callOf({ id, name, arguments: text, extra }: ReplyCall): JsonObject {
-  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text }, ...extraContent(extra) };
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: text === "" ? "{}" : text },
+    ...extraContent(extra),
+  };
 }
 
-/** `extra_content`: the member of Google's layer of the reference dialect for data that a client sends back. */
+/**
+ * `extra_content`: the member of Google's layer of the reference dialect for data that a client
+ * sends back.
+ */
 export function extraContent(extra: JsonObject | undefined): JsonObject {
   return extra === undefined ? {} : { extra_content: extra };
 }
@@ -108,10 +119,17 @@ export function readJsonEvent(data: string): JsonObject {
   try {
     value = JSON.parse(data);
   } catch (cause) {
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "An event of the upstream's stream is not JSON.",
+      { cause },
+    );
   }
   if (!isObject(value))
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not a JSON object.");
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "An event of the upstream's stream is not a JSON object.",
+    );
   return value;
 }
 

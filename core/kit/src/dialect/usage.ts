@@ -8,14 +8,16 @@ export { tokenCount } from "../json/token-count.ts";
 export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };
 
 /**
- * A usage made of its counts. `promptTokens` is the whole prompt with cached parts, `completionTokens` includes
- * reasoning. A dialect that counts a part separately adds it first. Returns `undefined` when one of
- * the two totals is unknown.
+ * A usage made of its counts. `promptTokens` is the whole prompt with cached parts,
+ * `completionTokens` includes reasoning. A dialect that counts a part separately adds it first.
+ * Returns `undefined` when one of the two totals is unknown.
  */
 export function usageOf(parts: UsageParts): Usage | undefined {
   const { promptTokens, completionTokens } = parts;
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
-  const known = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+  const known = Object.fromEntries(
+    Object.entries(parts).filter(([, value]) => value !== undefined),
+  );
   return { ...known, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
 }
 
@@ -30,7 +32,8 @@ export function usageJson(usage: Usage): JsonObject {
       usage.cacheWrite1hTokens === undefined
         ? undefined
         : {
-            ephemeral_5m_input_tokens: (usage.cacheWriteTokens ?? usage.cacheWrite1hTokens) - usage.cacheWrite1hTokens,
+            ephemeral_5m_input_tokens:
+              (usage.cacheWriteTokens ?? usage.cacheWrite1hTokens) - usage.cacheWrite1hTokens,
             ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
           },
   });

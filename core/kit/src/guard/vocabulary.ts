@@ -45,7 +45,9 @@ export const PROTOCOL_NAMES: ReadonlySet<string> = new Set([
 
 /** Names of members for protocol words, in a place that no dialect names. */
 export const WORD_NAMES: ReadonlySet<string> = new Set(
-  Object.values(MEMBERS).flatMap((members) => Object.keys(members).filter((name) => members[name] === "word")),
+  Object.values(MEMBERS).flatMap((members) =>
+    Object.keys(members).filter((name) => members[name] === "word"),
+  ),
 );
 
 /**

@@ -3,12 +3,18 @@
 import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { documentOf } from "./document.ts";
 
-/** The document of bytes that hold a JSON object in UTF-8. They are decoded and parsed on first use of `value` or `with`. */
+/**
+ * The document of bytes that hold a JSON object in UTF-8. They are decoded and parsed on first use
+ * of `value` or `with`.
+ */
 export function bytesDocument(bytes: Uint8Array): JsonDocument {
   return new BytesDocument([bytes]);
 }
 
-/** The same for bytes in pieces. They are joined on the first use of `bytes`, and not when they are only written. */
+/**
+ * The same for bytes in pieces. They are joined on the first use of `bytes`, and not when they are
+ * only written.
+ */
 export function piecesDocument(pieces: readonly Uint8Array[]): JsonDocument {
   return new BytesDocument(pieces);
 }
@@ -24,7 +30,8 @@ class BytesDocument implements JsonDocument {
 
   get bytes(): Uint8Array {
     const [first] = this.pieces;
-    this.#bytes ??= this.pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.pieces);
+    this.#bytes ??=
+      this.pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.pieces);
     return this.#bytes;
   }
 
@@ -39,7 +46,10 @@ class BytesDocument implements JsonDocument {
 
   get #document(): JsonDocument {
     const { bytes } = this;
-    this.#parsed ??= documentOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"), bytes);
+    this.#parsed ??= documentOf(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"),
+      bytes,
+    );
     return this.#parsed;
   }
 }

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./document.ts";
+import {
+  documentOf,
+  jsonReply,
+  parsedDocument,
+  replaceMember,
+  writtenDocument,
+} from "./document.ts";
 import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
 import { readMembers } from "./members.ts";
 
@@ -81,7 +87,9 @@ describe("a document with changes", () => {
       fc.property(objectText, changes, changes, (text, first, second) => {
         const twice = documentOf(text).with(first).with(second);
         const once = documentOf(text).with({ ...first, ...second });
-        expect(isDeepStrictEqual(JSON.parse(String(twice.bytes)), JSON.parse(String(once.bytes)))).toBe(true);
+        expect(
+          isDeepStrictEqual(JSON.parse(String(twice.bytes)), JSON.parse(String(once.bytes))),
+        ).toBe(true);
       }),
     );
   });
@@ -92,11 +100,15 @@ describe("a document with changes", () => {
   });
 
   it("replaces a repeated member by one", () => {
-    expect(documentOf('{"model":"a","x":1,"model":"b"}').with({ model: "c" }).bytes).toBe('{"model":"c","x":1}');
+    expect(documentOf('{"model":"a","x":1,"model":"b"}').with({ model: "c" }).bytes).toBe(
+      '{"model":"c","x":1}',
+    );
   });
 
   it("removes a member written with escapes", () => {
-    expect(documentOf('{"t\\u0061gs":["x"],"a":1}').with({ tags: undefined }).bytes).toBe('{"a":1}');
+    expect(documentOf('{"t\\u0061gs":["x"],"a":1}').with({ tags: undefined }).bytes).toBe(
+      '{"a":1}',
+    );
   });
 
   it("returns the same document when nothing would change", () => {
@@ -117,11 +129,14 @@ describe("a document with changes", () => {
     expect(other.value).toEqual({ model: "b" });
   });
 
-  it.each(Object.entries(hostileTexts).filter(([, text]) => text.endsWith("}")))("edits in linear time: %s", (_name, text) => {
-    const started = performance.now();
-    attempt(() => documentOf(text).with({ model: "a" }));
-    expect(performance.now() - started).toBeLessThan(MAX_MS);
-  });
+  it.each(Object.entries(hostileTexts).filter(([, text]) => text.endsWith("}")))(
+    "edits in linear time: %s",
+    (_name, text) => {
+      const started = performance.now();
+      attempt(() => documentOf(text).with({ model: "a" }));
+      expect(performance.now() - started).toBeLessThan(MAX_MS);
+    },
+  );
 });
 
 describe("a document made from an object", () => {

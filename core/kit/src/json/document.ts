@@ -1,4 +1,7 @@
-/** JSON documents that keep their source text: the parsed object for reading, the original bytes for forwarding. */
+/**
+ * JSON documents that keep their source text: the parsed object for reading, the original bytes for
+ * forwarding.
+ */
 
 import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/contract";
 import { findMember, type Member, readMembers } from "./members.ts";
@@ -12,7 +15,12 @@ export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
  * A document with its text and the object parsed from that text. `members`: the positions of its
  * members, where they are known.
  */
-export function parsedDocument(text: string, value: JsonObject, bytes?: Uint8Array, members?: readonly Member[]): JsonDocument {
+export function parsedDocument(
+  text: string,
+  value: JsonObject,
+  bytes?: Uint8Array,
+  members?: readonly Member[],
+): JsonDocument {
   return new TextDocument(text, bytes, value, members);
 }
 
@@ -21,7 +29,9 @@ export function writtenDocument(value: JsonObject): JsonDocument {
   return new TextDocument(undefined, undefined, value);
 }
 
-/** A whole reply with status 200 made from a JSON value, for steps that answer a request themselves. */
+/**
+ * A whole reply with status 200 made from a JSON value, for steps that answer a request themselves.
+ */
 export function jsonReply(value: JsonValue): WholeReply {
   // An array has no members to change, and no caller edits this kind of reply.
   return { kind: "whole", status: 200, document: writtenDocument(value as JsonObject) };
@@ -67,7 +77,12 @@ class TextDocument implements JsonDocument {
       else changed[name] = to;
     }
     if (this.#text === undefined) return new TextDocument(undefined, undefined, changed);
-    const { text, members } = editText(this.#text, this.#members ?? readMembers(this.#text).members, changes, names);
+    const { text, members } = editText(
+      this.#text,
+      this.#members ?? readMembers(this.#text).members,
+      changes,
+      names,
+    );
     return new TextDocument(text, undefined, changed, members);
   }
 }
@@ -78,7 +93,9 @@ class TextDocument implements JsonDocument {
  */
 export function replaceMember(text: string, key: string, json: string): string {
   const member = findMember(text, key);
-  return member === undefined ? text : text.slice(0, member.valueStart) + json + text.slice(member.end);
+  return member === undefined
+    ? text
+    : text.slice(0, member.valueStart) + json + text.slice(member.end);
 }
 
 /**

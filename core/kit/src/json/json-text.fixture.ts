@@ -1,4 +1,7 @@
-/** Arbitrary JSON texts in unusual forms: odd white space, escapes, duplicates, digits beyond a double. */
+/**
+ * Arbitrary JSON texts in unusual forms: odd white space, escapes, duplicates, digits beyond a
+ * double.
+ */
 
 import fc from "fast-check";
 
@@ -40,7 +43,10 @@ const { value, object } = fc.letrec<{ value: string; object: string; array: stri
     .array(fc.tuple(space, tie("value"), space), { maxLength: 4 })
     .map((items) => `[${items.map((item) => item.join("")).join(",")}]`),
   object: fc
-    .tuple(fc.array(fc.tuple(space, key, space, space, tie("value"), space), { maxLength: 6 }), space)
+    .tuple(
+      fc.array(fc.tuple(space, key, space, space, tie("value"), space), { maxLength: 6 }),
+      space,
+    )
     .map(
       ([members, end]) =>
         `{${members.map(([a, name, b, c, of, d]) => `${a}${name}${b}:${c}${of}${d}`).join(",")}${members.length === 0 ? end : ""}}`,

@@ -3,11 +3,16 @@ import { describe, expect, it } from "vitest";
 import { hostileTexts, objectText } from "./json-text.fixture.ts";
 import { findMember, readMembers } from "./members.ts";
 
-/** Far from what a linear walk takes (some 10 ms), and far from what a quadratic one would (minutes). */
+/**
+ * Far from what a linear walk takes (some 10 ms), and far from what a quadratic one would
+ * (minutes).
+ */
 const MAX_MS = 10_000;
 
 function values(text: string): (readonly [string, string])[] {
-  return readMembers(text).members.map(({ key, valueStart, end }) => [key, text.slice(valueStart, end)] as const);
+  return readMembers(text).members.map(
+    ({ key, valueStart, end }) => [key, text.slice(valueStart, end)] as const,
+  );
 }
 
 describe("readMembers", () => {
@@ -45,7 +50,8 @@ describe("readMembers", () => {
         const parsed = JSON.parse(text) as Record<string, unknown>;
         const found = new Map(values(text));
         expect([...found.keys()].sort()).toEqual(Object.keys(parsed).sort());
-        for (const [key, slice] of found) expect(JSON.parse(slice)).toEqual(Object.getOwnPropertyDescriptor(parsed, key)?.value);
+        for (const [key, slice] of found)
+          expect(JSON.parse(slice)).toEqual(Object.getOwnPropertyDescriptor(parsed, key)?.value);
       }),
       { numRuns: 500 },
     );
@@ -74,7 +80,8 @@ describe("readMembers", () => {
 
 describe("limits of the shape", () => {
   const limits = { maxDepth: 4, maxNodes: 10 };
-  const nested = (levels: number): string => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+  const nested = (levels: number): string =>
+    `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
   it("counts the outer object as the first level", () => {
     expect(readMembers(nested(3), limits).fault).toBeUndefined();

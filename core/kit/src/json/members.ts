@@ -91,7 +91,12 @@ class MemberCursor {
     const comma = skipSpace(text, end);
     this.#at = text.charCodeAt(comma) === COMMA ? comma + 1 : text.length;
     const key = text.slice(start + 1, keyEnd - 1);
-    return { key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key, start, valueStart, end };
+    return {
+      key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key,
+      start,
+      valueStart,
+      end,
+    };
   }
 
   #valueEnd(from: number): number {

@@ -16,7 +16,10 @@ interface Prepared {
 
 const prepared = new WeakMap<Uint8Array, Prepared>();
 
-/** Reads and parses bytes, each in a turn of the event loop of its own. Code in the same turn finds the result. */
+/**
+ * Reads and parses bytes, each in a turn of the event loop of its own. Code in the same turn finds
+ * the result.
+ */
 export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>): Promise<void> {
   await turn();
   const text = textOf(bytes);

@@ -4,7 +4,8 @@ import { hostileTexts, objectText } from "./json-text.fixture.ts";
 import { Skeleton } from "./skeleton.ts";
 
 const MAX_MS = 10_000;
-const changed = (text: string): string => Buffer.concat(new Skeleton(Buffer.from(text), "v").with("model", '"Ä"')).toString();
+const changed = (text: string): string =>
+  Buffer.concat(new Skeleton(Buffer.from(text), "v").with("model", '"Ä"')).toString();
 const skeletonOf = (text: string): string => new Skeleton(Buffer.from(text), "v").text;
 
 describe("a skeleton", () => {
@@ -39,15 +40,25 @@ describe("a skeleton", () => {
     expect(skeletonOf(text)).toBe(text);
   });
 
-  it.each(['{"v":[1,2', '{"v":[1,]}', '{"v":"abc', '{"v":"abc\\"', '{"v"', '{"v":', '{"v":[1}', '{"v":[1]', '{"v":"a"'])(
-    "of %s is still no JSON",
-    (text) => {
-      expect(() => JSON.parse(skeletonOf(text)) as unknown).toThrow(SyntaxError);
-    },
-  );
+  it.each([
+    '{"v":[1,2',
+    '{"v":[1,]}',
+    '{"v":"abc',
+    '{"v":"abc\\"',
+    '{"v"',
+    '{"v":',
+    '{"v":[1}',
+    '{"v":[1]',
+    '{"v":"a"',
+  ])("of %s is still no JSON", (text) => {
+    expect(() => JSON.parse(skeletonOf(text)) as unknown).toThrow(SyntaxError);
+  });
 
   it("holds what the whole text holds, whatever stands around", () => {
-    const withVector = fc.tuple(objectText, fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }));
+    const withVector = fc.tuple(
+      objectText,
+      fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }),
+    );
     fc.assert(
       fc.property(withVector, ([text, vector]) => {
         const whole = `{"a":${text},"v":${JSON.stringify(vector)},"ü":${text}}`;
@@ -58,14 +69,32 @@ describe("a skeleton", () => {
   });
 
   it("cuts numbers alone, wherever in memory they stand", () => {
-    const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value));
-    const foreign = fc.constantFrom("null", "NaN", "-Infinity", "[1]", "{}", '""', "true", "0x1f", "\u00e9");
+    const number = fc
+      .double({ noNaN: true, noDefaultInfinity: true })
+      .map((value) => JSON.stringify(value));
+    const foreign = fc.constantFrom(
+      "null",
+      "NaN",
+      "-Infinity",
+      "[1]",
+      "{}",
+      '""',
+      "true",
+      "0x1f",
+      "\u00e9",
+    );
     fc.assert(
-      fc.property(fc.array(number), fc.option(foreign), fc.array(number), fc.nat(7), (before, odd, after, shift) => {
-        const vector = [...before, ...(odd === null ? [] : [odd]), ...after].join(",");
-        const text = (contents: string) => `{"${"x".repeat(shift)}":0,"v":[${contents}]}`;
-        expect(skeletonOf(text(vector))).toBe(text(odd === null ? "" : vector));
-      }),
+      fc.property(
+        fc.array(number),
+        fc.option(foreign),
+        fc.array(number),
+        fc.nat(7),
+        (before, odd, after, shift) => {
+          const vector = [...before, ...(odd === null ? [] : [odd]), ...after].join(",");
+          const text = (contents: string) => `{"${"x".repeat(shift)}":0,"v":[${contents}]}`;
+          expect(skeletonOf(text(vector))).toBe(text(odd === null ? "" : vector));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -85,7 +114,8 @@ describe("a skeleton", () => {
     );
     fc.assert(
       fc.property(fc.array(member, { minLength: 1 }), fc.array(member), (before, after) => {
-        const text = (model: string) => `{ ${[...before, `"model" : ${model}`, ...after].join(" ,")}}`;
+        const text = (model: string) =>
+          `{ ${[...before, `"model" : ${model}`, ...after].join(" ,")}}`;
         expect(changed(text('"x"'))).toBe(text('"Ä"'));
         const none = `{ ${before.join(",")}}`;
         expect(changed(none)).toBe(`{"model":"Ä", ${before.join(",")}}`);

@@ -17,7 +17,9 @@ const CLOSE_BRACKET = 93;
 const IS_NUMERIC = new Uint8Array(256);
 for (const character of "0123456789+-.eE, \n\r\t") IS_NUMERIC[character.charCodeAt(0)] = 1;
 
-/** A mask: non-zero in a word with a byte of 64 or more, which is a letter, a bracket or a brace. */
+/**
+ * A mask: non-zero in a word with a byte of 64 or more, which is a letter, a bracket or a brace.
+ */
 const LETTER_BITS = 0xc0c0c0c0 | 0;
 
 /** A span that was cut out: its place in the skeleton's bytes, and its length. */
@@ -163,7 +165,10 @@ function areNumeric(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Only a few bytes stand between the values to cut: a call of `indexOf` would cost more than it saves. */
+/**
+ * Only a few bytes stand between the values to cut: a call of `indexOf` would cost more than it
+ * saves.
+ */
 function nextQuote(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== QUOTE) at++;

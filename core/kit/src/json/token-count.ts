@@ -10,5 +10,7 @@ const MAX_TOKENS = 1_000_000_000;
 
 /** A plausible whole number of tokens; `undefined` for every other value: unknown is not zero. */
 export function tokenCount(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : undefined;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
+    ? value
+    : undefined;
 }

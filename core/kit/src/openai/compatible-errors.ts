@@ -4,7 +4,10 @@ import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/co
 import { type FailureClass, readFailure, refusalOf, refusedClass } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 
-/** Classes by the upstream's `code`, `type` or inner error's code. The status decides about unknown names. */
+/**
+ * Classes by the upstream's `code`, `type` or inner error's code. The status decides about unknown
+ * names.
+ */
 export type ErrorWords = Readonly<Record<string, FailureClass>>;
 
 /** Names with the same class in every field. The table of refusals has the names of refusals. */
@@ -20,17 +23,23 @@ const WRONG_KEY = /\b(?:incorrect|invalid) api[ -]?key/i;
 export function readCompatibleError(reply: ErrorReply, words: ErrorWords = {}): GatewayError {
   return readFailure(reply, (body, status) => {
     const detail = isObject(body.error) ? body.error : body;
-    const message = [detail.message, body.error, body.detail, body.message].map(textOf).find((text) => text !== undefined);
+    const message = [detail.message, body.error, body.detail, body.message]
+      .map(textOf)
+      .find((text) => text !== undefined);
     return {
       message,
       failure:
-        classOf(detail, status, words) ?? (isRefused(status, message) ? refusedClass(status, message, word(detail)) : undefined),
+        classOf(detail, status, words) ??
+        (isRefused(status, message) ? refusedClass(status, message, word(detail)) : undefined),
       ...(typeof detail.param === "string" && detail.param !== "" ? { param: detail.param } : {}),
     };
   });
 }
 
-/** Whether the account is refused. xAI answers 400 to a wrong key (docs.x.ai/docs/key-information/debugging). */
+/**
+ * Whether the account is refused. xAI answers 400 to a wrong key
+ * (docs.x.ai/docs/key-information/debugging).
+ */
 function isRefused(status: number, message = ""): boolean {
   return status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message));
 }
@@ -49,7 +58,9 @@ function classOf(detail: JsonObject, status: number, words: ErrorWords): Failure
     if (found !== undefined) return found;
   }
   // OpenRouter answers a flagged prompt with a 403 that lists the reasons.
-  return isObject(detail.metadata) && Array.isArray(detail.metadata.reasons) ? "content_policy" : undefined;
+  return isObject(detail.metadata) && Array.isArray(detail.metadata.reasons)
+    ? "content_policy"
+    : undefined;
 }
 
 /** A text, or the text of the first fault in FastAPI's list. */

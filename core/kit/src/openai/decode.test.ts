@@ -24,8 +24,13 @@ describe("decodeChat", () => {
   });
 
   it("adds a model that is missing", () => {
-    const { document } = decodeChat(Buffer.from('{"choices":[{"message":{}}],"big":12345678901234567890}'), "m");
-    expect(document.bytes).toBe('{"choices":[{"message":{}}],"big":12345678901234567890,"model":"m"}');
+    const { document } = decodeChat(
+      Buffer.from('{"choices":[{"message":{}}],"big":12345678901234567890}'),
+      "m",
+    );
+    expect(document.bytes).toBe(
+      '{"choices":[{"message":{}}],"big":12345678901234567890,"model":"m"}',
+    );
   });
 
   it("fills in an id, an object and a time that are missing or empty, and nothing else", () => {
@@ -40,12 +45,16 @@ describe("decodeChat", () => {
     expect(bare.document.bytes).toBe(
       '{"id":"chatcmpl-own","model":"m","choices":[{"index":1,"message":{}},{"index":0,"message":{}}],"big":12345678901234567890,"object":"chat.completion","created":7}',
     );
-    const whole = Buffer.from('{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"message":{}}]}');
+    const whole = Buffer.from(
+      '{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"message":{}}]}',
+    );
     expect(decodeChat(whole, "m", identity).document.bytes).toBe(whole);
   });
 
   it("reads past a byte order mark", () => {
-    expect(decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{"message":{}}]}'), "m").document.value).toMatchObject({
+    expect(
+      decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{"message":{}}]}'), "m").document.value,
+    ).toMatchObject({
       model: "m",
     });
   });
@@ -76,6 +85,8 @@ describe("decodeChat", () => {
 
   it("throws the error that a 200 carries inside", () => {
     const body = Buffer.from('{"error":{"message":"slow down","type":"rate_limit_error"}}');
-    expect(() => decodeChat(body, "m")).toThrow(expect.objectContaining({ code: "upstream_rate_limited" }));
+    expect(() => decodeChat(body, "m")).toThrow(
+      expect.objectContaining({ code: "upstream_rate_limited" }),
+    );
   });
 });

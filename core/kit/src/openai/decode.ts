@@ -1,6 +1,11 @@
 /** Decodes whole replies of the reference dialect. Bytes without changes are passed on. */
 
-import { type DecodedReply, GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
+import {
+  type DecodedReply,
+  GatewayError,
+  type JsonDocument,
+  type JsonObject,
+} from "@sluice/contract";
 import { parsedDocument, replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { parseBytes } from "../json/prepared.ts";
@@ -12,17 +17,32 @@ import { readUsage } from "./usage.ts";
  * The reply of a chat call. Throws `upstream_invalid_response` for a body that is not a chat
  * completion, and the error inside a 200. `identity` supplies a missing id and time.
  */
-export function decodeChat(body: Uint8Array, replyModel: string, identity?: ReplyIdentity): DecodedReply {
+export function decodeChat(
+  body: Uint8Array,
+  replyModel: string,
+  identity?: ReplyIdentity,
+): DecodedReply {
   const { text, value } = parseReply(body);
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
     if (isObject(value.error)) throw readEmbeddedError(value.error);
     if (typeof value.error === "string") throw readEmbeddedError({ message: value.error });
     throw new GatewayError("upstream_invalid_response", "The upstream's reply has no choices.");
   }
-  const odd = value.choices.findIndex((choice: unknown) => !isObject(choice) || !isObject(choice.message));
-  if (odd >= 0) throw new GatewayError("upstream_invalid_response", `The upstream's reply has no message at choices[${odd}].`);
+  const odd = value.choices.findIndex(
+    (choice: unknown) => !isObject(choice) || !isObject(choice.message),
+  );
+  if (odd >= 0)
+    throw new GatewayError(
+      "upstream_invalid_response",
+      `The upstream's reply has no message at choices[${odd}].`,
+    );
   const usage = readUsage(value.usage, value.service_tier);
-  return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
+  return {
+    document: renamed(parsedDocument(text, value, body), text, replyModel).with(
+      missingNames(value, identity),
+    ),
+    usage,
+  };
 }
 
 /** The reply with the client's name for the model. Every other character stays. */
@@ -36,7 +56,10 @@ function renamed(document: JsonDocument, text: string, model: string): JsonDocum
 const NOTHING: JsonObject = Object.freeze({});
 
 /** The missing identity members of a reply. */
-function missingNames({ id, object, created }: JsonObject, identity: ReplyIdentity | undefined): JsonObject {
+function missingNames(
+  { id, object, created }: JsonObject,
+  identity: ReplyIdentity | undefined,
+): JsonObject {
   if (identity === undefined) return NOTHING;
   return {
     ...(typeof id === "string" && id !== "" ? {} : { id: identity.replyId }),
@@ -51,8 +74,14 @@ function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
   try {
     ({ text, value } = parseBytes(body));
   } catch (cause) {
-    throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", { cause });
+    throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", {
+      cause,
+    });
   }
-  if (!isObject(value)) throw new GatewayError("upstream_invalid_response", "The upstream's reply is not a JSON object.");
+  if (!isObject(value))
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "The upstream's reply is not a JSON object.",
+    );
   return { text, value };
 }

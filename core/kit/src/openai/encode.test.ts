@@ -8,12 +8,23 @@ import { encodeChat } from "./encode.ts";
 
 function request(document: JsonDocument, stream: boolean): ProviderRequest {
   const target = fakeTarget("openai", "upstream-model");
-  return { operation: "chat", document, target, replyModel: "alias", stream, replyId: "chatcmpl-1", createdSeconds: 0 };
+  return {
+    operation: "chat",
+    document,
+    target,
+    replyModel: "alias",
+    stream,
+    replyId: "chatcmpl-1",
+    createdSeconds: 0,
+  };
 }
 
 describe("encodeChat", () => {
   it("sends the client's text with the target's model", () => {
-    const text = readFileSync(join(import.meta.dirname, "../../../../test/fixtures/openai/request-whole.json"), "utf8");
+    const text = readFileSync(
+      join(import.meta.dirname, "../../../../test/fixtures/openai/request-whole.json"),
+      "utf8",
+    );
     const sent = String(encodeChat(request(documentOf(text), false)).bytes);
     const [seed] = /-?\d{16,}/.exec(text) ?? [];
     expect(seed).toBeDefined();
@@ -32,11 +43,15 @@ describe("encodeChat", () => {
     [',"stream_options":{"include_usage":false,"other":1}', { include_usage: true, other: 1 }],
     [',"stream_options":{"include_usage":true,"other":1}', { include_usage: true, other: 1 }],
   ])("asks for usage on a stream, whatever the client asked: %j", (options, expected) => {
-    const { value } = encodeChat(request(documentOf(`{"model":"m","stream":true${options}}`), true));
+    const { value } = encodeChat(
+      request(documentOf(`{"model":"m","stream":true${options}}`), true),
+    );
     expect(value.stream_options).toEqual(expected);
   });
 
   it("asks for nothing on a whole reply", () => {
-    expect(encodeChat(request(documentOf('{"model":"m"}'), false)).value).toEqual({ model: "upstream-model" });
+    expect(encodeChat(request(documentOf('{"model":"m"}'), false)).value).toEqual({
+      model: "upstream-model",
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** Encodes requests for an upstream that speaks the reference dialect: the client's own text with minimal edits. */
+/**
+ * Encodes requests for an upstream that speaks the reference dialect: the client's own text with
+ * minimal edits.
+ */
 
 import type { JsonDocument, JsonObject, ProviderRequest } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";

@@ -12,41 +12,90 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { status: 400, body: said, is: { code: "upstream_rejected", status: 400, retryable: false, message: "Said." } },
-  { status: 400, body: body({ message: "m", param: "messages[0]" }), is: { code: "upstream_rejected", param: "messages[0]" } },
+  {
+    status: 400,
+    body: said,
+    is: { code: "upstream_rejected", status: 400, retryable: false, message: "Said." },
+  },
+  {
+    status: 400,
+    body: body({ message: "m", param: "messages[0]" }),
+    is: { code: "upstream_rejected", param: "messages[0]" },
+  },
   {
     status: 400,
     body: body({ code: "context_length_exceeded" }),
     is: { code: "context_length_exceeded", status: 400, retryable: false },
   },
-  { status: 400, body: body({ code: "content_policy_violation" }), is: { code: "content_policy_violation", retryable: false } },
+  {
+    status: 400,
+    body: body({ code: "content_policy_violation" }),
+    is: { code: "content_policy_violation", retryable: false },
+  },
   { status: 400, body: body({ code: "content_filter" }), is: { code: "content_policy_violation" } },
   { status: 401, body: said, is: { code: "upstream_auth_failed", status: 502, retryable: false } },
   { status: 402, body: said, is: { code: "upstream_auth_failed", status: 502, retryable: false } },
   { status: 403, body: said, is: { code: "upstream_auth_failed", status: 502, retryable: false } },
-  { status: 403, body: body({ code: "model_not_found" }), is: { code: "upstream_model_denied", status: 502, retryable: false } },
+  {
+    status: 403,
+    body: body({ code: "model_not_found" }),
+    is: { code: "upstream_model_denied", status: 502, retryable: false },
+  },
   {
     status: 403,
     body: body({ message: "Project `p` does not have access to model `m`." }),
     is: { code: "upstream_model_denied", retryable: false },
   },
-  { status: 401, body: body({ message: "Your team has no access to the model m" }), is: { code: "upstream_model_denied" } },
-  { status: 401, body: body({ message: "Invalid API key for model m" }), is: { code: "upstream_auth_failed" } },
+  {
+    status: 401,
+    body: body({ message: "Your team has no access to the model m" }),
+    is: { code: "upstream_model_denied" },
+  },
+  {
+    status: 401,
+    body: body({ message: "Invalid API key for model m" }),
+    is: { code: "upstream_auth_failed" },
+  },
   {
     status: 403,
     body: body({ message: "Content violates usage guidelines." }),
     is: { code: "content_policy_violation", status: 400, retryable: false },
   },
-  { status: 404, body: said, is: { code: "upstream_rejected", status: 404, retryable: false, message: "Said." } },
+  {
+    status: 404,
+    body: said,
+    is: { code: "upstream_rejected", status: 404, retryable: false, message: "Said." },
+  },
   { status: 413, body: said, is: { code: "upstream_rejected", status: 413, retryable: false } },
   { status: 422, body: said, is: { code: "upstream_rejected", status: 422, retryable: false } },
   { status: 408, body: said, is: { code: "upstream_timeout", status: 504, retryable: true } },
   { status: 409, body: said, is: { code: "upstream_failed", status: 502, retryable: true } },
-  { status: 429, body: said, is: { code: "upstream_rate_limited", status: 429, retryable: true, retryAfterMs: undefined } },
-  { status: 429, body: said, headers: { "retry-after": "2" }, is: { retryable: true, retryAfterMs: 2_000 } },
-  { status: 429, body: body({ code: "insufficient_quota" }), is: { code: "upstream_rate_limited", retryable: false } },
-  { status: 429, body: body({ type: "insufficient_quota" }), is: { code: "upstream_rate_limited", retryable: false } },
-  { status: 500, body: said, is: { code: "upstream_failed", status: 502, retryable: true, message: "Said." } },
+  {
+    status: 429,
+    body: said,
+    is: { code: "upstream_rate_limited", status: 429, retryable: true, retryAfterMs: undefined },
+  },
+  {
+    status: 429,
+    body: said,
+    headers: { "retry-after": "2" },
+    is: { retryable: true, retryAfterMs: 2_000 },
+  },
+  {
+    status: 429,
+    body: body({ code: "insufficient_quota" }),
+    is: { code: "upstream_rate_limited", retryable: false },
+  },
+  {
+    status: 429,
+    body: body({ type: "insufficient_quota" }),
+    is: { code: "upstream_rate_limited", retryable: false },
+  },
+  {
+    status: 500,
+    body: said,
+    is: { code: "upstream_failed", status: 502, retryable: true, message: "Said." },
+  },
   { status: 502, body: said, is: { code: "upstream_failed", status: 502, retryable: true } },
   {
     status: 503,
@@ -62,10 +111,22 @@ const rows: readonly Row[] = [
 
 describe("readErrorReply", () => {
   it.each(rows)("reads status $status with $body", ({ status, body: text, headers = {}, is }) => {
-    expect(readErrorReply({ status, headers, body: text })).toMatchObject({ name: "GatewayError", ...is });
+    expect(readErrorReply({ status, headers, body: text })).toMatchObject({
+      name: "GatewayError",
+      ...is,
+    });
   });
 
-  const strange = ["", "null", "[]", "<html>", '"text"', '{"error":null}', '{"error":[]}', '{"error":{"message":7}}'];
+  const strange = [
+    "",
+    "null",
+    "[]",
+    "<html>",
+    '"text"',
+    '{"error":null}',
+    '{"error":[]}',
+    '{"error":{"message":7}}',
+  ];
   it.each(strange)("has words of its own for the body %s", (text) => {
     for (const status of [400, 401, 404, 408, 429, 500, 503, 504]) {
       const { message } = readErrorReply({ status, headers: {}, body: text });
@@ -107,7 +168,10 @@ describe("readEmbeddedError", () => {
     [{ code: "529" }, { code: "upstream_overloaded" }],
     [{ code: "context_length_exceeded" }, { code: "context_length_exceeded", status: 400 }],
     [{ code: "content_filter" }, { code: "content_policy_violation" }],
-    [{ type: "invalid_request_error" }, { code: "upstream_rejected", status: 400, retryable: false }],
+    [
+      { type: "invalid_request_error" },
+      { code: "upstream_rejected", status: 400, retryable: false },
+    ],
     [
       { type: "server_error", message: "Said." },
       { code: "upstream_failed", retryable: true, message: "Said." },

@@ -1,4 +1,7 @@
-/** Reads the errors of the reference dialect: error replies, and error objects inside a 200 or a stream. */
+/**
+ * Reads the errors of the reference dialect: error replies, and error objects inside a 200 or a
+ * stream.
+ */
 
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 import { type FailureClass, refusalOf, upstreamError, wordsOf } from "../dialect/errors.ts";
@@ -16,11 +19,16 @@ export function readEmbeddedError(error: JsonObject): GatewayError {
   // (openrouter.ai/docs/api/reference/errors-and-debugging).
   if (typeof code === "number" && code >= 400 && code <= 599)
     return readCompatibleError({ status: code, headers: {}, body: JSON.stringify({ error }) });
-  const message = typeof error.message === "string" && error.message !== "" ? error.message : undefined;
-  const failure = refusalOf(message, code, error.type) ?? classOf(`${String(error.type ?? "")} ${String(code ?? "")}`);
+  const message =
+    typeof error.message === "string" && error.message !== "" ? error.message : undefined;
+  const failure =
+    refusalOf(message, code, error.type) ??
+    classOf(`${String(error.type ?? "")} ${String(code ?? "")}`);
   const param = typeof error.param === "string" && error.param !== "" ? { param: error.param } : {};
   return upstreamError({
-    message: message ?? (failure === undefined ? "The upstream reported an error inside its reply." : undefined),
+    message:
+      message ??
+      (failure === undefined ? "The upstream reported an error inside its reply." : undefined),
     failure,
     words: wordsOf(error),
     ...param,

@@ -3,13 +3,18 @@ import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "../json/document.ts";
 import { adaptHistory, adaptMessage, type HistoryRules } from "./history.ts";
 
-const adapt = (message: JsonObject, rules: HistoryRules): readonly JsonObject[] => adaptMessage(message, rules);
+const adapt = (message: JsonObject, rules: HistoryRules): readonly JsonObject[] =>
+  adaptMessage(message, rules);
 
 describe("a message of an earlier turn", () => {
   it("keeps its bytes where nothing is to be changed", () => {
-    const document = documentOf('{"model":"m","messages":[{"role":"user","content":"x","seed":9007199254740993}]}');
+    const document = documentOf(
+      '{"model":"m","messages":[{"role":"user","content":"x","seed":9007199254740993}]}',
+    );
     expect(adaptHistory(document, { isStrict: true, maxIdCharacters: 40 })).toBe(document);
-    expect(adaptHistory(documentOf('{"messages":"x"}'), { isStrict: true }).bytes).toBe('{"messages":"x"}');
+    expect(adaptHistory(documentOf('{"messages":"x"}'), { isStrict: true }).bytes).toBe(
+      '{"messages":"x"}',
+    );
   });
 
   it("loses members of the gateway's making, but for those that the upstream takes", () => {
@@ -18,7 +23,9 @@ describe("a message of an earlier turn", () => {
       content: "x",
       reasoning_content: "r",
       thinking_blocks: [],
-      tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" }, extra_content: {} }],
+      tool_calls: [
+        { id: "c", type: "function", function: { name: "f", arguments: "{}" }, extra_content: {} },
+      ],
     };
     const [strict] = adapt(message, { isStrict: true });
     expect(strict).toEqual({
@@ -26,7 +33,9 @@ describe("a message of an earlier turn", () => {
       content: "x",
       tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
     });
-    expect(adapt(message, { isStrict: true, takes: ["reasoning_content"] })[0]).toMatchObject({ reasoning_content: "r" });
+    expect(adapt(message, { isStrict: true, takes: ["reasoning_content"] })[0]).toMatchObject({
+      reasoning_content: "r",
+    });
     expect(adapt(message, {})[0]).toBe(message);
   });
 
@@ -43,12 +52,15 @@ describe("a message of an earlier turn", () => {
     expect(new Set(short).size).toBe(2);
     expect(short.every((id) => id.length <= 40)).toBe(true);
     // What was shortened once stays as it is.
-    expect(adapt({ role: "tool", tool_call_id: short[0] ?? "", content: "" }, rules)[0]?.tool_call_id).toBe(short[0]);
+    expect(
+      adapt({ role: "tool", tool_call_id: short[0] ?? "", content: "" }, rules)[0]?.tool_call_id,
+    ).toBe(short[0]);
   });
 
   it("is left out when it says nothing, and stays where another part of the conversation needs it", () => {
     const rules = { refusesEmptyContent: true } as const;
-    for (const role of ["system", "user", "assistant"]) expect(adapt({ role, content: [] }, rules)).toEqual([]);
+    for (const role of ["system", "user", "assistant"])
+      expect(adapt({ role, content: [] }, rules)).toEqual([]);
     expect(adapt({ role: "tool", tool_call_id: "c", content: [] }, rules)).toEqual([
       { role: "tool", tool_call_id: "c", content: "" },
     ]);

@@ -13,7 +13,10 @@ export interface HistoryRules {
   readonly isStrict?: true;
   /** The members among them that it accepts. */
   readonly takes?: readonly string[];
-  /** The maximum length of a call's id. Longer ids are shortened, equally in the call and in its result. */
+  /**
+   * The maximum length of a call's id. Longer ids are shortened, equally in the call and in its
+   * result.
+   */
   readonly maxIdCharacters?: number;
   /**
    * The upstream refuses an empty list of blocks: such a turn is left out, or gets an empty text
@@ -22,7 +25,10 @@ export interface HistoryRules {
   readonly refusesEmptyContent?: true;
 }
 
-/** Members of messages and calls that the gateway's own translations make. OpenAI requests do not have them. */
+/**
+ * Members of messages and calls that the gateway's own translations make. OpenAI requests do not
+ * have them.
+ */
 const OWN_MEMBERS = [
   "reasoning_content",
   "thinking_blocks",
@@ -36,16 +42,27 @@ const OWN_NAMES: ReadonlySet<string> = new Set(OWN_MEMBERS);
 /** The document with adapted messages. */
 export function adaptHistory(document: JsonDocument, rules: HistoryRules): JsonDocument {
   const { messages } = document.value;
-  if (!Array.isArray(messages) || !messages.some((message: JsonValue) => mayNeedChange(message, rules))) return document;
+  if (
+    !Array.isArray(messages) ||
+    !messages.some((message: JsonValue) => mayNeedChange(message, rules))
+  )
+    return document;
   const adapted = (messages as readonly JsonValue[]).flatMap((message): readonly JsonValue[] =>
     isObject(message) ? adaptMessage(message, rules) : [message],
   );
-  const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
+  const isSame =
+    adapted.length === messages.length &&
+    adapted.every((message, index) => message === messages[index]);
   return isSame ? document : document.with({ messages: adapted });
 }
 
-/** Whether a message has a member that the rules concern. Most messages have only a role and a text. */
-function mayNeedChange(message: JsonValue, { isStrict, maxIdCharacters, refusesEmptyContent }: HistoryRules): boolean {
+/**
+ * Whether a message has a member that the rules concern. Most messages have only a role and a text.
+ */
+function mayNeedChange(
+  message: JsonValue,
+  { isStrict, maxIdCharacters, refusesEmptyContent }: HistoryRules,
+): boolean {
   if (!isObject(message)) return false;
   for (const name in message) {
     if (name === "role") continue;
@@ -65,8 +82,11 @@ export function adaptMessage(message: JsonObject, rules: HistoryRules): readonly
   let kept = withoutOwnMembers(message, rules);
   const { tool_calls: calls, tool_call_id: result } = kept;
   if (Array.isArray(calls)) {
-    const adapted = calls.map((call: JsonValue) => (isObject(call) ? adaptCall(call, rules) : call));
-    if (adapted.some((call, index) => call !== calls[index])) kept = { ...kept, tool_calls: adapted };
+    const adapted = calls.map((call: JsonValue) =>
+      isObject(call) ? adaptCall(call, rules) : call,
+    );
+    if (adapted.some((call, index) => call !== calls[index]))
+      kept = { ...kept, tool_calls: adapted };
   }
   if (typeof result === "string") {
     const id = shortId(result, rules);
@@ -84,9 +104,13 @@ function adaptCall(call: JsonObject, rules: HistoryRules): JsonObject {
 
 function withoutOwnMembers(value: JsonObject, { isStrict, takes }: HistoryRules): JsonObject {
   if (isStrict !== true) return value;
-  const refused = OWN_MEMBERS.filter((name) => value[name] !== undefined && takes?.includes(name) !== true);
+  const refused = OWN_MEMBERS.filter(
+    (name) => value[name] !== undefined && takes?.includes(name) !== true,
+  );
   if (refused.length === 0) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !refused.some((own) => own === name)));
+  return Object.fromEntries(
+    Object.entries(value).filter(([name]) => !refused.some((own) => own === name)),
+  );
 }
 
 /** The same id gives the same short id, so no memory of the conversation is needed. */
@@ -105,5 +129,7 @@ function withoutEmptyContent(message: JsonObject): readonly JsonObject[] {
     (value) => value !== undefined && value !== null && !isEmptyList(value),
   );
   if (message.role === "assistant" && saysMore) return [{ ...message, content: null }];
-  return message.role === "tool" || message.role === "function" ? [{ ...message, content: "" }] : [];
+  return message.role === "tool" || message.role === "function"
+    ? [{ ...message, content: "" }]
+    : [];
 }

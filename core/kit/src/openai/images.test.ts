@@ -16,27 +16,42 @@ function request(body: JsonObject, model = "dall-e-3"): ProviderRequest {
 }
 
 const decode = (body: JsonObject | string, asked: JsonObject = {}, model?: string) =>
-  decodeImages(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), request(asked, model));
+  decodeImages(
+    Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+    request(asked, model),
+  );
 const refused = (code: string, param?: string): Error =>
   expect.objectContaining({ code, ...(param === undefined ? {} : { param }) }) as Error;
 
 describe("encodeImages", () => {
   it("names the target's model", () => {
     const body = { n: 2, size: "1024x1024", response_format: "url" };
-    expect(encodeImages(request(body)).value).toEqual({ model: "dall-e-3", prompt: "A gate.", ...body });
+    expect(encodeImages(request(body)).value).toEqual({
+      model: "dall-e-3",
+      prompt: "A gate.",
+      ...body,
+    });
   });
 
-  it.each(["gpt-image-1", "gpt-image-1-mini", "gpt-image-1.5", "chatgpt-image-latest"])("asks %s for no format", (model) => {
-    expect(encodeImages(request({ response_format: "b64_json" }, model)).value).toEqual({ model, prompt: "A gate." });
-    expect(() => encodeImages(request({ response_format: "url" }, model))).toThrow(
-      refused("unsupported_parameter", "response_format"),
-    );
-  });
+  it.each(["gpt-image-1", "gpt-image-1-mini", "gpt-image-1.5", "chatgpt-image-latest"])(
+    "asks %s for no format",
+    (model) => {
+      expect(encodeImages(request({ response_format: "b64_json" }, model)).value).toEqual({
+        model,
+        prompt: "A gate.",
+      });
+      expect(() => encodeImages(request({ response_format: "url" }, model))).toThrow(
+        refused("unsupported_parameter", "response_format"),
+      );
+    },
+  );
 });
 
 describe("decodeImages", () => {
   it("hands on the upstream's own bytes", () => {
-    const body = Buffer.from('{"created":5, "data":[{"b64_json":"QUJD"},{"url":"https://x/y","revised_prompt":"b64_json"}]}');
+    const body = Buffer.from(
+      '{"created":5, "data":[{"b64_json":"QUJD"},{"url":"https://x/y","revised_prompt":"b64_json"}]}',
+    );
     const { document } = decodeImages(body, request({}));
     expect((document.bytes as Buffer).buffer).toBe(body.buffer);
     expect(document.bytes).toEqual(body);
@@ -72,7 +87,13 @@ describe("decodeImages", () => {
       total_tokens: 322,
       input_tokens_details: { text_tokens: 10, image_tokens: 40 },
     };
-    const reply = { created: 1, data: [{ b64_json: "QUJD" }], usage, size: "1024x1024", quality: "low" };
+    const reply = {
+      created: 1,
+      data: [{ b64_json: "QUJD" }],
+      usage,
+      size: "1024x1024",
+      quality: "low",
+    };
     expect(decode(reply, { size: "auto", quality: "auto" }, "gpt-image-1").usage).toEqual({
       promptTokens: 50,
       completionTokens: 272,
@@ -89,15 +110,20 @@ describe("decodeImages", () => {
     ["JSON that is cut behind the images", '{"created":1,"data":[{"b64_json":"QUJD"}]'],
     ["no data", '{"created":1}'],
     ["no images", '{"created":1,"data":[]}'],
-    ["an item that is neither", '{"created":1,"data":[{"b64_json":"QUJD"},{"revised_prompt":"x"}]}'],
+    [
+      "an item that is neither",
+      '{"created":1,"data":[{"b64_json":"QUJD"},{"revised_prompt":"x"}]}',
+    ],
     ["an item that is null", '{"created":1,"data":[null]}'],
   ])("refuses %s", (_name, text) => {
     expect(() => decode(text)).toThrow(refused("upstream_invalid_response"));
   });
 
   it("throws the error that a 200 carries inside", () => {
-    expect(() => decode({ error: { message: "no", type: "invalid_request_error", code: "content_policy_violation" } })).toThrow(
-      refused("content_policy_violation"),
-    );
+    expect(() =>
+      decode({
+        error: { message: "no", type: "invalid_request_error", code: "content_policy_violation" },
+      }),
+    ).toThrow(refused("content_policy_violation"));
   });
 });

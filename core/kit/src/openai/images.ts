@@ -18,7 +18,10 @@ import { readImageUsage } from "./usage.ts";
 
 const KEY = "b64_json";
 
-/** Models that return base64 and refuse `response_format` (platform.openai.com/docs/api-reference/images/create). */
+/**
+ * Models that return base64 and refuse `response_format`
+ * (platform.openai.com/docs/api-reference/images/create).
+ */
 const BASE64_ONLY = /^(?:chat)?gpt-image/;
 
 /** Whether a model of the reference API always answers with `b64_json`. */
@@ -55,15 +58,22 @@ export function encodeImages(request: ProviderRequest): JsonDocument {
 export function decodeImages(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const { skeleton, value, data } = readSkeletonReply(body, KEY);
   if (data.length === 0) throw invalidReply("has no images");
-  const wrong = data.findIndex((item) => !isObject(item) || (typeof item.url !== "string" && typeof item[KEY] !== "string"));
+  const wrong = data.findIndex(
+    (item) => !isObject(item) || (typeof item.url !== "string" && typeof item[KEY] !== "string"),
+  );
   if (wrong >= 0) throw invalidReply(`has neither a url nor b64_json at data[${wrong}]`);
   let whole = skeleton;
   if (typeof value.created !== "number") {
     whole = new Skeleton(Buffer.concat(whole.with("created", String(request.createdSeconds))), KEY);
   }
   const isRenamed = value.model !== undefined && value.model !== request.replyModel;
-  const pieces = isRenamed ? whole.with("model", JSON.stringify(request.replyModel)) : [whole.bytes];
-  return { document: piecesDocument(pieces), usage: usageOf(value, data.length, request.document.value) };
+  const pieces = isRenamed
+    ? whole.with("model", JSON.stringify(request.replyModel))
+    : [whole.bytes];
+  return {
+    document: piecesDocument(pieces),
+    usage: usageOf(value, data.length, request.document.value),
+  };
 }
 
 /**
@@ -77,9 +87,15 @@ function usageOf(reply: JsonObject, count: number, asked: JsonObject): Usage {
     ...optional("size", reply.size ?? asked.size),
     ...optional("quality", reply.quality ?? asked.quality),
   };
-  return { ...(readImageUsage(reply.usage) ?? { promptTokens: 0, completionTokens: 0, totalTokens: 0 }), images };
+  return {
+    ...(readImageUsage(reply.usage) ?? { promptTokens: 0, completionTokens: 0, totalTokens: 0 }),
+    images,
+  };
 }
 
-function optional<K extends string>(name: K, value: JsonValue | undefined): { [key in K]?: string } {
+function optional<K extends string>(
+  name: K,
+  value: JsonValue | undefined,
+): { [key in K]?: string } {
   return (typeof value === "string" ? { [name]: value } : {}) as { [key in K]?: string };
 }

@@ -1,8 +1,21 @@
-/** The operations of an API that speaks the reference dialect: a path, a request and a reply for each. */
+/**
+ * The operations of an API that speaks the reference dialect: a path, a request and a reply for
+ * each.
+ */
 
-import { type DecodedReply, GatewayError, type JsonDocument, type Operation, type ProviderRequest } from "@sluice/contract";
+import {
+  type DecodedReply,
+  GatewayError,
+  type JsonDocument,
+  type Operation,
+  type ProviderRequest,
+} from "@sluice/contract";
 import { decodeChat } from "./decode.ts";
-import { decodeEmbeddings, type EmbeddingsOptions, encodeEmbeddings } from "./embeddings/embeddings.ts";
+import {
+  decodeEmbeddings,
+  type EmbeddingsOptions,
+  encodeEmbeddings,
+} from "./embeddings/embeddings.ts";
 import { encodeChat } from "./encode.ts";
 import { type HistoryRules } from "./history.ts";
 import { decodeImages, encodeImages } from "./images.ts";
@@ -18,11 +31,16 @@ export interface ApiOperation {
 /** The operations of an API. */
 export interface ApiOperations {
   readonly names: readonly Operation[];
-  /** The operation of a request. Throws `unsupported_parameter` for an operation that the API lacks. */
+  /**
+   * The operation of a request. Throws `unsupported_parameter` for an operation that the API lacks.
+   */
   of(request: ProviderRequest): ApiOperation;
 }
 
-/** The history rules of OpenAI's API: it refuses unknown members, and ids of calls with more than 40 characters. */
+/**
+ * The history rules of OpenAI's API: it refuses unknown members, and ids of calls with more than 40
+ * characters.
+ */
 export const OPENAI_HISTORY: HistoryRules = { isStrict: true, maxIdCharacters: 40 };
 
 /**
@@ -43,7 +61,14 @@ export function createOperations(
         decode: (body, request) => decodeChat(body, request.replyModel, request),
       },
     ],
-    ["embeddings", { path: "/embeddings", encode: (request) => encodeEmbeddings(request, embeddings), decode: decodeEmbeddings }],
+    [
+      "embeddings",
+      {
+        path: "/embeddings",
+        encode: (request) => encodeEmbeddings(request, embeddings),
+        decode: decodeEmbeddings,
+      },
+    ],
     ["images", { path: "/images/generations", encode: encodeImages, decode: decodeImages }],
   ];
   const operations = new Map(all.filter(([name]) => only === undefined || only.includes(name)));
@@ -52,9 +77,13 @@ export function createOperations(
     of({ operation }) {
       const found = operations.get(operation);
       if (found === undefined)
-        throw new GatewayError("unsupported_parameter", `The API does not support the operation ${operation}.`, {
-          param: "model",
-        });
+        throw new GatewayError(
+          "unsupported_parameter",
+          `The API does not support the operation ${operation}.`,
+          {
+            param: "model",
+          },
+        );
       return found;
     },
   };

@@ -41,8 +41,24 @@ export const PARAMETERS: Partial<Record<Operation, readonly string[]>> = {
     "prompt_cache_retention",
   ],
   embeddings: ["encoding_format", "dimensions"],
-  images: ["n", "size", "quality", "style", "response_format", "background", "output_format", "output_compression", "moderation"],
+  images: [
+    "n",
+    "size",
+    "quality",
+    "style",
+    "response_format",
+    "background",
+    "output_format",
+    "output_compression",
+    "moderation",
+  ],
 };
 
 /** Parameters that require a provider with tools. */
-export const TOOL_PARAMETERS: readonly string[] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
+export const TOOL_PARAMETERS: readonly string[] = [
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+];

@@ -15,8 +15,13 @@ describe("a model's name", () => {
     "magistral-small",
   ])("says that %s thinks", (name) => expect(reasoningTraits(name)).toEqual({ reasons: true }));
 
-  it.each(["gpt-4o", "gpt-4o-mini", "gpt-5-chat-latest", "llama-3.3-70b", "claude-sonnet", "mistral-small", "foo1"])(
-    "says nothing of %s",
-    (name) => expect(reasoningTraits(name)).toBeUndefined(),
-  );
+  it.each([
+    "gpt-4o",
+    "gpt-4o-mini",
+    "gpt-5-chat-latest",
+    "llama-3.3-70b",
+    "claude-sonnet",
+    "mistral-small",
+    "foo1",
+  ])("says nothing of %s", (name) => expect(reasoningTraits(name)).toBeUndefined());
 });

@@ -24,7 +24,8 @@ describe("scrub", () => {
   });
 
   it("leaves words alone", () => {
-    const text = "This model's maximum context length is 8192 tokens; task-based risk-free organisation, version 4.1.";
+    const text =
+      "This model's maximum context length is 8192 tokens; task-based risk-free organisation, version 4.1.";
     expect(scrub(text)).toBe(text);
   });
 
@@ -35,7 +36,9 @@ describe("scrub", () => {
 
   it("takes out a key that the cut goes through", () => {
     for (let length = 470; length < 1_010; length++) {
-      expect(scrub(`${"x".repeat(length)} sk-SECRETSECRETSECRETSECRETSECRETSECRET`)).not.toContain("SECR");
+      expect(scrub(`${"x".repeat(length)} sk-SECRETSECRETSECRETSECRETSECRETSECRET`)).not.toContain(
+        "SECR",
+      );
     }
   });
 });

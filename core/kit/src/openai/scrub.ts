@@ -13,7 +13,9 @@ const PATTERNS: readonly RegExp[] = [
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
 ];
 
-/** A message of at most 500 characters without credentials, organisation ids, URLs and addresses. */
+/**
+ * A message of at most 500 characters without credentials, organisation ids, URLs and addresses.
+ */
 export function scrub(message: string): string {
   let text = message.slice(0, MAX_CHARACTERS * 2);
   for (const pattern of PATTERNS) text = text.replace(pattern, "[removed]");

@@ -5,7 +5,9 @@ import type { Frame, FrameRole, JsonObject, StreamSink, Usage } from "@sluice/co
 import { chunkFrame, createChatTranslator, hasContent } from "./stream.ts";
 
 const folder = join(import.meta.dirname, "../../../../test/fixtures/openai");
-const golden = readdirSync(folder).filter((name) => name.endsWith(".sse") && name !== "stream-error.sse");
+const golden = readdirSync(folder).filter(
+  (name) => name.endsWith(".sse") && name !== "stream-error.sse",
+);
 
 /** A sink that keeps everything, committed by the first content. */
 function openSink() {
@@ -46,7 +48,9 @@ describe.each(golden)("%s", (name) => {
 
   it("changes the model and nothing else", () => {
     const { frames } = translate("alias", ...data);
-    expect(frames.map(({ raw }) => raw)).toEqual(events.map((text) => text.replace(`"model":"${model}"`, '"model":"alias"')));
+    expect(frames.map(({ raw }) => raw)).toEqual(
+      events.map((text) => text.replace(`"model":"${model}"`, '"model":"alias"')),
+    );
   });
 
   it("begins with a preamble, and goes on with content", () => {
@@ -56,11 +60,15 @@ describe.each(golden)("%s", (name) => {
 });
 
 describe("the translator", () => {
-  const usage = '{"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}';
+  const usage =
+    '{"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}';
   const content = '{"model":"m","choices":[{"delta":{"content":"x"}}]}';
 
   it("tells a usage chunk from content that brings usage along", () => {
-    const both = content.replace("]}", '],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}');
+    const both = content.replace(
+      "]}",
+      '],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
+    );
     const { frames, kept } = translate("m", content, both, usage);
     expect(frames.map(({ role }) => role)).toEqual(["content", "content", "usage"]);
     expect(kept.usage?.totalTokens).toBe(3);
@@ -74,8 +82,12 @@ describe("the translator", () => {
 
   it("throws an error event before and after content", () => {
     const error = '{"error":{"message":"m","type":"overloaded_error"}}';
-    expect(() => translate("m", error)).toThrow(expect.objectContaining({ code: "upstream_overloaded" }));
-    expect(() => translate("m", content, error)).toThrow(expect.objectContaining({ code: "upstream_overloaded" }));
+    expect(() => translate("m", error)).toThrow(
+      expect.objectContaining({ code: "upstream_overloaded" }),
+    );
+    expect(() => translate("m", content, error)).toThrow(
+      expect.objectContaining({ code: "upstream_overloaded" }),
+    );
   });
 
   it("is not misled by text that looks like an error or a usage", () => {
@@ -88,23 +100,29 @@ describe("the translator", () => {
     expect(kept.usage).toBeUndefined();
   });
 
-  it.each(["ping", "null", "[]", "7", '{"choices":'])("leaves out the event %j, and refuses the fourth of them", (text) => {
-    expect(translate("m", text, content, text, text).frames).toHaveLength(1);
-    expect(() => translate("m", text, content, text, text, text)).toThrow(
-      expect.objectContaining({ code: "upstream_invalid_response" }),
-    );
-  });
+  it.each(["ping", "null", "[]", "7", '{"choices":'])(
+    "leaves out the event %j, and refuses the fourth of them",
+    (text) => {
+      expect(translate("m", text, content, text, text).frames).toHaveLength(1);
+      expect(() => translate("m", text, content, text, text, text)).toThrow(
+        expect.objectContaining({ code: "upstream_invalid_response" }),
+      );
+    },
+  );
 
   it("minds no empty events", () => {
     expect(translate("m", "", "", "", "", "", content).frames).toHaveLength(1);
   });
 
   it("throws for an error in the event's name, or as a bare text", () => {
-    const event = (data: string, name?: string) => () => createChatTranslator("m").event({ event: name, data }, openSink().sink);
+    const event = (data: string, name?: string) => () =>
+      createChatTranslator("m").event({ event: name, data }, openSink().sink);
     expect(event('{"message":"full","type":"overloaded_error"}', "error")).toThrow(
       expect.objectContaining({ code: "upstream_overloaded" }),
     );
-    expect(event('{"error":"boom"}')).toThrow(expect.objectContaining({ code: "upstream_failed", message: "boom" }));
+    expect(event('{"error":"boom"}')).toThrow(
+      expect.objectContaining({ code: "upstream_failed", message: "boom" }),
+    );
   });
 
   it("parses a frame once, on demand", () => {
@@ -131,7 +149,10 @@ describe("hasContent", () => {
     expect(hasContent({ choices: [choice] })).toBe(expected);
   });
 
-  it.each([{}, { choices: null }, { choices: [] }, { choices: [null] }])("is false for %j", (chunk) => {
-    expect(hasContent(chunk)).toBe(false);
-  });
+  it.each([{}, { choices: null }, { choices: [] }, { choices: [null] }])(
+    "is false for %j",
+    (chunk) => {
+      expect(hasContent(chunk)).toBe(false);
+    },
+  );
 });

@@ -25,7 +25,10 @@ export function chunkFrame(chunk: JsonObject): Frame {
   return { raw: undefined, chunk: () => chunk };
 }
 
-/** Maximum invalid events of one stream. They are left out and counted. A stream with more is refused. */
+/**
+ * Maximum invalid events of one stream. They are left out and counted. A stream with more is
+ * refused.
+ */
 const MAX_ODD_EVENTS = 3;
 
 class RawFrame implements Frame {
@@ -48,7 +51,10 @@ class RawFrame implements Frame {
  * event keeps its text except the model's name. `identity` supplies the members that the upstream
  * leaves out.
  */
-export function createChatTranslator(replyModel: string, identity?: ReplyIdentity): StreamTranslator {
+export function createChatTranslator(
+  replyModel: string,
+  identity?: ReplyIdentity,
+): StreamTranslator {
   const repair = new ChunkRepair(replyModel, identity);
   // The gateway asks every upstream for the usage. It is removed for a client that did not ask for
   // it.
@@ -69,7 +75,8 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       const frame = rawFrame(isNullUsage && !isUsageAsked ? withoutNullUsage(text) : text);
       // Inside a string these names would have a backslash before their quote. The pattern omits
       // the first quote, because a search for a rarer character is faster.
-      const isTelling = event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
+      const isTelling =
+        event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
       // A cut event lacks its closing brace. Two characters are compared first; only then is the
       // text parsed.
       const isWhole = data.startsWith("{") && data.endsWith("}");
@@ -84,7 +91,10 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
         // An empty text carries no data: some upstreams send it as a heartbeat.
         if (data === "") return;
         if (++oddEvents > MAX_ODD_EVENTS) {
-          throw new GatewayError("upstream_invalid_response", "The upstream's stream has events that are not chunks of a reply.");
+          throw new GatewayError(
+            "upstream_invalid_response",
+            "The upstream's stream has events that are not chunks of a reply.",
+          );
         }
         sink.dropped?.();
         return;
@@ -93,7 +103,8 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       if (error !== undefined) throw readEmbeddedError(error);
       const usage = readUsage(chunk.usage, chunk.service_tier);
       if (usage !== undefined) sink.usage(usage);
-      const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
+      const isUsageOnly =
+        usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
       const whole = repair.chunk(chunk);
       const repaired = isUsageOnly || isUsageAsked ? whole : withoutUsage(whole);
       const made = repaired === chunk ? frame : chunkFrame(repaired);
@@ -109,27 +120,41 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
 /** Texts of a delta that come in pieces. */
 const PIECES = ["content", "reasoning_content"];
 
-/** A chunk with one choice whose delta has one text depends on nothing but the text, and on the padding that some upstreams add. */
+/**
+ * A chunk with one choice whose delta has one text depends on nothing but the text, and on the
+ * padding that some upstreams add.
+ */
 function declareForm(frame: Frame, sink: StreamSink): void {
   const { choices, obfuscation } = parse(frame) ?? {};
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
-  if (!isObject(choice) || !isObject(choice.delta) || typeof choice.finish_reason === "string") return;
+  if (!isObject(choice) || !isObject(choice.delta) || typeof choice.finish_reason === "string")
+    return;
   const { delta } = choice;
-  const [name, ...others] = PIECES.filter((member) => typeof delta[member] === "string" && delta[member] !== "");
+  const [name, ...others] = PIECES.filter(
+    (member) => typeof delta[member] === "string" && delta[member] !== "",
+  );
   if (name === undefined || others.length > 0 || delta.tool_calls !== undefined) return;
   const text = ["choices", 0, "delta", name];
   sink.form?.({ texts: typeof obfuscation === "string" ? [text, ["obfuscation"]] : [text] });
 }
 
-/** Whether a chunk carries a part of the answer. A role alone, an empty text and a filter report do not count. */
+/**
+ * Whether a chunk carries a part of the answer. A role alone, an empty text and a filter report do
+ * not count.
+ */
 export function hasContent(chunk: JsonObject): boolean {
   const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
-  return choices.some((choice) => isObject(choice) && (typeof choice.finish_reason === "string" || hasDelta(choice.delta)));
+  return choices.some(
+    (choice) =>
+      isObject(choice) && (typeof choice.finish_reason === "string" || hasDelta(choice.delta)),
+  );
 }
 
 function hasDelta(delta: unknown): boolean {
   if (!isObject(delta)) return false;
-  return Object.entries(delta).some(([name, value]) => name !== "role" && value !== null && value !== "" && !isEmptyList(value));
+  return Object.entries(delta).some(
+    ([name, value]) => name !== "role" && value !== null && value !== "" && !isEmptyList(value),
+  );
 }
 
 function isEmptyList(value: unknown): boolean {
@@ -151,7 +176,9 @@ function parse(frame: Frame): JsonObject | undefined {
   }
 }
 
-/** The error of an event. Some upstreams signal it only by the event's name, some by a bare text. */
+/**
+ * The error of an event. Some upstreams signal it only by the event's name, some by a bare text.
+ */
 function errorOf(chunk: JsonObject, event: string | undefined): JsonObject | undefined {
   const { error } = chunk;
   if (isObject(error)) return error;

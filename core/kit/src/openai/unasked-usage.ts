@@ -1,4 +1,7 @@
-/** Removes the usage of a stream for a client that did not ask for it. The gateway asks every upstream for it. */
+/**
+ * Removes the usage of a stream for a client that did not ask for it. The gateway asks every
+ * upstream for it.
+ */
 
 import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";

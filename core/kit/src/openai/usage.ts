@@ -16,14 +16,19 @@ const NOTHING: JsonObject = {};
  * (DeepSeek), `cached_tokens` (Moonshot) and `reasoning_tokens` (Perplexity) beside the totals.
  * xAI's cached tokens may exceed its prompt, and its reasoning may count only in the total.
  */
-export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue): Usage | undefined {
+export function readUsage(
+  value: JsonValue | undefined,
+  serviceTier?: JsonValue,
+): Usage | undefined {
   if (!isObject(value)) return undefined;
   const ownPrompt = count(value.prompt_tokens);
   // An embeddings usage has no completion.
   const ownCompletion = value.completion_tokens === undefined ? 0 : count(value.completion_tokens);
   if (ownPrompt === undefined || ownCompletion === undefined) return undefined;
   const prompt = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : NOTHING;
-  const completion = isObject(value.completion_tokens_details) ? value.completion_tokens_details : NOTHING;
+  const completion = isObject(value.completion_tokens_details)
+    ? value.completion_tokens_details
+    : NOTHING;
   const cached = isObject(prompt.cached_tokens_details) ? prompt.cached_tokens_details : NOTHING;
   const total = count(value.total_tokens);
   const cachedTokens =
@@ -33,13 +38,15 @@ export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue)
     count(value.cached_tokens);
   const reasoningTokens = count(completion.reasoning_tokens) ?? count(value.reasoning_tokens);
   const { cacheWriteTokens, cacheWrite1hTokens } = readCacheWrites(value, prompt);
-  const isReasoningBeside = (reasoningTokens ?? 0) > 0 && total === ownPrompt + ownCompletion + (reasoningTokens ?? 0);
+  const isReasoningBeside =
+    (reasoningTokens ?? 0) > 0 && total === ownPrompt + ownCompletion + (reasoningTokens ?? 0);
   const promptTokens = ownPrompt + ((cachedTokens ?? 0) > ownPrompt ? (cachedTokens ?? 0) : 0);
   const completionTokens = ownCompletion + (isReasoningBeside ? (reasoningTokens ?? 0) : 0);
   return compact({
     promptTokens,
     completionTokens,
-    totalTokens: total === undefined || promptTokens !== ownPrompt ? promptTokens + completionTokens : total,
+    totalTokens:
+      total === undefined || promptTokens !== ownPrompt ? promptTokens + completionTokens : total,
     cachedTokens,
     cacheWriteTokens,
     cacheWrite1hTokens,
@@ -75,7 +82,9 @@ export function readImageUsage(value: JsonValue | undefined): Usage | undefined 
     cachedTokens: count(input.cached_tokens),
     imagePromptTokens: count(input.image_tokens),
     cachedImageTokens: count(cached.image_tokens),
-    imageCompletionTokens: count(output.image_tokens) ?? Math.max(0, completionTokens - (count(output.text_tokens) ?? 0)),
+    imageCompletionTokens:
+      count(output.image_tokens) ??
+      Math.max(0, completionTokens - (count(output.text_tokens) ?? 0)),
   });
 }
 
@@ -91,7 +100,8 @@ export function readCacheWrites(usage: JsonObject, details: JsonObject = NOTHING
       : NOTHING;
   const fiveMinutes = count(byLife.ephemeral_5m_input_tokens);
   const hour = count(byLife.ephemeral_1h_input_tokens);
-  const parts = fiveMinutes === undefined && hour === undefined ? undefined : (fiveMinutes ?? 0) + (hour ?? 0);
+  const parts =
+    fiveMinutes === undefined && hour === undefined ? undefined : (fiveMinutes ?? 0) + (hour ?? 0);
   return {
     cacheWriteTokens:
       count(usage.cache_creation_input_tokens) ??
@@ -117,7 +127,11 @@ type ReadUsage = Pick<Usage, "promptTokens" | "completionTokens" | "totalTokens"
  */
 function compact(usage: ReadUsage): Usage {
   const { promptTokens, completionTokens, totalTokens } = usage;
-  const known: { -readonly [Part in keyof Usage]: Usage[Part] } = { promptTokens, completionTokens, totalTokens };
+  const known: { -readonly [Part in keyof Usage]: Usage[Part] } = {
+    promptTokens,
+    completionTokens,
+    totalTokens,
+  };
   if (usage.cachedTokens !== undefined) known.cachedTokens = usage.cachedTokens;
   if (usage.cacheWriteTokens !== undefined) known.cacheWriteTokens = usage.cacheWriteTokens;
   if (usage.cacheWrite1hTokens !== undefined) known.cacheWrite1hTokens = usage.cacheWrite1hTokens;
@@ -127,8 +141,10 @@ function compact(usage: ReadUsage): Usage {
   if (usage.cachedAudioTokens !== undefined) known.cachedAudioTokens = usage.cachedAudioTokens;
   if (usage.toolUses !== undefined) known.toolUses = usage.toolUses;
   if (usage.cachedImageTokens !== undefined) known.cachedImageTokens = usage.cachedImageTokens;
-  if (usage.audioCompletionTokens !== undefined) known.audioCompletionTokens = usage.audioCompletionTokens;
-  if (usage.imageCompletionTokens !== undefined) known.imageCompletionTokens = usage.imageCompletionTokens;
+  if (usage.audioCompletionTokens !== undefined)
+    known.audioCompletionTokens = usage.audioCompletionTokens;
+  if (usage.imageCompletionTokens !== undefined)
+    known.imageCompletionTokens = usage.imageCompletionTokens;
   if (usage.serviceTier !== undefined) known.serviceTier = usage.serviceTier;
   return known;
 }

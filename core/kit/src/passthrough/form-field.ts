@@ -1,4 +1,7 @@
-/** Reads a text field of a form body (`multipart/form-data`, RFC 7578 and RFC 2046 5.1) without parsing the form. */
+/**
+ * Reads a text field of a form body (`multipart/form-data`, RFC 7578 and RFC 2046 5.1) without
+ * parsing the form.
+ */
 
 import { GatewayError, type PassthroughRequest } from "@sluice/contract";
 
@@ -17,10 +20,14 @@ const DISPOSITION =
   /^content-disposition: ?form-data; ?name="([^"]*)"((?:; ?filename="(?:[^"\\]|\\.)*"|; ?filename=[^\s;"]*|; ?filename\*=[\w%'.!~+-]*){0,2})$/i;
 
 /**
- * A short text field of a form; `undefined` without the field. Throws `invalid_field` for a duplicate field, and for a form
- * that is written in an unusual way: the upstream may read another value.
+ * A short text field of a form; `undefined` without the field. Throws `invalid_field` for a
+ * duplicate field, and for a form that is written in an unusual way: the upstream may read another
+ * value.
  */
-export function formField({ body, headers }: Pick<PassthroughRequest, "body" | "headers">, name: string): string | undefined {
+export function formField(
+  { body, headers }: Pick<PassthroughRequest, "body" | "headers">,
+  name: string,
+): string | undefined {
   if (body === undefined || body.length === 0) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const [, quoted, bare] = BOUNDARY.exec(headers["content-type"]?.trim() ?? "") ?? [];
@@ -31,10 +38,13 @@ export function formField({ body, headers }: Pick<PassthroughRequest, "body" | "
     const field = headerOf(bytes, start, name);
     if (field.name.toLowerCase() !== name.toLowerCase()) continue;
     if (found !== undefined) {
-      throw new GatewayError("invalid_field", `The field ${name} occurs twice in the form.`, { param: name });
+      throw new GatewayError("invalid_field", `The field ${name} occurs twice in the form.`, {
+        param: name,
+      });
     }
     // In another case or as a file, some upstreams read it and others do not.
-    if (field.name !== name || field.isFile || end - field.contentAt > MAX_VALUE_BYTES) throw unreadable(name);
+    if (field.name !== name || field.isFile || end - field.contentAt > MAX_VALUE_BYTES)
+      throw unreadable(name);
     found = bytes.toString("utf8", field.contentAt, end);
     if (/[\r\n]/.test(found)) throw unreadable(name);
   }
@@ -48,12 +58,19 @@ interface Part {
   readonly end: number;
 }
 
-/** The parts between delimiters. Throws for a delimiter that not every parser takes for one, or that not every parser passes over. */
+/**
+ * The parts between delimiters. Throws for a delimiter that not every parser takes for one, or that
+ * not every parser passes over.
+ */
 function partsOf(bytes: Buffer, delimiter: string, name: string): Part[] {
   const parts: Part[] = [];
   let start: number | undefined;
   let isOver = false;
-  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+  for (
+    let at = bytes.indexOf(delimiter);
+    at >= 0;
+    at = bytes.indexOf(delimiter, at + delimiter.length)
+  ) {
     const before = bytes.toString("latin1", Math.max(0, at - 2), at);
     // In the middle of a line it is none.
     if (at > 0 && !/[\r\n]$/.test(before)) continue;

@@ -14,5 +14,11 @@ export function nativeCall(
   account: Readonly<Record<string, string | Secret>>,
   prefixes?: readonly string[],
 ): HttpCall {
-  return { kind: "http", method, url: nativeUrl(baseUrl, endpoint, query, prefixes), headers: { ...headers, ...account }, body };
+  return {
+    kind: "http",
+    method,
+    url: nativeUrl(baseUrl, endpoint, query, prefixes),
+    headers: { ...headers, ...account },
+    body,
+  };
 }

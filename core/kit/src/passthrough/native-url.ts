@@ -21,15 +21,27 @@ export function nativeRoot(baseUrl: string): string {
  * version occurs twice: `v2/rerank` goes to `/v2/rerank`. Any other is joined to the base URL:
  * `files` goes to `/v1/files`.
  */
-export function nativeUrl(baseUrl: string, endpoint: string, query: string, prefixes: readonly string[] = []): string {
+export function nativeUrl(
+  baseUrl: string,
+  endpoint: string,
+  query: string,
+  prefixes: readonly string[] = [],
+): string {
   const slash = baseUrl.indexOf("/", baseUrl.indexOf("//") + 2);
   const basePath = basePathOf(baseUrl);
   const root = nativeRoot(baseUrl);
   const [first = ""] = endpoint.split("/", 1);
-  const isFromAddress = basePath !== "" && (endpoint === basePath || endpoint.startsWith(`${basePath}/`));
+  const isFromAddress =
+    basePath !== "" && (endpoint === basePath || endpoint.startsWith(`${basePath}/`));
   const isFromRoot = root !== basePath && (VERSION.test(first) || prefixes.includes(first));
   const origin = slash < 0 ? baseUrl : baseUrl.slice(0, slash);
-  const base = isFromAddress ? origin : isFromRoot ? (root === "" ? origin : `${origin}/${root}`) : baseUrl;
+  const base = isFromAddress
+    ? origin
+    : isFromRoot
+      ? root === ""
+        ? origin
+        : `${origin}/${root}`
+      : baseUrl;
   return `${base}/${endpoint}${query === "" ? "" : `?${query}`}`;
 }
 

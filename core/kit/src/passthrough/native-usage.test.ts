@@ -6,28 +6,49 @@ describe("the usage of a native reply", () => {
   it.each([
     [
       "OpenAI chat",
-      { usage: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14, prompt_tokens_details: { cached_tokens: 6 } } },
+      {
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 4,
+          total_tokens: 14,
+          prompt_tokens_details: { cached_tokens: 6 },
+        },
+      },
       { promptTokens: 10, completionTokens: 4, totalTokens: 14, cachedTokens: 6 },
     ],
     [
       "Cohere chat: tokens, and what is billed beside them",
       {
         message: { role: "assistant" },
-        usage: { billed_units: { input_tokens: 5, output_tokens: 6 }, tokens: { input_tokens: 499 } },
+        usage: {
+          billed_units: { input_tokens: 5, output_tokens: 6 },
+          tokens: { input_tokens: 499 },
+        },
       },
-      { promptTokens: 499, completionTokens: 6, totalTokens: 505, billed: { promptTokens: 5, completionTokens: 6 } },
+      {
+        promptTokens: 499,
+        completionTokens: 6,
+        totalTokens: 505,
+        billed: { promptTokens: 5, completionTokens: 6 },
+      },
     ],
     [
       "Cohere's last event",
       {
         type: "message-end",
-        delta: { finish_reason: "COMPLETE", usage: { billed_units: { input_tokens: 5, output_tokens: 6 } } },
+        delta: {
+          finish_reason: "COMPLETE",
+          usage: { billed_units: { input_tokens: 5, output_tokens: 6 } },
+        },
       },
       { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
     ],
     [
       "Cohere embeddings of texts and images",
-      { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 2, image_tokens: 100 } } },
+      {
+        embeddings: { float: [[1]] },
+        meta: { billed_units: { input_tokens: 2, image_tokens: 100 } },
+      },
       { promptTokens: 102, completionTokens: 0, totalTokens: 102, imagePromptTokens: 100 },
     ],
     [
@@ -65,7 +86,13 @@ describe("the usage of a native reply", () => {
           output_tokens_details: { reasoning_tokens: 3 },
         },
       },
-      { promptTokens: 20, completionTokens: 7, totalTokens: 27, cachedTokens: 5, reasoningTokens: 3 },
+      {
+        promptTokens: 20,
+        completionTokens: 7,
+        totalTokens: 27,
+        cachedTokens: 5,
+        reasoningTokens: 3,
+      },
     ],
     [
       "an OpenAI response event",
@@ -74,8 +101,21 @@ describe("the usage of a native reply", () => {
     ],
     [
       "Anthropic: cached tokens stand beside the input",
-      { usage: { input_tokens: 10, cache_read_input_tokens: 90, cache_creation_input_tokens: 5, output_tokens: 7 } },
-      { promptTokens: 105, completionTokens: 7, totalTokens: 112, cachedTokens: 90, cacheWriteTokens: 5 },
+      {
+        usage: {
+          input_tokens: 10,
+          cache_read_input_tokens: 90,
+          cache_creation_input_tokens: 5,
+          output_tokens: 7,
+        },
+      },
+      {
+        promptTokens: 105,
+        completionTokens: 7,
+        totalTokens: 112,
+        cachedTokens: 90,
+        cacheWriteTokens: 5,
+      },
     ],
     [
       "Anthropic: writes for an hour, and the service tier",
@@ -137,7 +177,13 @@ describe("the usage of a native reply", () => {
           totalTokenCount: 19,
         },
       },
-      { promptTokens: 9, completionTokens: 10, totalTokens: 19, cachedTokens: 2, reasoningTokens: 6 },
+      {
+        promptTokens: 9,
+        completionTokens: 10,
+        totalTokens: 19,
+        cachedTokens: 2,
+        reasoningTokens: 6,
+      },
     ],
     [
       "Bedrock's Converse: cached tokens stand beside the input",
@@ -167,23 +213,53 @@ describe("the usage of a native reply", () => {
     ],
     [
       "the last chunk of a model behind Bedrock",
-      { type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 14, outputTokenCount: 36 } },
+      {
+        type: "message_stop",
+        "amazon-bedrock-invocationMetrics": { inputTokenCount: 14, outputTokenCount: 36 },
+      },
       { promptTokens: 14, completionTokens: 36, totalTokens: 50 },
     ],
     [
       "Groq: inside x_groq, in the last chunk",
-      { choices: [], x_groq: { id: "req_1", usage: { prompt_tokens: 18, completion_tokens: 4, total_tokens: 22 } } },
+      {
+        choices: [],
+        x_groq: {
+          id: "req_1",
+          usage: { prompt_tokens: 18, completion_tokens: 4, total_tokens: 22 },
+        },
+      },
       { promptTokens: 18, completionTokens: 4, totalTokens: 22 },
     ],
     [
       "DeepSeek: hits of the cache beside the totals",
-      { usage: { prompt_tokens: 20, completion_tokens: 4, total_tokens: 24, prompt_cache_hit_tokens: 16 } },
+      {
+        usage: {
+          prompt_tokens: 20,
+          completion_tokens: 4,
+          total_tokens: 24,
+          prompt_cache_hit_tokens: 16,
+        },
+      },
       { promptTokens: 20, cachedTokens: 16 },
     ],
     [
       "Moonshot and Perplexity: cached and reasoning tokens beside the totals",
-      { usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29, cached_tokens: 8, reasoning_tokens: 5 } },
-      { promptTokens: 20, completionTokens: 9, totalTokens: 29, cachedTokens: 8, reasoningTokens: 5 },
+      {
+        usage: {
+          prompt_tokens: 20,
+          completion_tokens: 9,
+          total_tokens: 29,
+          cached_tokens: 8,
+          reasoning_tokens: 5,
+        },
+      },
+      {
+        promptTokens: 20,
+        completionTokens: 9,
+        totalTokens: 29,
+        cachedTokens: 8,
+        reasoningTokens: 5,
+      },
     ],
     [
       "xAI: reasoning that the total counts and the completion does not",
@@ -199,7 +275,14 @@ describe("the usage of a native reply", () => {
     ],
     [
       "xAI: more cached tokens than there are in the prompt",
-      { usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 120 } } },
+      {
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 1,
+          total_tokens: 11,
+          prompt_tokens_details: { cached_tokens: 120 },
+        },
+      },
       { promptTokens: 130, completionTokens: 1, totalTokens: 131, cachedTokens: 120 },
     ],
   ])("%s", (_name, body, usage) => {
@@ -222,14 +305,23 @@ describe("the usage of a native reply", () => {
 
 describe("headers of Bedrock", () => {
   it("tell the tokens of a model whose body does not", () => {
-    const headers = { "x-amzn-bedrock-input-token-count": "14", "x-amzn-bedrock-cache-read-input-token-count": "6" };
-    expect(readHeaderUsage(headers)).toEqual({ promptTokens: 20, completionTokens: 0, totalTokens: 20, cachedTokens: 6 });
+    const headers = {
+      "x-amzn-bedrock-input-token-count": "14",
+      "x-amzn-bedrock-cache-read-input-token-count": "6",
+    };
+    expect(readHeaderUsage(headers)).toEqual({
+      promptTokens: 20,
+      completionTokens: 0,
+      totalTokens: 20,
+      cachedTokens: 6,
+    });
   });
 
-  it.each([[{}], [{ "x-amzn-bedrock-input-token-count": "-1" }], [{ "x-amzn-bedrock-output-token-count": "5" }]])(
-    "tell nothing in %j",
-    (headers) => expect(readHeaderUsage(headers)).toBeUndefined(),
-  );
+  it.each([
+    [{}],
+    [{ "x-amzn-bedrock-input-token-count": "-1" }],
+    [{ "x-amzn-bedrock-output-token-count": "5" }],
+  ])("tell nothing in %j", (headers) => expect(readHeaderUsage(headers)).toBeUndefined());
 });
 
 describe("a meter", () => {
@@ -240,15 +332,21 @@ describe("a meter", () => {
   ].join("");
 
   it("counts a bare image with a finish reason, and no file that a client fetched", () => {
-    expect(createUsageMeter({ contentType: "image/png", finishReason: "SUCCESS" }).end()).toMatchObject({
+    expect(
+      createUsageMeter({ contentType: "image/png", finishReason: "SUCCESS" }).end(),
+    ).toMatchObject({
       totalTokens: 0,
       images: { count: 1 },
     });
-    expect(createUsageMeter({ contentType: "image/png", finishReason: "CONTENT_FILTERED" }).end()).toMatchObject({
+    expect(
+      createUsageMeter({ contentType: "image/png", finishReason: "CONTENT_FILTERED" }).end(),
+    ).toMatchObject({
       images: { count: 0 },
     });
     expect(createUsageMeter({ contentType: "image/png" }).end()).toBeUndefined();
-    expect(createUsageMeter({ contentType: "application/json", finishReason: "SUCCESS" }).end()).toBeUndefined();
+    expect(
+      createUsageMeter({ contentType: "application/json", finishReason: "SUCCESS" }).end(),
+    ).toBeUndefined();
   });
 
   it("takes the last of the growing totals of a Gemini stream, however it is cut", () => {

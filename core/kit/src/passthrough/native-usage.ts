@@ -16,8 +16,11 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   const toolUses = readToolUses(carriedReply(value));
   if (toolUses === undefined) return usage;
   if (usage !== undefined) return { ...usage, toolUses };
-  // The event of an item of OpenAI's responses has no counts. Any other reply without counts is to be counted.
-  return isObject(value.item) ? { promptTokens: 0, completionTokens: 0, totalTokens: 0, toolUses } : undefined;
+  // The event of an item of OpenAI's responses has no counts. Any other reply without counts is to
+  // be counted.
+  return isObject(value.item)
+    ? { promptTokens: 0, completionTokens: 0, totalTokens: 0, toolUses }
+    : undefined;
 }
 
 function readTokens(value: JsonObject): Usage | undefined {
@@ -25,11 +28,14 @@ function readTokens(value: JsonObject): Usage | undefined {
   const inner = isObject(value.usage) ? value : carried;
   const usage = usageIn(inner);
   const counted = isObject(usage) ? usage : inner.meta;
-  if (isObject(counted) && isObject(counted.billed_units)) return readBilledUnits(counted.billed_units, counted);
+  if (isObject(counted) && isObject(counted.billed_units))
+    return readBilledUnits(counted.billed_units, counted);
   if (isObject(usage)) {
     if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
     if (usage.inputTokens !== undefined) return readConverse(usage, inner.serviceTier);
-    return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
+    return Array.isArray(inner.data)
+      ? readImageUsage(usage)
+      : readInputOutput(usage, inner.service_tier);
   }
   if (isObject(inner.usageMetadata)) return readGemini(inner.usageMetadata);
   if (isObject(value[BEDROCK_METRICS])) return readMetrics(value[BEDROCK_METRICS]);
@@ -41,7 +47,11 @@ function readTokens(value: JsonObject): Usage | undefined {
  * other events are the reply.
  */
 export function carriedReply(event: JsonObject): JsonObject {
-  return isObject(event.message) ? event.message : isObject(event.response) ? event.response : event;
+  return isObject(event.message)
+    ? event.message
+    : isObject(event.response)
+      ? event.response
+      : event;
 }
 
 /** Types of events that begin a stream: their counts grow until its end. */
@@ -63,7 +73,9 @@ export function usagePlace(event: JsonObject): "start" | "part" | "end" {
   if (typeof type === "string") return STARTS.has(type) ? "start" : "end";
   if (Array.isArray(choices)) return choices.every(isFinishedChoice) ? "end" : "part";
   if (Array.isArray(candidates))
-    return candidates.some((each) => isObject(each) && typeof each.finishReason === "string") ? "end" : "part";
+    return candidates.some((each) => isObject(each) && typeof each.finishReason === "string")
+      ? "end"
+      : "part";
   return done === false || isFinished === false ? "part" : "end";
 }
 
@@ -72,29 +84,48 @@ function isFinishedChoice(choice: JsonValue): boolean {
 }
 
 /** Ollama's own API: top-level counts (docs/api.md). A cached prompt has no count. */
-function readOllama({ done, prompt_eval_count: prompt, eval_count: output, embeddings }: JsonObject): Usage | undefined {
+function readOllama({
+  done,
+  prompt_eval_count: prompt,
+  eval_count: output,
+  embeddings,
+}: JsonObject): Usage | undefined {
   if (done !== true && !Array.isArray(embeddings)) return undefined;
   const promptTokens = count(prompt);
   const completionTokens = count(output);
   return promptTokens === undefined ? undefined : made(promptTokens, completionTokens ?? 0, {});
 }
 
-/** The place of the usage: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`. */
+/**
+ * The place of the usage: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`.
+ */
 function usageIn({ usage, delta, x_groq: groq }: JsonObject): JsonValue | undefined {
   if (usage !== undefined) return usage;
   return isObject(delta) ? delta.usage : isObject(groq) ? groq.usage : undefined;
 }
 
-/** The member with the token counts in the last chunk of Bedrock's InvokeModelWithResponseStream. */
+/**
+ * The member with the token counts in the last chunk of Bedrock's InvokeModelWithResponseStream.
+ */
 export const BEDROCK_METRICS = "amazon-bedrock-invocationMetrics";
 
-/** Usage of response headers: Bedrock's InvokeModel reports it there for every model, and in the body for few. */
-export function readHeaderUsage(headers: Readonly<Record<string, string | string[] | undefined>>): Usage | undefined {
+/**
+ * Usage of response headers: Bedrock's InvokeModel reports it there for every model, and in the
+ * body for few.
+ */
+export function readHeaderUsage(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Usage | undefined {
   const counted = (name: string): number | undefined => {
     const text = headers[`x-amzn-bedrock-${name}-token-count`];
     return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   };
-  return besideCache(counted("input"), counted("output"), counted("cache-read-input"), counted("cache-write-input"));
+  return besideCache(
+    counted("input"),
+    counted("output"),
+    counted("cache-read-input"),
+    counted("cache-write-input"),
+  );
 }
 
 /** A usage of images by the piece: the made ones, without the filtered ones. */
@@ -105,19 +136,33 @@ export function pieces(count: number): Usage {
 const IMAGE_MEMBERS = ["b64_json", "url", "bytesBase64Encoded"];
 
 /**
- * Images without tokens. Stability: `{artifacts: [{base64, finishReason}]}`, `{image, finish_reason}`; OpenAI:
- * `{created, data: [{b64_json} or {url}]}`; Imagen: `{predictions: [{bytesBase64Encoded}]}`.
+ * Images without tokens. Stability: `{artifacts: [{base64, finishReason}]}`, `{image,
+ * finish_reason}`; OpenAI: `{created, data: [{b64_json} or {url}]}`; Imagen: `{predictions:
+ * [{bytesBase64Encoded}]}`.
  */
-function readPieces({ artifacts, image, finish_reason: ended, created, data, predictions }: JsonObject): Usage | undefined {
+function readPieces({
+  artifacts,
+  image,
+  finish_reason: ended,
+  created,
+  data,
+  predictions,
+}: JsonObject): Usage | undefined {
   const made = typeof created === "number" && Array.isArray(data) ? data : predictions;
   if (Array.isArray(made)) {
-    const count = made.filter((each) => isObject(each) && IMAGE_MEMBERS.some((name) => typeof each[name] === "string")).length;
+    const count = made.filter(
+      (each) => isObject(each) && IMAGE_MEMBERS.some((name) => typeof each[name] === "string"),
+    ).length;
     if (count > 0) return pieces(count);
   }
   if (Array.isArray(artifacts)) {
-    return pieces(artifacts.filter((each) => isObject(each) && each.finishReason === "SUCCESS").length);
+    return pieces(
+      artifacts.filter((each) => isObject(each) && each.finishReason === "SUCCESS").length,
+    );
   }
-  return typeof image === "string" && typeof ended === "string" ? pieces(ended === "SUCCESS" ? 1 : 0) : undefined;
+  return typeof image === "string" && typeof ended === "string"
+    ? pieces(ended === "SUCCESS" ? 1 : 0)
+    : undefined;
 }
 
 /**
@@ -125,19 +170,27 @@ function readPieces({ artifacts, image, finish_reason: ended, created, data, pre
  * differ. Embeddings have no output. Images of the older models are counted by the piece: unknown
  * here.
  */
-function readBilledUnits(units: JsonObject, { tokens, cached_tokens: cached }: JsonObject): Usage | undefined {
+function readBilledUnits(
+  units: JsonObject,
+  { tokens, cached_tokens: cached }: JsonObject,
+): Usage | undefined {
   const texts = count(units.input_tokens);
   const images = count(units.image_tokens);
   if (texts === undefined && images === undefined) return undefined;
-  const billed = { promptTokens: (texts ?? 0) + (images ?? 0), completionTokens: count(units.output_tokens) ?? 0 };
+  const billed = {
+    promptTokens: (texts ?? 0) + (images ?? 0),
+    completionTokens: count(units.output_tokens) ?? 0,
+  };
   const own = isObject(tokens) ? tokens : {};
   const promptTokens = count(own.input_tokens) ?? billed.promptTokens;
   const completionTokens = count(own.output_tokens) ?? billed.completionTokens;
   const cachedTokens = count(cached);
-  const isSame = billed.promptTokens === promptTokens && billed.completionTokens === completionTokens;
+  const isSame =
+    billed.promptTokens === promptTokens && billed.completionTokens === completionTokens;
   return made(promptTokens, completionTokens, {
     imagePromptTokens: images,
-    cachedTokens: cachedTokens !== undefined && cachedTokens <= promptTokens ? cachedTokens : undefined,
+    cachedTokens:
+      cachedTokens !== undefined && cachedTokens <= promptTokens ? cachedTokens : undefined,
     billed: isSame ? undefined : billed,
   });
 }
@@ -166,7 +219,9 @@ function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined):
   if (input === undefined && output === undefined) return undefined;
   const cacheRead = count(usage.cache_read_input_tokens);
   const { cacheWriteTokens, cacheWrite1hTokens } = readCacheWrites(usage);
-  const inside = isObject(usage.input_tokens_details) ? count(usage.input_tokens_details.cached_tokens) : undefined;
+  const inside = isObject(usage.input_tokens_details)
+    ? count(usage.input_tokens_details.cached_tokens)
+    : undefined;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const promptTokens = (input ?? 0) + (cacheRead ?? 0) + (cacheWriteTokens ?? 0);
   return made(promptTokens, output ?? 0, {
@@ -178,20 +233,30 @@ function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined):
   });
 }
 
-/** Bedrock's Converse: cached tokens are counted beside the input (`TokenUsage` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
+/**
+ * Bedrock's Converse: cached tokens are counted beside the input (`TokenUsage` of
+ * @aws-sdk/client-bedrock-runtime 3.1162.0).
+ */
 function readConverse(usage: JsonObject, tier: JsonValue | undefined): Usage | undefined {
   const output = count(usage.outputTokens);
   if (output === undefined) return undefined;
   const byLife = Array.isArray(usage.cacheDetails) ? usage.cacheDetails : [];
   const hour = byLife.find((detail) => isObject(detail) && detail.ttl === "1h");
-  return besideCache(count(usage.inputTokens), output, count(usage.cacheReadInputTokens), count(usage.cacheWriteInputTokens), {
-    cacheWrite1hTokens: isObject(hour) ? count(hour.inputTokens) : undefined,
-    serviceTier: isObject(tier) ? word(tier.type) : undefined,
-  });
+  return besideCache(
+    count(usage.inputTokens),
+    output,
+    count(usage.cacheReadInputTokens),
+    count(usage.cacheWriteInputTokens),
+    {
+      cacheWrite1hTokens: isObject(hour) ? count(hour.inputTokens) : undefined,
+      serviceTier: isObject(tier) ? word(tier.type) : undefined,
+    },
+  );
 }
 
 function readMetrics(metrics: JsonObject): Usage | undefined {
-  const { inputTokenCount, outputTokenCount, cacheReadInputTokenCount, cacheWriteInputTokenCount } = metrics;
+  const { inputTokenCount, outputTokenCount, cacheReadInputTokenCount, cacheWriteInputTokenCount } =
+    metrics;
   return besideCache(
     count(inputTokenCount),
     count(outputTokenCount),
@@ -200,7 +265,10 @@ function readMetrics(metrics: JsonObject): Usage | undefined {
   );
 }
 
-/** Adds cached tokens to the input. An embedding has no output; a usage without an input is `undefined`. */
+/**
+ * Adds cached tokens to the input. An embedding has no output; a usage without an input is
+ * `undefined`.
+ */
 function besideCache(
   input: number | undefined,
   output = 0,
@@ -209,7 +277,11 @@ function besideCache(
   rest: Parts = {},
 ): Usage | undefined {
   if (input === undefined) return undefined;
-  return made(input + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0), output, { cachedTokens, cacheWriteTokens, ...rest });
+  return made(input + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0), output, {
+    cachedTokens,
+    cacheWriteTokens,
+    ...rest,
+  });
 }
 
 /** Gemini: thoughts are counted beside the candidates. */
@@ -249,7 +321,9 @@ function ofModality(details: JsonValue | undefined, modality: string): number | 
 type Parts = { [K in keyof Usage]?: Usage[K] | undefined };
 
 function made(promptTokens: number, completionTokens: number, parts: Parts): Usage {
-  const known = Object.fromEntries(Object.entries(parts).filter(([, tokens]) => tokens !== undefined));
+  const known = Object.fromEntries(
+    Object.entries(parts).filter(([, tokens]) => tokens !== undefined),
+  );
   return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...known };
 }
 

@@ -18,13 +18,20 @@ const PATHS: readonly (readonly [string, NativeUsage])[] = [
   ["audio/translations", "reported"],
 ];
 
-/** The endpoints, each under every one of `prefixes`. The model stands in the body, in a form in its field `model`. */
+/**
+ * The endpoints, each under every one of `prefixes`. The model stands in the body, in a form in its
+ * field `model`.
+ */
 export function openaiEndpoints(
   prefixes: readonly string[] = ["v1/", ""],
   more: readonly (readonly [string, NativeUsage])[] = [],
 ): readonly NativeEndpoint[] {
   return prefixes.flatMap((prefix) =>
-    [...PATHS, ...more].map(([path, usage]): NativeEndpoint => ({ path: prefix + path, model: "body", usage })),
+    [...PATHS, ...more].map(([path, usage]): NativeEndpoint => ({
+      path: prefix + path,
+      model: "body",
+      usage,
+    })),
   );
 }
 

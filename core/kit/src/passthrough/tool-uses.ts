@@ -1,8 +1,9 @@
 /**
- * Uses of tools that the provider runs and bills by the use, as replies report them. Sources: Anthropic's
- * `usage.server_tool_use` (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool), the output
- * items of OpenAI's responses (platform.openai.com/docs/pricing: built-in tools) and Gemini's grounding metadata
- * (ai.google.dev/gemini-api/docs/google-search, ai.google.dev/gemini-api/docs/pricing).
+ * Uses of tools that the provider runs and bills by the use, as replies report them. Sources:
+ * Anthropic's `usage.server_tool_use`
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool), the output items of
+ * OpenAI's responses (platform.openai.com/docs/pricing: built-in tools) and Gemini's grounding
+ * metadata (ai.google.dev/gemini-api/docs/google-search, ai.google.dev/gemini-api/docs/pricing).
  */
 
 import type { HostedTool, JsonObject, JsonValue, ToolUses } from "@sluice/contract";
@@ -19,13 +20,17 @@ const ITEMS: ReadonlyMap<unknown, HostedTool> = new Map([
 /** Actions of a search that are not billed: a page of an earlier result is read. */
 const FREE_ACTIONS: ReadonlySet<unknown> = new Set(["open_page", "find_in_page", "find"]);
 
-/** Gemini's models before the third generation are billed by the grounded prompt, later ones by the query. */
+/**
+ * Gemini's models before the third generation are billed by the grounded prompt, later ones by the
+ * query.
+ */
 const BY_PROMPT = /^gemini-[12](?:\D|$)/;
 
 /** The uses that a whole reply, or an event of a stream, reports. `undefined`: none. */
 export function readToolUses(reply: JsonObject): ToolUses | undefined {
   const { usage, output, item, candidates, modelVersion } = reply;
-  if (isObject(usage) && isObject(usage.server_tool_use)) return serverToolUses(usage.server_tool_use);
+  if (isObject(usage) && isObject(usage.server_tool_use))
+    return serverToolUses(usage.server_tool_use);
   if (Array.isArray(output)) return itemUses(output);
   if (isObject(item) && reply.type === "response.output_item.done") return itemUses([item]);
   if (Array.isArray(candidates)) return groundings(candidates, modelVersion);
@@ -33,14 +38,21 @@ export function readToolUses(reply: JsonObject): ToolUses | undefined {
 }
 
 /** The counts of two reports together. */
-export function addToolUses(first: ToolUses | undefined, second: ToolUses | undefined): ToolUses | undefined {
+export function addToolUses(
+  first: ToolUses | undefined,
+  second: ToolUses | undefined,
+): ToolUses | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const uses: Partial<Record<HostedTool, number>> = { ...first };
-  for (const [tool, times] of Object.entries(second) as [HostedTool, number][]) uses[tool] = (uses[tool] ?? 0) + times;
+  for (const [tool, times] of Object.entries(second) as [HostedTool, number][])
+    uses[tool] = (uses[tool] ?? 0) + times;
   return uses;
 }
 
-/** Anthropic's counts, also as layers before it report them. Fetched pages are billed by their tokens alone. */
+/**
+ * Anthropic's counts, also as layers before it report them. Fetched pages are billed by their
+ * tokens alone.
+ */
 export function serverToolUses(value: JsonValue | undefined): ToolUses | undefined {
   const searches = isObject(value) ? count(value.web_search_requests) : undefined;
   return searches === undefined || searches === 0 ? undefined : { web_search: searches };
@@ -52,7 +64,8 @@ function itemUses(items: readonly JsonValue[]): ToolUses | undefined {
   for (const item of items) {
     if (!isObject(item)) continue;
     const tool = ITEMS.get(item.type);
-    if (tool === undefined || (isObject(item.action) && FREE_ACTIONS.has(item.action.type))) continue;
+    if (tool === undefined || (isObject(item.action) && FREE_ACTIONS.has(item.action.type)))
+      continue;
     // A container is billed once, whatever runs in it.
     if (tool === "code_interpreter" && item.container_id !== undefined) {
       if (containers.has(item.container_id)) continue;
@@ -63,13 +76,20 @@ function itemUses(items: readonly JsonValue[]): ToolUses | undefined {
   return Object.keys(uses).length === 0 ? undefined : uses;
 }
 
-function groundings(candidates: readonly JsonValue[], model: JsonValue | undefined): ToolUses | undefined {
+function groundings(
+  candidates: readonly JsonValue[],
+  model: JsonValue | undefined,
+): ToolUses | undefined {
   const queries = new Set<JsonValue>();
   let hasMaps = false;
   for (const candidate of candidates) {
-    const found = isObject(candidate) && isObject(candidate.groundingMetadata) ? candidate.groundingMetadata : undefined;
+    const found =
+      isObject(candidate) && isObject(candidate.groundingMetadata)
+        ? candidate.groundingMetadata
+        : undefined;
     if (found === undefined) continue;
-    if (Array.isArray(found.webSearchQueries)) for (const query of found.webSearchQueries) if (query !== "") queries.add(query);
+    if (Array.isArray(found.webSearchQueries))
+      for (const query of found.webSearchQueries) if (query !== "") queries.add(query);
     const chunks = Array.isArray(found.groundingChunks) ? found.groundingChunks : [];
     hasMaps ||= chunks.some((chunk) => isObject(chunk) && chunk.maps !== undefined);
   }

@@ -26,11 +26,13 @@ export class Deadline extends Listed {
 }
 
 /**
- * Deadlines that nearly always end before they pass. A timer of Node costs four times as much, and eight times where it is the
- * only one of its length. Here one timer stays, for the oldest deadline; when it fires and that one has ended, it goes on with the
- * oldest that is left. The timer keeps the process alive while a deadline is open, as one of its own would.
+ * Deadlines that nearly always end before they pass. A timer of Node costs four times as much, and
+ * eight times where it is the only one of its length. Here one timer stays, for the oldest
+ * deadline; when it fires and that one has ended, it goes on with the oldest that is left. The
+ * timer keeps the process alive while a deadline is open, as one of its own would.
  *
- * A deadline passes after the event loop has read what arrived: a loop that was held reads a reply that was in time first.
+ * A deadline passes after the event loop has read what arrived: a loop that was held reads a reply
+ * that was in time first.
  */
 export class Deadlines {
   readonly #lengthMs: number;
@@ -95,7 +97,10 @@ export class Deadlines {
 
 const byLength = new Map<number, Deadlines>();
 
-/** Lengths that have a list of their own. They come from the configuration, which is edited now and then. */
+/**
+ * Lengths that have a list of their own. They come from the configuration, which is edited now and
+ * then.
+ */
 const MAX_LENGTHS = 256;
 
 /** The deadlines of a length. Lengths are constants or the operator's: never a client's. */

@@ -14,7 +14,10 @@ it("holds its members in the order of their joining, whichever leaves", () => {
   const changes = fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 60 });
   fc.assert(
     fc.property(changes, (steps) => {
-      const [list, members] = [new OpenList<Member>(), Array.from({ length: 10 }, (_, name) => new Member(name))];
+      const [list, members] = [
+        new OpenList<Member>(),
+        Array.from({ length: 10 }, (_, name) => new Member(name)),
+      ];
       let expected: number[] = [];
       for (const [isAdding, name] of steps) {
         const member = members[name]!;
@@ -38,7 +41,12 @@ it("leaves no link in a member that has left", () => {
   list.add(second);
   list.delete(first);
   list.delete(second);
-  expect([first.before, first.after, second.before, second.after]).toEqual([undefined, undefined, undefined, undefined]);
+  expect([first.before, first.after, second.before, second.after]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 it("hands out its members while they leave", () => {

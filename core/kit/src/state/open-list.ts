@@ -1,4 +1,7 @@
-/** Lists of what is open: a request, a deadline, a reply. Members join at the end and leave from any place. */
+/**
+ * Lists of what is open: a request, a deadline, a reply. Members join at the end and leave from any
+ * place.
+ */
 
 /** A member of a list. It is in one list at most. */
 export class Listed {
@@ -8,10 +11,11 @@ export class Listed {
 }
 
 /**
- * Members in the order of their joining. A member that leaves keeps no link: V8's young collection keeps all that an unreachable
- * object of the old generation refers to, so one link from each member to the next would keep every later member until a full
- * collection. A `Set` or a `Map` has such links: a table that it has outgrown refers to the table after it, and to the members
- * that it had.
+ * Members in the order of their joining. A member that leaves keeps no link: V8's young collection
+ * keeps all that an unreachable object of the old generation refers to, so one link from each
+ * member to the next would keep every later member until a full collection. A `Set` or a `Map` has
+ * such links: a table that it has outgrown refers to the table after it, and to the members that it
+ * had.
  */
 export class OpenList<T extends Listed> {
   #oldest: T | undefined;

@@ -13,7 +13,9 @@ function fill(parts: Parts, who: Holder, limits: Parameters<Parts["mayTake"]>[1]
 describe("the parts of a bound", () => {
   it("leave room to the next key, however many keys take all they may", () => {
     const parts = new Parts();
-    const taken = ["a", "b", "c", "d", "e", "f", "g"].map((key) => fill(parts, holder(key), { capacity: 128 }));
+    const taken = ["a", "b", "c", "d", "e", "f", "g"].map((key) =>
+      fill(parts, holder(key), { capacity: 128 }),
+    );
     expect(taken).toEqual([64, 32, 16, 8, 4, 2, 1]);
     expect(parts.mayTake(holder("h"), { capacity: 128 })).toBe(true);
   });
@@ -27,12 +29,17 @@ describe("the parts of a bound", () => {
       fill(parts, b, { capacity: 300 });
       fill(parts, a, { capacity: 300 });
     }
-    expect([parts.heldBy(a), parts.heldBy(b)].map((held) => Math.abs(held - 100) <= 2)).toEqual([true, true]);
+    expect([parts.heldBy(a), parts.heldBy(b)].map((held) => Math.abs(held - 100) <= 2)).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it("count the keys of a team as one, and leave room within the team", () => {
     const parts = new Parts();
-    const ofTeam = ["a", "b", "c", "d"].map((key) => fill(parts, holder(key, "red"), { capacity: 120 }));
+    const ofTeam = ["a", "b", "c", "d"].map((key) =>
+      fill(parts, holder(key, "red"), { capacity: 120 }),
+    );
     expect(ofTeam.reduce((sum, taken) => sum + taken)).toBeLessThanOrEqual(60);
     expect(ofTeam.every((taken) => taken > 0)).toBe(true);
     expect(fill(parts, holder("x"), { capacity: 120 })).toBeGreaterThanOrEqual(30);

@@ -2,7 +2,9 @@
 
 import type { Identity } from "@sluice/contract";
 
-/** The owner of a part: a key, and its team. The keys of one team together have the part of one key. */
+/**
+ * The owner of a part: a key, and its team. The keys of one team together have the part of one key.
+ */
 export interface Holder {
   readonly key: string;
   readonly team: string | undefined;
@@ -25,7 +27,8 @@ const known = new WeakMap<Identity, Holder>();
 export function holderOf(identity: Identity | undefined): Holder {
   if (identity === undefined) return UNKNOWN;
   let holder = known.get(identity);
-  if (holder === undefined) known.set(identity, (holder = { key: identity.keyId, team: identity.teamId }));
+  if (holder === undefined)
+    known.set(identity, (holder = { key: identity.keyId, team: identity.teamId }));
   return holder;
 }
 

@@ -37,7 +37,8 @@ describe("places", () => {
     const limits = { ...LIMITS, places: 1 };
     places.take(A);
     const order: string[] = [];
-    const wait = (holder: Holder, name: string): void => void places.wait(holder, limits, never).then(() => order.push(name));
+    const wait = (holder: Holder, name: string): void =>
+      void places.wait(holder, limits, never).then(() => order.push(name));
     wait(A, "a1");
     wait(A, "a2");
     wait(B, "b1");
@@ -83,13 +84,13 @@ describe("places", () => {
     const refused = outcome(places, A);
     const other = outcome(places, B);
     await turn();
-    expect(refused.state).toMatchObject({ code: "overloaded", message: expect.stringContaining("4 waiting requests") as string });
-    expect(waiting.map(({ state }) => (state === "waits" ? state : (state as Error).message))).toEqual([
-      "waits",
-      "waits",
-      "waits",
-      expect.stringContaining("another key needs a place"),
-    ]);
+    expect(refused.state).toMatchObject({
+      code: "overloaded",
+      message: expect.stringContaining("4 waiting requests") as string,
+    });
+    expect(
+      waiting.map(({ state }) => (state === "waits" ? state : (state as Error).message)),
+    ).toEqual(["waits", "waits", "waits", expect.stringContaining("another key needs a place")]);
     expect([other.state, places.queued]).toEqual(["waits", 4]);
   });
 

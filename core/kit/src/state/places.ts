@@ -1,4 +1,6 @@
-/** Places: a bounded number of concurrent users with a bounded queue, both with a part for each key. */
+/**
+ * Places: a bounded number of concurrent users with a bounded queue, both with a part for each key.
+ */
 
 import { GatewayError } from "@sluice/contract";
 import { type Holder, Parts } from "./parts.ts";
@@ -15,8 +17,8 @@ export interface PlaceLimits {
   /** The share of the places for a single holder. Default 0.5. */
   readonly share?: number;
   /**
-   * Whether a holder may use all but an eighth of the places, and all of fewer than eight, after a minute without another holder.
-   * Default false: it has a half.
+   * Whether a holder may use all but an eighth of the places, and all of fewer than eight, after a
+   * minute without another holder. Default false: it has a half.
    */
   readonly mayHaveAll?: boolean;
 }
@@ -27,7 +29,10 @@ interface Request extends Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
-/** After this time without another holder, and in a process that has seen no other, a holder counts as the only one. */
+/**
+ * After this time without another holder, and in a process that has seen no other, a holder counts
+ * as the only one.
+ */
 const ALONE_MS = 60_000;
 /** One place of so many is kept for a holder that comes while the only one uses the rest. */
 const KEPT_OF = 8;
@@ -65,7 +70,9 @@ export class Places {
 
   /** Whether a request of a holder may wait. */
   hasQueue(holder: Holder, { queue }: PlaceLimits): boolean {
-    return this.#queue.length < queue || (queue > 0 && this.#queue.displacedBy(holder) !== undefined);
+    return (
+      this.#queue.length < queue || (queue > 0 && this.#queue.displacedBy(holder) !== undefined)
+    );
   }
 
   /** Takes a place. The caller has checked `hasRoom`. */
@@ -117,11 +124,18 @@ export class Places {
     this.#parts.giveBack(holder);
     if (this.#queue.length === 0) return;
     const mayTake = (waiting: Request): boolean => this.#mayTake(waiting.holder, waiting.limits);
-    for (let next = this.#queue.next(mayTake); next !== undefined; next = this.#queue.next(mayTake)) next.admit();
+    for (let next = this.#queue.next(mayTake); next !== undefined; next = this.#queue.next(mayTake))
+      next.admit();
   }
 
   #mayTake(holder: Holder, { places, mayHaveAll = false, share }: PlaceLimits): boolean {
-    if (this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share })) return true;
+    if (
+      this.#parts.mayTake(
+        holder,
+        share === undefined ? { capacity: places } : { capacity: places, share },
+      )
+    )
+      return true;
     if (!mayHaveAll || !this.#isAlone(holder)) return false;
     const kept = places === Infinity ? 0 : Math.floor(places / KEPT_OF);
     return this.#parts.mayTake(holder, { capacity: places - kept, share: 1 });
@@ -144,13 +158,24 @@ export class Places {
     const { length } = this.#queue;
     if (length < queue) return;
     const newest = queue > 0 ? this.#queue.displacedBy(holder) : undefined;
-    if (newest === undefined) throw this.#refusal(holder, limits, `${what} has no place free, and ${length} requests wait`);
+    if (newest === undefined)
+      throw this.#refusal(holder, limits, `${what} has no place free, and ${length} requests wait`);
     this.#queue.remove(newest);
-    newest.refuse(this.#refusal(newest.holder, limits, `${what} has ${queue} waiting requests, and another key needs a place`));
+    newest.refuse(
+      this.#refusal(
+        newest.holder,
+        limits,
+        `${what} has ${queue} waiting requests, and another key needs a place`,
+      ),
+    );
   }
 
   #tooLong(holder: Holder, limits: PlaceLimits): GatewayError {
-    return this.#refusal(holder, limits, `${limits.what} had no free place within ${limits.waitMs} ms`);
+    return this.#refusal(
+      holder,
+      limits,
+      `${limits.what} had no free place within ${limits.waitMs} ms`,
+    );
   }
 
   /** The message names the key's own share of the load. */
@@ -158,6 +183,8 @@ export class Places {
     const own = this.#parts.heldBy(holder);
     const waiting = this.#queue.lengthOf(holder);
     const message = `${why}. This key has ${own} of ${places} places and ${waiting} waiting requests; send fewer concurrent requests.`;
-    return new GatewayError("overloaded", message, { retryAfterMs: Math.max(MIN_RETRY_AFTER_MS, Math.min(waitMs, 5_000)) });
+    return new GatewayError("overloaded", message, {
+      retryAfterMs: Math.max(MIN_RETRY_AFTER_MS, Math.min(waitMs, 5_000)),
+    });
   }
 }

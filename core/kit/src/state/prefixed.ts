@@ -23,11 +23,14 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
     renew: (reservations, leaseMs) => state.renew(reservations.map(marked), leaseMs),
     seed: (key, spentNanoUsd) => state.seed(own(key), spentNanoUsd),
     read: (keys) =>
-      then(state.read(keys.map(own)), (readings) => readings.map((reading) => ({ ...reading, key: bare(reading.key) }))),
+      then(state.read(keys.map(own)), (readings) =>
+        readings.map((reading) => ({ ...reading, key: bare(reading.key) })),
+      ),
     reset: (key) => state.reset(own(key)),
     cache: {
       get: (key) => cache.get(own(key)),
-      set: (key, bytes, ttlMs, holder) => cache.set(own(key), bytes, ttlMs, holder === undefined ? undefined : own(holder)),
+      set: (key, bytes, ttlMs, holder) =>
+        cache.set(own(key), bytes, ttlMs, holder === undefined ? undefined : own(holder)),
       delete: (key) => cache.delete(own(key)),
       purge: (begin) => cache.purge(own(begin)),
     },
@@ -43,7 +46,10 @@ function then<T>(value: MaybePromise<T>, map: (value: T) => T): MaybePromise<T> 
   return value instanceof Promise ? value.then(map) : map(value);
 }
 
-/** State of one tenant, the holder of a key. No tenant can read, count or purge another tenant's entries. */
+/**
+ * State of one tenant, the holder of a key. No tenant can read, count or purge another tenant's
+ * entries.
+ */
 export function tenantState(state: SharedState, { keyId }: Pick<Identity, "keyId">): SharedState {
   return prefixedState(state, `tenant:${encodeURIComponent(keyId)}:`);
 }

@@ -42,7 +42,10 @@ export class WaitQueue<W extends Waiter> {
     if (own.length === 0) this.#lines.delete(key);
   }
 
-  /** Removes and returns the next request that may go. Its key moves to the end of the queue of keys. */
+  /**
+   * Removes and returns the next request that may go. Its key moves to the end of the queue of
+   * keys.
+   */
   next(mayGo: (waiter: W) => boolean): W | undefined {
     for (const [first] of this.#lines.values()) {
       if (first === undefined || !mayGo(first)) continue;
@@ -58,10 +61,14 @@ export class WaitQueue<W extends Waiter> {
     return undefined;
   }
 
-  /** The newest request of the key with the most of them, if they are more than the holder will have. */
+  /**
+   * The newest request of the key with the most of them, if they are more than the holder will
+   * have.
+   */
   displacedBy(holder: Holder): W | undefined {
     let most: readonly W[] | undefined;
-    for (const line of this.#lines.values()) if (most === undefined || line.length > most.length) most = line;
+    for (const line of this.#lines.values())
+      if (most === undefined || line.length > most.length) most = line;
     return most !== undefined && most.length > this.lengthOf(holder) + 1 ? most.at(-1) : undefined;
   }
 }

@@ -67,7 +67,11 @@ describe("an event", () => {
     ["of several data lines", "data: a\ndata: b\ndata:\n\n", ["a\nb\n"]],
     ["with comments around", ": ping\n\n:\ndata: a\n: more\n\n", ["a"]],
     ["after a byte order mark", "\uFEFFdata: a\n\n", ["a"]],
-    ["with id, retry and unknown fields", "id: 7\nretry: 10\nretry: soon\nx: y\ndata: a\n\n", ["a"]],
+    [
+      "with id, retry and unknown fields",
+      "id: 7\nretry: 10\nretry: soon\nx: y\ndata: a\n\n",
+      ["a"],
+    ],
     ["without data", "event: ping\n\n", []],
     ["that holds a colon", 'data: {"a": "b: c"}\n\n', ['{"a": "b: c"}']],
     ["after many blank lines", "\n\n\n\ndata: a\n\n\n\n", ["a"]],
@@ -133,14 +137,18 @@ describe("the bound of an event", () => {
   }
 
   it("is not reached by one of 7 MB", () => {
-    expect(dataOf("data: ", ...Array.from({ length: 7 }, () => megabyte), "\n\n")[0]).toHaveLength(7 * 1024 * 1024);
+    expect(dataOf("data: ", ...Array.from({ length: 7 }, () => megabyte), "\n\n")[0]).toHaveLength(
+      7 * 1024 * 1024,
+    );
   });
 
   it.each([
     ["one line", megabyte, "data: "],
     ["many lines of data", `data: ${megabyte}\n`, ""],
   ])("refuses 9 MB in %s", (_what, line, start) => {
-    expect(() => push(line, 9, start)).toThrow(expect.objectContaining({ code: "upstream_invalid_response" }));
+    expect(() => push(line, 9, start)).toThrow(
+      expect.objectContaining({ code: "upstream_invalid_response" }),
+    );
   });
 
   it("does not matter for a line that is skipped, and so not kept", () => {

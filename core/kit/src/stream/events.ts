@@ -12,7 +12,10 @@ export interface TextEventReader extends EventReader {
   pushText(text: string): void;
 }
 
-/** A reader that emits each event when its blank line arrives. At the end, an event whose last line is complete counts without it. */
+/**
+ * A reader that emits each event when its blank line arrives. At the end, an event whose last line
+ * is complete counts without it.
+ */
 export function createEventReader(onEvent: (event: UpstreamEvent) => void): TextEventReader {
   // One decoder for the stream: a character may be split over two chunks.
   const decoder = new TextDecoder("utf-8");

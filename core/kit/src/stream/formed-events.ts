@@ -17,7 +17,10 @@ export interface FormedEvents {
 const NON_ASCII = 0x80;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A reader for one stream. It looks for forms where an event begins and ends in one chunk; all else goes to the parser. */
+/**
+ * A reader for one stream. It looks for forms where an event begins and ends in one chunk; all else
+ * goes to the parser.
+ */
 export class FormedEventReader implements EventReader {
   readonly #to: FormedEvents;
   readonly #parser;
@@ -102,7 +105,9 @@ export class FormedEventReader implements EventReader {
     return end;
   }
 
-  /** Learns from the first line how lines end. Streams with other ends are parsed event by event. */
+  /**
+   * Learns from the first line how lines end. Streams with other ends are parsed event by event.
+   */
   #look(text: string): void {
     const at = text.indexOf("\n");
     if (at < 0) return;

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { Frame } from "@sluice/contract";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 import { FrameRun } from "./frame-run.ts";
-import { arrivedFrames, BatchedFrames, batchesOf, type BatchSource, FrameBatch, startingWith } from "./frame-batch.ts";
+import {
+  arrivedFrames,
+  BatchedFrames,
+  batchesOf,
+  type BatchSource,
+  FrameBatch,
+  startingWith,
+} from "./frame-batch.ts";
 
 /** A source of batches that records how it was closed. */
 function sourceOf(batches: readonly (readonly string[])[], failure?: Error) {
@@ -19,7 +26,10 @@ function sourceOf(batches: readonly (readonly string[])[], failure?: Error) {
   return { source, state };
 }
 
-async function textsOf(frames: AsyncIterable<Frame>, most = Infinity): Promise<(string | undefined)[]> {
+async function textsOf(
+  frames: AsyncIterable<Frame>,
+  most = Infinity,
+): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
   for await (const { raw } of frames) {
     texts.push(raw);
@@ -30,7 +40,8 @@ async function textsOf(frames: AsyncIterable<Frame>, most = Infinity): Promise<(
 
 async function batchTexts(source: BatchSource): Promise<string[]> {
   const texts: string[] = [];
-  for (let batch = await source.next(); batch !== undefined; batch = await source.next()) texts.push(batch.text());
+  for (let batch = await source.next(); batch !== undefined; batch = await source.next())
+    texts.push(batch.text());
   return texts;
 }
 
@@ -83,7 +94,15 @@ describe("a batch with a run", () => {
   const run = (inside: string, isAscii: boolean) => {
     const pieces = [inside, "b"];
     const text = pieces.map((piece) => `data: {"a":"${piece}"}\n\n`).join("");
-    const parts = { text, isAscii, inside: pieces.join(""), pieces, count: 2, end: text.length, lastData: "" };
+    const parts = {
+      text,
+      isAscii,
+      inside: pieces.join(""),
+      pieces,
+      count: 2,
+      end: text.length,
+      lastData: "",
+    };
     return new FrameRun({ head: '{"a":"', behind: ['"}'], said: 0 }, parts);
   };
 
@@ -136,7 +155,8 @@ describe("frames that have arrived", () => {
     const frames = Array.from({ length: 5 }, () => rawFrame("x".repeat(40_000)));
     const source = batchesOf(arrivedFrames(frames));
     const counts: (number | undefined)[] = [];
-    for (let batch = await source.next(); batch !== undefined; batch = await source.next()) counts.push(batch.frames.length);
+    for (let batch = await source.next(); batch !== undefined; batch = await source.next())
+      counts.push(batch.frames.length);
     expect(counts).toEqual([2, 2, 1]);
     const closed = batchesOf(arrivedFrames(frames));
     await closed.close();
@@ -147,7 +167,10 @@ describe("frames that have arrived", () => {
 describe("batches that are there already", () => {
   it("come first, and closing drops them", async () => {
     const one = sourceOf([["b"]]);
-    expect(await batchTexts(startingWith([new FrameBatch([rawFrame("a")])], one.source))).toEqual(["data: a\n\n", "data: b\n\n"]);
+    expect(await batchTexts(startingWith([new FrameBatch([rawFrame("a")])], one.source))).toEqual([
+      "data: a\n\n",
+      "data: b\n\n",
+    ]);
     const two = sourceOf([]);
     const closed = startingWith([new FrameBatch([rawFrame("a")])], two.source);
     await closed.close();

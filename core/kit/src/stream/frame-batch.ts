@@ -1,4 +1,7 @@
-/** Frames that arrived together travel together: a layer of a stream costs per chunk of the upstream, and not per frame. */
+/**
+ * Frames that arrived together travel together: a layer of a stream costs per chunk of the
+ * upstream, and not per frame.
+ */
 
 import type { Frame } from "@sluice/contract";
 import { FrameRun } from "./frame-run.ts";
@@ -20,13 +23,18 @@ export class FrameBatch {
 
   /** Bytes of the frames' texts. */
   get bytes(): number {
-    this.#bytes ??= this.#items.reduce((sum, item) => sum + (item instanceof FrameRun ? item.bytes : bytesOf(item)), 0);
+    this.#bytes ??= this.#items.reduce(
+      (sum, item) => sum + (item instanceof FrameRun ? item.bytes : bytesOf(item)),
+      0,
+    );
     return this.#bytes;
   }
 
   /** Each frame. */
   get frames(): readonly Frame[] {
-    this.#frames ??= this.#items.flatMap((item) => (item instanceof FrameRun ? item.frames() : [item]));
+    this.#frames ??= this.#items.flatMap((item) =>
+      item instanceof FrameRun ? item.frames() : [item],
+    );
     return this.#frames;
   }
 
@@ -36,16 +44,24 @@ export class FrameBatch {
     return item instanceof FrameRun ? item.last : item;
   }
 
-  /** Whether the text is ASCII, so that its length is that of its bytes. `false` where that is not known. */
+  /**
+   * Whether the text is ASCII, so that its length is that of its bytes. `false` where that is not
+   * known.
+   */
   get isAscii(): boolean {
     return this.#items.every((item) =>
       item instanceof FrameRun ? item.isAscii : item.raw !== undefined && ASCII.test(item.raw),
     );
   }
 
-  /** The batch without frames that match; `undefined` when all do. The frames of a run are alike: its last one decides. */
+  /**
+   * The batch without frames that match; `undefined` when all do. The frames of a run are alike:
+   * its last one decides.
+   */
   without(matches: (frame: Frame) => boolean): FrameBatch | undefined {
-    const items = this.#items.filter((item) => !matches(item instanceof FrameRun ? item.last : item));
+    const items = this.#items.filter(
+      (item) => !matches(item instanceof FrameRun ? item.last : item),
+    );
     if (items.length === this.#items.length) return this;
     return items.length === 0 ? undefined : new FrameBatch(items);
   }
@@ -72,14 +88,21 @@ function bytesOf({ raw }: Frame): number {
 function eventText(frame: Frame): string {
   const data = frame.raw ?? JSON.stringify(frame.chunk());
   // Multi-line data arrives joined by line feeds and leaves the same way.
-  return data.includes("\n") ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` : `data: ${data}\n\n`;
+  return data.includes("\n")
+    ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`
+    : `data: ${data}\n\n`;
 }
 
 /** Batches of a stream. */
 export interface BatchSource {
-  /** Whether each batch is one frame, so that frames that arrive together come in several batches. */
+  /**
+   * Whether each batch is one frame, so that frames that arrive together come in several batches.
+   */
   readonly isOneByOne?: boolean;
-  /** The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the failure. */
+  /**
+   * The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the
+   * failure.
+   */
   next(): Promise<FrameBatch | undefined>;
   /** Ends the stream before its end. Safe at any time, and more than once. */
   close(): Promise<void> | void;
@@ -87,7 +110,10 @@ export interface BatchSource {
 
 const SOURCE = Symbol.for("sluice.batches");
 
-/** The frames of a source: one by one for those who iterate them, and in batches for those who ask for them. */
+/**
+ * The frames of a source: one by one for those who iterate them, and in batches for those who ask
+ * for them.
+ */
 export class BatchedFrames implements AsyncIterableIterator<Frame, undefined> {
   readonly #source: BatchSource;
   #batch: readonly Frame[] = [];

@@ -43,7 +43,10 @@ export class FrameRun implements RunParts {
   readonly #shape: FrameShape;
   #last: Frame | undefined;
 
-  constructor(shape: FrameShape, { text, isAscii, inside, pieces, count, end, lastData }: RunParts) {
+  constructor(
+    shape: FrameShape,
+    { text, isAscii, inside, pieces, count, end, lastData }: RunParts,
+  ) {
     this.#shape = shape;
     this.text = text;
     this.isAscii = isAscii;
@@ -71,7 +74,10 @@ export class FrameRun implements RunParts {
     return (isAscii ? text.length : Buffer.byteLength(text)) - count * EVENT_BYTES;
   }
 
-  /** A frame of this form that says another text: it shows where the frames say theirs. The text must need no escapes in JSON. */
+  /**
+   * A frame of this form that says another text: it shows where the frames say theirs. The text
+   * must need no escapes in JSON.
+   */
   saying(text: string): Frame {
     const { behind, said } = this.#shape;
     const { length } = behind;
@@ -82,7 +88,9 @@ export class FrameRun implements RunParts {
   said(): string {
     const { behind, said } = this.#shape;
     const { length } = behind;
-    return length === 1 ? this.inside : this.pieces.filter((_, index) => index % length === said).join("");
+    return length === 1
+      ? this.inside
+      : this.pieces.filter((_, index) => index % length === said).join("");
   }
 
   #frame(index: number): Frame {
@@ -107,7 +115,8 @@ class RunFrame implements Frame {
     if (this.#raw === undefined) {
       const { head, behind } = this.#shape;
       let raw = head;
-      for (const [at, text] of behind.entries()) raw += (this.#pieces[this.#index * behind.length + at] ?? "") + text;
+      for (const [at, text] of behind.entries())
+        raw += (this.#pieces[this.#index * behind.length + at] ?? "") + text;
       this.#raw = raw;
     }
     return this.#raw;

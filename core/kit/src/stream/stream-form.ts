@@ -1,6 +1,7 @@
 /**
- * The form of a stream's events: an upstream repeats everything but a few texts. An event of the form of an earlier one is
- * neither parsed nor translated: its texts are put into the earlier one's frame.
+ * The form of a stream's events: an upstream repeats everything but a few texts. An event of the
+ * form of an earlier one is neither parsed nor translated: its texts are put into the earlier one's
+ * frame.
  */
 
 import type { EventForm, JsonValue } from "@sluice/contract";
@@ -57,7 +58,13 @@ export class StreamForm {
   /** Whether the frames are ASCII but for their texts. */
   readonly #isAscii: boolean;
 
-  private constructor(wire: string, dataAt: number, endLength: number, holes: readonly Hole[], shape: FrameShape) {
+  private constructor(
+    wire: string,
+    dataAt: number,
+    endLength: number,
+    holes: readonly Hole[],
+    shape: FrameShape,
+  ) {
     this.#shape = shape;
     this.#dataAt = dataAt;
     this.#endLength = endLength;
@@ -71,7 +78,9 @@ export class StreamForm {
       const text = shape.behind[shown++] ?? "";
       return { isNumber, behind, written: shown === shape.behind.length ? `${text}\n\n` : text };
     });
-    this.#isAscii = isAscii(this.#writtenHead) && this.#holes.every(({ written }) => written === undefined || isAscii(written));
+    this.#isAscii =
+      isAscii(this.#writtenHead) &&
+      this.#holes.every(({ written }) => written === undefined || isAscii(written));
   }
 
   /** The form of an event; `undefined` when the places of its texts are not certain. */
@@ -79,18 +88,27 @@ export class StreamForm {
     const dataAt = wire.lastIndexOf(data);
     const end = wire.slice(dataAt + data.length);
     if (dataAt < 0 || raw.includes("\n")) return undefined;
-    if (wire !== data && !(BEFORE_DATA.test(wire.slice(0, dataAt)) && BEHIND_DATA.test(end))) return undefined;
+    if (wire !== data && !(BEFORE_DATA.test(wire.slice(0, dataAt)) && BEHIND_DATA.test(end)))
+      return undefined;
     const value = parsed(data);
     const texts = form.texts.map((path) => textHole(data, value, path, true));
-    const others = (form.others ?? []).map((path) => numberHole(data, value, path) ?? textHole(data, value, path, false));
-    const holes = [...texts, ...others].filter((hole) => hole !== undefined).toSorted((a, b) => a.from - b.from);
-    if (texts[0] === undefined || texts.includes(undefined) || !areHoles(data, holes)) return undefined;
+    const others = (form.others ?? []).map(
+      (path) => numberHole(data, value, path) ?? textHole(data, value, path, false),
+    );
+    const holes = [...texts, ...others]
+      .filter((hole) => hole !== undefined)
+      .toSorted((a, b) => a.from - b.from);
+    if (texts[0] === undefined || texts.includes(undefined) || !areHoles(data, holes))
+      return undefined;
     const shown = holes.filter(({ isShown }) => isShown);
     const shape = shapeOf(raw, data, shown, shown.indexOf(texts[0]));
     return shape === undefined ? undefined : new StreamForm(wire, dataAt, end.length, holes, shape);
   }
 
-  /** The events of this form from an offset on; `undefined` when the first one has another form, or is not whole. */
+  /**
+   * The events of this form from an offset on; `undefined` when the first one has another form, or
+   * is not whole.
+   */
   read(text: string, at: number): FrameRun | undefined {
     const head = this.#head;
     const pieces: string[] = [];
@@ -129,7 +147,8 @@ export class StreamForm {
     if (count === 0) return undefined;
     const inside = pieces.join("");
     const isPlain = PLAIN.test(inside);
-    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, hidden.join(""))) return undefined;
+    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, hidden.join("")))
+      return undefined;
     return new FrameRun(this.#shape, {
       text: written,
       isAscii: isPlain && this.#isAscii,
@@ -148,13 +167,17 @@ function isAscii(text: string): boolean {
 
 /** Whether all pieces are the insides of JSON strings. `joined`: the pieces, joined. */
 function areInsides(pieces: readonly string[], joined: string): boolean {
-  return !CONTROL.test(joined) && (!joined.includes("\\") || pieces.every((piece) => JSON_INSIDE.test(piece)));
+  return (
+    !CONTROL.test(joined) &&
+    (!joined.includes("\\") || pieces.every((piece) => JSON_INSIDE.test(piece)))
+  );
 }
 
 /** The end of the JSON string that an offset is in; -1 when it does not end. */
 function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
-  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
+  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end, from))
+    end = text.indexOf('"', end + 1);
   return end;
 }
 
@@ -176,15 +199,26 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-function textHole(data: string, value: JsonValue | undefined, path: Hole["path"], isShown: boolean): Hole | undefined {
+function textHole(
+  data: string,
+  value: JsonValue | undefined,
+  path: Hole["path"],
+  isShown: boolean,
+): Hole | undefined {
   const text = valueAt(value, path);
   if (typeof text !== "string" || text === "") return undefined;
   const json = JSON.stringify(text);
   const at = onlyPlace(data, json);
-  return at === undefined ? undefined : { from: at + 1, to: at + json.length - 1, path, isNumber: false, isShown };
+  return at === undefined
+    ? undefined
+    : { from: at + 1, to: at + json.length - 1, path, isNumber: false, isShown };
 }
 
-function numberHole(data: string, value: JsonValue | undefined, path: Hole["path"]): Hole | undefined {
+function numberHole(
+  data: string,
+  value: JsonValue | undefined,
+  path: Hole["path"],
+): Hole | undefined {
   const number = valueAt(value, path);
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0) return undefined;
   const name = JSON.stringify(path.at(-1));
@@ -213,15 +247,25 @@ function areHoles(data: string, holes: readonly Hole[]): boolean {
     at = to;
   }
   const value = parsed(probe + data.slice(at));
-  return holes.every(({ path, isNumber }, index) => String(valueAt(value, path)) === probeOf(index, isNumber));
+  return holes.every(
+    ({ path, isNumber }, index) => String(valueAt(value, path)) === probeOf(index, isNumber),
+  );
 }
 
 function probeOf(index: number, isNumber: boolean): string {
   return isNumber ? String(987_654_321 + index) : `?probe ${index}?`;
 }
 
-/** The text of a frame around its texts; `undefined` when one of them is not in its place once, in the order of the event. */
-function shapeOf(raw: string, data: string, holes: readonly Hole[], said: number): FrameShape | undefined {
+/**
+ * The text of a frame around its texts; `undefined` when one of them is not in its place once, in
+ * the order of the event.
+ */
+function shapeOf(
+  raw: string,
+  data: string,
+  holes: readonly Hole[],
+  said: number,
+): FrameShape | undefined {
   const parts: string[] = [];
   let at = 0;
   for (const { from, to } of holes) {

@@ -15,6 +15,8 @@ it("lets one caller go in each turn of the event loop, in the order in which the
   await Promise.all(callers);
   expect(order).toEqual(["a", "b", "c"]);
   // Never two of them between two turns.
-  expect(seen.every((length, index) => index === 0 || length - (seen[index - 1] ?? 0) <= 1)).toBe(true);
+  expect(seen.every((length, index) => index === 0 || length - (seen[index - 1] ?? 0) <= 1)).toBe(
+    true,
+  );
   await nextTurn();
 });

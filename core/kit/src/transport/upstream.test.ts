@@ -11,7 +11,10 @@ function failsWith(code: string): unknown {
 describe("a reply in one piece", () => {
   it("arrives with status, headers and body", async () => {
     const server = await serveHttp((request, response) => {
-      response.writeHead(201, { "x-method": request.method ?? "", "x-auth": request.headers.authorization ?? "" });
+      response.writeHead(201, {
+        "x-method": request.method ?? "",
+        "x-auth": request.headers.authorization ?? "",
+      });
       request.pipe(response);
     });
     const call = {
@@ -49,13 +52,17 @@ describe("a reply in one piece", () => {
   });
 
   it("is refused when it is shorter than it promised", async () => {
-    const server = await serveBytes((socket) => void socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"));
+    const server = await serveBytes(
+      (socket) => void socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"),
+    );
     const { body } = await openPool().send(get(server), within());
     await expect(body.collect(100)).rejects.toMatchObject({ name: "GatewayError", status: 502 });
   });
 
   it("is not redirected", async () => {
-    const server = await serveHttp((_request, response) => void response.writeHead(302, { location: "/other" }).end());
+    const server = await serveHttp(
+      (_request, response) => void response.writeHead(302, { location: "/other" }).end(),
+    );
     expect(await openPool().send(get(server), within())).toMatchObject({ status: 302 });
   });
 });
@@ -66,14 +73,16 @@ describe("an upstream that fails", () => {
     const [, port] = server.url.split("127.0.0.1:");
     // Nothing listens on the discard port; where it does, the reply is no HTTP.
     expect(port).toBeDefined();
-    await expect(openPool().send({ ...get(server), url: "http://127.0.0.1:9/" }, within())).rejects.toEqual(
-      failsWith("upstream_unreachable"),
-    );
+    await expect(
+      openPool().send({ ...get(server), url: "http://127.0.0.1:9/" }, within()),
+    ).rejects.toEqual(failsWith("upstream_unreachable"));
   });
 
   it("by dropping the connection before its headers is unreachable", async () => {
     const server = await serveBytes((socket) => void socket.resetAndDestroy());
-    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_unreachable"));
+    await expect(openPool().send(get(server), within())).rejects.toEqual(
+      failsWith("upstream_unreachable"),
+    );
   });
 
   it("by dropping the connection in the body fails the body", async () => {
@@ -88,18 +97,25 @@ describe("an upstream that fails", () => {
   it.each([
     ["no HTTP", "SSH-2.0-OpenSSH_9.9\r\n"],
     ["broken framing", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab"],
-    ["both framings", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"],
+    [
+      "both framings",
+      "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
     ["huge headers", `HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(20_000)}\r\n\r\n`],
   ])("by sending %s cannot be read", async (_what, bytes) => {
     const server = await serveBytes((socket) => void socket.end(bytes));
-    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_invalid_response"));
+    await expect(openPool().send(get(server), within())).rejects.toEqual(
+      failsWith("upstream_invalid_response"),
+    );
   });
 });
 
 describe("an upstream that hangs", () => {
   it("before its headers runs into the first-byte timer", async () => {
     const server = await serveHttp(() => undefined);
-    await expect(openPool().send(get(server), within({ firstByteMs: 30 }))).rejects.toEqual(failsWith("upstream_timeout"));
+    await expect(openPool().send(get(server), within({ firstByteMs: 30 }))).rejects.toEqual(
+      failsWith("upstream_timeout"),
+    );
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
@@ -108,13 +124,19 @@ describe("an upstream that hangs", () => {
       const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 20);
       socket.once("close", () => clearInterval(timer));
     });
-    await expect(openPool().send(get(server), within({ firstByteMs: 100 }))).rejects.toEqual(failsWith("upstream_timeout"));
+    await expect(openPool().send(get(server), within({ firstByteMs: 100 }))).rejects.toEqual(
+      failsWith("upstream_timeout"),
+    );
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("with more than 20 informational replies is left", async () => {
-    const server = await serveBytes((socket) => void socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(21)));
-    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_invalid_response"));
+    const server = await serveBytes(
+      (socket) => void socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(21)),
+    );
+    await expect(openPool().send(get(server), within())).rejects.toEqual(
+      failsWith("upstream_invalid_response"),
+    );
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
@@ -132,7 +154,9 @@ describe("an upstream that hangs", () => {
     const server = await serveHttp(() => undefined);
     const pool = openPool({ connections: 1 });
     const first = pool.send(get(server), within({ firstByteMs: 200 }));
-    await expect(pool.send(get(server), within({ firstByteMs: 20 }))).rejects.toEqual(failsWith("upstream_timeout"));
+    await expect(pool.send(get(server), within({ firstByteMs: 20 }))).rejects.toEqual(
+      failsWith("upstream_timeout"),
+    );
     await expect(first).rejects.toEqual(failsWith("upstream_timeout"));
     expect(server.sockets).toHaveLength(1);
   });
@@ -157,7 +181,9 @@ describe("a signal", () => {
 
   it("that is already aborted sends nothing", async () => {
     const server = await serveHttp((_request, response) => void response.end());
-    await expect(openPool().send(get(server), within({}, AbortSignal.abort(gone)))).rejects.toBe(gone);
+    await expect(openPool().send(get(server), within({}, AbortSignal.abort(gone)))).rejects.toBe(
+      gone,
+    );
     expect(server.sockets).toHaveLength(0);
   });
 
@@ -184,15 +210,18 @@ describe("connections", () => {
   it("are used again after a reply that was read to its end", async () => {
     const server = await serveHttp((_request, response) => void response.end("ok"));
     const pool = openPool();
-    for (let count = 0; count < 20; count++) await (await pool.send(get(server), within())).body.collect(10);
-    // A caller that is as quick as this one asks again before undici has put the first connection back.
+    for (let count = 0; count < 20; count++)
+      await (await pool.send(get(server), within())).body.collect(10);
+    // A caller that is as quick as this one asks again before undici has put the first connection
+    // back.
     expect(server.sockets.length).toBeLessThanOrEqual(2);
   });
 
   it("are used again after a body that was released", async () => {
     const server = await serveHttp((_request, response) => void response.end("ok"));
     const pool = openPool({ connections: 1 });
-    for (let count = 0; count < 3; count++) (await pool.send(get(server), within())).body.release(1_000);
+    for (let count = 0; count < 3; count++)
+      (await pool.send(get(server), within())).body.release(1_000);
     expect(server.sockets).toHaveLength(1);
   });
 
@@ -215,7 +244,10 @@ describe("back-pressure", () => {
   const CHUNK = Buffer.alloc(65_536, "x");
   const TOTAL = 2_000;
 
-  /** Writes 128 MB as fast as they are taken; `stalled` resolves when nothing has moved for a moment. */
+  /**
+   * Writes 128 MB as fast as they are taken; `stalled` resolves when nothing has moved for a
+   * moment.
+   */
   async function serveMuch() {
     let stalled: () => void;
     const whenStalled = new Promise<void>((resolve) => {
@@ -226,7 +258,8 @@ describe("back-pressure", () => {
       response.once("close", () => gone.abort());
       response.setTimeout(150, () => stalled());
       for (let count = 0; count < TOTAL; count++) {
-        if (!response.write(CHUNK)) await once(response, "drain", { signal: gone.signal }).catch(() => undefined);
+        if (!response.write(CHUNK))
+          await once(response, "drain", { signal: gone.signal }).catch(() => undefined);
         if (gone.signal.aborted) return;
       }
       response.end();
@@ -287,12 +320,19 @@ describe("a stale connection", () => {
   it.each<[string, (socket: Socket) => void]>([
     ["closes", (socket) => socket.end()],
     ["is reset", (socket) => socket.resetAndDestroy()],
-  ])("that %s without a byte costs a post nothing: it goes out once more, on a new one", async (_how, end) => {
-    const { server, calls, send } = await serveStale(end);
-    expect(await send()).toBe("ok");
-    expect(calls).toEqual(["first of a connection", "second of a connection", "first of a connection"]);
-    expect(server.sockets).toHaveLength(2);
-  });
+  ])(
+    "that %s without a byte costs a post nothing: it goes out once more, on a new one",
+    async (_how, end) => {
+      const { server, calls, send } = await serveStale(end);
+      expect(await send()).toBe("ok");
+      expect(calls).toEqual([
+        "first of a connection",
+        "second of a connection",
+        "first of a connection",
+      ]);
+      expect(server.sockets).toHaveLength(2);
+    },
+  );
 
   it("that has answered a byte is not stale", async () => {
     const { calls, send } = await serveStale((socket) => socket.end("HTTP/1.1 2"));
@@ -306,7 +346,9 @@ describe("a stale connection", () => {
       calls += 1;
       socket.end();
     });
-    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_unreachable"));
+    await expect(openPool().send(get(server), within())).rejects.toEqual(
+      failsWith("upstream_unreachable"),
+    );
     expect(calls).toBe(1);
   });
 });
@@ -314,9 +356,12 @@ describe("a stale connection", () => {
 describe("a response head", () => {
   it("of more than 200 headers is refused", async () => {
     const server = await serveBytes(
-      (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(201)}content-length: 0\r\n\r\n`),
+      (socket) =>
+        void socket.write(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(201)}content-length: 0\r\n\r\n`),
     );
-    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_invalid_response"));
+    await expect(openPool().send(get(server), within())).rejects.toEqual(
+      failsWith("upstream_invalid_response"),
+    );
     expect(await closed(server.sockets[0])).toBe(true);
   });
 });

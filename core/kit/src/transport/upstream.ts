@@ -11,7 +11,10 @@ export interface UpstreamOptions {
   /** Maximum connections per origin. */
   readonly connections: number;
   readonly connectMs: number;
-  /** Whether a key that was alone for a minute may use every connection. Absent: a key has half of them. */
+  /**
+   * Whether a key that was alone for a minute may use every connection. Absent: a key has half of
+   * them.
+   */
   readonly mayHaveAll?: boolean;
 }
 
@@ -25,11 +28,17 @@ export function upstreamKey(name: string, { connections, connectMs }: UpstreamOp
 
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 16_384;
-/** Idle connections close before the provider's own idle limit: 4 s, or at most the provider's option, 25 s. */
+/**
+ * Idle connections close before the provider's own idle limit: 4 s, or at most the provider's
+ * option, 25 s.
+ */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 
-/** Maximum unread bytes of a socket before reading pauses. The rest of one read, at most 64 KiB, may come on top. */
+/**
+ * Maximum unread bytes of a socket before reading pauses. The rest of one read, at most 64 KiB, may
+ * come on top.
+ */
 const SOCKET_BYTES = 16_384;
 
 /** Connections to upstreams. It outlives generations; its creator closes it. */
@@ -37,7 +46,10 @@ export class Upstream {
   readonly #agent: Dispatching;
   /** For replays: every call opens and closes a new connection. */
   readonly #fresh: Dispatching;
-  /** Places for calls. A call with a place has a free connection. Calls of a script need no connection. */
+  /**
+   * Places for calls. A call with a place has a free connection. Calls of a script need no
+   * connection.
+   */
   readonly places: ConnectionPlaces;
 
   /** `script` replaces the network. */
@@ -58,14 +70,18 @@ export class Upstream {
     };
     this.#agent = script ?? lateAgent(agentOptions);
     this.#fresh = script ?? lateAgent(agentOptions);
-    this.places = new ConnectionPlaces(script === undefined ? options.connections : Infinity, options.mayHaveAll);
+    this.places = new ConnectionPlaces(
+      script === undefined ? options.connections : Infinity,
+      options.mayHaveAll,
+    );
   }
 
   /**
-   * Sends a call. Resolves with the response's head. Rejects with `upstream_timeout`, `upstream_unreachable`,
-   * `upstream_invalid_response`, or with the signal's reason. A call whose reused connection is lost before any response byte
-   * is sent once more on a new one if the upstream cannot have processed it: it was not written in full, the loss came within a
-   * round trip of its last byte, or its method is idempotent (RFC 9110 9.2.2).
+   * Sends a call. Resolves with the response's head. Rejects with `upstream_timeout`,
+   * `upstream_unreachable`, `upstream_invalid_response`, or with the signal's reason. A call whose
+   * reused connection is lost before any response byte is sent once more on a new one if the
+   * upstream cannot have processed it: it was not written in full, the loss came within a round
+   * trip of its last byte, or its method is idempotent (RFC 9110 9.2.2).
    */
   send(call: HttpCall, options: SendOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
@@ -83,9 +99,13 @@ export class Upstream {
         headers: reveal(call.headers),
         body: call.body ?? null,
       };
-      const replay = (handler: CallHandler): void => void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
+      const replay = (handler: CallHandler): void =>
+        void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
       try {
-        this.#agent.dispatch(dispatch, new CallHandler(call.method, options, resolve, reject, replay));
+        this.#agent.dispatch(
+          dispatch,
+          new CallHandler(call.method, options, resolve, reject, replay),
+        );
       } catch (error) {
         place?.release();
         throw error;

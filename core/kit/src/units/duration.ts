@@ -1,6 +1,12 @@
 /** Durations as a configuration writes them: `250ms`, `30s`, `10m`, `1h`, `7d`. */
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** A duration as a regular expression without flags: for schemas and editors. */
 export const DURATION_PATTERN = "^[0-9]{1,9}(ms|s|m|h|d)$";

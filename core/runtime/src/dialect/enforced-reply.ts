@@ -1,4 +1,7 @@
-/** Replies that must keep a rule that the upstream does not support: only one call, or one JSON object as the text. */
+/**
+ * Replies that must keep a rule that the upstream does not support: only one call, or one JSON
+ * object as the text.
+ */
 
 import {
   type DecodedReply,
@@ -20,11 +23,16 @@ import { JsonObjectText } from "./json-object-text.ts";
 export interface ReplyRules {
   /** Calls after the first are left out. */
   readonly firstCallOnly?: true;
-  /** The text is one JSON object: text around it is left out, and a reply without one is an error. */
+  /**
+   * The text is one JSON object: text around it is left out, and a reply without one is an error.
+   */
   readonly jsonObject?: true;
 }
 
-/** A provider whose chat replies keep the rules. Throws `upstream_invalid_response` for a text that is not a JSON object. */
+/**
+ * A provider whose chat replies keep the rules. Throws `upstream_invalid_response` for a text that
+ * is not a JSON object.
+ */
 export function enforcedReplies(provider: Provider, rules: ReplyRules): Provider {
   const { decode, stream } = provider;
   return Object.create(provider, {
@@ -42,7 +50,9 @@ export function enforcedReplies(provider: Provider, rules: ReplyRules): Provider
 function enforceWhole(reply: DecodedReply, rules: ReplyRules): DecodedReply {
   const choices = reply.document.value.choices;
   if (!Array.isArray(choices)) return reply;
-  const kept = choices.map((choice: JsonValue) => (isObject(choice) ? enforceChoice(choice, rules) : choice));
+  const kept = choices.map((choice: JsonValue) =>
+    isObject(choice) ? enforceChoice(choice, rules) : choice,
+  );
   if (kept.every((choice, index) => choice === choices[index])) return reply;
   return { ...reply, document: reply.document.with({ choices: kept }) };
 }
@@ -79,7 +89,9 @@ function enforceStream(translator: StreamTranslator, rules: ReplyRules): StreamT
   const { end } = translator;
   return {
     event: (event, sink) => translator.event(event, through(sink)),
-    ...(end === undefined ? {} : { end: (sink: StreamSink) => end.call(translator, through(sink)) }),
+    ...(end === undefined
+      ? {}
+      : { end: (sink: StreamSink) => end.call(translator, through(sink)) }),
   };
 }
 
@@ -100,14 +112,19 @@ function enforceFrame(
   return chunkFrame({ ...chunk, choices: kept });
 }
 
-function enforceDelta(choice: JsonObject, rules: ReplyRules, texts: Map<JsonValue | undefined, JsonObjectText>): JsonObject {
+function enforceDelta(
+  choice: JsonObject,
+  rules: ReplyRules,
+  texts: Map<JsonValue | undefined, JsonObjectText>,
+): JsonObject {
   const delta = isObject(choice.delta) ? choice.delta : {};
   let kept = delta;
   if (rules.firstCallOnly === true && Array.isArray(delta.tool_calls)) {
     const calls = Members.objectsOf(delta.tool_calls);
     const first = calls.filter(({ index }) => index === 0 || index === undefined);
     const { tool_calls: _calls, ...rest } = kept;
-    if (first.length < calls.length) kept = first.length === 0 ? rest : { ...rest, tool_calls: first };
+    if (first.length < calls.length)
+      kept = first.length === 0 ? rest : { ...rest, tool_calls: first };
   }
   if (rules.jsonObject === true) {
     const text = texts.get(choice.index) ?? new JsonObjectText();
@@ -123,7 +140,9 @@ function enforceDelta(choice: JsonObject, rules: ReplyRules, texts: Map<JsonValu
 }
 
 function saysNothing({ delta, finish_reason: finish }: JsonObject): boolean {
-  return (finish === null || finish === undefined) && isObject(delta) && Object.keys(delta).length === 0;
+  return (
+    (finish === null || finish === undefined) && isObject(delta) && Object.keys(delta).length === 0
+  );
 }
 
 function checkWhole(text: JsonObjectText): void {

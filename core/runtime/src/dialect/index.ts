@@ -2,5 +2,10 @@
 
 export { type ReplyRules, enforcedReplies } from "./enforced-reply.ts";
 export type { SettleTerms } from "./fields/draft.ts";
-export { type GatewayFieldKind, OWN_GATEWAY_FIELDS, gatewayFieldKind, isGatewayOnly } from "./fields/gateway-names.ts";
+export {
+  type GatewayFieldKind,
+  OWN_GATEWAY_FIELDS,
+  gatewayFieldKind,
+  isGatewayOnly,
+} from "./fields/gateway-names.ts";
 export { type SettledFields, droppedWith, settleFields } from "./fields/settle-fields.ts";

@@ -1,8 +1,13 @@
-/** Finds the JSON object in a text that arrives in pieces. A fence or text around it is left out. */
+/**
+ * Finds the JSON object in a text that arrives in pieces. A fence or text around it is left out.
+ */
 
 import { Members } from "@sluice/kit/dialect";
 
-/** The maximum characters kept for the final check; of a longer object, only the brackets are checked. */
+/**
+ * The maximum characters kept for the final check; of a longer object, only the brackets are
+ * checked.
+ */
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
 
 /** A text with one JSON object. */
@@ -34,14 +39,19 @@ export class JsonObjectText {
   /** Whether the object is complete and valid JSON. */
   isObject(): boolean {
     if (!this.#isEnded) return false;
-    return this.#characters > MAX_KEPT_CHARACTERS || Members.parse(this.#kept.join("")) !== undefined;
+    return (
+      this.#characters > MAX_KEPT_CHARACTERS || Members.parse(this.#kept.join("")) !== undefined
+    );
   }
 
   get #isEnded(): boolean {
     return this.#isBegun && this.#depth === 0;
   }
 
-  /** Counts brackets from an offset. Returns the end of the object, or the length of the piece when it continues. */
+  /**
+   * Counts brackets from an offset. Returns the end of the object, or the length of the piece when
+   * it continues.
+   */
   #scan(piece: string, from: number): number {
     for (let at = from; at < piece.length; at++) {
       const character = piece[at];

@@ -22,8 +22,11 @@ describe("the breaker of a guardrail", () => {
     const clock = fakeClock();
     const parts = { clock, log: fakeLog([]) };
     const { signal } = new AbortController();
-    const [before, after] = [1, 2].map(() => new GuardrailRunner(instanceOf("g", failing), parts, breaker).begin(signal));
-    for (let times = 0; times < 5; times++) expect(() => before?.check("x", ABOUT)).toThrow("threw");
+    const [before, after] = [1, 2].map(() =>
+      new GuardrailRunner(instanceOf("g", failing), parts, breaker).begin(signal),
+    );
+    for (let times = 0; times < 5; times++)
+      expect(() => before?.check("x", ABOUT)).toThrow("threw");
     expect(() => after?.check("x", ABOUT)).toThrow("suspended");
     expect(calls).toBe(5);
     clock.advance(10_000);
@@ -32,7 +35,11 @@ describe("the breaker of a guardrail", () => {
     expect(calls).toBe(6);
   });
 
-  const [A, B, C] = ["a", "b", "c"].map((key) => ({ key, team: undefined })) as [Holder, Holder, Holder];
+  const [A, B, C] = ["a", "b", "c"].map((key) => ({ key, team: undefined })) as [
+    Holder,
+    Holder,
+    Holder,
+  ];
 
   it("is open for one key alone where that key alone fails: it chooses its texts", () => {
     const breaker = new GuardBreaker();

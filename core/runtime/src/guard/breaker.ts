@@ -8,7 +8,10 @@ import { type Holder, holderOf } from "@sluice/kit/internals";
 
 /** Consecutive failures that open the breaker. */
 const FAILURES_TO_OPEN = 5;
-/** The minimum of them from other keys than the one with the most. A client chooses its texts, and so its failures. */
+/**
+ * The minimum of them from other keys than the one with the most. A client chooses its texts, and
+ * so its failures.
+ */
 const FAILURES_OF_OTHERS = 2;
 /** The pause before one check tries again. */
 export const OPEN_MS = 10_000;
@@ -31,7 +34,10 @@ export class GuardBreaker implements SharedValue {
 
   /** Whether the breaker is open for a holder. */
   isOpen(nowMs: number, holder: Holder = NO_HOLDER): boolean {
-    return nowMs < this.#allUntilMs || (this.#openUntilMs.size > 0 && nowMs < (this.#openUntilMs.get(nameOf(holder)) ?? 0));
+    return (
+      nowMs < this.#allUntilMs ||
+      (this.#openUntilMs.size > 0 && nowMs < (this.#openUntilMs.get(nameOf(holder)) ?? 0))
+    );
   }
 
   succeed(holder: Holder = NO_HOLDER): void {

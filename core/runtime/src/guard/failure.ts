@@ -5,17 +5,31 @@ import { GatewayError } from "@sluice/contract";
 /** After a check that found no free place. */
 const RETRY_AFTER_MS = 1_000;
 
-/** A guardrail that returned no verdict. The message names the guardrail and the kind of failure, never the text. */
+/**
+ * A guardrail that returned no verdict. The message names the guardrail and the kind of failure,
+ * never the text.
+ */
 export class GuardFailure extends Error {
   readonly guardrail: string;
-  /** The guardrail's error. It may quote the text: it is for the guardrail's own sample, never for a log. */
+  /**
+   * The guardrail's error. It may quote the text: it is for the guardrail's own sample, never for a
+   * log.
+   */
   readonly thrown: unknown;
   /** The predicate of the message, after the guardrail's name: "threw". */
   readonly what: string;
-  /** `text_too_long`: the guardrail was not called. `busy`: the key had no free place; `thrown` is the refusal. */
+  /**
+   * `text_too_long`: the guardrail was not called. `busy`: the key had no free place; `thrown` is
+   * the refusal.
+   */
   readonly kind: "failed" | "text_too_long" | "busy";
 
-  constructor(guardrail: string, what: string, kind: GuardFailure["kind"] = "failed", thrown?: unknown) {
+  constructor(
+    guardrail: string,
+    what: string,
+    kind: GuardFailure["kind"] = "failed",
+    thrown?: unknown,
+  ) {
     super(`The guardrail ${guardrail} ${what}.`);
     this.name = "GuardFailure";
     this.what = what;

@@ -1,4 +1,6 @@
-/** A guardrail runner: one guardrail with a deadline, a circuit breaker and a check of its verdicts. */
+/**
+ * A guardrail runner: one guardrail with a deadline, a circuit breaker and a check of its verdicts.
+ */
 
 import {
   type Clock,
@@ -12,7 +14,14 @@ import {
   type TextContext,
   type Verdict,
 } from "@sluice/contract";
-import { type Holder, holderOf, MAX_SPANS, orderSpans, TimeLimit, unlessAborted } from "@sluice/kit/internals";
+import {
+  type Holder,
+  holderOf,
+  MAX_SPANS,
+  orderSpans,
+  TimeLimit,
+  unlessAborted,
+} from "@sluice/kit/internals";
 import { stackPlaces } from "../stack-places.ts";
 import { GuardBreaker, OPEN_MS } from "./breaker.ts";
 import { GuardFailure, noPlace } from "./failure.ts";
@@ -54,7 +63,8 @@ export class GuardrailRunner {
 
   /** Throws while the breaker is open. */
   admitCall(nowMs: number, holder: Holder): void {
-    if (this.#breaker.isOpen(nowMs, holder)) throw new GuardFailure(this.instance.name, "is suspended after several failures");
+    if (this.#breaker.isOpen(nowMs, holder))
+      throw new GuardFailure(this.instance.name, "is suspended after several failures");
   }
 
   succeed(holder: Holder): void {
@@ -106,7 +116,9 @@ export class GuardrailSession {
     this.#outer = outer;
     this.#holder = holder;
     const hasPlaces = isRemote === true || settings.isolation === "worker";
-    this.#caller = hasPlaces ? { key: holder.key, team: holder.team, what: `The guardrail ${name}`, waits: 0 } : undefined;
+    this.#caller = hasPlaces
+      ? { key: holder.key, team: holder.team, what: `The guardrail ${name}`, waits: 0 }
+      : undefined;
   }
 
   /**
@@ -117,12 +129,25 @@ export class GuardrailSession {
     const { guardrail, settings, isSliced, name } = this.instance;
     // A long text is not a failure of the guardrail: the breaker does not count it.
     if (settings.maxText !== undefined && text.length > settings.maxText)
-      throw new GuardFailure(name, `checks texts of up to ${settings.maxText} characters`, "text_too_long");
+      throw new GuardFailure(
+        name,
+        `checks texts of up to ${settings.maxText} characters`,
+        "text_too_long",
+      );
     if (isSliced !== true || text.length <= SLICE) return this.#check(text, context);
     const check: SliceOptions["check"] = (slice, about) => this.#check(slice, about);
-    return checkInSlices(text, { context, reach: guardrail.reach, check, signal: this.#outer }).then((verdict) => {
+    return checkInSlices(text, {
+      context,
+      reach: guardrail.reach,
+      check,
+      signal: this.#outer,
+    }).then((verdict) => {
       if (verdict.kind !== "allow" && (verdict.spans?.length ?? 0) > MAX_SPANS)
-        throw new GuardFailure(name, `edits at most ${MAX_SPANS} places of a text`, "text_too_long");
+        throw new GuardFailure(
+          name,
+          `edits at most ${MAX_SPANS} places of a text`,
+          "text_too_long",
+        );
       return verdict;
     });
   }
@@ -146,7 +171,10 @@ export class GuardrailSession {
     return this.#call((signal) => this.instance.guardrail.admit?.(facts, signal) ?? ALLOW, 0);
   }
 
-  #call(ask: (signal: AbortSignal) => Verdict | Promise<Verdict>, length: number): Verdict | Promise<Verdict> {
+  #call(
+    ask: (signal: AbortSignal) => Verdict | Promise<Verdict>,
+    length: number,
+  ): Verdict | Promise<Verdict> {
     const runner = this.#runner;
     const startedMs = runner.nowMs();
     runner.admitCall(startedMs, this.#holder);
@@ -161,13 +189,21 @@ export class GuardrailSession {
     if (isPromise(answer)) return this.#wait(answer, length, waits);
     const tookMs = runner.nowMs() - startedMs;
     // It has answered, but it blocked other requests meanwhile. That counts as a failure.
-    if (tookMs > this.instance.settings.budgetMs) runner.fail(this.#holder, `held the event loop for ${Math.round(tookMs)} ms`);
+    if (tookMs > this.instance.settings.budgetMs)
+      runner.fail(this.#holder, `held the event loop for ${Math.round(tookMs)} ms`);
     else runner.succeed(this.#holder);
     return answer;
   }
 
-  /** Waits for a verdict until the deadline or the end of the exchange. `waits`: the caller's waits before the call. */
-  async #wait(answer: Promise<Verdict>, length: number, waits: number | undefined): Promise<Verdict> {
+  /**
+   * Waits for a verdict until the deadline or the end of the exchange. `waits`: the caller's waits
+   * before the call.
+   */
+  async #wait(
+    answer: Promise<Verdict>,
+    length: number,
+    waits: number | undefined,
+  ): Promise<Verdict> {
     const { budgetMs } = this.instance.settings;
     const limit = new TimeLimit(this.#outer, budgetMs, () => new LateError());
     try {
@@ -186,10 +222,17 @@ export class GuardrailSession {
     }
   }
 
-  /** Converts an error of the guardrail. A lack of places for the key is not a failure of the guardrail. */
+  /**
+   * Converts an error of the guardrail. A lack of places for the key is not a failure of the
+   * guardrail.
+   */
   #failure(error: unknown): GuardFailure {
     if (isGatewayError(error) && error.code === "overloaded") return this.#busy(error);
-    return this.#runner.fail(this.#holder, error instanceof InvalidVerdictError ? "returned an invalid verdict" : "threw", error);
+    return this.#runner.fail(
+      this.#holder,
+      error instanceof InvalidVerdictError ? "returned an invalid verdict" : "threw",
+      error,
+    );
   }
 
   #busy(refusal: GatewayError): GuardFailure {
@@ -202,7 +245,10 @@ export class GuardrailSession {
       const controller = new AbortController();
       this.#controller = controller;
       if (this.#outer.aborted) controller.abort(this.#outer.reason);
-      else this.#outer.addEventListener("abort", () => controller.abort(this.#outer.reason), { once: true });
+      else
+        this.#outer.addEventListener("abort", () => controller.abort(this.#outer.reason), {
+          once: true,
+        });
     }
     return this.#controller.signal;
   }
@@ -214,7 +260,11 @@ class LateError extends Error {}
 class InvalidVerdictError extends Error {}
 
 function isPromise(answer: unknown): answer is Promise<Verdict> {
-  return typeof answer === "object" && answer !== null && typeof (answer as { then?: unknown }).then === "function";
+  return (
+    typeof answer === "object" &&
+    answer !== null &&
+    typeof (answer as { then?: unknown }).then === "function"
+  );
 }
 
 /** A validated verdict. Throws for an invalid one. */
@@ -224,11 +274,26 @@ function checked(verdict: Verdict, length: number): Verdict {
       return ALLOW;
     case "block": {
       const { start, end } = verdict;
-      const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : UNNAMED;
+      const reason =
+        typeof verdict.reason === "string" && REASON.test(verdict.reason)
+          ? verdict.reason
+          : UNNAMED;
       const again = verdict.askAgain === true ? ASK_AGAIN : undefined;
-      const isPlaced = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start! >= 0 && end! > start! && end! <= length;
+      const isPlaced =
+        Number.isSafeInteger(start) &&
+        Number.isSafeInteger(end) &&
+        start! >= 0 &&
+        end! > start! &&
+        end! <= length;
       if (!isPlaced) return { kind: "block", reason, ...again };
-      return { kind: "block", reason, ...again, start: start!, end: end!, spans: orderedSpans(verdict.spans ?? [], length) };
+      return {
+        kind: "block",
+        reason,
+        ...again,
+        start: start!,
+        end: end!,
+        spans: orderedSpans(verdict.spans ?? [], length),
+      };
     }
     case "edit": {
       const spans = orderedSpans(verdict.spans, length);

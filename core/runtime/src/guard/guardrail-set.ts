@@ -1,6 +1,12 @@
 /** A guardrail set: several guardrails that check one text concurrently and return one verdict. */
 
-import type { GuardrailOutcome, RequestFacts, TextContext, TextPart, Verdict } from "@sluice/contract";
+import type {
+  GuardrailOutcome,
+  RequestFacts,
+  TextContext,
+  TextPart,
+  Verdict,
+} from "@sluice/contract";
 import type { GuardrailSession } from "./guardrail-runner.ts";
 import { JointVerdict, type SetVerdict } from "./joint-verdict.ts";
 import { isEnforced, type SetPolicy } from "./set-policy.ts";
@@ -8,7 +14,10 @@ import { violation } from "./refusals.ts";
 
 const NOTHING: SetVerdict = Object.freeze({ spans: [], block: undefined });
 
-/** Guardrails of one exchange that check together. Observing ones are called and reported, and change nothing. */
+/**
+ * Guardrails of one exchange that check together. Observing ones are called and reported, and
+ * change nothing.
+ */
 export class GuardrailSet {
   readonly policy: SetPolicy;
   readonly #sessions: readonly GuardrailSession[];
@@ -29,12 +38,17 @@ export class GuardrailSet {
 
   /** The longest reach of the enforced ones. */
   get reach(): number {
-    return Math.max(0, ...this.#sessions.filter(isEnforced).map(({ instance }) => instance.guardrail.reach));
+    return Math.max(
+      0,
+      ...this.#sessions.filter(isEnforced).map(({ instance }) => instance.guardrail.reach),
+    );
   }
 
   /** The set without guardrails that do not check such a text. */
   for(part: TextPart): GuardrailSet {
-    const sessions = this.#sessions.filter(({ instance }) => instance.settings.scope?.includes(part) ?? true);
+    const sessions = this.#sessions.filter(
+      ({ instance }) => instance.settings.scope?.includes(part) ?? true,
+    );
     return sessions.length === this.#sessions.length ? this : this.#of(sessions);
   }
 
@@ -103,10 +117,15 @@ export class GuardrailSet {
     }
     if (joint === undefined) return NOTHING;
     const all = joint;
-    return pending === undefined ? all.end(text.length) : Promise.all(pending).then(() => all.end(text.length));
+    return pending === undefined
+      ? all.end(text.length)
+      : Promise.all(pending).then(() => all.end(text.length));
   }
 
-  /** Reports that no guardrail of the set checked all of a text. It appears in rows and metrics, as failures do. */
+  /**
+   * Reports that no guardrail of the set checked all of a text. It appears in rows and metrics, as
+   * failures do.
+   */
   missed(direction: GuardrailOutcome["direction"], maxCharacters: number): void {
     for (const session of this.#sessions) {
       session.missed(maxCharacters);
@@ -136,7 +155,12 @@ export class GuardrailSet {
   }
 
   /** Adds the verdict of an enforced guardrail; that of an observing one is only reported. */
-  #add(joint: JointVerdict, session: GuardrailSession, verdict: Verdict, direction: GuardrailOutcome["direction"]): void {
+  #add(
+    joint: JointVerdict,
+    session: GuardrailSession,
+    verdict: Verdict,
+    direction: GuardrailOutcome["direction"],
+  ): void {
     if (verdict.kind === "allow") return;
     const { name } = session.instance;
     if (this.policy.enforces(session)) joint.add(name, verdict);

@@ -1,4 +1,7 @@
-/** @sluice/runtime/guard: runs guardrails on whole bodies and on streams in windows, with reversible masks. */
+/**
+ * @sluice/runtime/guard: runs guardrails on whole bodies and on streams in windows, with reversible
+ * masks.
+ */
 
 export { GuardBreaker } from "./breaker.ts";
 export { type BodyOptions, checkTexts } from "./document/body.ts";

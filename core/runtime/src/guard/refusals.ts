@@ -3,7 +3,9 @@
 import { GatewayError, isGatewayError } from "@sluice/contract";
 import { GuardFailure } from "./failure.ts";
 
-/** A refused reply that may be requested once more. Only the step that allowed it sees this error. */
+/**
+ * A refused reply that may be requested once more. Only the step that allowed it sees this error.
+ */
 export class AskAgain extends Error {
   readonly guardrail: string;
 
@@ -16,7 +18,11 @@ export class AskAgain extends Error {
 
 /** The error of a block. It names the guardrail and no part of the text. */
 export function violation(guardrail: string): GatewayError {
-  return new GatewayError("guardrail_violation", `The guardrail ${guardrail} blocked this request.`, { param: guardrail });
+  return new GatewayError(
+    "guardrail_violation",
+    `The guardrail ${guardrail} blocked this request.`,
+    { param: guardrail },
+  );
 }
 
 /**
@@ -26,7 +32,8 @@ export function violation(guardrail: string): GatewayError {
 export function guardFailed(guardrail: string, cause: unknown): GatewayError {
   if (cause instanceof GuardFailure && cause.kind === "text_too_long")
     return new GatewayError("guardrail_violation", cause.message, { param: guardrail });
-  if (cause instanceof GuardFailure && cause.kind === "busy" && isGatewayError(cause.thrown)) return cause.thrown;
+  if (cause instanceof GuardFailure && cause.kind === "busy" && isGatewayError(cause.thrown))
+    return cause.thrown;
   const message = `The guardrail ${guardrail} failed, and its policy refuses requests without a verdict.`;
   return new GatewayError("plugin_failed", message, { param: guardrail, cause });
 }

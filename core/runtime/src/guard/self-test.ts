@@ -41,7 +41,13 @@ export async function judgesSample(
   try {
     if (typeof text === "object" && text !== null) {
       const { model = context.model, body = {} } = text;
-      const verdict = await session.admit({ exchange, operation, model, stream: false, body: { model, ...body } });
+      const verdict = await session.admit({
+        exchange,
+        operation,
+        model,
+        stream: false,
+        body: { model, ...body },
+      });
       return verdict.kind === "allow" ? fault("lets its own sample through") : reasonFault(verdict);
     }
     if (typeof text !== "string" || text === "") return fault("has an empty sample");
@@ -66,7 +72,9 @@ export async function judgesSample(
 /** A block is reported by its reason, which has to look like an identifier. */
 function reasonFault(verdict: Verdict): SampleFault | undefined {
   if (verdict.kind !== "block" || verdict.reason !== UNNAMED) return undefined;
-  return fault("blocks its own sample without a `reason` of letters, digits and _.:/-, 64 characters at most");
+  return fault(
+    "blocks its own sample without a `reason` of letters, digits and _.:/-, 64 characters at most",
+  );
 }
 
 /** The message and the place of an error. It may be shown: the sample is the plugin's own text. */

@@ -42,12 +42,28 @@ export class SetPolicy {
   }
 
   /** Reports a result of a guardrail. */
-  report(guardrail: string, direction: Direction, verdict: GuardrailOutcome["verdict"], isEnforcing = true): void {
-    this.#report({ guardrail, direction, verdict, mode: this.#isObserving ? "observe" : isEnforcing ? "enforce" : "shadow" });
+  report(
+    guardrail: string,
+    direction: Direction,
+    verdict: GuardrailOutcome["verdict"],
+    isEnforcing = true,
+  ): void {
+    this.#report({
+      guardrail,
+      direction,
+      verdict,
+      mode: this.#isObserving ? "observe" : isEnforcing ? "enforce" : "shadow",
+    });
   }
 
-  /** Throws the error of a block, after its report: `guardrail_violation`, or `AskAgain` where that is allowed. */
-  refuse({ guardrail, askAgain }: Pick<SetBlock, "guardrail" | "askAgain">, direction: Direction): never {
+  /**
+   * Throws the error of a block, after its report: `guardrail_violation`, or `AskAgain` where that
+   * is allowed.
+   */
+  refuse(
+    { guardrail, askAgain }: Pick<SetBlock, "guardrail" | "askAgain">,
+    direction: Direction,
+  ): never {
     if (askAgain && direction === "output" && this.#mayAskAgain) {
       this.report(guardrail, direction, "ask_again");
       throw new AskAgain(guardrail);
@@ -56,7 +72,10 @@ export class SetPolicy {
     throw violation(guardrail);
   }
 
-  /** Reports a guardrail without a verdict. Throws when it is required, or when the exchange is over. */
+  /**
+   * Reports a guardrail without a verdict. Throws when it is required, or when the exchange is
+   * over.
+   */
   fail(session: GuardrailSession, error: unknown, direction: Direction): void {
     const { name, settings } = session.instance;
     // The exchange is over, which is not the guardrail's fault.

@@ -4,9 +4,14 @@ import { Vault } from "./vault.ts";
 it("gives no placeholder that a text has already", () => {
   const vault = new Vault();
   vault.avoid(["[EMAIL_1], [[EMAIL_3]] and [EMAIL_2", "[CARD_2]"]);
-  const made = ["a@b.example", "c@d.example", "a@b.example"].map((original) => vault.placeholder("EMAIL", original));
+  const made = ["a@b.example", "c@d.example", "a@b.example"].map((original) =>
+    vault.placeholder("EMAIL", original),
+  );
   expect(made).toEqual(["[EMAIL_2]", "[EMAIL_4]", "[EMAIL_2]"]);
-  expect(["1", "2"].map((original) => vault.placeholder("CARD", original))).toEqual(["[CARD_1]", "[CARD_3]"]);
+  expect(["1", "2"].map((original) => vault.placeholder("CARD", original))).toEqual([
+    "[CARD_1]",
+    "[CARD_3]",
+  ]);
 });
 
 it("reads the texts once, however many secrets they have", () => {

@@ -60,7 +60,10 @@ export class Vault {
     return made;
   }
 
-  /** The spans that restore the originals. `isJson`: the text is JSON, and an original stands inside a string of it. */
+  /**
+   * The spans that restore the originals. `isJson`: the text is JSON, and an original stands inside
+   * a string of it.
+   */
   restore(text: string, isJson: boolean): EditSpan[] {
     if (this.isEmpty || !text.includes("[")) return [];
     this.#pattern ??= new RegExp(`\\[(?:${[...this.#counts.keys()].join("|")})_[0-9]+\\]`, "g");
@@ -89,7 +92,13 @@ export class Vault {
           return spans.length === 0 ? { kind: "allow" } : { kind: "edit", spans };
         },
       },
-      settings: { defaultOn: false, mode: "enforce", onError: "fail", budgetMs: 10_000, isolation: "inline" },
+      settings: {
+        defaultOn: false,
+        mode: "enforce",
+        onError: "fail",
+        budgetMs: 10_000,
+        isolation: "inline",
+      },
     };
   }
 

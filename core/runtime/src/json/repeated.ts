@@ -34,9 +34,11 @@ function endOfString(text: string, start: number): number {
 
 function membersOf(value: JsonValue): number {
   let count = 0;
-  if (Array.isArray(value)) for (const item of value as readonly JsonValue[]) count += membersOf(item);
+  if (Array.isArray(value))
+    for (const item of value as readonly JsonValue[]) count += membersOf(item);
   else if (isObject(value)) {
-    for (const member of Object.values(value)) count += 1 + (member === undefined ? 0 : membersOf(member));
+    for (const member of Object.values(value))
+      count += 1 + (member === undefined ? 0 : membersOf(member));
   }
   return count;
 }

@@ -1,8 +1,19 @@
 /** The charges of a usage: one line for each kind of token, with its effective price. */
 
-import type { HostedTool, ImagePrice, ImageUsage, Price, PriceTier, Rates, Usage } from "@sluice/contract";
+import type {
+  HostedTool,
+  ImagePrice,
+  ImageUsage,
+  Price,
+  PriceTier,
+  Rates,
+  Usage,
+} from "@sluice/contract";
 
-/** The kinds of token, in the words of prices.yaml. For `images` a token is an image, for `request` a call, for a tool a use. */
+/**
+ * The kinds of token, in the words of prices.yaml. For `images` a token is an image, for `request`
+ * a call, for a tool a use.
+ */
 export type TokenKind =
   | HostedTool
   | "input"
@@ -37,7 +48,11 @@ export interface Charge {
  * written for an hour are not priced as those written for five minutes. Cached audio and images are
  * not priced as cached text.
  */
-export function chargesOf(usage: Usage, rates: Rates, price: Pick<Price, "images" | "request" | "tools">): Charge[] | undefined {
+export function chargesOf(
+  usage: Usage,
+  rates: Rates,
+  price: Pick<Price, "images" | "request" | "tools">,
+): Charge[] | undefined {
   const lines = new Lines();
   addPrompt(lines, usage, rates);
   addCompletion(lines, usage, rates);
@@ -50,16 +65,26 @@ export function chargesOf(usage: Usage, rates: Rates, price: Pick<Price, "images
 }
 
 /** The highest tier that a prompt reaches. */
-export function reachedTier(tiers: readonly PriceTier[] | undefined, promptTokens: number): PriceTier | undefined {
+export function reachedTier(
+  tiers: readonly PriceTier[] | undefined,
+  promptTokens: number,
+): PriceTier | undefined {
   let reached: PriceTier | undefined;
   for (const tier of tiers ?? []) {
-    if (promptTokens > tier.above && (reached === undefined || tier.above > reached.above)) reached = tier;
+    if (promptTokens > tier.above && (reached === undefined || tier.above > reached.above))
+      reached = tier;
   }
   return reached;
 }
 
 function addPrompt(lines: Lines, usage: Usage, rates: Rates): void {
-  const { input, cacheRead = input, cacheWrite = input, inputAudio = input, inputImage = input } = rates;
+  const {
+    input,
+    cacheRead = input,
+    cacheWrite = input,
+    inputAudio = input,
+    inputImage = input,
+  } = rates;
   const cacheWrite1h = rates.cacheWrite1h ?? (rates.cacheWrite === undefined ? input : undefined);
   const cacheReadAudio = rates.cacheReadAudio ?? rates.inputAudio ?? cacheRead;
   const cacheReadImage = rates.cacheReadImage ?? rates.inputImage ?? cacheRead;
@@ -95,7 +120,11 @@ function addCompletion(lines: Lines, usage: Usage, rates: Rates): void {
 }
 
 /** Images by the piece. Without such a price, the reply's tokens are priced, if it reports any. */
-function addImages(lines: Lines, { images, totalTokens }: Usage, prices: readonly ImagePrice[] | undefined): void {
+function addImages(
+  lines: Lines,
+  { images, totalTokens }: Usage,
+  prices: readonly ImagePrice[] | undefined,
+): void {
   if (images === undefined || images.count === 0) return;
   if (prices !== undefined) lines.add("images", images.count, imagePrice(images, prices));
   else if (totalTokens === 0) lines.add("images", images.count, undefined);

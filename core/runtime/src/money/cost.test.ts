@@ -37,7 +37,12 @@ describe("what has no known price", () => {
       usage(2, 0, { cacheWriteTokens: 1, cacheWrite1hTokens: 1 }),
       { input: 1, cacheWrite: 2 },
     ],
-    ["a service tier", usage(1, 1, { serviceTier: "priority" }), { input: 1, output: 1 }, { serviceTiers: { flex: 500_000 } }],
+    [
+      "a service tier",
+      usage(1, 1, { serviceTier: "priority" }),
+      { input: 1, output: 1 },
+      { serviceTiers: { flex: 500_000 } },
+    ],
     [
       "a service tier of a name that every object has",
       usage(1, 1, { serviceTier: "constructor" }),
@@ -48,9 +53,21 @@ describe("what has no known price", () => {
       usage(11, 0, { serviceTier: "flex" }),
       { input: 4, tiers, serviceTiers: { flex: { input: 1 } } },
     ],
-    ["an image of a size that is not in the list", usage(0, 0, { images: { count: 1, size: "9x9" } }), { images }],
-    ["more than a number holds exactly", usage(10 ** 9, 10 ** 9), { input: 10_000_000_000, output: 0 }],
-    ["an image without a price and without tokens", usage(0, 0, { images: { count: 1 } }), { input: 1, output: 1 }],
+    [
+      "an image of a size that is not in the list",
+      usage(0, 0, { images: { count: 1, size: "9x9" } }),
+      { images },
+    ],
+    [
+      "more than a number holds exactly",
+      usage(10 ** 9, 10 ** 9),
+      { input: 10_000_000_000, output: 0 },
+    ],
+    [
+      "an image without a price and without tokens",
+      usage(0, 0, { images: { count: 1 } }),
+      { input: 1, output: 1 },
+    ],
   ])("is unknown, not zero: %s", (_what, spent, price, terms) => {
     expect(costNanoUsd(spent, { ...price, source: "test" }, terms)).toBeUndefined();
     expect(costBreakdown(spent, { ...price, source: "test" }, terms)).toBeUndefined();
@@ -59,7 +76,12 @@ describe("what has no known price", () => {
 
 describe("the breakdown", () => {
   it("has a part for each kind that was used, at its list price", () => {
-    const price: Price = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, source: "test" };
+    const price: Price = {
+      input: 3_000_000,
+      output: 15_000_000,
+      cacheRead: 300_000,
+      source: "test",
+    };
     const spent = usage(1_000, 100, { cachedTokens: 400, reasoningTokens: 60 });
     expect(costBreakdown(spent, price, { discount: 500_000, fixedPicoUsd: 7_000 })).toEqual([
       { kind: "input", tokens: 600, picoUsdPerToken: 3_000_000, nanoUsd: 900_000 },
@@ -110,13 +132,24 @@ describe("any usage", () => {
         (inputs, outputs, prices) => {
           const [plain, cachedTokens, cacheWriteTokens, audioPromptTokens] = inputs;
           const [text, audioCompletionTokens] = outputs;
-          const [input = 0, output = 0, cacheRead = 0, cacheWrite = 0, inputAudio = 0, outputAudio = 0] = prices;
-          const spent = usage(plain + cachedTokens + cacheWriteTokens + audioPromptTokens, text + audioCompletionTokens, {
-            cachedTokens,
-            cacheWriteTokens,
-            audioPromptTokens,
-            audioCompletionTokens,
-          });
+          const [
+            input = 0,
+            output = 0,
+            cacheRead = 0,
+            cacheWrite = 0,
+            inputAudio = 0,
+            outputAudio = 0,
+          ] = prices;
+          const spent = usage(
+            plain + cachedTokens + cacheWriteTokens + audioPromptTokens,
+            text + audioCompletionTokens,
+            {
+              cachedTokens,
+              cacheWriteTokens,
+              audioPromptTokens,
+              audioCompletionTokens,
+            },
+          );
           const pairs: [number, number][] = [
             [plain, input],
             [cachedTokens, cacheRead],
@@ -125,10 +158,21 @@ describe("any usage", () => {
             [text, output],
             [audioCompletionTokens, outputAudio],
           ];
-          const pico = pairs.reduce((sum, [count, price]) => sum + BigInt(count) * BigInt(price), 0n);
+          const pico = pairs.reduce(
+            (sum, [count, price]) => sum + BigInt(count) * BigInt(price),
+            0n,
+          );
           const expected = pico / 1_000n + (pico % 1_000n >= 500n ? 1n : 0n);
           fc.pre(expected <= BigInt(Number.MAX_SAFE_INTEGER));
-          const cost = costNanoUsd(spent, { input, output, cacheRead, cacheWrite, inputAudio, outputAudio, source: "test" });
+          const cost = costNanoUsd(spent, {
+            input,
+            output,
+            cacheRead,
+            cacheWrite,
+            inputAudio,
+            outputAudio,
+            source: "test",
+          });
           expect(cost).toBe(Number(expected));
         },
       ),
@@ -137,18 +181,24 @@ describe("any usage", () => {
 
   it("never costs less than nothing, nor counts a token twice, when its parts exceed the total", () => {
     fc.assert(
-      fc.property(tokens, tokens, tokens, tokens, (prompt, cachedTokens, cacheWriteTokens, audioPromptTokens) => {
-        const spent = usage(prompt, 0, { cachedTokens, cacheWriteTokens, audioPromptTokens });
-        const cost = costNanoUsd(spent, {
-          input: 1_000,
-          output: 0,
-          cacheRead: 1_000,
-          cacheWrite: 1_000,
-          inputAudio: 1_000,
-          source: "test",
-        });
-        expect(cost).toBe(prompt);
-      }),
+      fc.property(
+        tokens,
+        tokens,
+        tokens,
+        tokens,
+        (prompt, cachedTokens, cacheWriteTokens, audioPromptTokens) => {
+          const spent = usage(prompt, 0, { cachedTokens, cacheWriteTokens, audioPromptTokens });
+          const cost = costNanoUsd(spent, {
+            input: 1_000,
+            output: 0,
+            cacheRead: 1_000,
+            cacheWrite: 1_000,
+            inputAudio: 1_000,
+            source: "test",
+          });
+          expect(cost).toBe(prompt);
+        },
+      ),
     );
   });
 });
@@ -164,13 +214,22 @@ it("costs the sum of its parts, each within a nano-dollar of its own share", () 
       (counts, prices, discount, margin) => {
         const [plain = 0, cachedTokens = 0, output = 0, reasoningTokens = 0] = counts;
         const [input = 0, cacheRead = 0, out = 0, reasoning = 0] = prices;
-        const spent = usage(plain + cachedTokens, output + reasoningTokens, { cachedTokens, reasoningTokens });
+        const spent = usage(plain + cachedTokens, output + reasoningTokens, {
+          cachedTokens,
+          reasoningTokens,
+        });
         const price: Price = { input, cacheRead, output: out, reasoning, source: "test" };
         const terms = { discount, margin };
         const parts = costBreakdown(spent, price, terms) ?? [];
-        expect(parts.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(costNanoUsd(spent, price, terms));
+        expect(parts.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(
+          costNanoUsd(spent, price, terms),
+        );
         for (const { tokens: count, picoUsdPerToken, nanoUsd } of parts) {
-          const share = BigInt(count) * BigInt(picoUsdPerToken) * BigInt(1_000_000 - discount) * BigInt(1_000_000 + margin);
+          const share =
+            BigInt(count) *
+            BigInt(picoUsdPerToken) *
+            BigInt(1_000_000 - discount) *
+            BigInt(1_000_000 + margin);
           const apart = BigInt(nanoUsd) * 1_000_000_000_000_000n - share;
           expect(apart <= 1_000_000_000_000_000n && apart >= -1_000_000_000_000_000n).toBe(true);
         }
@@ -180,10 +239,17 @@ it("costs the sum of its parts, each within a nano-dollar of its own share", () 
 });
 
 /** A golden's arithmetic, worked out in exact decimals: nano-dollars, rounded half up. */
-function worked({ sum, times = "1", plus = "0" }: Pick<GoldenCase, "sum" | "times" | "plus">): number {
+function worked({
+  sum,
+  times = "1",
+  plus = "0",
+}: Pick<GoldenCase, "sum" | "times" | "plus">): number {
   const product = (text: string): Decimal => text.split("×").map(decimal).reduce(multiply);
   const micro = sum.split(" + ").map(product).reduce(add);
-  const dollars = add(multiply(multiply(micro, product(times)), decimal("0.000001")), decimal(plus));
+  const dollars = add(
+    multiply(multiply(micro, product(times)), decimal("0.000001")),
+    decimal(plus),
+  );
   const unit = 10n ** BigInt(dollars.places);
   return Number((dollars.digits * 1_000_000_000n * 2n + unit) / (unit * 2n));
 }

@@ -31,7 +31,11 @@ export interface CostPart {
  * else by its factor in `terms`. Otherwise the cost is unknown: another tier's price would be a
  * guess.
  */
-export function costNanoUsd(usage: Usage, price: Price, terms: CostTerms = NO_TERMS): number | undefined {
+export function costNanoUsd(
+  usage: Usage,
+  price: Price,
+  terms: CostTerms = NO_TERMS,
+): number | undefined {
   const bill = billOf(usage, price, terms);
   if (bill === undefined) return undefined;
   return plainNanoUsd(bill) ?? exactNanoUsd(bill);
@@ -46,12 +50,15 @@ function plainNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefin
   let list = HALF_NANO;
   // All amounts are at least zero, so an unsafe product or sum stays unsafe when more is added.
   for (const { tokens, picoUsdPerToken } of charges) list += tokens * picoUsdPerToken;
-  return Number.isSafeInteger(list) ? (list - (list % PICO_PER_NANO_NUMBER)) / PICO_PER_NANO_NUMBER : undefined;
+  return Number.isSafeInteger(list)
+    ? (list - (list % PICO_PER_NANO_NUMBER)) / PICO_PER_NANO_NUMBER
+    : undefined;
 }
 
 function exactNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefined {
   let list = 0n;
-  for (const { tokens, picoUsdPerToken } of charges) list += BigInt(tokens) * BigInt(picoUsdPerToken);
+  for (const { tokens, picoUsdPerToken } of charges)
+    list += BigInt(tokens) * BigInt(picoUsdPerToken);
   const nanoUsd = rounded(list * factor + fixed, scale);
   return Number.isSafeInteger(nanoUsd) ? nanoUsd : undefined;
 }
@@ -61,7 +68,11 @@ function exactNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefin
  * exactly where `costNanoUsd` is. Each part is the difference of two rounded running totals. So the
  * parts sum to the cost, and each is within a nano-dollar of its exact share.
  */
-export function costBreakdown(usage: Usage, price: Price, terms: CostTerms = NO_TERMS): CostPart[] | undefined {
+export function costBreakdown(
+  usage: Usage,
+  price: Price,
+  terms: CostTerms = NO_TERMS,
+): CostPart[] | undefined {
   const bill = billOf(usage, price, terms);
   if (bill === undefined) return undefined;
   let list = 0n;
@@ -77,7 +88,10 @@ export function costBreakdown(usage: Usage, price: Price, terms: CostTerms = NO_
   if (!Number.isSafeInteger(total)) return undefined;
   if (bill.fixed === 0n) return parts;
   const nanoUsd = total - before;
-  return [...parts, { kind: "margin", tokens: 1, picoUsdPerToken: terms.fixedPicoUsd ?? 0, nanoUsd }];
+  return [
+    ...parts,
+    { kind: "margin", tokens: 1, picoUsdPerToken: terms.fixedPicoUsd ?? 0, nanoUsd },
+  ];
 }
 
 /**
@@ -121,7 +135,11 @@ function billedUsage(usage: Usage, { promptTokens, completionTokens }: BilledUsa
 }
 
 /** The rates for a usage's length and service tier, and a factor in millionths. */
-function ratesOf(usage: Usage, price: Price, terms: CostTerms): { rates: Rates; multiple: number } | undefined {
+function ratesOf(
+  usage: Usage,
+  price: Price,
+  terms: CostTerms,
+): { rates: Rates; multiple: number } | undefined {
   const { promptTokens, serviceTier } = usage;
   const tier = reachedTier(price.tiers, promptTokens);
   const standard: Rates = tier === undefined ? price : { ...price, ...tier };

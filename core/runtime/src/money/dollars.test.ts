@@ -42,7 +42,12 @@ describe("dollars", () => {
   });
 
   it("in a message have no trailing zeros", () => {
-    expect([0, 1, 100_000_000, 2_000_000_000].map(dollarText)).toEqual(["0", "0.000000001", "0.1", "2"]);
+    expect([0, 1, 100_000_000, 2_000_000_000].map(dollarText)).toEqual([
+      "0",
+      "0.000000001",
+      "0.1",
+      "2",
+    ]);
   });
 
   it("of a configuration are bounded", () => {

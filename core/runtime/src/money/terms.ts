@@ -1,4 +1,7 @@
-/** Terms: adjustments of a list price by an operator's contract. Exact fractions, composed without rounding. */
+/**
+ * Terms: adjustments of a list price by an operator's contract. Exact fractions, composed without
+ * rounding.
+ */
 
 /** Fractions are integers of millionths. */
 export const MILLION = 1_000_000;

@@ -5,7 +5,10 @@ import { Secret, type HttpCall } from "@sluice/contract";
 /** Shorter values occur in ordinary words and are not secrets. */
 export const MIN_SECRET_CHARACTERS = 8;
 
-/** A credential in a header: the value, and the value without its scheme. Upstreams quote `Bearer sk-…` both ways. */
+/**
+ * A credential in a header: the value, and the value without its scheme. Upstreams quote `Bearer
+ * sk-…` both ways.
+ */
 export interface CredentialValue {
   readonly text: string;
   readonly bare: string;

@@ -3,7 +3,13 @@
  * client gets the original bytes.
  */
 
-import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from "node:zlib";
 
 /** Takes the compressed bytes and passes on the decoded ones. */
 export interface ReplyDecoder {
@@ -30,7 +36,10 @@ const DECODERS = new Map([
 ]);
 
 /** A decoder for a coding; `undefined` for an unknown one, or for several. */
-export function createReplyDecoder(coding: string, onChunk: (chunk: Uint8Array) => void): ReplyDecoder | undefined {
+export function createReplyDecoder(
+  coding: string,
+  onChunk: (chunk: Uint8Array) => void,
+): ReplyDecoder | undefined {
   const stream = DECODERS.get(coding.trim().toLowerCase())?.();
   if (stream === undefined) return undefined;
   let decoded = 0;

@@ -13,7 +13,9 @@ const WITHHELD = Buffer.from(
 );
 
 /** The headers of an error: its length and coding may change. */
-export function cleanErrorHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function cleanErrorHeaders(
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
   const { "content-length": _length, "content-encoding": _coding, ...kept } = headers;
   return kept;
 }
@@ -37,7 +39,10 @@ export async function* cleanErrorBody(
   if (rest.length > 0) yield rest;
 }
 
-async function* decoded(body: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* decoded(
+  body: AsyncIterable<Uint8Array>,
+  coding: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   let coded = 0;
@@ -50,7 +55,11 @@ async function* decoded(body: AsyncIterable<Uint8Array>, coding: string): AsyncG
     if (coded <= MAX_CODED_BYTES) decoder?.push(chunk);
   }
   await decoder?.end();
-  const isWhole = decoder !== undefined && coded <= MAX_CODED_BYTES && size <= MAX_DECODED_BYTES && (size > 0 || coded === 0);
+  const isWhole =
+    decoder !== undefined &&
+    coded <= MAX_CODED_BYTES &&
+    size <= MAX_DECODED_BYTES &&
+    (size > 0 || coded === 0);
   if (isWhole) yield* chunks;
   else yield WITHHELD;
 }

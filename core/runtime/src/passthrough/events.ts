@@ -20,7 +20,9 @@ export function nativeFrame(event: string | undefined, raw: string): NativeFrame
 }
 
 /** The events of a body's bytes. A reader that stops early ends the body. */
-export async function* readNativeEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<NativeFrame, void, undefined> {
+export async function* readNativeEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<NativeFrame, void, undefined> {
   let ready: NativeFrame[] = [];
   const reader = createEventReader(({ event, data }) => ready.push(nativeFrame(event, data)));
   for await (const chunk of body) {
@@ -52,5 +54,8 @@ function parse(raw: string): JsonObject {
     value = undefined;
   }
   if (isObject(value)) return value;
-  throw new GatewayError("upstream_invalid_response", "The upstream's stream has an event that is not a JSON object.");
+  throw new GatewayError(
+    "upstream_invalid_response",
+    "The upstream's stream has an event that is not a JSON object.",
+  );
 }

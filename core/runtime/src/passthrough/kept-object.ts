@@ -9,7 +9,10 @@ const SPACE = 0x20;
 export class KeptObject {
   #bytes = Buffer.allocUnsafe(1_024);
   #length = 0;
-  /** The length up to which a byte is written directly: the buffer's, or 0 while the object is skipped. */
+  /**
+   * The length up to which a byte is written directly: the buffer's, or 0 while the object is
+   * skipped.
+   */
   #roomBytes = 1_024;
   #isSkipped = false;
 

@@ -1,4 +1,7 @@
-/** The value of the provider's credential in the bytes of a successful native reply: masked, with the length that it has. */
+/**
+ * The value of the provider's credential in the bytes of a successful native reply: masked, with
+ * the length that it has.
+ */
 
 import type { HttpCall } from "@sluice/contract";
 import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./credential-values.ts";
@@ -7,8 +10,9 @@ const MASK = "*".charCodeAt(0);
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for a call without one. The common
- * piece costs one search for each credential. Only the end of a piece that begins a credential is held back.
+ * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for
+ * a call without one. The common piece costs one search for each credential. Only the end of a
+ * piece that begins a credential is held back.
  */
 export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefined {
   const forms = maskedForms(headers);
@@ -51,6 +55,7 @@ function masked(bytes: Buffer, form: Buffer, isForeign: boolean): Buffer {
 function beginOf(bytes: Buffer, form: Buffer): number {
   const first = form[0] as number;
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1));
-  while (at >= 0 && bytes.compare(form, 0, bytes.length - at, at) !== 0) at = bytes.indexOf(first, at + 1);
+  while (at >= 0 && bytes.compare(form, 0, bytes.length - at, at) !== 0)
+    at = bytes.indexOf(first, at + 1);
   return at < 0 ? bytes.length : at;
 }

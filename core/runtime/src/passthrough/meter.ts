@@ -5,7 +5,13 @@
 
 import type { JsonObject, StreamFraming, Usage } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "@sluice/kit/internals";
+import {
+  BEDROCK_METRICS,
+  carriedReply,
+  joinUsage,
+  pieces,
+  usagePlace,
+} from "@sluice/kit/internals";
 import { Native } from "@sluice/kit/passthrough";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { nativeTexts } from "./native-texts.ts";
@@ -16,7 +22,10 @@ export interface UsageMeter {
   push(chunk: Uint8Array): void;
   /** The usage so far, after the reply ended or was cut. */
   end(): Usage | undefined;
-  /** Whether the usage covers the whole reply, where it ended by its dialect (`isCut` false) or was cut. */
+  /**
+   * Whether the usage covers the whole reply, where it ended by its dialect (`isCut` false) or was
+   * cut.
+   */
   isTotal(isCut: boolean): boolean;
   /** Whether the framing of the reply is known, so that its texts can be counted. */
   readonly isRead: boolean;
@@ -50,9 +59,19 @@ export interface MeteredReply {
  * reason; any other is a file.
  */
 export function createUsageMeter({ contentType, finishReason, framing }: MeteredReply): UsageMeter {
-  if (contentType?.trim().toLowerCase().startsWith("image/") === true && finishReason !== undefined) {
+  if (
+    contentType?.trim().toLowerCase().startsWith("image/") === true &&
+    finishReason !== undefined
+  ) {
     const usage = pieces(finishReason === "SUCCESS" ? 1 : 0);
-    return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: 1 };
+    return {
+      push() {},
+      end: () => usage,
+      isTotal: () => true,
+      isRead: true,
+      texts: () => [],
+      scale: 1,
+    };
   }
   return new EventMeter(contentType, framing);
 }
@@ -81,7 +100,9 @@ class EventMeter implements UsageMeter {
   }
 
   isTotal(isCut: boolean): boolean {
-    return this.#usage !== undefined && (this.#place === "end" || (!isCut && this.#place === "part"));
+    return (
+      this.#usage !== undefined && (this.#place === "end" || (!isCut && this.#place === "part"))
+    );
   }
 
   get isRead(): boolean {
@@ -130,7 +151,10 @@ class EventMeter implements UsageMeter {
 }
 
 function isTelling(text: string): boolean {
-  return USAGE_WORDS.some((word) => text.includes(word)) || TOOL_WORDS.some((word) => text.includes(word));
+  return (
+    USAGE_WORDS.some((word) => text.includes(word)) ||
+    TOOL_WORDS.some((word) => text.includes(word))
+  );
 }
 
 function objectOf(text: string): JsonObject {

@@ -12,9 +12,15 @@ export interface NativeMatch {
 /** Finds the declared endpoint of a method and a path from the native root. */
 export type NativeMatcher = (method: HttpCall["method"], path: string) => NativeMatch | undefined;
 
-/** A matcher of endpoints. Literal parts of a path are compared exactly: another case or encoding does not match. */
+/**
+ * A matcher of endpoints. Literal parts of a path are compared exactly: another case or encoding
+ * does not match.
+ */
 export function createNativeMatcher(endpoints: readonly NativeEndpoint[]): NativeMatcher {
-  const compiled = endpoints.map((endpoint) => ({ endpoint, expression: expressionOf(endpoint.path) }));
+  const compiled = endpoints.map((endpoint) => ({
+    endpoint,
+    expression: expressionOf(endpoint.path),
+  }));
   return (method, path) => {
     for (const { endpoint, expression } of compiled) {
       if ((endpoint.method ?? "POST") !== method) continue;
@@ -28,14 +34,24 @@ export function createNativeMatcher(endpoints: readonly NativeEndpoint[]): Nativ
   };
 }
 
-/** Whether one of an operator's patterns opens a path: `GET v1/files`, `v1/batches/**`. `*` is one segment, `**` the rest. */
-export function createOpenMatcher(patterns: readonly string[]): (method: HttpCall["method"], path: string) => boolean {
+/**
+ * Whether one of an operator's patterns opens a path: `GET v1/files`, `v1/batches/**`. `*` is one
+ * segment, `**` the rest.
+ */
+export function createOpenMatcher(
+  patterns: readonly string[],
+): (method: HttpCall["method"], path: string) => boolean {
   const compiled = patterns.map((pattern) => {
     const [, method, path = ""] = /^(?:(GET|POST|PUT|PATCH|DELETE) )?\/?(\S+)$/.exec(pattern) ?? [];
-    const parts = path.split("/").map((part) => (part === "**" ? ".*" : part.split("*").map(escaped).join("[^/]*")));
+    const parts = path
+      .split("/")
+      .map((part) => (part === "**" ? ".*" : part.split("*").map(escaped).join("[^/]*")));
     return { method, expression: new RegExp(`^${parts.join("/")}$`) };
   });
-  return (method, path) => compiled.some((pattern) => (pattern.method ?? method) === method && pattern.expression.test(path));
+  return (method, path) =>
+    compiled.some(
+      (pattern) => (pattern.method ?? method) === method && pattern.expression.test(path),
+    );
 }
 
 /** The path of a call from the native root; `undefined` for a path outside it. */
@@ -50,7 +66,13 @@ export function pathFromRoot(url: string, { root }: Pick<NativeApi, "root">): st
 function expressionOf(pattern: string): RegExp {
   const parts = pattern
     .split(/(\{[a-z]+\})/)
-    .map((part) => (part === "{model}" ? "(?<model>[^/]+)" : part.startsWith("{") ? "[A-Za-z0-9._~-]+" : escaped(part)));
+    .map((part) =>
+      part === "{model}"
+        ? "(?<model>[^/]+)"
+        : part.startsWith("{")
+          ? "[A-Za-z0-9._~-]+"
+          : escaped(part),
+    );
   return new RegExp(`^${parts.join("")}$`);
 }
 
@@ -60,7 +82,10 @@ function escaped(text: string): string {
 
 const DOTS = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
-/** The model of a path as the upstream decodes it; `undefined` when it decodes to several path segments. */
+/**
+ * The model of a path as the upstream decodes it; `undefined` when it decodes to several path
+ * segments.
+ */
 function modelOf(text: string, hasSlashes: boolean): string | undefined {
   let model: string;
   try {

@@ -14,9 +14,18 @@ export function nativeTexts(event: JsonObject): string[] {
 }
 
 /** Bedrock's ConverseStream: deltas of blocks; `p` is padding. */
-function converseTexts({ contentBlockIndex, delta, start, role, stopReason, metrics }: JsonObject): string[] | undefined {
+function converseTexts({
+  contentBlockIndex,
+  delta,
+  start,
+  role,
+  stopReason,
+  metrics,
+}: JsonObject): string[] | undefined {
   if (typeof contentBlockIndex !== "number") {
-    const isFrame = delta === undefined && (typeof stopReason === "string" || isObject(metrics) || typeof role === "string");
+    const isFrame =
+      delta === undefined &&
+      (typeof stopReason === "string" || isObject(metrics) || typeof role === "string");
     return isFrame ? [] : undefined;
   }
   const { text, reasoningContent, toolUse } = isObject(delta) ? delta : {};
@@ -39,11 +48,23 @@ function ollamaTexts({ done, message, response, thinking }: JsonObject): string[
 
 /** Whole replies, and their generated members. */
 function wholeTexts(event: JsonObject): string[] | undefined {
-  const { choices, content, output, completion, message, results, generation, type, event_type: kind } = event;
+  const {
+    choices,
+    content,
+    output,
+    completion,
+    message,
+    results,
+    generation,
+    type,
+    event_type: kind,
+  } = event;
   if (kind !== undefined) return kind === "text-generation" ? texts(event.text) : [];
   if (
     Array.isArray(choices) &&
-    choices.some((choice) => isObject(choice) && (isObject(choice.message) || choice.delta === undefined))
+    choices.some(
+      (choice) => isObject(choice) && (isObject(choice.message) || choice.delta === undefined),
+    )
   )
     return all(choices.filter(isObject).map(({ message: said, text }) => said ?? text ?? null));
   if (type === "message" && Array.isArray(content)) return all(content);
@@ -52,7 +73,9 @@ function wholeTexts(event: JsonObject): string[] | undefined {
   if (isObject(output) && isObject(output.message)) return all(output.message);
   if (typeof event.id === "string" && isObject(message) && type === undefined) return all(message);
   if (typeof generation === "string") return [generation];
-  return Array.isArray(results) && typeof event.inputTextTokenCount === "number" ? all(results) : undefined;
+  return Array.isArray(results) && typeof event.inputTextTokenCount === "number"
+    ? all(results)
+    : undefined;
 }
 
 function streamTexts(event: JsonObject): string[] {
@@ -64,7 +87,9 @@ function streamTexts(event: JsonObject): string[] {
   }
   // Later events of responses repeat the texts whole, and events of other dialects are named; a
   // call of Gemini comes whole.
-  return read.pieces.filter(({ isWhole, path }) => isWhole !== true || path[0] === "candidates").map(({ text }) => text);
+  return read.pieces
+    .filter(({ isWhole, path }) => isWhole !== true || path[0] === "candidates")
+    .map(({ text }) => text);
 }
 
 function all(value: JsonValue): string[] {

@@ -4,7 +4,10 @@ import { expect, it } from "vitest";
 import { createRedactor, credentialForms } from "./redact.ts";
 
 const VALUE = 'sk-up/str"eam+0123456789';
-const FORMS = credentialForms({ authorization: new Secret("key", `Bearer ${VALUE}`), accept: "application/json" });
+const FORMS = credentialForms({
+  authorization: new Secret("key", `Bearer ${VALUE}`),
+  accept: "application/json",
+});
 
 it("finds the credential in all of its forms, wherever the body is split", () => {
   const quoted = [
@@ -25,7 +28,8 @@ it("finds the credential in all of its forms, wherever the body is split", () =>
         const bytes = Buffer.from(`${before}${form}${after}`);
         const redactor = createRedactor(FORMS);
         const parts: Uint8Array[] = [];
-        for (let at = 0; at < bytes.length; at += size) parts.push(redactor.push(bytes.subarray(at, at + size)));
+        for (let at = 0; at < bytes.length; at += size)
+          parts.push(redactor.push(bytes.subarray(at, at + size)));
         const text = Buffer.concat([...parts, redactor.end()]).toString();
         expect(text).toContain("[redacted]");
         expect(text).not.toContain(form);
@@ -37,5 +41,7 @@ it("finds the credential in all of its forms, wherever the body is split", () =>
 
 it("keeps the bytes of a body without it, and hides nothing that is short", () => {
   const redactor = createRedactor(credentialForms({ "x-api-key": new Secret("key", "short") }));
-  expect(Buffer.concat([redactor.push(Buffer.from("a short text")), redactor.end()]).toString()).toBe("a short text");
+  expect(
+    Buffer.concat([redactor.push(Buffer.from("a short text")), redactor.end()]).toString(),
+  ).toBe("a short text");
 });

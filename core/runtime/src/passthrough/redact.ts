@@ -1,4 +1,7 @@
-/** Removes the provider's credential from an error body, in the forms in which upstreams and proxies quote it. */
+/**
+ * Removes the provider's credential from an error body, in the forms in which upstreams and proxies
+ * quote it.
+ */
 
 import type { HttpCall } from "@sluice/contract";
 import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./credential-values.ts";

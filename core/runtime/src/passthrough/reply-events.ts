@@ -1,7 +1,7 @@
 /**
  * The JSON events of a native reply in any framing: server-sent events, the provider's own frames,
- * lines or a list of objects, one object. The first bytes decide about the framing, not the content type,
- * which a proxy may have changed.
+ * lines or a list of objects, one object. The first bytes decide about the framing, not the content
+ * type, which a proxy may have changed.
  */
 
 import type { StreamFraming } from "@sluice/contract";
@@ -69,7 +69,11 @@ export function createReplyEvents(
 
 type Framing = "json" | "lines" | "unknown" | StreamFraming;
 
-function framingOf(head: Buffer, own: StreamFraming | undefined, isWhole: boolean): Framing | undefined {
+function framingOf(
+  head: Buffer,
+  own: StreamFraming | undefined,
+  isWhole: boolean,
+): Framing | undefined {
   const isOwn = own === undefined ? false : own.begins(head);
   if (isOwn === true) return own;
   if (isOwn === undefined && !isWhole) return undefined;
@@ -83,7 +87,11 @@ function framingOf(head: Buffer, own: StreamFraming | undefined, isWhole: boolea
   return text.length < TEXT_HEAD_BYTES && !isWhole ? undefined : "unknown";
 }
 
-function readerOf(framing: Exclude<Framing, "unknown">, values: JsonValues, onEvent: (text: string) => void) {
+function readerOf(
+  framing: Exclude<Framing, "unknown">,
+  values: JsonValues,
+  onEvent: (text: string) => void,
+) {
   switch (framing) {
     case "json":
       return (chunk: Uint8Array): void => values.push(chunk);
@@ -94,8 +102,14 @@ function readerOf(framing: Exclude<Framing, "unknown">, values: JsonValues, onEv
   }
 }
 
-/** Frames of the provider. After a damaged or too large one, the bytes are still relayed, and the events so far count. */
-function ownFrames(framing: StreamFraming, onEvent: (text: string) => void): (chunk: Uint8Array) => void {
+/**
+ * Frames of the provider. After a damaged or too large one, the bytes are still relayed, and the
+ * events so far count.
+ */
+function ownFrames(
+  framing: StreamFraming,
+  onEvent: (text: string) => void,
+): (chunk: Uint8Array) => void {
   let isWhole = true;
   const reader = framing.createReader(({ data }) => onEvent(data));
   return (chunk) => {

@@ -3,7 +3,10 @@
 import type { HttpCall, ProviderInstance } from "@sluice/contract";
 import type { UpstreamResponse } from "@sluice/kit/internals";
 
-/** Headers of every API. Rate limits of a shared credential, cookies and server names are not among them. */
+/**
+ * Headers of every API. Rate limits of a shared credential, cookies and server names are not among
+ * them.
+ */
 const FORWARDED = [
   "content-type",
   "content-length",
@@ -35,12 +38,16 @@ export function nativeReplyHeaders(
   }
   for (const name of native?.addressHeaders ?? []) {
     const value = headers[name];
-    const own = typeof value === "string" ? ownAddress(value, call.url, native?.root ?? "", address) : undefined;
+    const own =
+      typeof value === "string"
+        ? ownAddress(value, call.url, native?.root ?? "", address)
+        : undefined;
     if (own !== undefined) kept[name] = own;
   }
   if (showsRateLimits !== true) return kept;
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value === "string" && RATE_LIMIT.test(name)) kept[name.replace(/^x-/, "x-upstream-")] = value;
+    if (typeof value === "string" && RATE_LIMIT.test(name))
+      kept[name.replace(/^x-/, "x-upstream-")] = value;
   }
   return kept;
 }
@@ -49,7 +56,12 @@ export function nativeReplyHeaders(
  * Converts an address of the upstream to one of the gateway. One of another host is dropped: a
  * client would send its key there.
  */
-function ownAddress(value: string, url: string, root: string, address: string | undefined): string | undefined {
+function ownAddress(
+  value: string,
+  url: string,
+  root: string,
+  address: string | undefined,
+): string | undefined {
   const origin = url.slice(0, url.indexOf("/", url.indexOf("//") + 2));
   const base = root === "" ? `${origin}/` : `${origin}/${root}/`;
   if (address === undefined || !value.startsWith(base)) return undefined;

@@ -17,7 +17,12 @@ import {
 import { noted } from "../transport/attempt.ts";
 import { authorize } from "../transport/calls/authorize.ts";
 import { closing } from "../stream/closing.ts";
-import { asGatewayError, type ConnectionPlace, type Upstream, type UpstreamResponse } from "@sluice/kit/internals";
+import {
+  asGatewayError,
+  type ConnectionPlace,
+  type Upstream,
+  type UpstreamResponse,
+} from "@sluice/kit/internals";
 import { Native } from "@sluice/kit/passthrough";
 import { foreignReplyId, upstreamRequestId } from "../transport/upstream-request-id.ts";
 import { cleanErrorBody, cleanErrorHeaders } from "./error-body.ts";
@@ -45,7 +50,10 @@ export interface PassthroughOptions {
   readonly usage?: NativeUsage;
   /** Whether the endpoint generates text. A total of zero is then wrong for a reply with text. */
   readonly generates?: boolean;
-  /** The gateway's own address of the provider, for headers that name the upstream's. Absent: those headers are dropped. */
+  /**
+   * The gateway's own address of the provider, for headers that name the upstream's. Absent: those
+   * headers are dropped.
+   */
   readonly address?: string | undefined;
   /** The size and quality of the images that the request asks for. */
   readonly images?: Omit<ImageUsage, "count"> | undefined;
@@ -69,7 +77,12 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
     const call = await authorize(provider.translation, options.call, signal);
     // A read is not billed.
     const sent = call.method === "POST" ? { attempt } : {};
-    const response = await upstream.send(call, { signal, timeouts: provider.timeouts, place, ...sent });
+    const response = await upstream.send(call, {
+      signal,
+      timeouts: provider.timeouts,
+      place,
+      ...sent,
+    });
     attempt.waited(clock.monotonic() - startedMs);
     attempt.respond(undefined, upstreamRequestId(response.headers));
     const { status } = response;
@@ -107,13 +120,18 @@ function meteredBody(
   const { provider, attempt, clock, signal, usage = "text" } = options;
   const { body, status } = response;
   // A refusal is not billed, and a free reply is not counted.
-  const metering = status < 400 && usage !== "free" ? openMetering(response, provider.translation.framing) : undefined;
+  const metering =
+    status < 400 && usage !== "free"
+      ? openMetering(response, provider.translation.framing)
+      : undefined;
   let ending: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     const isCut = attempt.outcome === undefined;
     if (isCut) {
       const reason: unknown = signal.reason;
-      const gone = isGatewayError(reason) ? reason : new GatewayError("client_closed", "The client closed the connection.");
+      const gone = isGatewayError(reason)
+        ? reason
+        : new GatewayError("client_closed", "The client closed the connection.");
       attempt.cut(gone, clock.now());
       body.cancel(attempt.error);
     }
@@ -127,7 +145,10 @@ function meteredBody(
 async function* readBody(
   { body, status }: UpstreamResponse,
   { attempt, clock }: PassthroughOptions,
-  { metering, masker }: { readonly metering: Metering | undefined; readonly masker: BodyFilter | undefined },
+  {
+    metering,
+    masker,
+  }: { readonly metering: Metering | undefined; readonly masker: BodyFilter | undefined },
   end: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
@@ -155,7 +176,9 @@ async function* readBody(
 }
 
 function rejected(status: number): GatewayError {
-  return new GatewayError("upstream_rejected", `The upstream answered with status ${status}.`, { status });
+  return new GatewayError("upstream_rejected", `The upstream answered with status ${status}.`, {
+    status,
+  });
 }
 
 interface Metering {
@@ -166,9 +189,15 @@ interface Metering {
 
 function openMetering({ headers }: UpstreamResponse, framing: StreamFraming | undefined): Metering {
   const { "content-type": type, "content-encoding": coding, "finish-reason": ended } = headers;
-  const meter = createUsageMeter({ contentType: textOf(type), finishReason: textOf(ended), framing });
+  const meter = createUsageMeter({
+    contentType: textOf(type),
+    finishReason: textOf(ended),
+    framing,
+  });
   const isCoded = coding !== undefined && coding !== "identity";
-  const decoder = isCoded ? createReplyDecoder(String(coding), (chunk) => meter.push(chunk)) : undefined;
+  const decoder = isCoded
+    ? createReplyDecoder(String(coding), (chunk) => meter.push(chunk))
+    : undefined;
   return { meter, decoder, push: (chunk) => (isCoded ? decoder : meter)?.push(chunk) };
 }
 
@@ -177,12 +206,20 @@ function textOf(value: string | string[] | undefined): string | undefined {
 }
 
 /** A reply does not always say the size and quality of its images; the request does. */
-function withTraits(usage: Usage | undefined, traits: Omit<ImageUsage, "count"> | undefined): Usage | undefined {
+function withTraits(
+  usage: Usage | undefined,
+  traits: Omit<ImageUsage, "count"> | undefined,
+): Usage | undefined {
   return usage?.images === undefined ? usage : { ...usage, images: { ...traits, ...usage.images } };
 }
 
 /** The reported usage, or the counted one. */
-function record(meter: UsageMeter, { headers }: UpstreamResponse, options: PassthroughOptions, isCut: boolean): void {
+function record(
+  meter: UsageMeter,
+  { headers }: UpstreamResponse,
+  options: PassthroughOptions,
+  isCut: boolean,
+): void {
   const { attempt, usage = "text", generates = false } = options;
   const reported = withTraits(meter.end(), options.images);
   attempt.identify(foreignReplyId(meter.replyId, undefined));

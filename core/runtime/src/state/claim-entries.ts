@@ -54,7 +54,10 @@ export class ClaimEntries {
     };
   }
 
-  /** Drops a window and slots, and the spent money of a budget. A reservation keeps the slots that it was taken from. */
+  /**
+   * Drops a window and slots, and the spent money of a budget. A reservation keeps the slots that
+   * it was taken from.
+   */
   reset(key: string): void {
     this.#windows.delete(key);
     this.#slots.delete(key);

@@ -8,7 +8,10 @@ export interface Slots {
   inFlight: number;
 }
 
-/** Money of a period. Before the ledger was read, `spent` is the sum of the settlements of this process. */
+/**
+ * Money of a period. Before the ledger was read, `spent` is the sum of the settlements of this
+ * process.
+ */
 export interface Budget {
   spent: number;
   reserved: number;
@@ -41,22 +44,40 @@ export function add(claim: Claim, entry: Entry): number {
 export function stateOf(claim: Claim, entry: Entry, nowMs: number): ClaimState {
   if (claim.kind === "window") {
     const window = entry as SlidingWindow;
-    return { limit: claim.limit, remaining: Math.max(0, claim.limit - window.used), resetMs: emptyMs(window, nowMs) };
+    return {
+      limit: claim.limit,
+      remaining: Math.max(0, claim.limit - window.used),
+      resetMs: emptyMs(window, nowMs),
+    };
   }
   if (claim.kind === "concurrent") {
     const remaining = Math.max(0, claim.limit - (entry as Slots).inFlight);
     return { limit: claim.limit, remaining, resetMs: undefined };
   }
-  return { limit: claim.limitNanoUsd, remaining: leftOf(claim, entry as Budget), resetMs: undefined };
+  return {
+    limit: claim.limitNanoUsd,
+    remaining: leftOf(claim, entry as Budget),
+    resetMs: undefined,
+  };
 }
 
 function leftOf({ limitNanoUsd }: BudgetClaim, { spent, reserved }: Budget): number {
   return Math.max(0, limitNanoUsd - spent - reserved);
 }
 
-/** The answer when a claim does not fit: the wait until all windows admit it, and the state of each limit. */
-export function refusal(claims: readonly Claim[], entries: readonly Entry[], failedIndex: number, nowMs: number): TakeResult {
-  const neverFits = claims.some((claim, at) => at === failedIndex && amountOf(claim) > limitOf(claim));
+/**
+ * The answer when a claim does not fit: the wait until all windows admit it, and the state of each
+ * limit.
+ */
+export function refusal(
+  claims: readonly Claim[],
+  entries: readonly Entry[],
+  failedIndex: number,
+  nowMs: number,
+): TakeResult {
+  const neverFits = claims.some(
+    (claim, at) => at === failedIndex && amountOf(claim) > limitOf(claim),
+  );
   const waits = claims.map((claim, at) =>
     claim.kind === "window" && claim.amount <= claim.limit
       ? waitMs(entries[at] as SlidingWindow, nowMs, claim.amount, claim.limit)
@@ -66,7 +87,8 @@ export function refusal(claims: readonly Claim[], entries: readonly Entry[], fai
     outcome: "refused",
     failedIndex,
     neverFits,
-    retryAfterMs: claims[failedIndex]!.kind !== "window" || neverFits ? undefined : Math.max(...waits),
+    retryAfterMs:
+      claims[failedIndex]!.kind !== "window" || neverFits ? undefined : Math.max(...waits),
     states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)),
   };
 }

@@ -18,7 +18,11 @@ const claimsOf = (amount: number): Claim[] => [
 const action = oneof(
   record({ do: constantFrom("take" as const), amount: nat(120) }),
   // What was reserved covers what was used: only then can a limit hold whatever comes.
-  record({ do: constantFrom("settle" as const), which: nat(20), part: integer({ min: 0, max: 4 }) }),
+  record({
+    do: constantFrom("settle" as const),
+    which: nat(20),
+    part: integer({ min: 0, max: 4 }),
+  }),
   record({ do: constantFrom("wait" as const), ms: nat(400) }),
   record({ do: constantFrom("renew" as const), which: nat(20) }),
 );
@@ -50,22 +54,32 @@ describe("decisions", () => {
           else if (step.do === "renew") {
             const reservation = open[step.which % Math.max(1, open.length)];
             // Only what is still held: a lease that ran out is put back past limits, by contract.
-            if (state.held().some(({ id }) => id === reservation?.id)) state.renew([reservation!], LEASE_MS);
+            if (state.held().some(({ id }) => id === reservation?.id))
+              state.renew([reservation!], LEASE_MS);
           } else {
-            const reservation = { id: freshId(), claims: claimsOf(step.amount), amount: step.amount };
+            const reservation = {
+              id: freshId(),
+              claims: claimsOf(step.amount),
+              amount: step.amount,
+            };
             const result = state.take(reservation, LEASE_MS);
             if (result.outcome !== "granted") continue;
             open.push(reservation);
             admitted.push({ atMs: clock.monotonic(), amount: step.amount % 7 });
           }
           const nowMs = clock.monotonic();
-          const inSpan = admitted.filter(({ atMs }) => atMs > nowMs - WINDOW_MS).reduce((sum, { amount }) => sum + amount, 0);
+          const inSpan = admitted
+            .filter(({ atMs }) => atMs > nowMs - WINDOW_MS)
+            .reduce((sum, { amount }) => sum + amount, 0);
           expect(inSpan).toBeLessThanOrEqual(LIMITS.window);
           const [slots, money] = state.read(["s", "b"]);
           expect(slots?.inFlight ?? 0).toBeLessThanOrEqual(LIMITS.slot);
           expect(money?.spentNanoUsd).toBe(spent);
           const held = state.held().flatMap(({ claims }) => claims);
-          const reserved = held.reduce((sum, claim) => sum + (claim.kind === "budget" ? claim.amountNanoUsd : 0), 0);
+          const reserved = held.reduce(
+            (sum, claim) => sum + (claim.kind === "budget" ? claim.amountNanoUsd : 0),
+            0,
+          );
           expect(money?.reservedNanoUsd).toBe(reserved);
         }
         while (open.length > 0) settle(0, 2);

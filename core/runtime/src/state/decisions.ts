@@ -1,6 +1,16 @@
-/** Decisions of shared state in this process: plain maps, each decision one synchronous call, and so atomic. */
+/**
+ * Decisions of shared state in this process: plain maps, each decision one synchronous call, and so
+ * atomic.
+ */
 
-import type { Claim, ClaimState, Clock, Reservation, StateReading, TakeResult } from "@sluice/contract";
+import type {
+  Claim,
+  ClaimState,
+  Clock,
+  Reservation,
+  StateReading,
+  TakeResult,
+} from "@sluice/contract";
 import { ClaimEntries } from "./claim-entries.ts";
 import { add, type Budget, type Entry, fits, refusal, stateOf } from "./claims.ts";
 import { type Held, Leases } from "./leases.ts";
@@ -9,7 +19,10 @@ import { addNow, advance, giveBack, type SlidingWindow } from "./window.ts";
 /** The dependencies of decisions. */
 export interface DecisionOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Windows, slots and budgets kept at most, each; beyond it what is idle goes first, then the oldest. Default 50,000. */
+  /**
+   * Windows, slots and budgets kept at most, each; beyond it what is idle goes first, then the
+   * oldest. Default 50,000.
+   */
   readonly maxKeys?: number;
 }
 
@@ -73,7 +86,8 @@ class Decisions implements LocalDecisions {
       if (claim.kind === "budget" && !(entry as Budget).isSeeded) isSeeded = false;
       else if (failedIndex === -1 && !fits(claim, entry)) failedIndex = at;
     }
-    if (this.#leases.find(id) !== undefined) return { outcome: "granted", states: statesOf(claims, entries, nowMs) };
+    if (this.#leases.find(id) !== undefined)
+      return { outcome: "granted", states: statesOf(claims, entries, nowMs) };
     if (!isSeeded) return { outcome: "unseeded", keys: unseededKeys(claims, entries) };
     if (failedIndex !== -1) return refusal(claims, entries, failedIndex, nowMs);
     const parts: number[] = [];
@@ -102,8 +116,11 @@ class Decisions implements LocalDecisions {
         this.#leases.extend(held, leaseUntilMs);
         continue;
       }
-      const entries = claims.map((claim) => (claim.kind === "window" ? undefined : this.#entries.of(claim, 0)));
-      for (const [at, claim] of claims.entries()) if (entries[at] !== undefined) add(claim, entries[at]);
+      const entries = claims.map((claim) =>
+        claim.kind === "window" ? undefined : this.#entries.of(claim, 0),
+      );
+      for (const [at, claim] of claims.entries())
+        if (entries[at] !== undefined) add(claim, entries[at]);
       this.#leases.hold(id, { claims, entries, parts: [], leaseUntilMs });
     }
   }
@@ -152,17 +169,28 @@ class Decisions implements LocalDecisions {
   }
 }
 
-function statesOf(claims: readonly Claim[], entries: readonly Entry[], nowMs: number): ClaimState[] {
+function statesOf(
+  claims: readonly Claim[],
+  entries: readonly Entry[],
+  nowMs: number,
+): ClaimState[] {
   const states: ClaimState[] = [];
-  for (let at = 0; at < claims.length; at += 1) states.push(stateOf(claims[at]!, entries[at]!, nowMs));
+  for (let at = 0; at < claims.length; at += 1)
+    states.push(stateOf(claims[at]!, entries[at]!, nowMs));
   return states;
 }
 
 function unseededKeys(claims: readonly Claim[], entries: readonly Entry[]): string[] {
-  return claims.filter((claim, at) => claim.kind === "budget" && !(entries[at] as Budget).isSeeded).map(({ key }) => key);
+  return claims
+    .filter((claim, at) => claim.kind === "budget" && !(entries[at] as Budget).isSeeded)
+    .map(({ key }) => key);
 }
 
-function correctWindows({ claims: taken, entries, parts }: Held, actual: readonly Claim[], nowMs: number): void {
+function correctWindows(
+  { claims: taken, entries, parts }: Held,
+  actual: readonly Claim[],
+  nowMs: number,
+): void {
   for (let at = 0; at < taken.length; at += 1) {
     const claim = taken[at]!;
     const settled = actual[at];

@@ -6,7 +6,10 @@ import { createRecords, type LocalRecords } from "./records.ts";
 import { createReplay, longestLeaseMs, type Replay } from "./replay.ts";
 import { createShares, type Shares } from "./shares.ts";
 
-/** Decides at this gateway's share of the limits, and keeps what the server must learn when it is back. */
+/**
+ * Decides at this gateway's share of the limits, and keeps what the server must learn when it is
+ * back.
+ */
 export class Fallback {
   readonly records: LocalRecords;
   readonly #driver: StateDriver;
@@ -22,7 +25,9 @@ export class Fallback {
     this.records = createRecords({ clock });
   }
 
-  /** Begins to decide. From now on the ledger reports the spend. Reservations are held here already. */
+  /**
+   * Begins to decide. From now on the ledger reports the spend. Reservations are held here already.
+   */
   begin(): void {
     this.#decisions.forgetSpent();
     this.#shares.clear();
@@ -34,7 +39,9 @@ export class Fallback {
     return this.#shares.unscaled(reservation, result);
   }
 
-  /** Decides a reservation whose fate at the server is not known. A refusal is settled there later. */
+  /**
+   * Decides a reservation whose fate at the server is not known. A refusal is settled there later.
+   */
   takeUncertain(reservation: Reservation, leaseMs: number): TakeResult {
     const result = this.take(reservation, leaseMs);
     if (result.outcome === "refused") {
@@ -67,7 +74,10 @@ export class Fallback {
     this.#decisions.seed(key, spentNanoUsd);
   }
 
-  /** Seeds a budget at the server. A budget that the server lost gets back the reservations that are held here. */
+  /**
+   * Seeds a budget at the server. A budget that the server lost gets back the reservations that are
+   * held here.
+   */
   async seedServer(key: string, spentNanoUsd: number): Promise<void> {
     const held = this.#decisions.held(key);
     const restored = held.length > 0 ? this.#driver.renew(held, longestLeaseMs(held)) : undefined;

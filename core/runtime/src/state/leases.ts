@@ -49,7 +49,10 @@ export class Leases {
     this.#earliestEndMs = Math.min(this.#earliestEndMs, leaseUntilMs);
   }
 
-  /** Ends a reservation and frees its slots and reserved money. Returns its state before, `"unknown"` where it had none. */
+  /**
+   * Ends a reservation and frees its slots and reserved money. Returns its state before,
+   * `"unknown"` where it had none.
+   */
   end(id: string): Held | "expired" | "unknown" {
     const held = this.#held.get(id);
     if (held === undefined) return this.#expired.delete(id) ? "expired" : "unknown";

@@ -6,7 +6,12 @@ const LONG_MS = 60_000;
 
 describe("records", () => {
   it("stay below their bytes and their number: the oldest goes", () => {
-    const records = createRecords({ clock: fakeClock(), maxRecords: 5, maxBytes: 100, maxEntryBytes: 60 });
+    const records = createRecords({
+      clock: fakeClock(),
+      maxRecords: 5,
+      maxBytes: 100,
+      maxEntryBytes: 60,
+    });
     const finish = (key: string, size: number): boolean => {
       records.begin(key, "body", "one", LONG_MS);
       return records.complete(key, "one", new Uint8Array(size), LONG_MS);
@@ -30,7 +35,8 @@ describe("records", () => {
     };
     finish("repeat:quiet:1", 100);
     records.begin("repeat:quiet:2", "body", "one", LONG_MS);
-    for (let serial = 0; serial < 1_000; serial += 1) finish(`repeat:loud:${serial}`, serial % 2 === 0 ? 1 : 4_000);
+    for (let serial = 0; serial < 1_000; serial += 1)
+      finish(`repeat:loud:${serial}`, serial % 2 === 0 ? 1 : 4_000);
     expect(records.begin("repeat:quiet:1", "body", "two", LONG_MS).outcome).toBe("done");
     expect(records.begin("repeat:quiet:2", "body", "two", LONG_MS).outcome).toBe("running");
     expect(records.begin("repeat:loud:999", "body", "two", LONG_MS).outcome).toBe("done");

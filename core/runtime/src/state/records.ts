@@ -34,11 +34,17 @@ interface Holding {
 }
 
 /**
- * Records over a map of this process. The part of a key before its last colon names the holder. When the map is full, a holder with
- * more than its share loses its own oldest record; else the oldest of all is dropped.
+ * Records over a map of this process. The part of a key before its last colon names the holder.
+ * When the map is full, a holder with more than its share loses its own oldest record; else the
+ * oldest of all is dropped.
  */
 export function createRecords(options: RecordOptions): LocalRecords {
-  const { clock, maxRecords = 10_000, maxBytes = 64 * 2 ** 20, maxEntryBytes = 4 * 2 ** 20 } = options;
+  const {
+    clock,
+    maxRecords = 10_000,
+    maxBytes = 64 * 2 ** 20,
+    maxEntryBytes = 4 * 2 ** 20,
+  } = options;
   const kept = new Kept(maxRecords, maxBytes);
   const find = (key: string): Entry | undefined => {
     const entry = kept.get(key);
@@ -61,7 +67,12 @@ export function createRecords(options: RecordOptions): LocalRecords {
       if (entry?.owner !== owner || entry.bytes !== undefined) return false;
       kept.drop(key);
       if (bytes.length > Math.min(maxEntryBytes, maxBytes)) return false;
-      kept.keep(key, { bodyDigest: entry.bodyDigest, owner, bytes, untilMs: clock.monotonic() + ttlMs });
+      kept.keep(key, {
+        bodyDigest: entry.bodyDigest,
+        owner,
+        bytes,
+        untilMs: clock.monotonic() + ttlMs,
+      });
       return true;
     },
     abandon(key, owner) {
@@ -112,7 +123,8 @@ class Kept {
     holding.bytes += size;
     this.#bytes += size;
     while (this.#entries.size > this.#maxRecords || this.#bytes > this.#maxBytes) {
-      const [oldest = key] = this.#isOverShare(holding) && holding.keys.size > 1 ? holding.keys : this.#entries.keys();
+      const [oldest = key] =
+        this.#isOverShare(holding) && holding.keys.size > 1 ? holding.keys : this.#entries.keys();
       this.drop(oldest);
     }
   }

@@ -1,4 +1,7 @@
-/** Settlements that a server of shared state missed. They are kept in order and sent when it answers again. */
+/**
+ * Settlements that a server of shared state missed. They are kept in order and sent when it answers
+ * again.
+ */
 
 import type { Reservation, StateDriver } from "@sluice/contract";
 import type { HeldReservation, LocalDecisions } from "./decisions.ts";
@@ -7,11 +10,19 @@ import type { HeldReservation, LocalDecisions } from "./decisions.ts";
 export interface Replay {
   /** Keeps a settlement. Beyond the bound the oldest are lost; their cost is in the ledger. */
   keep(reservation: Reservation): void;
-  /** Notes a reservation granted here while `catchUp` runs; those from before it finds by itself. */
+  /**
+   * Notes a reservation granted here while `catchUp` runs; those from before it finds by itself.
+   */
   owe(reservation: Reservation, leaseMs: number): void;
-  /** Sends what is kept, then what is held here, until little is left. Rejects when the server fails; what was not sent is kept. */
+  /**
+   * Sends what is kept, then what is held here, until little is left. Rejects when the server
+   * fails; what was not sent is kept.
+   */
   catchUp(): Promise<void>;
-  /** Sends all that is left. The sends have begun when this returns, so they precede every later call. */
+  /**
+   * Sends all that is left. The sends have begun when this returns, so they precede every later
+   * call.
+   */
   flush(): Promise<void>;
   /** The settlements that were lost since the last call of this function. */
   takeDropped(): number;
@@ -66,9 +77,12 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
       owed = [];
       isCatchingUp = true;
       const held = local.held();
-      for (let rounds = 0; kept.length > 0 && rounds < MAX_ROUNDS; rounds += 1) await sendSome(BATCH);
-      for (let at = 0; at < held.length; at += BATCH) await driver.renew(held.slice(at, at + BATCH), longestLeaseMs(held));
-      for (let rounds = 0; kept.length + owed.length > BATCH && rounds < MAX_ROUNDS; rounds += 1) await sendSome(BATCH);
+      for (let rounds = 0; kept.length > 0 && rounds < MAX_ROUNDS; rounds += 1)
+        await sendSome(BATCH);
+      for (let at = 0; at < held.length; at += BATCH)
+        await driver.renew(held.slice(at, at + BATCH), longestLeaseMs(held));
+      for (let rounds = 0; kept.length + owed.length > BATCH && rounds < MAX_ROUNDS; rounds += 1)
+        await sendSome(BATCH);
     },
     async flush() {
       isCatchingUp = false;

@@ -6,8 +6,9 @@
  *                                       └───────── a call fails ───────┘
  *     each of them ── stop ──► stopped
  *
- * Only in the state connected the server decides. In the others this process decides by its fallback, so that no request waits for
- * a server that is dead or slow and no two places decide at the same time.
+ * Only in the state connected the server decides. In the others this process decides by its
+ * fallback, so that no request waits for a server that is dead or slow and no two places decide at
+ * the same time.
  */
 
 import {
@@ -40,7 +41,10 @@ const LONG_PAUSE_MS = 10_000;
 
 type State = "connected" | "degraded" | "recovering" | "stopped";
 
-/** Shared state whose calls do not fail. Settlements are kept while the server is away and sent first when it is back. */
+/**
+ * Shared state whose calls do not fail. Settlements are kept while the server is away and sent
+ * first when it is back.
+ */
 export function createResilientState(options: ResilientOptions): StateDriver {
   return new ResilientState(options);
 }
@@ -84,7 +88,9 @@ class ResilientState implements StateDriver {
   }
 
   take(reservation: Reservation, leaseMs: number): MaybePromise<TakeResult> {
-    return this.isAway ? this.#fallback.take(reservation, leaseMs) : this.#takeShared(reservation, leaseMs);
+    return this.isAway
+      ? this.#fallback.take(reservation, leaseMs)
+      : this.#takeShared(reservation, leaseMs);
   }
 
   settle(reservation: Reservation): MaybePromise<void> {
@@ -156,7 +162,10 @@ class ResilientState implements StateDriver {
     this.#state = "degraded";
     this.#degradedSinceMs = clock.monotonic();
     this.#fallback.begin();
-    log.warn("shared state is away: this gateway decides alone", { reason: errorMessage(error), share: `1/${instances}` });
+    log.warn("shared state is away: this gateway decides alone", {
+      reason: errorMessage(error),
+      share: `1/${instances}`,
+    });
     this.#probeLater();
   }
 
@@ -225,7 +234,11 @@ function resilientCache(cache: StateCache, ask: Ask): StateCache {
   };
 }
 
-function resilientRecords(records: StateRecords, { records: local }: Fallback, ask: Ask): StateRecords {
+function resilientRecords(
+  records: StateRecords,
+  { records: local }: Fallback,
+  ask: Ask,
+): StateRecords {
   return {
     begin: (key, bodyDigest, owner, leaseMs) =>
       ask(

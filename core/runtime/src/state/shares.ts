@@ -1,15 +1,24 @@
-/** Shares of limits: the part that one of several gateways may admit while it cannot reach the others. */
+/**
+ * Shares of limits: the part that one of several gateways may admit while it cannot reach the
+ * others.
+ */
 
 import type { Claim, Reservation, TakeResult } from "@sluice/contract";
 
 /** The shares of one gateway. */
 export interface Shares {
-  /** The spend of a budget key at the time at which this gateway began to decide alone. Only the rest is divided. */
+  /**
+   * The spend of a budget key at the time at which this gateway began to decide alone. Only the
+   * rest is divided.
+   */
   seeded(key: string, spentNanoUsd: number): void;
   clear(): void;
   /** A reservation with this gateway's share as its limits. */
   scaled(reservation: Reservation): Reservation;
-  /** The answer to it in the words of the whole limits; what would fit the whole limit but not the share is no "never". */
+  /**
+   * The answer to it in the words of the whole limits; what would fit the whole limit but not the
+   * share is no "never".
+   */
   unscaled(reservation: Reservation, result: TakeResult): TakeResult;
 }
 
@@ -22,12 +31,18 @@ export function createShares(instances: number): Shares {
 
   const shareOf = (claim: Claim): Claim => {
     if (claim.kind !== "budget")
-      return { ...claim, limit: Math.min(claim.limit, Math.max(1, Math.floor(claim.limit / instances))) };
+      return {
+        ...claim,
+        limit: Math.min(claim.limit, Math.max(1, Math.floor(claim.limit / instances))),
+      };
     const spent = seeds.get(claim.key);
     // Not seeded yet: no limit is checked before the seed.
     if (spent === undefined) return { ...claim, limitNanoUsd: 0 };
     const rest = Math.max(0, claim.limitNanoUsd - spent);
-    return { ...claim, limitNanoUsd: Math.min(claim.limitNanoUsd, spent + Math.floor(rest / instances)) };
+    return {
+      ...claim,
+      limitNanoUsd: Math.min(claim.limitNanoUsd, spent + Math.floor(rest / instances)),
+    };
   };
 
   return {
@@ -35,13 +50,20 @@ export function createShares(instances: number): Shares {
       if (seeds.size < MAX_SEEDS && !seeds.has(key)) seeds.set(key, spentNanoUsd);
     },
     clear: () => seeds.clear(),
-    scaled: (reservation) => (instances === 1 ? reservation : { id: reservation.id, claims: reservation.claims.map(shareOf) }),
+    scaled: (reservation) =>
+      instances === 1
+        ? reservation
+        : { id: reservation.id, claims: reservation.claims.map(shareOf) },
     unscaled({ claims }, result) {
       if (instances === 1 || result.outcome === "unseeded") return result;
       const states = result.states.map((state, at) => ({ ...state, limit: limitOf(claims[at]!) }));
       if (result.outcome === "granted") return { ...result, states };
       const failed = claims[result.failedIndex]!;
-      return { ...result, states, neverFits: result.neverFits && amountOf(failed) > limitOf(failed) };
+      return {
+        ...result,
+        states,
+        neverFits: result.neverFits && amountOf(failed) > limitOf(failed),
+      };
     },
   };
 }

@@ -1,4 +1,7 @@
-/** A map for what comes and goes with every request: it lives long, and nothing that it held stays behind it. */
+/**
+ * A map for what comes and goes with every request: it lives long, and nothing that it held stays
+ * behind it.
+ */
 
 /** One entry, in the chain of its bucket. */
 interface Entry<T> {
@@ -8,12 +11,15 @@ interface Entry<T> {
 }
 
 const BUCKETS = 1_024;
-/** Of longer keys only the end decides about the bucket: 48 random bits of an id, 60 of a digest. */
+/**
+ * Of longer keys only the end decides about the bucket: 48 random bits of an id, 60 of a digest.
+ */
 const HASHED_CHARACTERS = 16;
 
 /**
- * Values by text. A `Map` under constant adding and deleting is copied into a new table again and again. The old tables keep their
- * values alive (core/decisions/2026-11-20-heap.md). Here the buckets stay, and a deleted entry keeps no reference to its neighbour.
+ * Values by text. A `Map` under constant adding and deleting is copied into a new table again and
+ * again. The old tables keep their values alive (core/decisions/2026-11-20-heap.md). Here the
+ * buckets stay, and a deleted entry keeps no reference to its neighbour.
  */
 export class TransientMap<T> {
   readonly #buckets: (Entry<T> | undefined)[] = Array.from({ length: BUCKETS }, () => undefined);
@@ -62,7 +68,9 @@ export class TransientMap<T> {
     this.#size = 0;
   }
 
-  /** All entries as they are now, in no particular order: what is deleted meanwhile is among them. */
+  /**
+   * All entries as they are now, in no particular order: what is deleted meanwhile is among them.
+   */
   entries(): [key: string, value: T][] {
     const all: [string, T][] = [];
     for (let entry of this.#buckets) {

@@ -9,14 +9,23 @@ export interface SlidingWindow {
   readonly partMs: number;
   /** By `index % PARTS`. */
   readonly amounts: number[];
-  /** The part of the present: `index * partMs` is the moment at which what is taken in it is free again. */
+  /**
+   * The part of the present: `index * partMs` is the moment at which what is taken in it is free
+   * again.
+   */
   newest: number;
   used: number;
 }
 
 /** An empty window. */
 export function createWindow(windowMs: number): SlidingWindow {
-  return { windowMs, partMs: windowMs / (PARTS - 1), amounts: Array.from({ length: PARTS }, () => 0), newest: 0, used: 0 };
+  return {
+    windowMs,
+    partMs: windowMs / (PARTS - 1),
+    amounts: Array.from({ length: PARTS }, () => 0),
+    newest: 0,
+    used: 0,
+  };
 }
 
 /** Forgets what has left the window. */
@@ -51,7 +60,12 @@ export function giveBack(window: SlidingWindow, index: number, amount: number): 
 }
 
 /** How long until `amount` more fits, in whole milliseconds, when nothing else is taken. */
-export function waitMs(window: SlidingWindow, nowMs: number, amount: number, limit: number): number {
+export function waitMs(
+  window: SlidingWindow,
+  nowMs: number,
+  amount: number,
+  limit: number,
+): number {
   let surplus = window.used + amount - limit;
   if (surplus <= 0) return 0;
   for (let index = window.newest - PARTS + 1; index <= window.newest; index += 1) {

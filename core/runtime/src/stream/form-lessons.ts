@@ -3,7 +3,10 @@
 import type { EventForm, Frame } from "@sluice/contract";
 import { StreamForm } from "@sluice/kit/internals";
 
-/** Events from which a form may be learnt in vain, and events read by their form that allow one more. */
+/**
+ * Events from which a form may be learnt in vain, and events read by their form that allow one
+ * more.
+ */
 const FREE_LESSONS = 16;
 const EVENTS_FOR_A_LESSON = 8;
 
@@ -18,8 +21,8 @@ export class FormLessons {
   #lessons = 0;
 
   /**
-   * Begins an event that has no known form. Returns whether its form is of use: an event that came in pieces keeps the last
-   * form, and gives none.
+   * Begins an event that has no known form. Returns whether its form is of use: an event that came
+   * in pieces keeps the last form, and gives none.
    */
   begin(wire: string | undefined): boolean {
     this.declared = undefined;

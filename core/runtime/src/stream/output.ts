@@ -1,4 +1,7 @@
-/** The output of one stream's translator: frames in a queue, and what the attempt's record keeps of them. */
+/**
+ * The output of one stream's translator: frames in a queue, and what the attempt's record keeps of
+ * them.
+ */
 
 import {
   type AttemptWriter,
@@ -42,12 +45,18 @@ export interface FormedOutput extends FormedEvents {
   framedEvent(event: UpstreamEvent): void;
 }
 
-/** Gives events to the translator, and queues its frames. Events of a known form pass the translator by. */
+/**
+ * Gives events to the translator, and queues its frames. Events of a known form pass the translator
+ * by.
+ */
 export class StreamOutput implements StreamSink, FormedOutput {
   committed = false;
   takesForm = false;
   isDone = false;
-  /** Whether events of one form may be taken together. While a stream is held, each frame is measured. */
+  /**
+   * Whether events of one form may be taken together. While a stream is held, each frame is
+   * measured.
+   */
   mayRun = true;
   readonly #options: OutputOptions;
   readonly #observed = new ObservedText();
@@ -159,7 +168,9 @@ export class StreamOutput implements StreamSink, FormedOutput {
     this.committed = true;
     attempt.firstContent(clock.now());
     attempt.waited(clock.monotonic() - startedMs);
-    // The translator parsed a frame with the upstream's id; a frame of the gateway shows its own id as text.
-    if (frame.raw?.includes(replyId) !== true) attempt.identify(foreignReplyId(frame.chunk().id, replyId));
+    // The translator parsed a frame with the upstream's id; a frame of the gateway shows its own id
+    // as text.
+    if (frame.raw?.includes(replyId) !== true)
+      attempt.identify(foreignReplyId(frame.chunk().id, replyId));
   }
 }

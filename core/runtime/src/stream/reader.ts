@@ -6,7 +6,10 @@ import type { FormedOutput } from "./output.ts";
 
 const TEXT_EVENTS = "text/event-stream";
 
-/** A reader for a content type: server-sent events, or the provider's own framing. `undefined` for any other type. */
+/**
+ * A reader for a content type: server-sent events, or the provider's own framing. `undefined` for
+ * any other type.
+ */
 export function createStreamReader(
   contentType: string,
   own: StreamFraming | undefined,
@@ -37,5 +40,7 @@ function readerFor(
 ): EventReader | undefined {
   const type = contentType.toLowerCase();
   if (type.startsWith(TEXT_EVENTS)) return textReader();
-  return own !== undefined && type.startsWith(own.contentType) ? own.createReader(onEvent) : undefined;
+  return own !== undefined && type.startsWith(own.contentType)
+    ? own.createReader(onEvent)
+    : undefined;
 }

@@ -1,8 +1,21 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Frame } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import { type BatchSource, BatchedFrames, batchesOf, FrameBatch, rawFrame } from "@sluice/kit/internals";
-import { bytesFor, framesFor, replayBytes, type ReaderOptions, type ReplayBuffer, replayFrames } from "./replay-buffer.ts";
+import {
+  type BatchSource,
+  BatchedFrames,
+  batchesOf,
+  FrameBatch,
+  rawFrame,
+} from "@sluice/kit/internals";
+import {
+  bytesFor,
+  framesFor,
+  replayBytes,
+  type ReaderOptions,
+  type ReplayBuffer,
+  replayFrames,
+} from "./replay-buffer.ts";
 
 const KEPT = { maxBytes: 100, keepsRead: true };
 const PASSING = { maxBytes: 100, keepsRead: false };
@@ -24,9 +37,11 @@ function source(texts: readonly string[], failure?: Error) {
   return { frames: frames(), state };
 }
 
-const numbered = (count: number) => Array.from({ length: count }, (_, index) => String(index).padStart(10, "0"));
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, index) => String(index).padStart(10, "0"));
 
-const read = (buffer: ReplayBuffer<FrameBatch>, options?: ReaderOptions<FrameBatch>) => framesFor(buffer.join(options));
+const read = (buffer: ReplayBuffer<FrameBatch>, options?: ReaderOptions<FrameBatch>) =>
+  framesFor(buffer.join(options));
 
 async function textsOf(frames: AsyncIterable<Frame>): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
@@ -34,7 +49,8 @@ async function textsOf(frames: AsyncIterable<Frame>): Promise<(string | undefine
   return texts;
 }
 
-const complete = (buffer: ReplayBuffer<FrameBatch>) => buffer.complete?.flatMap(({ frames }) => frames.map(({ raw }) => raw));
+const complete = (buffer: ReplayBuffer<FrameBatch>) =>
+  buffer.complete?.flatMap(({ frames }) => frames.map(({ raw }) => raw));
 
 describe("a replay buffer", () => {
   it("gives every reader all frames, also one that comes late", async () => {
@@ -42,12 +58,18 @@ describe("a replay buffer", () => {
     const first = read(buffer);
     await first.next();
     await first.next();
-    expect(await Promise.all([textsOf(first), textsOf(read(buffer))])).toEqual([["c"], ["a", "b", "c"]]);
+    expect(await Promise.all([textsOf(first), textsOf(read(buffer))])).toEqual([
+      ["c"],
+      ["a", "b", "c"],
+    ]);
     expect(complete(buffer)).toEqual(["a", "b", "c"]);
   });
 
   it("hands on the batches in which frames arrived", async () => {
-    const batches = [new FrameBatch([rawFrame("a"), rawFrame("b")]), new FrameBatch([rawFrame("c")])];
+    const batches = [
+      new FrameBatch([rawFrame("a"), rawFrame("b")]),
+      new FrameBatch([rawFrame("c")]),
+    ];
     const waiting = [...batches];
     const frames = new BatchedFrames({ next: async () => waiting.shift(), close: () => undefined });
     const buffer = replayFrames(frames, KEPT);
@@ -68,7 +90,10 @@ describe("a replay buffer", () => {
     const failure = new GatewayError("stream_truncated", "Cut.");
     const buffer = replayFrames(source(["a"], failure).frames, KEPT);
     const ends = await Promise.allSettled([read(buffer), read(buffer)].map(textsOf));
-    expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([failure, failure]);
+    expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([
+      failure,
+      failure,
+    ]);
     expect([buffer.isOpen, buffer.complete]).toEqual([false, undefined]);
   });
 

@@ -1,6 +1,7 @@
 /**
- * A stream with several readers, each at its own pace. What was read is kept up to a bound, so that a reader that joins later or
- * reads more slowly misses nothing. Frames are kept in the batches in which they arrived.
+ * A stream with several readers, each at its own pace. What was read is kept up to a bound, so that
+ * a reader that joins later or reads more slowly misses nothing. Frames are kept in the batches in
+ * which they arrived.
  */
 
 import { batchesOf, BatchedFrames, type FrameBatch, unlessAborted } from "@sluice/kit/internals";
@@ -20,13 +21,19 @@ export interface ItemSource<T> {
 export interface ReplayOptions {
   /** Maximum bytes that are kept. The newest item is kept whatever its size. */
   readonly maxBytes: number;
-  /** Whether items stay after every reader has read them: for readers that join later, and for `complete`. */
+  /**
+   * Whether items stay after every reader has read them: for readers that join later, and for
+   * `complete`.
+   */
   readonly keepsRead: boolean;
 }
 
 /** Options of a reader. */
 export interface ReaderOptions<T> {
-  /** Reads what the other readers pull. It neither pulls nor keeps the stream open, and its own failures are no GatewayError. */
+  /**
+   * Reads what the other readers pull. It neither pulls nor keeps the stream open, and its own
+   * failures are no GatewayError.
+   */
   readonly isSpectator?: boolean;
   /** Ends the wait of this reader alone. */
   readonly signal?: AbortSignal;
@@ -37,7 +44,9 @@ export interface ReaderOptions<T> {
 }
 
 /** The end of a stream. `left`: its last reader left before its end. */
-type End = { readonly kind: "complete" | "left" } | { readonly kind: "failed"; readonly error: unknown };
+type End =
+  | { readonly kind: "complete" | "left" }
+  | { readonly kind: "failed"; readonly error: unknown };
 
 /** The buffer of one stream. The reader that is ahead pulls; the others find the pulled items. */
 export class ReplayBuffer<T> {
@@ -101,7 +110,10 @@ export class ReplayBuffer<T> {
     }
   }
 
-  /** The item that a reader reads next; `undefined` when it has not arrived. Throws when it was dropped. */
+  /**
+   * The item that a reader reads next; `undefined` when it has not arrived. Throws when it was
+   * dropped.
+   */
   take(reader: ReplayReader<T>): T | undefined {
     if (reader.at < this.#first) throw tooSlow(reader);
     const item = this.#items[reader.at - this.#first];
@@ -125,7 +137,10 @@ export class ReplayBuffer<T> {
     }
   }
 
-  /** Waits for the next item, or for the end. One pull at a time for all readers. A spectator pulls nothing. Never rejects. */
+  /**
+   * Waits for the next item, or for the end. One pull at a time for all readers. A spectator pulls
+   * nothing. Never rejects.
+   */
   more({ isSpectator }: ReplayReader<T>): Promise<void> {
     if (isSpectator) return (this.#change ??= Promise.withResolvers<void>()).promise;
     this.#pull ??= this.#advance();
@@ -151,7 +166,10 @@ export class ReplayBuffer<T> {
     this.#trim();
   }
 
-  /** Drops items that all readers have read, where none is to stay. Beyond the bound, drops the oldest: a slower reader then finds a gap. */
+  /**
+   * Drops items that all readers have read, where none is to stay. Beyond the bound, drops the
+   * oldest: a slower reader then finds a gap.
+   */
   #trim(): void {
     const { maxBytes, keepsRead } = this.#options;
     if (keepsRead && this.#first === 0 && this.#bytes <= maxBytes) return;
@@ -200,7 +218,10 @@ export class ReplayReader<T> implements ItemSource<T> {
     return this.#buffer.isOneByOne;
   }
 
-  /** The next item; `undefined` at the end, and after a failure. Rejects with the failure, or with `overloaded` behind a gap. */
+  /**
+   * The next item; `undefined` at the end, and after a failure. Rejects with the failure, or with
+   * `overloaded` behind a gap.
+   */
   async next(): Promise<T | undefined> {
     const { select } = this.#options;
     try {
@@ -241,7 +262,10 @@ export class ReplayReader<T> implements ItemSource<T> {
 }
 
 /** A buffer of frames. Its items are batches, measured by the text of their frames. */
-export function replayFrames(frames: AsyncIterable<Frame>, options: ReplayOptions): ReplayBuffer<FrameBatch> {
+export function replayFrames(
+  frames: AsyncIterable<Frame>,
+  options: ReplayOptions,
+): ReplayBuffer<FrameBatch> {
   return new ReplayBuffer(batchesOf(frames), ({ bytes }) => bytes, options);
 }
 
@@ -251,7 +275,10 @@ export function framesFor(reader: ReplayReader<FrameBatch>): BatchedFrames {
 }
 
 /** A buffer of a body. */
-export function replayBytes(body: AsyncIterable<Uint8Array>, options: ReplayOptions): ReplayBuffer<Uint8Array> {
+export function replayBytes(
+  body: AsyncIterable<Uint8Array>,
+  options: ReplayOptions,
+): ReplayBuffer<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   const source: ItemSource<Uint8Array> = {
     async next() {
@@ -266,7 +293,9 @@ export function replayBytes(body: AsyncIterable<Uint8Array>, options: ReplayOpti
 }
 
 /** The pieces of a body for a reader. */
-export function bytesFor(reader: ReplayReader<Uint8Array>): AsyncIterableIterator<Uint8Array, undefined> {
+export function bytesFor(
+  reader: ReplayReader<Uint8Array>,
+): AsyncIterableIterator<Uint8Array, undefined> {
   return {
     async next() {
       const value = await reader.next();
@@ -284,7 +313,10 @@ export function bytesFor(reader: ReplayReader<Uint8Array>): AsyncIterableIterato
 
 function tooSlow({ isSpectator }: ReaderOptions<never>): Error {
   if (isSpectator === true) return new Error("The spectator fell behind the stream.");
-  return new GatewayError("overloaded", "The stream was read more slowly than an identical one, by more than the gateway keeps.");
+  return new GatewayError(
+    "overloaded",
+    "The stream was read more slowly than an identical one, by more than the gateway keeps.",
+  );
 }
 
 function abandoned({ isSpectator }: ReaderOptions<never>): Error {

@@ -1,4 +1,7 @@
-/** The headers that count when two requests are compared: those that reach an upstream and may change its answer. */
+/**
+ * The headers that count when two requests are compared: those that reach an upstream and may
+ * change its answer.
+ */
 
 import type { Exchange, ProviderInstance } from "@sluice/contract";
 import { isCallHeaderValue, stepHeaders } from "./calls/call-headers.ts";
@@ -21,8 +24,13 @@ const TRACES: ReadonlySet<string> = new Set([
 ]);
 const TRACE_FAMILIES = ["x-b3-", "x-datadog-"];
 
-/** The names in `pass_headers` of some providers that may change an answer: sorted, each once, without traces. */
-export function answerHeaderNames(providers: Iterable<ProviderInstance | undefined>): readonly string[] {
+/**
+ * The names in `pass_headers` of some providers that may change an answer: sorted, each once,
+ * without traces.
+ */
+export function answerHeaderNames(
+  providers: Iterable<ProviderInstance | undefined>,
+): readonly string[] {
   const names = new Set<string>();
   for (const provider of providers) for (const name of provider?.passHeaders ?? []) names.add(name);
   return [...names].filter(mayAnswerBy).toSorted();
@@ -32,7 +40,10 @@ export function answerHeaderNames(providers: Iterable<ProviderInstance | undefin
  * The client's values under these names, as alternating names and values. A value that is not
  * forwarded is left out.
  */
-export function sentHeaders({ client }: Pick<Exchange, "client">, names: readonly string[]): readonly string[] {
+export function sentHeaders(
+  { client }: Pick<Exchange, "client">,
+  names: readonly string[],
+): readonly string[] {
   if (names.length === 0) return NONE;
   return names.flatMap((name) => {
     const value = client.header(name);

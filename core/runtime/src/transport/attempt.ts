@@ -1,4 +1,7 @@
-/** One attempt: sends a call and returns a reply, a primed stream or an error. It also keeps the attempt's record. */
+/**
+ * One attempt: sends a call and returns a reply, a primed stream or an error. It also keeps the
+ * attempt's record.
+ */
 
 import {
   type AttemptWriter,
@@ -63,7 +66,9 @@ export interface AttemptOptions {
 export interface AttemptObserver {
   /** The head of a successful response arrived. */
   answered(): void;
-  /** The attempt has its outcome. A successfully opened stream ends later and is not reported here. */
+  /**
+   * The attempt has its outcome. A successfully opened stream ends later and is not reported here.
+   */
   ended(): void;
 }
 
@@ -101,7 +106,10 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
  * Waits for the note of the call, for steps that did not. Rejects and releases the connection when
  * the call must not be made.
  */
-export async function noted(attempt: AttemptWriter, place: ConnectionPlace | undefined): Promise<void> {
+export async function noted(
+  attempt: AttemptWriter,
+  place: ConnectionPlace | undefined,
+): Promise<void> {
   try {
     await attempt.noted;
   } catch (error) {
@@ -116,7 +124,17 @@ interface Sent {
 }
 
 async function run(options: AttemptOptions, startedMs: number, sent: Sent): Promise<Reply> {
-  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, dropListener } = options;
+  const {
+    provider,
+    request,
+    call,
+    attempt,
+    clock,
+    includeUsage,
+    commitAfter,
+    firstContent,
+    dropListener,
+  } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
   attempt.respond(response.status, upstreamRequestId(response.headers));
@@ -132,7 +150,17 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
     const bounds = { commitAfter, firstContent, dropListener, clean };
     const { framing } = translation;
-    return openStream({ response, translator, framing, attempt, replyId, includeUsage, clock, startedMs, ...bounds });
+    return openStream({
+      response,
+      translator,
+      framing,
+      attempt,
+      replyId,
+      includeUsage,
+      clock,
+      startedMs,
+      ...bounds,
+    });
   }
   const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
   // A large reply is a piece of work of its own.
@@ -141,13 +169,19 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   const { document } = decoded;
   // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets
   // it as a stream.
-  const reply: Reply = request.stream ? wholeAsStream(document.value, includeUsage) : { kind: "whole", status: 200, document };
+  const reply: Reply = request.stream
+    ? wholeAsStream(document.value, includeUsage)
+    : { kind: "whole", status: 200, document };
   settle(options, decoded);
   return reply;
 }
 
 /** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */
-function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array, { headers }: UpstreamResponse): DecodedReply {
+function decode(
+  { provider, request, attempt }: AttemptOptions,
+  body: Uint8Array,
+  { headers }: UpstreamResponse,
+): DecodedReply {
   try {
     return provider.translation.decode(body, request, headers);
   } catch (error) {
@@ -166,7 +200,11 @@ function looksLikeReply(body: Uint8Array): boolean {
   return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
 }
 
-async function send(options: AttemptOptions, call: HttpCall, sent: Sent): Promise<UpstreamResponse> {
+async function send(
+  options: AttemptOptions,
+  call: HttpCall,
+  sent: Sent,
+): Promise<UpstreamResponse> {
   const { provider, upstream, signal, attempt, place } = options;
   const { translation } = provider;
   let ready;
@@ -184,8 +222,14 @@ async function send(options: AttemptOptions, call: HttpCall, sent: Sent): Promis
 }
 
 /** The deadlines of the call: a stream has its own for the first byte. */
-function timeoutsOf({ provider: { timeouts }, request, firstByteMs }: AttemptOptions): ProviderTimeouts {
-  const mostMs = request.stream ? (timeouts.streamFirstByteMs ?? timeouts.firstByteMs) : timeouts.firstByteMs;
+function timeoutsOf({
+  provider: { timeouts },
+  request,
+  firstByteMs,
+}: AttemptOptions): ProviderTimeouts {
+  const mostMs = request.stream
+    ? (timeouts.streamFirstByteMs ?? timeouts.firstByteMs)
+    : timeouts.firstByteMs;
   const ms = Math.min(mostMs, firstByteMs ?? Infinity);
   return ms === timeouts.firstByteMs ? timeouts : { ...timeouts, firstByteMs: ms };
 }

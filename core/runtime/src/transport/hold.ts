@@ -1,4 +1,7 @@
-/** Decides how long a stream is held after its first content, so that an early failure can still be retried. */
+/**
+ * Decides how long a stream is held after its first content, so that an early failure can still be
+ * retried.
+ */
 
 import type { Frame } from "@sluice/contract";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";

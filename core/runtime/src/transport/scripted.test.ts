@@ -10,7 +10,13 @@ const CALL: HttpCall = {
   headers: { "X-Mark": "1" },
   body: "hello",
 };
-const OK: ScriptedAnswer = { kind: "response", status: 200, headers: { a: "b" }, chunks: ["one", "two"], end: "whole" };
+const OK: ScriptedAnswer = {
+  kind: "response",
+  status: 200,
+  headers: { a: "b" },
+  chunks: ["one", "two"],
+  end: "whole",
+};
 
 async function send(answer: ScriptedAnswer, signal = new AbortController().signal) {
   const seen: ScriptedCall[] = [];
@@ -19,13 +25,19 @@ async function send(answer: ScriptedAnswer, signal = new AbortController().signa
     return answer;
   });
   const response = await upstream.send(CALL, { signal, timeouts: TIMEOUTS });
-  return { seen, response, body: async () => Buffer.from(await response.body.collect(1_000)).toString() };
+  return {
+    seen,
+    response,
+    body: async () => Buffer.from(await response.body.collect(1_000)).toString(),
+  };
 }
 
 describe("scripted connections", () => {
   it("show the call without its query, and give the scripted response", async () => {
     const { seen, response, body } = await send(OK);
-    expect(seen).toMatchObject([{ method: "POST", url: "https://upstream.invalid/v1/chat", body: "hello" }]);
+    expect(seen).toMatchObject([
+      { method: "POST", url: "https://upstream.invalid/v1/chat", body: "hello" },
+    ]);
     expect(seen[0]?.headers.get("x-mark")).toBe("1");
     expect(response).toMatchObject({ status: 200, headers: { a: "b" } });
     expect(await body()).toBe("onetwo");

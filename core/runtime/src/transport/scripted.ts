@@ -1,4 +1,7 @@
-/** Connections to a scripted upstream: the script replaces the network, the transport is the real one. */
+/**
+ * Connections to a scripted upstream: the script replaces the network, the transport is the real
+ * one.
+ */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Dispatcher } from "undici";
@@ -30,8 +33,14 @@ export type ScriptedAnswer =
   | { readonly kind: "silent" }
   | { readonly kind: "refused" };
 
-/** Connections whose calls `answer` answers. No socket is opened; timers, bounds and aborts are the transport's. */
-export function createScriptedUpstream(options: UpstreamOptions, answer: (call: ScriptedCall) => ScriptedAnswer): Upstream {
+/**
+ * Connections whose calls `answer` answers. No socket is opened; timers, bounds and aborts are the
+ * transport's.
+ */
+export function createScriptedUpstream(
+  options: UpstreamOptions,
+  answer: (call: ScriptedCall) => ScriptedAnswer,
+): Upstream {
   const script: Dispatching = {
     dispatch(call, handler) {
       void play(new Performance(handler), answer(callOf(call)));
@@ -46,15 +55,22 @@ export function createScriptedUpstream(options: UpstreamOptions, answer: (call: 
 function callOf({ origin, path, method, headers, body }: Dispatcher.DispatchOptions): ScriptedCall {
   const flat = headers as readonly string[];
   const named = new Map<string, string>();
-  for (let index = 0; index + 1 < flat.length; index += 2) named.set(flat[index]!.toLowerCase(), flat[index + 1]!);
-  const text = typeof body === "string" ? body : body instanceof Uint8Array ? Buffer.from(body).toString("utf8") : "";
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    named.set(flat[index]!.toLowerCase(), flat[index + 1]!);
+  const text =
+    typeof body === "string"
+      ? body
+      : body instanceof Uint8Array
+        ? Buffer.from(body).toString("utf8")
+        : "";
   return { method, url: `${String(origin)}${path.split("?")[0]}`, headers: named, body: text };
 }
 
 async function play(performance: Performance, answer: ScriptedAnswer): Promise<void> {
   await nextTurn();
   if (!performance.begin()) return;
-  if (answer.kind === "refused") return performance.fail("ECONNREFUSED", "The script refuses the connection.");
+  if (answer.kind === "refused")
+    return performance.fail("ECONNREFUSED", "The script refuses the connection.");
   performance.sent();
   if (answer.kind === "silent") return;
   performance.respond(answer.status, answer.headers);
@@ -64,10 +80,13 @@ async function play(performance: Performance, answer: ScriptedAnswer): Promise<v
   }
   await nextTurn();
   if (answer.end === "whole") performance.end();
-  else if (answer.end === "cut") performance.fail("UND_ERR_SOCKET", "The script cuts the connection.");
+  else if (answer.end === "cut")
+    performance.fail("UND_ERR_SOCKET", "The script cuts the connection.");
 }
 
-/** One call from the handler's view: undici's callbacks in undici's order, and none after its end. */
+/**
+ * One call from the handler's view: undici's callbacks in undici's order, and none after its end.
+ */
 class Performance {
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #controller: Dispatcher.DispatchController;
@@ -108,13 +127,16 @@ class Performance {
   }
 
   respond(status: number, headers: Readonly<Record<string, string>>): void {
-    if (!this.#isOver) this.#handler.onResponseStart?.(this.#controller, status, { ...headers }, "");
+    if (!this.#isOver)
+      this.#handler.onResponseStart?.(this.#controller, status, { ...headers }, "");
   }
 
   /** Waits while the reader is slow. Resolves with false after the reader has gone. */
   async write(chunk: string | Uint8Array): Promise<boolean> {
-    if (this.#isPaused && !this.#isOver) await new Promise<void>((resolve) => (this.#resumed = resolve));
-    if (!this.#isOver) this.#handler.onResponseData?.(this.#controller, Buffer.from(chunk as string));
+    if (this.#isPaused && !this.#isOver)
+      await new Promise<void>((resolve) => (this.#resumed = resolve));
+    if (!this.#isOver)
+      this.#handler.onResponseData?.(this.#controller, Buffer.from(chunk as string));
     return !this.#isOver;
   }
 
@@ -123,7 +145,12 @@ class Performance {
   }
 
   fail(code: string, message: string): void {
-    this.#finish(() => this.#handler.onResponseError?.(this.#controller, Object.assign(new Error(message), { code })));
+    this.#finish(() =>
+      this.#handler.onResponseError?.(
+        this.#controller,
+        Object.assign(new Error(message), { code }),
+      ),
+    );
   }
 
   #finish(notify: () => void): void {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type AttemptWriter, type Frame, GatewayError, type StreamReply, type StreamTranslator } from "@sluice/contract";
+import {
+  type AttemptWriter,
+  type Frame,
+  GatewayError,
+  type StreamReply,
+  type StreamTranslator,
+} from "@sluice/contract";
 import { createChatTranslator } from "@sluice/kit/openai";
 import { fakeClock } from "@sluice/testing";
 import { fakeAttempt } from "@sluice/testing";
@@ -16,7 +22,12 @@ const delta = (content: object, finish: string | null = null): string =>
 const ROLE = delta({ role: "assistant", content: "" });
 const HELLO = delta({ content: "Hello" });
 const STOP = delta({}, "stop");
-const USAGE = event({ id: "c", model: "m", choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
+const USAGE = event({
+  id: "c",
+  model: "m",
+  choices: [],
+  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+});
 const ERROR = event({ error: { message: "overloaded", type: "overloaded_error" } });
 const DONE = "data: [DONE]\n\n";
 
@@ -52,12 +63,25 @@ class Wire {
   }
 
   open(options: OpenOptions = {}): Promise<StreamReply> {
-    const { includeUsage = false, type = "text/event-stream; charset=utf-8", commitAfter } = options;
+    const {
+      includeUsage = false,
+      type = "text/event-stream; charset=utf-8",
+      commitAfter,
+    } = options;
     const response = { status: 200, headers: { "content-type": type }, body: this.#body };
     const { translator = createChatTranslator("m") } = options;
     const startedMs = clock.monotonic();
     const { attempt } = this;
-    return openStream({ response, translator, attempt, replyId: "own", includeUsage, clock, startedMs, commitAfter });
+    return openStream({
+      response,
+      translator,
+      attempt,
+      replyId: "own",
+      includeUsage,
+      clock,
+      startedMs,
+      commitAfter,
+    });
   }
 }
 
@@ -74,7 +98,10 @@ async function drain(reply: StreamReply): Promise<{ texts: string[]; error: unkn
 
 const isOpen = Symbol("open");
 const soon = (promise: Promise<unknown>): Promise<unknown> =>
-  Promise.race([promise.then(() => "settled"), new Promise((resolve) => setImmediate(() => resolve(isOpen)))]);
+  Promise.race([
+    promise.then(() => "settled"),
+    new Promise((resolve) => setImmediate(() => resolve(isOpen))),
+  ]);
 
 describe("priming", () => {
   it("waits past a role and an empty text for the first content", async () => {
@@ -89,7 +116,10 @@ describe("priming", () => {
   it.each([
     ["a text", { content: "x" }],
     ["a refusal", { refusal: "no" }],
-    ["a tool call", { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] }],
+    [
+      "a tool call",
+      { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] },
+    ],
     ["something new", { reasoning: "hm" }],
   ])("is over with %s", async (_what, content) => {
     const { status } = await new Wire().say(ROLE, delta(content)).open();
@@ -97,17 +127,26 @@ describe("priming", () => {
   });
 
   it("is over with a finish reason alone", async () => {
-    expect(await drain(await new Wire().say(ROLE, STOP, DONE).open())).toEqual({ texts: [ROLE, STOP], error: undefined });
+    expect(await drain(await new Wire().say(ROLE, STOP, DONE).open())).toEqual({
+      texts: [ROLE, STOP],
+      error: undefined,
+    });
   });
 
   it("throws what fails before content, and drops the connection", async () => {
     const wire = new Wire().say(ROLE, ERROR);
-    await expect(wire.open()).rejects.toMatchObject({ code: "upstream_overloaded", retryable: true });
+    await expect(wire.open()).rejects.toMatchObject({
+      code: "upstream_overloaded",
+      retryable: true,
+    });
     expect(wire.cancelled).toBeDefined();
   });
 
   it("throws when the stream ends without content", async () => {
-    await expect(new Wire().say(ROLE).end().open()).rejects.toMatchObject({ code: "stream_truncated", retryable: true });
+    await expect(new Wire().say(ROLE).end().open()).rejects.toMatchObject({
+      code: "stream_truncated",
+      retryable: true,
+    });
     await expect(new Wire().end().open()).rejects.toMatchObject({ code: "stream_truncated" });
   });
 
@@ -123,14 +162,21 @@ describe("priming", () => {
   });
 
   it("throws for a stream that says nothing", async () => {
-    await expect(new Wire().say(DONE).open()).rejects.toMatchObject({ code: "upstream_invalid_response" });
+    await expect(new Wire().say(DONE).open()).rejects.toMatchObject({
+      code: "upstream_invalid_response",
+    });
   });
 
-  it.each(["application/json", "text/html", ""])("throws for a reply of type %j, and drops the connection", async (type) => {
-    const wire = new Wire().say('{"choices":[]}');
-    await expect(wire.open({ type })).rejects.toMatchObject({ code: "upstream_invalid_response" });
-    expect(wire.cancelled).toBeDefined();
-  });
+  it.each(["application/json", "text/html", ""])(
+    "throws for a reply of type %j, and drops the connection",
+    async (type) => {
+      const wire = new Wire().say('{"choices":[]}');
+      await expect(wire.open({ type })).rejects.toMatchObject({
+        code: "upstream_invalid_response",
+      });
+      expect(wire.cancelled).toBeDefined();
+    },
+  );
 
   it("lets an empty stream be empty", async () => {
     const reply = await new Wire().say(ROLE, DONE).open();
@@ -141,8 +187,15 @@ describe("priming", () => {
 describe("the frames", () => {
   it("are the events as they came, without the end mark", async () => {
     const wire = new Wire().say(ROLE, HELLO, STOP, DONE).end();
-    expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
-    expect(wire.attempt).toMatchObject({ outcome: "success", error: undefined, endedAtMs: clock.now() });
+    expect(await drain(await wire.open())).toEqual({
+      texts: [ROLE, HELLO, STOP],
+      error: undefined,
+    });
+    expect(wire.attempt).toMatchObject({
+      outcome: "success",
+      error: undefined,
+      endedAtMs: clock.now(),
+    });
     expect(wire.cancelled).toBeUndefined();
   });
 
@@ -172,7 +225,9 @@ describe("the frames", () => {
       );
       expect(cut.error).toMatchObject({ code: "stream_truncated" });
       const failed = new Wire().say(HELLO).fail(new GatewayError("upstream_unreachable", "gone"));
-      const { error } = await failed.open({ translator: endless(true) }).then(drain, (thrown: unknown) => ({ error: thrown }));
+      const { error } = await failed
+        .open({ translator: endless(true) })
+        .then(drain, (thrown: unknown) => ({ error: thrown }));
       expect(error).toMatchObject({ code: "upstream_unreachable" });
     });
   });
@@ -198,7 +253,10 @@ describe("the frames", () => {
     const { texts, error } = await drain(await wire.open());
     expect(texts).toEqual([ROLE, HELLO]);
     expect(error).toMatchObject({ code: "upstream_overloaded" });
-    expect(wire.attempt).toMatchObject({ outcome: "partial", error: { code: "upstream_overloaded" } });
+    expect(wire.attempt).toMatchObject({
+      outcome: "partial",
+      error: { code: "upstream_overloaded" },
+    });
     expect(wire.cancelled).toBe(error);
   });
 
@@ -233,7 +291,11 @@ describe("a reader that goes away", () => {
       expect(frame.chunk()).toMatchObject({ id: "c" });
       break;
     }
-    expect(wire.attempt).toMatchObject({ outcome: "partial", error: { code: "client_closed" }, endedAtMs: clock.now() });
+    expect(wire.attempt).toMatchObject({
+      outcome: "partial",
+      error: { code: "client_closed" },
+      endedAtMs: clock.now(),
+    });
     expect(wire.cancelled).toBeDefined();
   });
 
@@ -257,7 +319,10 @@ describe("a reader that goes away", () => {
 describe("a stream without its end mark", () => {
   it("is whole when it has finished and reported its usage", async () => {
     const wire = new Wire().say(ROLE, HELLO, STOP, USAGE).end();
-    expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
+    expect(await drain(await wire.open())).toEqual({
+      texts: [ROLE, HELLO, STOP],
+      error: undefined,
+    });
     expect(wire.attempt.outcome).toBe("success");
   });
 
@@ -292,7 +357,12 @@ describe("a stream that is held back", () => {
 
   it.each([
     ["enough tokens", { tokens: 5 }, words(4), words(1)],
-    ["a long text, four bytes a token", { tokens: 5 }, delta({ content: "x".repeat(16) }), delta({ content: "y" })],
+    [
+      "a long text, four bytes a token",
+      { tokens: 5 },
+      delta({ content: "x".repeat(16) }),
+      delta({ content: "y" }),
+    ],
     ["enough bytes", { bytes: 1_000 }, words(2), words(20)],
     ["what is reached first", { tokens: 1_000, bytes: 1_000, ms: 60_000 }, words(2), words(20)],
     [
@@ -328,10 +398,17 @@ describe("a stream that is held back", () => {
 
   it.each([
     ["an error event", [ERROR], "upstream_overloaded"],
-    ["an error event in the same piece as enough tokens", [words(10) + ERROR], "upstream_overloaded"],
+    [
+      "an error event in the same piece as enough tokens",
+      [words(10) + ERROR],
+      "upstream_overloaded",
+    ],
   ])("fails with %s, and nothing of it is left to read", async (_what, events, code) => {
     const wire = new Wire().say(HELLO, ...events);
-    await expect(wire.open({ commitAfter: { tokens: 5 } })).rejects.toMatchObject({ code, retryable: true });
+    await expect(wire.open({ commitAfter: { tokens: 5 } })).rejects.toMatchObject({
+      code,
+      retryable: true,
+    });
     expect(wire.cancelled).toBeDefined();
     expect(wire.attempt).toMatchObject({ firstContentAtMs: clock.now() });
     expect(wire.attempt.replyText?.texts().join("")).toContain("Hello");

@@ -72,16 +72,25 @@ class StreamReader implements BatchSource {
     this.#clock = options.clock;
     this.#output = new StreamOutput(options);
     const type = response.headers["content-type"];
-    const events = createFormedReader(typeof type === "string" ? type : "", options.framing, this.#output);
+    const events = createFormedReader(
+      typeof type === "string" ? type : "",
+      options.framing,
+      this.#output,
+    );
     if (events === undefined) throw noStream(options);
     this.#events = events;
   }
 
-  async prime(commitAfter: CommitAfter | undefined, firstContent: FirstContent | undefined): Promise<void> {
+  async prime(
+    commitAfter: CommitAfter | undefined,
+    firstContent: FirstContent | undefined,
+  ): Promise<void> {
     const output = this.#output;
     const spentMs = this.#clock.monotonic() - this.#options.startedMs;
     const endLimit =
-      firstContent === undefined ? undefined : limitFirstContent(firstContent, spentMs, (error) => this.#body.cancel(error));
+      firstContent === undefined
+        ? undefined
+        : limitFirstContent(firstContent, spentMs, (error) => this.#body.cancel(error));
     output.mayRun = commitAfter === undefined;
     try {
       while (!output.committed && !output.isDone) {
@@ -89,7 +98,10 @@ class StreamReader implements BatchSource {
         if (this.#failure !== undefined && !output.committed) throw this.#failure;
       }
       // A stream without content is valid if it has a chunk of the dialect.
-      if (!output.committed && !new FrameBatch(output.waiting).frames.some((frame) => Array.isArray(frame.chunk().choices))) {
+      if (
+        !output.committed &&
+        !new FrameBatch(output.waiting).frames.some((frame) => Array.isArray(frame.chunk().choices))
+      ) {
         if (output.isEmpty) this.#attempt.unbilled();
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
@@ -167,18 +179,27 @@ class StreamReader implements BatchSource {
     const attempt = this.#attempt;
     if (attempt.outcome !== undefined) return;
     const { failure } = this.#body;
-    attempt.cut(attempt.error ?? (failure === undefined ? clientClosed() : asGatewayError(failure)), this.#clock.now());
+    attempt.cut(
+      attempt.error ?? (failure === undefined ? clientClosed() : asGatewayError(failure)),
+      this.#clock.now(),
+    );
     this.#body.cancel(attempt.error);
   }
 
-  /** Takes arrived bytes. A body that ends before the dialect's end mark and before the reply's end is a cut stream. */
+  /**
+   * Takes arrived bytes. A body that ends before the dialect's end mark and before the reply's end
+   * is a cut stream.
+   */
   async #read(): Promise<void> {
     const turn = this.#pieces.arrival();
     if (turn !== undefined) await turn;
     const chunks = this.#pieces.take();
     if (chunks === undefined && this.#isEnded) {
       if (!this.#output.isFinished) {
-        throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
+        throw new GatewayError(
+          "stream_truncated",
+          "The upstream's stream ended before its end mark; the reply is incomplete.",
+        );
       }
       this.#output.done();
       return;

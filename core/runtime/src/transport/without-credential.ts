@@ -14,7 +14,10 @@ export function textWithoutCredential(text: string, headers: HttpCall["headers"]
  * An error without the credential in the parts that its client reads; the same error if it has
  * none. Other errors than gateway errors stay unchanged.
  */
-export function errorWithoutCredential<E>(error: E, headers: HttpCall["headers"]): E | GatewayError {
+export function errorWithoutCredential<E>(
+  error: E,
+  headers: HttpCall["headers"],
+): E | GatewayError {
   return isGatewayError(error) ? cleanedError(error, headers) : error;
 }
 
@@ -24,7 +27,8 @@ function cleanedError(error: GatewayError, headers: HttpCall["headers"]): Gatewa
   const message = clean(error.message);
   const param = error.param === undefined ? undefined : clean(error.param);
   const provider = error.provider === undefined ? undefined : wordsWithout(error.provider, clean);
-  if (message === error.message && param === error.param && provider === error.provider) return error;
+  if (message === error.message && param === error.param && provider === error.provider)
+    return error;
   return new GatewayError(code, message, {
     status,
     retryable,
@@ -44,14 +48,17 @@ function wordsWithout(words: ProviderWords, clean: (text: string) => string): Pr
     code: typeof code === "string" ? clean(code) : code,
     message: message === null ? null : clean(message),
   };
-  return cleaned.type === type && cleaned.code === code && cleaned.message === message ? words : cleaned;
+  return cleaned.type === type && cleaned.code === code && cleaned.message === message
+    ? words
+    : cleaned;
 }
 
 function cleaner(headers: HttpCall["headers"]): (text: string) => string {
   const forms = credentialForms(headers).map((form) => form.toString("utf8"));
   return (text) => {
     let cleaned = text;
-    for (const form of forms) if (cleaned.includes(form)) cleaned = cleaned.replaceAll(form, REMOVED);
+    for (const form of forms)
+      if (cleaned.includes(form)) cleaned = cleaned.replaceAll(form, REMOVED);
     return cleaned;
   };
 }

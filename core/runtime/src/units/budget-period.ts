@@ -1,9 +1,15 @@
-/** The periods of budgets. They follow the calendar, so that all processes compute the same periods independently. */
+/**
+ * The periods of budgets. They follow the calendar, so that all processes compute the same periods
+ * independently.
+ */
 
 import { parseDuration } from "@sluice/kit";
 import { fromLocal, offsetMs } from "./zone.ts";
 
-/** A span of time in milliseconds since 1970: start inclusive, end exclusive; a `null` end is unbounded. */
+/**
+ * A span of time in milliseconds since 1970: start inclusive, end exclusive; a `null` end is
+ * unbounded.
+ */
 export interface BudgetPeriod {
   readonly startMs: number;
   readonly endMs: number | null;
@@ -20,12 +26,17 @@ const FOR_EVER: BudgetPeriod = { startMs: 0, endMs: null };
  * 1970, hours and shorter durations at their multiples. Days are those of the zone, an IANA name.
  * Without a duration, or with an invalid one, the period is unbounded.
  */
-export function budgetPeriod(duration: string | null | undefined, nowMs: number, timeZone: string): BudgetPeriod {
+export function budgetPeriod(
+  duration: string | null | undefined,
+  nowMs: number,
+  timeZone: string,
+): BudgetPeriod {
   if (duration === null || duration === undefined) return FOR_EVER;
   const [, digits, unit] = /^(\d{1,4})(d|w|mo)$/.exec(duration) ?? [];
   const count = Number(digits);
   if (unit === undefined || count === 0) return multiples(parseDuration(duration), nowMs);
-  if (unit === "mo" || (unit === "d" && count === 30)) return months(unit === "mo" ? count : 1, nowMs, timeZone);
+  if (unit === "mo" || (unit === "d" && count === 30))
+    return months(unit === "mo" ? count : 1, nowMs, timeZone);
   const days = unit === "w" ? count * 7 : count;
   return blocks(days * DAY_MS, days % 7 === 0 ? MONDAY_MS : 0, nowMs, timeZone);
 }

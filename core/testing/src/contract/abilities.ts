@@ -6,11 +6,18 @@ import { PARAMETERS } from "@sluice/kit/openai";
 import { ContractFault } from "./fault.ts";
 import { fieldRule } from "@sluice/kit/internals";
 import { settleFields } from "@sluice/runtime/dialect";
-import { BLOCKS, OTHER_TOOL, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
+import {
+  BLOCKS,
+  OTHER_TOOL,
+  PARAMETER_VALUES,
+  TOOL_CHOICES,
+  WEATHER_TOOL,
+} from "./odd-requests.ts";
 import { attempted } from "./outcome.ts";
 import { withBody } from "./subject.ts";
 
-const BEGIN = "<!-- what it can do: made by the contract suite; empty this block to have it written again -->";
+const BEGIN =
+  "<!-- what it can do: made by the contract suite; empty this block to have it written again -->";
 const END = "<!-- end -->";
 
 /** The table, in Markdown. `request` is a small chat request for the provider's usual model. */
@@ -33,23 +40,36 @@ export function abilityTable(provider: Provider, request: ProviderRequest): stri
       taken(
         Object.entries(BLOCKS),
         (block) =>
-          fate(provider, request, { messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }] }) ===
-          "taken",
+          fate(provider, request, {
+            messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }],
+          }) === "taken",
       ),
     ]);
     rows.push(["Parameters", namesThat("taken", provider, request)]);
     rows.push(["Dropped and listed", namesThat("dropped", provider, request)]);
     rows.push(["Refused", namesThat("refused", provider, request)]);
   }
-  return ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
+  return ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join(
+    "\n",
+  );
 }
 
 /** How a request fares: as it is, without a field that is listed as dropped, or not at all. */
-function fate(provider: Provider, request: ProviderRequest, extra: JsonObject): "taken" | "dropped" | "refused" {
+function fate(
+  provider: Provider,
+  request: ProviderRequest,
+  extra: JsonObject,
+): "taken" | "dropped" | "refused" {
   const asked = withBody(request, { ...request.document.value, ...extra });
   const { operation, target } = asked;
   const { capabilities } = provider;
-  const terms = { operation, provider: target.provider, capabilities, model: target.model, isDropping: false };
+  const terms = {
+    operation,
+    provider: target.provider,
+    capabilities,
+    model: target.model,
+    isDropping: false,
+  };
   const settled = attempted(() => settleFields(asked.document, terms));
   if ("error" in settled) return "refused";
   const made = attempted(() => provider.encode({ ...asked, document: settled.value.document }));
@@ -75,16 +95,28 @@ function probes(): readonly (readonly [string, JsonObject])[] {
     function_call: { functions, function_call: { name: "get_weather" } },
     top_logprobs: { logprobs: true, top_logprobs: 3 },
   };
-  return (PARAMETERS.chat ?? []).map((name) => [name, special[name] ?? { [name]: PARAMETER_VALUES[name] ?? null }]);
+  return (PARAMETERS.chat ?? []).map((name) => [
+    name,
+    special[name] ?? { [name]: PARAMETER_VALUES[name] ?? null },
+  ]);
 }
 
-function namesThat(is: "taken" | "dropped" | "refused", provider: Provider, request: ProviderRequest): string {
+function namesThat(
+  is: "taken" | "dropped" | "refused",
+  provider: Provider,
+  request: ProviderRequest,
+): string {
   const names = probes().filter(([, extra]) => fate(provider, request, extra) === is);
   return names.length === 0 ? "none" : names.map(([name]) => `\`${name}\``).join(", ");
 }
 
-function taken<T>(entries: readonly (readonly [string, T])[], isTaken: (value: T, name: string) => boolean): string {
-  const names = entries.filter(([name, value]) => isTaken(value, name)).map(([name]) => name.replace(/^tool_choice /, ""));
+function taken<T>(
+  entries: readonly (readonly [string, T])[],
+  isTaken: (value: T, name: string) => boolean,
+): string {
+  const names = entries
+    .filter(([name, value]) => isTaken(value, name))
+    .map(([name]) => name.replace(/^tool_choice /, ""));
   return names.length === 0 ? "none" : names.join(", ");
 }
 
@@ -93,8 +125,8 @@ function yes(is: boolean): string {
 }
 
 /**
- * Holds the table of a README against what the provider can do. A block that is empty is filled. Throws when the README has no
- * block, or another table.
+ * Holds the table of a README against what the provider can do. A block that is empty is filled.
+ * Throws when the README has no block, or another table.
  */
 export function checkReadme(path: string, table: string): void {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -102,6 +134,8 @@ export function checkReadme(path: string, table: string): void {
   const to = text.indexOf(END, from);
   if (from < 0 || to < 0) throw new ContractFault(`${path} needs two lines: ${BEGIN} and ${END}`);
   const held = text.slice(from + BEGIN.length, to).trim();
-  if (held === "") writeFileSync(path, `${text.slice(0, from + BEGIN.length)}\n\n${table}\n\n${text.slice(to)}`);
-  else if (held !== table) throw new ContractFault(`The table in ${path} is not what the provider can do.`, table, held);
+  if (held === "")
+    writeFileSync(path, `${text.slice(0, from + BEGIN.length)}\n\n${table}\n\n${text.slice(to)}`);
+  else if (held !== table)
+    throw new ContractFault(`The table in ${path} is not what the provider can do.`, table, held);
 }

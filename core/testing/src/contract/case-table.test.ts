@@ -34,7 +34,9 @@ describe("a table of cases", () => {
       { name: "reply-whole", given: { text: "Grüße", list: [1] } },
     ]);
     expect(input("chat/stream").equals(bytes)).toBe(true);
-    expect(input("chat/reply-whole").toString()).toBe('{\n  "text": "Grüße",\n  "list": [\n    1\n  ]\n}\n');
+    expect(input("chat/reply-whole").toString()).toBe(
+      '{\n  "text": "Grüße",\n  "list": [\n    1\n  ]\n}\n',
+    );
     expect(() => input("chat/reply")).toThrow("chat.cases.json has no case reply.");
   });
 
@@ -43,7 +45,10 @@ describe("a table of cases", () => {
     [[{ given: 1 }], 'a case needs a "name"'],
     [[{ name: "answer", given: 1 }], 'a case needs a "name"'],
     [[{ name: "reply" }], 'the case reply needs either "given" or "file"'],
-    [[{ name: "reply", given: 1, file: "chat/x.json" }], 'the case reply needs either "given" or "file"'],
+    [
+      [{ name: "reply", given: 1, file: "chat/x.json" }],
+      'the case reply needs either "given" or "file"',
+    ],
     [[{ name: "reply", file: "chat/x.json" }], "x.json, which is absent"],
     [
       [
@@ -86,7 +91,10 @@ describe("a table of cases", () => {
 
 describe("the layout of a table", () => {
   it("has a value on one line where it fits into 100 columns", () => {
-    const value: JsonValue = { short: { a: [1, "two", null], none: {}, empty: [] }, long: ["x".repeat(60), "y".repeat(60)] };
+    const value: JsonValue = {
+      short: { a: [1, "two", null], none: {}, empty: [] },
+      long: ["x".repeat(60), "y".repeat(60)],
+    };
     const text = layoutJson(value);
     expect(text).toBe(
       [
@@ -101,7 +109,8 @@ describe("the layout of a table", () => {
       ].join("\n"),
     );
     expect(JSON.parse(text)).toEqual(value);
-    const lines = (columns: number): number => layoutJson(["z".repeat(columns - 4)]).split("\n").length;
+    const lines = (columns: number): number =>
+      layoutJson(["z".repeat(columns - 4)]).split("\n").length;
     expect([lines(99), lines(100)]).toEqual([2, 4]);
   });
 });

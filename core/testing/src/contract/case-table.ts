@@ -1,4 +1,7 @@
-/** Tables of cases, `*.cases.json`: what goes into a provider and what must come out, one row for each case. */
+/**
+ * Tables of cases, `*.cases.json`: what goes into a provider and what must come out, one row for
+ * each case.
+ */
 
 import { Buffer } from "node:buffer";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -37,8 +40,9 @@ export interface CaseTable {
 }
 
 /**
- * Reads the tables of a folder, in the order of their names. Throws `ContractFault` for a table without a source or without
- * cases, a case that is not one, and a file below the folder that no case names.
+ * Reads the tables of a folder, in the order of their names. Throws `ContractFault` for a table
+ * without a source or without cases, a case that is not one, and a file below the folder that no
+ * case names.
  */
 export function readTables(folder: string): CaseTable[] {
   const root = resolve(folder);
@@ -49,10 +53,17 @@ export function readTables(folder: string): CaseTable[] {
     .filter((path) => dirname(path) === root && path.endsWith(SUFFIX))
     .map(readTable)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const known = new Set(tables.flatMap((table) => [table.path, ...table.rows.flatMap((row) => rowFile(table, row) ?? [])]));
+  const known = new Set(
+    tables.flatMap((table) => [
+      table.path,
+      ...table.rows.flatMap((row) => rowFile(table, row) ?? []),
+    ]),
+  );
   const unknown = files.find((path) => !known.has(path));
   if (unknown !== undefined)
-    throw new ContractFault(`${unknown} is named by no case of a table: add a case with its path in "file".`);
+    throw new ContractFault(
+      `${unknown} is named by no case of a table: add a case with its path in "file".`,
+    );
   return tables;
 }
 
@@ -60,8 +71,10 @@ export function readTables(folder: string): CaseTable[] {
 export function readTable(path: string): CaseTable {
   const value: unknown = JSON.parse(readFileSync(path, "utf8"));
   const { cases, ...about } = isObject(value) ? value : {};
-  if (typeof about.source !== "string" || about.source === "") throw new ContractFault(`${path} needs a "source".`);
-  if (!Array.isArray(cases) || cases.length === 0) throw new ContractFault(`${path} needs "cases".`);
+  if (typeof about.source !== "string" || about.source === "")
+    throw new ContractFault(`${path} needs a "source".`);
+  if (!Array.isArray(cases) || cases.length === 0)
+    throw new ContractFault(`${path} needs "cases".`);
   const table: CaseTable = {
     path,
     name: basename(path, SUFFIX),
@@ -71,9 +84,12 @@ export function readTable(path: string): CaseTable {
   const names = new Set<string>();
   for (const row of table.rows) {
     if (!isObject(row) || typeof row.name !== "string" || !ROW_NAME.test(row.name)) {
-      throw new ContractFault(`${path}: a case needs a "name" such as request, reply-cached, stream or error-429.`);
+      throw new ContractFault(
+        `${path}: a case needs a "name" such as request, reply-cached, stream or error-429.`,
+      );
     }
-    if (names.has(row.name)) throw new ContractFault(`${path}: two cases have the name ${row.name}.`);
+    if (names.has(row.name))
+      throw new ContractFault(`${path}: two cases have the name ${row.name}.`);
     names.add(row.name);
     const file = rowFile(table, row);
     if ((row.given === undefined) === (file === undefined)) {
@@ -93,10 +109,15 @@ export function tablePath(folder: string, name: string): string {
 /** What goes in: the bytes of the file, or `given` as JSON with two spaces a level. */
 export function rowInput(table: CaseTable, row: CaseRow): Buffer {
   const file = rowFile(table, row);
-  return file === undefined ? Buffer.from(`${JSON.stringify(row.given, null, 2)}\n`) : readFileSync(file);
+  return file === undefined
+    ? Buffer.from(`${JSON.stringify(row.given, null, 2)}\n`)
+    : readFileSync(file);
 }
 
-/** Stores a row in the table as it is on the disk now: in the place of the one with its name, or as the last. */
+/**
+ * Stores a row in the table as it is on the disk now: in the place of the one with its name, or as
+ * the last.
+ */
 export function writeRow(path: string, row: CaseRow): void {
   const { about, rows } = readTable(path);
   const isNew = rows.every(({ name }) => name !== row.name);
@@ -105,8 +126,9 @@ export function writeRow(path: string, row: CaseRow): void {
 }
 
 /**
- * What goes into the provider in one case, for tests that play the upstream. `title` is the path of the table without its ending,
- * and the case: `text/reply`, `groq/errors/error-429`. Throws `ContractFault` when the table has no such case.
+ * What goes into the provider in one case, for tests that play the upstream. `title` is the path of
+ * the table without its ending, and the case: `text/reply`, `groq/errors/error-429`. Throws
+ * `ContractFault` when the table has no such case.
  */
 export function fixtureInput(folder: URL, title: string): Buffer {
   const table = readTable(tablePath(fileURLToPath(folder), dirname(title)));

@@ -21,15 +21,27 @@ data: [DONE]
 `;
 
 const CASES = [
-  { name: "request", given: { model: "contract/model", messages: [{ role: "user", content: "Hi" }] } },
+  {
+    name: "request",
+    given: { model: "contract/model", messages: [{ role: "user", content: "Hi" }] },
+  },
   { name: "stream", file: "chat/stream.sse" },
-  { name: "error-429", given: { status: 429, headers: {}, body: { error: { message: "Slow down." } } } },
+  {
+    name: "error-429",
+    given: { status: 429, headers: {}, body: { error: { message: "Slow down." } } },
+  },
 ];
 mkdirSync(join(folder, "chat"));
 writeFileSync(join(folder, "chat/stream.sse"), SSE);
-writeFileSync(join(folder, "chat.cases.json"), JSON.stringify({ source: "https://example.com", cases: CASES }));
+writeFileSync(
+  join(folder, "chat.cases.json"),
+  JSON.stringify({ source: "https://example.com", cases: CASES }),
+);
 
-/** A provider of the reference dialect, with some of its functions replaced. Runs the suite and gives what failed. */
+/**
+ * A provider of the reference dialect, with some of its functions replaced. Runs the suite and
+ * gives what failed.
+ */
 function failures(replaced: Partial<Provider> = {}): Map<string, string> {
   const definition = defineProvider<never>({
     name: "acme",
@@ -62,7 +74,11 @@ function failures(replaced: Partial<Provider> = {}): Map<string, string> {
       }
     },
   };
-  providerContract(runner, definition, { fixtures: pathToFileURL(`${folder}/`), model: "m", readme: null });
+  providerContract(runner, definition, {
+    fixtures: pathToFileURL(`${folder}/`),
+    model: "m",
+    readme: null,
+  });
   return failed;
 }
 
@@ -93,9 +109,13 @@ describe("the contract suite", () => {
         };
       },
     });
-    expect(failed.get("drops no parameter in silence")).toContain("The parameter temperature is dropped.");
+    expect(failed.get("drops no parameter in silence")).toContain(
+      "The parameter temperature is dropped.",
+    );
     expect(failed.get("drops no block in silence")).toContain("is dropped");
-    expect(failed.get("keeps or refuses fields that it does not know")).toContain("An unknown field is dropped");
+    expect(failed.get("keeps or refuses fields that it does not know")).toContain(
+      "An unknown field is dropped",
+    );
     expect(failed.get("says what a request says of the use of its tools")).toContain("is lost");
     expect(failed.get("encodes chat/request")).toContain("was expected and");
   });

@@ -1,6 +1,8 @@
 /** What the suite throws: a provider that breaks its contract. */
 
-/** A breach of the contract, in a sentence. Test runners show `expected` and `actual` side by side. */
+/**
+ * A breach of the contract, in a sentence. Test runners show `expected` and `actual` side by side.
+ */
 export class ContractFault extends Error {
   readonly expected: unknown;
   readonly actual: unknown;

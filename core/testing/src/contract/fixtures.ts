@@ -59,14 +59,19 @@ function casesOf(table: CaseTable, defaultModel: string): FixtureCase {
       input: rowInput(table, row),
       expect: (actual) => compareRow(table, row, actual),
     })),
-    body: isObject(body) ? body : { model: "contract/model", messages: [{ role: "user", content: "Hello." }] },
+    body: isObject(body)
+      ? body
+      : { model: "contract/model", messages: [{ role: "user", content: "Hello." }] },
     terms: {
       source: about.source,
       model: typeof about.model === "string" ? about.model : defaultModel,
       operation: (typeof about.operation === "string" ? about.operation : "chat") as Operation,
       config: isObject(about.config) ? about.config : {},
-      price: isObject(about.price) ? ({ source: "fixture", ...about.price } as unknown as Price) : undefined,
-      contentType: typeof about.content_type === "string" ? about.content_type : "text/event-stream",
+      price: isObject(about.price)
+        ? ({ source: "fixture", ...about.price } as unknown as Price)
+        : undefined,
+      contentType:
+        typeof about.content_type === "string" ? about.content_type : "text/event-stream",
     },
   };
 }
@@ -79,14 +84,21 @@ function compareRow({ path }: CaseTable, row: CaseRow, actual: JsonValue): void 
   const plain = JSON.parse(JSON.stringify(actual)) as JsonValue;
   if (row.expected === undefined) {
     writeRow(path, { ...row, expected: plain });
-    throw new ContractFault(`${path}: ${row.name} had no "expected", and has it now. Read it, then run the tests again.`);
+    throw new ContractFault(
+      `${path}: ${row.name} had no "expected", and has it now. Read it, then run the tests again.`,
+    );
   }
   const difference = firstDifference(row.expected, plain, "");
-  if (difference !== undefined) throw new ContractFault(`${path}, ${row.name}: ${difference}`, row.expected, plain);
+  if (difference !== undefined)
+    throw new ContractFault(`${path}, ${row.name}: ${difference}`, row.expected, plain);
 }
 
 /** Where two values differ first, in words. */
-function firstDifference(wanted: JsonValue | undefined, actual: JsonValue | undefined, path: string): string | undefined {
+function firstDifference(
+  wanted: JsonValue | undefined,
+  actual: JsonValue | undefined,
+  path: string,
+): string | undefined {
   if (isDeepStrictEqual(wanted, actual)) return undefined;
   if (isObject(wanted) && isObject(actual)) {
     for (const name of new Set([...Object.keys(wanted), ...Object.keys(actual)])) {

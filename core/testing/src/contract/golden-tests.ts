@@ -1,4 +1,6 @@
-/** Tests of a provider's fixtures: requests, replies, streams and errors against what must come out. */
+/**
+ * Tests of a provider's fixtures: requests, replies, streams and errors against what must come out.
+ */
 
 import { Buffer } from "node:buffer";
 import { inspect } from "node:util";
@@ -26,7 +28,12 @@ function of({ each }: CaseSubject, kind: FixtureKind): readonly Fixture[] {
 }
 
 function request({ each, name }: CaseSubject, body: JsonObject, stream: boolean): ProviderRequest {
-  return requestOf(body, { provider: name, model: each.terms.model, operation: each.terms.operation, stream });
+  return requestOf(body, {
+    provider: name,
+    model: each.terms.model,
+    operation: each.terms.operation,
+    stream,
+  });
 }
 
 /** Requests: the call, or the refusal; no key but in a header. */
@@ -40,9 +47,18 @@ export function testRequests(subject: CaseSubject): void {
       const made = attempted(() => provider.encode(asked));
       if ("error" in made || made.value.kind === "local") return;
       const { url, headers, body: sent } = made.value;
-      must(!url.includes(CONTRACT_KEY) && !bodyText(sent).includes(CONTRACT_KEY), "The key stands in the URL or the body.");
-      must(!inspect(headers, { depth: 9 }).includes(CONTRACT_KEY), "A header holds the key as text, not as a secret.");
-      must(bodyText(sent) === secondBody(provider, asked), "The same request is encoded differently twice.");
+      must(
+        !url.includes(CONTRACT_KEY) && !bodyText(sent).includes(CONTRACT_KEY),
+        "The key stands in the URL or the body.",
+      );
+      must(
+        !inspect(headers, { depth: 9 }).includes(CONTRACT_KEY),
+        "A header holds the key as text, not as a secret.",
+      );
+      must(
+        bodyText(sent) === secondBody(provider, asked),
+        "The same request is encoded differently twice.",
+      );
       const written: unknown = asked.operation === "chat" ? JSON.parse(bodyText(sent)) : undefined;
       if (isObject(written)) options.checkBody?.(written);
     });
@@ -64,12 +80,18 @@ export function testReplies(subject: CaseSubject): void {
       if (!text.startsWith("{")) return;
       const odd = Buffer.from(`{"x_contract_unknown":{"a":[1]},${text.slice(1)}`);
       const again = provider.decode(odd, asked);
-      must(inspect(again.usage) === inspect(made.value.usage), "An unknown field changes the usage.");
+      must(
+        inspect(again.usage) === inspect(made.value.usage),
+        "An unknown field changes the usage.",
+      );
     });
   }
 }
 
-/** Streams: the chunks, their usage and cost; cut anywhere they say the same, given up anywhere they said no more. */
+/**
+ * Streams: the chunks, their usage and cost; cut anywhere they say the same, given up anywhere they
+ * said no more.
+ */
 export function testStreams(subject: CaseSubject): void {
   const { runner, provider, each } = subject;
   for (const fixture of of(subject, "stream")) {
@@ -85,11 +107,14 @@ export function testStreams(subject: CaseSubject): void {
     runner.it(`translates ${fixture.title} alike, wherever it is cut`, () => {
       const wanted = fingerprint(playStream(provider, fixture.input, asked, { contentType }));
       for (let cut = 1; cut < fixture.input.length; cut++) {
-        const actual = fingerprint(playStream(provider, fixture.input, asked, { contentType, cut }));
+        const actual = fingerprint(
+          playStream(provider, fixture.input, asked, { contentType, cut }),
+        );
         if (actual !== wanted) must(false, `Cut at byte ${cut} it gives something else.`);
       }
       must(
-        fingerprint(playStream(provider, fixture.input, asked, { contentType, cut: "each" })) === wanted,
+        fingerprint(playStream(provider, fixture.input, asked, { contentType, cut: "each" })) ===
+          wanted,
         "Byte by byte it gives something else.",
       );
     });
@@ -99,7 +124,10 @@ export function testStreams(subject: CaseSubject): void {
       for (let events = 0; events < whole.events; events++) {
         const part = playStream(provider, fixture.input, asked, { contentType, events });
         must(part.dones === 0, `The stream was done after ${events} of ${whole.events} events.`);
-        must(part.error === undefined, `It failed after ${events} events, before the event that fails.`);
+        must(
+          part.error === undefined,
+          `It failed after ${events} events, before the event that fails.`,
+        );
         must(
           part.frames.every(({ text }, index) => text === texts[index]),
           `After ${events} events it said something else.`,
@@ -118,7 +146,10 @@ export function testErrors(subject: CaseSubject): void {
       fixture.expect(shownError(provider.error({ status, headers, body })));
       const telling = body.replaceAll(/:\s*"([^"\\]*)"/g, `:"$1 ${CONTRACT_KEY}"`);
       const error = provider.error({ status, headers, body: telling });
-      must(!`${error.message} ${error.param ?? ""}`.includes(CONTRACT_KEY), "The error repeats the key.");
+      must(
+        !`${error.message} ${error.param ?? ""}`.includes(CONTRACT_KEY),
+        "The error repeats the key.",
+      );
       const unreadable = provider.error({ status, headers, body: "<html>" });
       must(unreadable.status >= 400, "An unreadable error has no status of an error.");
     });
@@ -126,9 +157,16 @@ export function testErrors(subject: CaseSubject): void {
 }
 
 /** `{status, headers, body}`; a body that is no text is written as JSON. */
-function readErrorFixture(fixture: Fixture): { status: number; headers: Record<string, string>; body: string } {
+function readErrorFixture(fixture: Fixture): {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+} {
   const value: unknown = JSON.parse(bodyText(fixture.input));
-  must(isObject(value) && typeof value.status === "number", `${fixture.title} must be {status, headers, body}.`);
+  must(
+    isObject(value) && typeof value.status === "number",
+    `${fixture.title} must be {status, headers, body}.`,
+  );
   const { status, headers, body } = value;
   return {
     status,

@@ -5,7 +5,10 @@ import { isObject } from "@sluice/kit";
 
 const MAX_COLUMNS = 100;
 
-/** Writes a value with two spaces a level, at most 100 columns where strings allow it, and a final line break. */
+/**
+ * Writes a value with two spaces a level, at most 100 columns where strings allow it, and a final
+ * line break.
+ */
 export function layoutJson(value: JsonValue): string {
   return `${layoutAt(value, "", 0)}\n`;
 }
@@ -30,10 +33,15 @@ function layoutAt(value: JsonValue, indent: string, used: number): string {
 function lineOf(value: JsonValue): string {
   if (Array.isArray(value)) return `[${(value as readonly JsonValue[]).map(lineOf).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = membersOf(value).map(([name, member]) => `${JSON.stringify(name)}: ${lineOf(member)}`);
+  const members = membersOf(value).map(
+    ([name, member]) => `${JSON.stringify(name)}: ${lineOf(member)}`,
+  );
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
 function membersOf(value: object): [string, JsonValue][] {
-  return Object.entries(value).filter(([, member]) => member !== undefined) as [string, JsonValue][];
+  return Object.entries(value).filter(([, member]) => member !== undefined) as [
+    string,
+    JsonValue,
+  ][];
 }

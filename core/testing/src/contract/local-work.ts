@@ -1,4 +1,7 @@
-/** The rule of providers without a network: they work in the thread that serves, so no step of them may hold it for long. */
+/**
+ * The rule of providers without a network: they work in the thread that serves, so no step of them
+ * may hold it for long.
+ */
 
 import { Buffer } from "node:buffer";
 import type { JsonObject, Provider, ProviderRequest } from "@sluice/contract";
@@ -26,8 +29,15 @@ const LARGE: readonly (JsonObject & { readonly operation: ProviderRequest["opera
   { operation: "images", prompt: text(30_000), n: 1_000 },
 ];
 
-/** Requires that encoding, each piece of the body and decoding take little of the thread's time, or that the request is refused. */
-export function testLocalWork({ it }: Pick<ContractRunner, "it">, provider: Provider, request: ProviderRequest): void {
+/**
+ * Requires that encoding, each piece of the body and decoding take little of the thread's time, or
+ * that the request is refused.
+ */
+export function testLocalWork(
+  { it }: Pick<ContractRunner, "it">,
+  provider: Provider,
+  request: ProviderRequest,
+): void {
   it("answers or refuses large requests without holding the thread", () => {
     for (const { operation, ...body } of LARGE) {
       if (!provider.capabilities.operations.includes(operation)) continue;

@@ -7,7 +7,11 @@ const CALL = (text: JsonValue, id = "call_1", name = "get_weather"): JsonObject 
   type: "function",
   function: { name, arguments: text },
 });
-const ANSWER = (id = "call_1"): JsonObject => ({ role: "tool", tool_call_id: id, content: "18 degrees" });
+const ANSWER = (id = "call_1"): JsonObject => ({
+  role: "tool",
+  tool_call_id: id,
+  content: "18 degrees",
+});
 const ASK: JsonObject = { role: "user", content: "What is the weather?" };
 
 /** A tool with one argument, as most tests offer it. */
@@ -21,7 +25,10 @@ export const WEATHER_TOOL: JsonObject = {
 };
 
 /** A second tool. */
-export const OTHER_TOOL: JsonObject = { type: "function", function: { name: "get_time", parameters: { type: "object" } } };
+export const OTHER_TOOL: JsonObject = {
+  type: "function",
+  function: { name: "get_time", parameters: { type: "object" } },
+};
 
 /** One transparent pixel. */
 export const PIXEL_URL =
@@ -33,7 +40,10 @@ const withCall = (call: JsonObject): readonly JsonObject[] => [
   ANSWER(),
 ];
 
-/** Conversations by what is odd about them. Each is encoded, or refused with a 400; never anything else. */
+/**
+ * Conversations by what is odd about them. Each is encoded, or refused with a 400; never anything
+ * else.
+ */
 export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
   "arguments that are an empty text": withCall(CALL("")),
   "arguments that are an empty object": withCall(CALL("{}")),
@@ -56,10 +66,26 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
     },
   ],
   "an assistant with nothing but calls": withCall(CALL('{"city":"Berlin"}')),
-  "an assistant with an empty text and calls": [ASK, { role: "assistant", content: "", tool_calls: [CALL("{}")] }, ANSWER()],
-  "an assistant that said nothing": [ASK, { role: "assistant", content: "" }, { role: "user", content: "Well?" }],
-  "an assistant that refused": [ASK, { role: "assistant", content: null, refusal: "No." }, { role: "user", content: "Why?" }],
-  "an empty list of calls": [ASK, { role: "assistant", content: "Hm.", tool_calls: [] }, { role: "user", content: "Well?" }],
+  "an assistant with an empty text and calls": [
+    ASK,
+    { role: "assistant", content: "", tool_calls: [CALL("{}")] },
+    ANSWER(),
+  ],
+  "an assistant that said nothing": [
+    ASK,
+    { role: "assistant", content: "" },
+    { role: "user", content: "Well?" },
+  ],
+  "an assistant that refused": [
+    ASK,
+    { role: "assistant", content: null, refusal: "No." },
+    { role: "user", content: "Why?" },
+  ],
+  "an empty list of calls": [
+    ASK,
+    { role: "assistant", content: "Hm.", tool_calls: [] },
+    { role: "user", content: "Well?" },
+  ],
   "a result that is empty": [
     ASK,
     { role: "assistant", content: null, tool_calls: [CALL("{}")] },
@@ -67,7 +93,11 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
   ],
   "results in another order than their calls": [
     ASK,
-    { role: "assistant", content: null, tool_calls: [CALL("{}", "call_a"), CALL("{}", "call_b"), CALL("{}", "call_c")] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [CALL("{}", "call_a"), CALL("{}", "call_b"), CALL("{}", "call_c")],
+    },
     ANSWER("call_c"),
     ANSWER("call_a"),
     ANSWER("call_b"),
@@ -80,7 +110,11 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
     { role: "user", content: [{ type: "image_url", image_url: { url: PIXEL_URL } }] },
   ],
   "a result without a call": [ASK, ANSWER("call_never")],
-  "a call without a result": [ASK, { role: "assistant", content: null, tool_calls: [CALL("{}")] }, ASK],
+  "a call without a result": [
+    ASK,
+    { role: "assistant", content: null, tool_calls: [CALL("{}")] },
+    ASK,
+  ],
   "history of tools in a request without tools": [...withCall(CALL("{}")), ASK],
   "a name of 64 characters and more": withCall(CALL("{}", "call_1", "a".repeat(80))),
   "a name in another script": withCall(CALL("{}", "call_1", "wetter.abfragen/für Köln")),
@@ -105,9 +139,20 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
     },
     ASK,
   ],
-  "several instructions at several places": [{ role: "system", content: "One." }, ASK, { role: "system", content: "Two." }, ASK],
+  "several instructions at several places": [
+    { role: "system", content: "One." },
+    ASK,
+    { role: "system", content: "Two." },
+    ASK,
+  ],
   "instructions alone": [{ role: "system", content: "Be brief." }],
-  "two turns of one side": [ASK, ASK, { role: "assistant", content: "A" }, { role: "assistant", content: "B" }, ASK],
+  "two turns of one side": [
+    ASK,
+    ASK,
+    { role: "assistant", content: "A" },
+    { role: "assistant", content: "B" },
+    ASK,
+  ],
   "an assistant who begins": [{ role: "assistant", content: "Hello." }, ASK],
   "an assistant who ends": [ASK, { role: "assistant", content: "The answer is" }],
   "a legacy call": [
@@ -116,7 +161,11 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
     { role: "function", name: "get_weather", content: "18" },
   ],
   "a name of a participant": [{ role: "user", name: "Ada", content: "Hi." }],
-  "thoughts without a signature": [ASK, { role: "assistant", content: "A", reasoning_content: "Hm." }, ASK],
+  "thoughts without a signature": [
+    ASK,
+    { role: "assistant", content: "A", reasoning_content: "Hm." },
+    ASK,
+  ],
   "thoughts with a signature": [
     ASK,
     {
@@ -129,7 +178,14 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
   ],
   "members that replies carry": [
     ASK,
-    { role: "assistant", content: "A", refusal: null, audio: null, function_call: null, annotations: [] },
+    {
+      role: "assistant",
+      content: "A",
+      refusal: null,
+      audio: null,
+      function_call: null,
+      annotations: [],
+    },
     ASK,
   ],
   "no message": [],
@@ -138,11 +194,21 @@ export const ODD_MESSAGES: Readonly<Record<string, readonly JsonObject[]>> = {
 /** Blocks by their type: each is translated, or refused with its path. */
 export const BLOCKS: Readonly<Record<string, JsonObject>> = {
   "image (data)": { type: "image_url", image_url: { url: PIXEL_URL } },
-  "image (https)": { type: "image_url", image_url: { url: "https://example.com/cat.png", detail: "low" } },
+  "image (https)": {
+    type: "image_url",
+    image_url: { url: "https://example.com/cat.png", detail: "low" },
+  },
   audio: { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } },
-  "PDF (data)": { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0xLjQK" } },
+  "PDF (data)": {
+    type: "file",
+    file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0xLjQK" },
+  },
   "file by id": { type: "file", file: { file_id: "file-abc123" } },
-  document: { type: "document", source: { type: "text", media_type: "text/plain", data: "A text." }, title: "T" },
+  document: {
+    type: "document",
+    source: { type: "text", media_type: "text/plain", data: "A text." },
+    title: "T",
+  },
   video: { type: "video_url", video_url: { url: "https://example.com/a.mp4" } },
   "unknown block": { type: "x_hologram", x_hologram: { data: "AAAA" } },
 };
@@ -166,7 +232,12 @@ export const PARAMETER_VALUES: Readonly<Record<string, JsonValue>> = {
     json_schema: {
       name: "answer",
       strict: true,
-      schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+      schema: {
+        type: "object",
+        properties: { city: { type: "string" } },
+        required: ["city"],
+        additionalProperties: false,
+      },
     },
   },
   prediction: { type: "content", content: "Hello" },
@@ -192,7 +263,10 @@ export const TOOL_CHOICES: Readonly<Record<string, JsonObject>> = {
   "tool_choice allowed_tools": {
     tool_choice: {
       type: "allowed_tools",
-      allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "get_weather" } }] },
+      allowed_tools: {
+        mode: "auto",
+        tools: [{ type: "function", function: { name: "get_weather" } }],
+      },
     },
   },
   "parallel_tool_calls false": { parallel_tool_calls: false },

@@ -18,6 +18,8 @@ export interface ContractOptions {
   readonly config?: JsonObject;
   /** The README with the table; absent: the one above the fixtures. `null`: none. */
   readonly readme?: URL | null;
-  /** A strict look at every body that the provider makes: throws when its upstream would refuse it. */
+  /**
+   * A strict look at every body that the provider makes: throws when its upstream would refuse it.
+   */
   checkBody?(body: JsonObject): void;
 }

@@ -17,8 +17,13 @@ import {
 import { costNanoUsd } from "@sluice/runtime";
 import { CONTRACT_KEY, SHOWN_KEY } from "./subject.ts";
 
-/** What came of a function that may refuse: its value, or the gateway's error. Every other error is thrown on. */
-export function attempted<T>(run: () => T): { readonly value: T } | { readonly error: GatewayError } {
+/**
+ * What came of a function that may refuse: its value, or the gateway's error. Every other error is
+ * thrown on.
+ */
+export function attempted<T>(
+  run: () => T,
+): { readonly value: T } | { readonly error: GatewayError } {
   try {
     return { value: run() };
   } catch (error) {
@@ -35,8 +40,11 @@ export function requestOutcome(provider: Provider, request: ProviderRequest): Js
 
 /** A call as data: the body as JSON where it is JSON, secrets as `[secret]`. */
 function shownCall(call: UpstreamCall): JsonObject {
-  if (call.kind === "local") return { kind: "local", status: call.status, headers: call.headers, body: [...call.body] };
-  const headers = Object.fromEntries(Object.entries(call.headers).map(([name, value]) => [name, shownHeader(value)]));
+  if (call.kind === "local")
+    return { kind: "local", status: call.status, headers: call.headers, body: [...call.body] };
+  const headers = Object.fromEntries(
+    Object.entries(call.headers).map(([name, value]) => [name, shownHeader(value)]),
+  );
   return { method: call.method, url: call.url, headers, body: shownBody(call.body) };
 }
 
@@ -56,7 +64,11 @@ function shownBody(body: Uint8Array | string | undefined): JsonValue {
 
 /** The text of a body. */
 export function bodyText(body: Uint8Array | string | undefined): string {
-  return body === undefined ? "" : typeof body === "string" ? body : Buffer.from(body).toString("utf8");
+  return body === undefined
+    ? ""
+    : typeof body === "string"
+      ? body
+      : Buffer.from(body).toString("utf8");
 }
 
 /** What a client reads of an error, and what retry and fallback ask it. */
@@ -91,5 +103,8 @@ function documentValue({ document }: DecodedReply): JsonValue {
 export function shownUsage(usage: Usage | undefined, price: Price | undefined): JsonObject {
   const shown = { usage: usage === undefined ? null : (usage as unknown as JsonObject) };
   if (price === undefined) return shown;
-  return { ...shown, costNanoUsd: usage === undefined ? null : (costNanoUsd(usage, price) ?? null) };
+  return {
+    ...shown,
+    costNanoUsd: usage === undefined ? null : (costNanoUsd(usage, price) ?? null),
+  };
 }

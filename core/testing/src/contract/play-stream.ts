@@ -38,7 +38,12 @@ export interface PlayOptions {
 }
 
 /** Plays the bytes. Throws whatever is no GatewayError: a translator's own fault. */
-export function playStream(provider: Provider, bytes: Uint8Array, request: ProviderRequest, options: PlayOptions): PlayedStream {
+export function playStream(
+  provider: Provider,
+  bytes: Uint8Array,
+  request: ProviderRequest,
+  options: PlayOptions,
+): PlayedStream {
   const sink = new CollectingSink();
   const translator = provider.stream(request);
   let events = 0;
@@ -53,7 +58,8 @@ export function playStream(provider: Provider, bytes: Uint8Array, request: Provi
   must(reader !== undefined, `No stream can be read from ${options.contentType}.`);
   let error: GatewayError | undefined;
   try {
-    if (options.cut === "each") for (let at = 0; at < bytes.length; at++) reader.push(bytes.subarray(at, at + 1));
+    if (options.cut === "each")
+      for (let at = 0; at < bytes.length; at++) reader.push(bytes.subarray(at, at + 1));
     else {
       const cut = options.cut ?? bytes.length;
       if (cut > 0) reader.push(bytes.subarray(0, cut));
@@ -97,7 +103,12 @@ export function shownStream(played: PlayedStream, price: Price | undefined): Jso
   return {
     frames: played.frames.map(({ role, text }): JsonValue => [role, JSON.parse(text) as JsonValue]),
     ...shownUsage(played.usage, price),
-    end: played.error === undefined ? (played.dones > 0 ? "done" : "open") : { error: shownError(played.error) },
+    end:
+      played.error === undefined
+        ? played.dones > 0
+          ? "done"
+          : "open"
+        : { error: shownError(played.error) },
   };
 }
 

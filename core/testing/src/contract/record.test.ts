@@ -36,7 +36,10 @@ const acme = defineProvider<{ readonly api_key: Secret; readonly base_url: strin
       kind: "http",
       method: "POST",
       url: `${url}/v1/chat/completions`,
-      headers: { "content-type": "application/json", authorization: key.map((value) => `Bearer ${value}`) },
+      headers: {
+        "content-type": "application/json",
+        authorization: key.map((value) => `Bearer ${value}`),
+      },
       body: encodeChat(asked).bytes,
     }),
     decode: (body, asked) => decodeChat(body, asked.replyModel, asked),
@@ -55,7 +58,12 @@ beforeAll(async () => {
     message.on("data", (chunk: Buffer) => (body += chunk.toString()));
     message.on("end", () => {
       seen = { authorization: message.headers.authorization, body };
-      const headers = { "content-type": answer.type, "retry-after": "3", "set-cookie": "session=1", "x-request-id": "req-1" };
+      const headers = {
+        "content-type": answer.type,
+        "retry-after": "3",
+        "set-cookie": "session=1",
+        "x-request-id": "req-1",
+      };
       response.writeHead(answer.status, headers).end(answer.body);
     });
   });
@@ -69,11 +77,23 @@ afterAll(() => {
 
 /** The case that was recorded, and the text of the file that it names. */
 async function record(stream: boolean): Promise<{ row: CaseRow; text: string }> {
-  const config = { api_key: KEY, base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const config = {
+    api_key: KEY,
+    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  };
   const fixtures = pathToFileURL(`${folder}/`);
-  const options = { fixtures, name: "preset/chat", model: "m", config, stream, signal: AbortSignal.timeout(20_000) };
+  const options = {
+    fixtures,
+    name: "preset/chat",
+    model: "m",
+    config,
+    stream,
+    signal: AbortSignal.timeout(20_000),
+  };
   const { path, name } = await recordCase(acme, options);
-  const row = readTable(join(folder, "preset/chat.cases.json")).rows.find((each) => each.name === name);
+  const row = readTable(join(folder, "preset/chat.cases.json")).rows.find(
+    (each) => each.name === name,
+  );
   if (row === undefined) throw new Error(`The table has no case ${name}.`);
   expect(row.source).toMatch(/^recorded \d{4}-\d\d-\d\d, m$/);
   expect(path).toBe(join(folder, "preset", row.file ?? "chat.cases.json"));
@@ -82,13 +102,21 @@ async function record(stream: boolean): Promise<{ row: CaseRow; text: string }> 
 
 describe("recorded traffic", () => {
   it("is a reply as it came, without whose it is", async () => {
-    const call = { id: "call_9f8e7d6c5b4a", type: "function", function: { name: "f", arguments: '{"mail":"ann@example.com"}' } };
+    const call = {
+      id: "call_9f8e7d6c5b4a",
+      type: "function",
+      function: { name: "f", arguments: '{"mail":"ann@example.com"}' },
+    };
     const body = {
       id: "chatcmpl-AbC123xyz",
       organization: "org-0123456789abcdef",
       choices: [{ message: { content: "Hi", tool_calls: [call, call] } }],
     };
-    answer = { status: 200, type: "application/json", body: JSON.stringify({ ...body, echo: `Bearer ${KEY}` }) };
+    answer = {
+      status: 200,
+      type: "application/json",
+      body: JSON.stringify({ ...body, echo: `Bearer ${KEY}` }),
+    };
     const { row, text } = await record(false);
     expect(row).toMatchObject({ name: "reply-recorded", file: "chat/reply-recorded.json" });
     expect(seen.authorization).toBe(`Bearer ${KEY}`);
@@ -105,8 +133,13 @@ describe("recorded traffic", () => {
   });
 
   it("is a stream, with the same name for the same id in every event", async () => {
-    const chunk = (text: string): string => `data: {"id":"chatcmpl-AbC123xyz","choices":[{"delta":{"content":"${text}"}}]}\n\n`;
-    answer = { status: 200, type: "text/event-stream", body: `${chunk("a")}${chunk("b")}data: [DONE]\n\n` };
+    const chunk = (text: string): string =>
+      `data: {"id":"chatcmpl-AbC123xyz","choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+    answer = {
+      status: 200,
+      type: "text/event-stream",
+      body: `${chunk("a")}${chunk("b")}data: [DONE]\n\n`,
+    };
     const { row, text } = await record(true);
     expect(row).toMatchObject({ name: "stream-recorded", file: "chat/stream-recorded.sse" });
     expect(JSON.parse(seen.body)).toMatchObject({ stream: true });
@@ -115,7 +148,11 @@ describe("recorded traffic", () => {
   });
 
   it("is an error with the headers that a provider reads, and no others", async () => {
-    answer = { status: 429, type: "application/json", body: `{"error":{"message":"The key ${KEY} is spent."}}` };
+    answer = {
+      status: 429,
+      type: "application/json",
+      body: `{"error":{"message":"The key ${KEY} is spent."}}`,
+    };
     const { row, text } = await record(false);
     expect(text).not.toContain(KEY);
     expect(row.name).toBe("error-recorded-429");

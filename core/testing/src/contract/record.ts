@@ -1,10 +1,19 @@
-/** Records what a provider really answers to a fixture's request. For people with a key at hand; no test does it. */
+/**
+ * Records what a provider really answers to a fixture's request. For people with a key at hand; no
+ * test does it.
+ */
 
 import { Buffer } from "node:buffer";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type HttpCall, type JsonObject, type JsonValue, type ProviderDefinition, Secret } from "@sluice/contract";
+import {
+  type HttpCall,
+  type JsonObject,
+  type JsonValue,
+  type ProviderDefinition,
+  Secret,
+} from "@sluice/contract";
 import { request } from "undici";
 import { tablePath, writeRow } from "./case-table.ts";
 import { ContractFault } from "./fault.ts";
@@ -16,7 +25,10 @@ import { makeProvider, requestOf } from "./subject.ts";
 export interface RecordOptions {
   /** The folder of the package's fixtures. */
   readonly fixtures: URL;
-  /** The table: `text` for `text.cases.json`, `groq/chat` for one in a folder. It has a case `request`. */
+  /**
+   * The table: `text` for `text.cases.json`, `groq/chat` for one in a folder. It has a case
+   * `request`.
+   */
   readonly name: string;
   /** The model of tables that name none. */
   readonly model: string;
@@ -37,19 +49,26 @@ export interface Recorded {
 }
 
 /**
- * Sends the case `request` of a table and stores the answer, redacted, as a case that says when it was recorded. A reply and a
- * stream are files as they came (`reply-recorded.json`, `stream-recorded.sse` or `.bin`, in the folder of the table's name), an
- * error (`error-recorded-429`) stands in the table. The next run of the contract writes `expected`. Throws `ContractFault` for a
- * table without the case `request`, an answer above 4 MB, and binary frames that hold a secret.
+ * Sends the case `request` of a table and stores the answer, redacted, as a case that says when it
+ * was recorded. A reply and a stream are files as they came (`reply-recorded.json`,
+ * `stream-recorded.sse` or `.bin`, in the folder of the table's name), an error
+ * (`error-recorded-429`) stands in the table. The next run of the contract writes `expected`.
+ * Throws `ContractFault` for a table without the case `request`, an answer above 4 MB, and binary
+ * frames that hold a secret.
  */
-export async function recordCase(definition: ProviderDefinition<never>, options: RecordOptions): Promise<Recorded> {
+export async function recordCase(
+  definition: ProviderDefinition<never>,
+  options: RecordOptions,
+): Promise<Recorded> {
   const { config, stream } = options;
   const name = basename(options.name);
   const folder = join(fileURLToPath(options.fixtures), dirname(options.name));
   const tables = loadCases(folder, options.model);
   const each = tables.find((one) => one.name === name);
   if (each === undefined) {
-    throw new ContractFault(`There is no table ${name}: ${tables.map((one) => one.name).join(", ")}.`);
+    throw new ContractFault(
+      `There is no table ${name}: ${tables.map((one) => one.name).join(", ")}.`,
+    );
   }
   if (each.fixtures.every(({ title }) => title !== `${name}/request`)) {
     throw new ContractFault(`${name} has no case "request" to send.`);
@@ -61,8 +80,10 @@ export async function recordCase(definition: ProviderDefinition<never>, options:
     { provider: definition.name, model, operation, stream },
   );
   const made = provider.encode(asked);
-  if (made.kind !== "http") throw new ContractFault("The provider calls no upstream: there is nothing to record.");
-  const call = provider.authorize === undefined ? made : await provider.authorize(made, options.signal);
+  if (made.kind !== "http")
+    throw new ContractFault("The provider calls no upstream: there is nothing to record.");
+  const call =
+    provider.authorize === undefined ? made : await provider.authorize(made, options.signal);
   const { status, headers, bytes } = await send(call, options.signal);
   const redact = createRedactor([...secretsOf(definition, config), ...headerSecrets(call)]);
   const table = tablePath(folder, name);
@@ -75,22 +96,36 @@ export async function recordCase(definition: ProviderDefinition<never>, options:
     return { path: join(folder, file), name: row };
   };
   if (status < 200 || status > 299) {
-    const given = { status, headers: keptHeaders(headers, redact), body: parsed(redact(bytes.toString())) };
+    const given = {
+      status,
+      headers: keptHeaders(headers, redact),
+      body: parsed(redact(bytes.toString())),
+    };
     writeRow(table, { name: `error-recorded-${status}`, source, given });
     return { path: table, name: `error-recorded-${status}` };
   }
   if (String(headers["content-type"]).startsWith("application/vnd.amazon.eventstream")) {
     // Frames carry checksums: they are stored as they are, or not at all.
-    if (redact(bytes.toString("latin1")).includes("[secret]")) throw new ContractFault("The stream repeats a secret.");
+    if (redact(bytes.toString("latin1")).includes("[secret]"))
+      throw new ContractFault("The stream repeats a secret.");
     return store("stream-recorded", "bin", bytes);
   }
   const text = redact(bytes.toString());
-  return stream ? store("stream-recorded", "sse", text) : store("reply-recorded", "json", `${text.trimEnd()}\n`);
+  return stream
+    ? store("stream-recorded", "sse", text)
+    : store("reply-recorded", "json", `${text.trimEnd()}\n`);
 }
 
 async function send(call: HttpCall, signal: AbortSignal) {
-  const headers = Object.fromEntries(Object.entries(call.headers).map(([name, value]) => [name, shown(value)]));
-  const response = await request(call.url, { method: call.method, headers, body: call.body ?? null, signal });
+  const headers = Object.fromEntries(
+    Object.entries(call.headers).map(([name, value]) => [name, shown(value)]),
+  );
+  const response = await request(call.url, {
+    method: call.method,
+    headers,
+    body: call.body ?? null,
+    signal,
+  });
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
@@ -106,9 +141,14 @@ function shown(value: string | Secret): string {
 }
 
 /** Every option that the definition calls a secret. */
-function secretsOf({ config: { properties } }: ProviderDefinition<never>, config: JsonObject): string[] {
+function secretsOf(
+  { config: { properties } }: ProviderDefinition<never>,
+  config: JsonObject,
+): string[] {
   const described = (properties ?? {}) as Readonly<Record<string, JsonObject>>;
-  return Object.entries(config).flatMap(([name, value]) => (described[name]?.["x-secret"] === true ? [String(value)] : []));
+  return Object.entries(config).flatMap(([name, value]) =>
+    described[name]?.["x-secret"] === true ? [String(value)] : [],
+  );
 }
 
 /** Tokens that were fetched, too: with and without the word before them. */

@@ -17,7 +17,9 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   const known = secrets.filter((secret) => secret.length >= MIN_SECRET_CHARACTERS);
   const stands = new Map<string, string>();
   const standIn = (value: string): string => {
-    const made = stands.get(value) ?? `${/^[A-Za-z]{1,9}[-_]/.exec(value)?.[0] ?? ""}recorded${stands.size + 1}`;
+    const made =
+      stands.get(value) ??
+      `${/^[A-Za-z]{1,9}[-_]/.exec(value)?.[0] ?? ""}recorded${stands.size + 1}`;
     stands.set(value, made);
     return made;
   };

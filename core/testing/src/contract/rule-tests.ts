@@ -1,10 +1,23 @@
 /** Rules that hold for every provider, whatever its fixtures are. */
 
 import { Buffer } from "node:buffer";
-import type { GatewayError, JsonObject, JsonValue, Provider, ProviderRequest } from "@sluice/contract";
+import type {
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  Provider,
+  ProviderRequest,
+} from "@sluice/contract";
 import type { ContractOptions, ContractRunner } from "./options.ts";
 import { must } from "./fault.ts";
-import { BLOCKS, ODD_BODIES, ODD_MESSAGES, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
+import {
+  BLOCKS,
+  ODD_BODIES,
+  ODD_MESSAGES,
+  PARAMETER_VALUES,
+  TOOL_CHOICES,
+  WEATHER_TOOL,
+} from "./odd-requests.ts";
 import { attempted, bodyText } from "./outcome.ts";
 import { testLocalWork } from "./local-work.ts";
 import { HARD_SCHEMAS, SCHEMAS } from "./schemas.ts";
@@ -24,10 +37,15 @@ export function testRequestRules(
   const isLocal = provider.encode(request).kind === "local";
 
   /** The body that a request becomes, or its refusal; every other outcome is a fault. */
-  const encoded = (extra: JsonObject): { readonly text: string } | { readonly error: GatewayError } => {
+  const encoded = (
+    extra: JsonObject,
+  ): { readonly text: string } | { readonly error: GatewayError } => {
     const made = attempted(() => provider.encode(withBody(request, { ...plain, ...extra })));
     if ("error" in made) {
-      must(made.error.status === 400, `A request is refused with ${made.error.status} ${made.error.code}, not with 400.`);
+      must(
+        made.error.status === 400,
+        `A request is refused with ${made.error.status} ${made.error.code}, not with 400.`,
+      );
       must(made.error.param !== undefined, "A refusal does not name the place.");
       if (made.error.code === "unsupported_parameter") checkRefusal(made.error, request);
       return made;
@@ -42,15 +60,23 @@ export function testRequestRules(
 
   it("encodes or refuses what is empty or odd", () => {
     for (const messages of Object.values(ODD_MESSAGES)) encoded({ messages });
-    for (const messages of Object.values(ODD_MESSAGES)) encoded({ messages, tools: [WEATHER_TOOL] });
+    for (const messages of Object.values(ODD_MESSAGES))
+      encoded({ messages, tools: [WEATHER_TOOL] });
   });
 
   it("drops no block in silence", () => {
     for (const [name, block] of Object.entries(BLOCKS)) {
-      const made = encoded({ messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }] });
+      const made = encoded({
+        messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }],
+      });
       if (isLocal || "error" in made) continue;
-      const alone = encoded({ messages: [{ role: "user", content: [{ type: "text", text: "Look." }] }] });
-      must("text" in alone && made.text.length > alone.text.length, `The block ${name} is dropped.`);
+      const alone = encoded({
+        messages: [{ role: "user", content: [{ type: "text", text: "Look." }] }],
+      });
+      must(
+        "text" in alone && made.text.length > alone.text.length,
+        `The block ${name} is dropped.`,
+      );
     }
   });
 
@@ -66,12 +92,22 @@ export function testRequestRules(
 
   it("keeps or refuses fields that it does not know", () => {
     const message = { role: "user", content: [{ type: "text", text: "Hi.", x_unknown: MARK }] };
-    const tool = { ...WEATHER_TOOL, function: { ...(WEATHER_TOOL.function as JsonObject), x_unknown: MARK } };
-    const places: readonly JsonObject[] = [{ x_unknown: MARK }, { messages: [message] }, { tools: [tool] }];
+    const tool = {
+      ...WEATHER_TOOL,
+      function: { ...(WEATHER_TOOL.function as JsonObject), x_unknown: MARK },
+    };
+    const places: readonly JsonObject[] = [
+      { x_unknown: MARK },
+      { messages: [message] },
+      { tools: [tool] },
+    ];
     for (const extra of places) {
       const made = encoded(extra);
       if (isLocal || "error" in made) continue;
-      must(made.text.includes(MARK), `An unknown field is dropped: ${JSON.stringify(extra).slice(0, 80)}.`);
+      must(
+        made.text.includes(MARK),
+        `An unknown field is dropped: ${JSON.stringify(extra).slice(0, 80)}.`,
+      );
     }
   });
 
@@ -109,11 +145,18 @@ export function testRequestRules(
   });
 
   it("takes tools without arguments, and names that no charset has", () => {
-    for (const parameters of [undefined, null, {}, { type: "object" }, { type: "object", properties: {} }]) {
+    for (const parameters of [
+      undefined,
+      null,
+      {},
+      { type: "object" },
+      { type: "object", properties: {} },
+    ]) {
       const made = encoded({ tools: [toolWith(parameters)] });
       must("text" in made, `A tool whose parameters are ${JSON.stringify(parameters)} is refused.`);
     }
-    for (const name of ["a.b", "a b", "größe", "x".repeat(64)]) encoded({ tools: [{ type: "function", function: { name } }] });
+    for (const name of ["a.b", "a b", "größe", "x".repeat(64)])
+      encoded({ tools: [{ type: "function", function: { name } }] });
   });
 }
 
@@ -123,28 +166,42 @@ function wordPlaces(word: string): Readonly<Record<string, JsonObject>> {
   return {
     "an effort": { reasoning_effort: word },
     "a format": { response_format: { type: word } },
-    "a block": { messages: [{ ...message, content: [...message.content, { type: word, data: "x" }] }] },
+    "a block": {
+      messages: [{ ...message, content: [...message.content, { type: word, data: "x" }] }],
+    },
     "a tool": { tools: [{ type: word }] },
     "a choice of tools": { tools: [WEATHER_TOOL], tool_choice: word },
     "a service tier": { service_tier: word },
     "a verbosity": { verbosity: word },
-    "a member": JSON.parse(`{"${word === "__proto__" ? "x_proto" : word}":"${word}"}`) as JsonObject,
+    "a member": JSON.parse(
+      `{"${word === "__proto__" ? "x_proto" : word}":"${word}"}`,
+    ) as JsonObject,
   };
 }
 
 function second(): JsonObject {
-  return { type: "function", function: { name: "get_time", parameters: { type: "object", properties: {} } } };
+  return {
+    type: "function",
+    function: { name: "get_time", parameters: { type: "object", properties: {} } },
+  };
 }
 
 function toolWith(parameters: JsonValue | undefined): JsonObject {
-  return { type: "function", function: { name: "probe", ...(parameters === undefined ? {} : { parameters }) } };
+  return {
+    type: "function",
+    function: { name: "probe", ...(parameters === undefined ? {} : { parameters }) },
+  };
 }
 
 function formatWith(schema: JsonObject): JsonObject {
   return { type: "json_schema", json_schema: { name: "probe", schema } };
 }
 
-function checkPlace(made: { readonly text: string } | { readonly error: GatewayError }, place: string, name: string): void {
+function checkPlace(
+  made: { readonly text: string } | { readonly error: GatewayError },
+  place: string,
+  name: string,
+): void {
   if ("text" in made) return;
   must(
     made.error.param?.startsWith(place) === true,
@@ -159,7 +216,11 @@ function checkRefusal(error: GatewayError, { target }: ProviderRequest): void {
 }
 
 /** Rules of replies: what is none is an error of the gateway's, never another exception. */
-export function testOddReplies({ it }: ContractRunner, provider: Provider, request: ProviderRequest): void {
+export function testOddReplies(
+  { it }: ContractRunner,
+  provider: Provider,
+  request: ProviderRequest,
+): void {
   it("reads nothing out of a body that is no reply", () => {
     for (const [name, body] of Object.entries(ODD_BODIES)) {
       const made = attempted(() => provider.decode(Buffer.from(body), request));
@@ -169,7 +230,9 @@ export function testOddReplies({ it }: ContractRunner, provider: Provider, reque
   });
 
   it("reads errors of every status, whatever their body is", () => {
-    for (const status of [400, 401, 402, 403, 404, 408, 409, 413, 418, 422, 429, 500, 502, 503, 504, 529, 302]) {
+    for (const status of [
+      400, 401, 402, 403, 404, 408, 409, 413, 418, 422, 429, 500, 502, 503, 504, 529, 302,
+    ]) {
       for (const body of [
         ...Object.values(ODD_BODIES),
         '{"error":"text"}',
@@ -178,7 +241,10 @@ export function testOddReplies({ it }: ContractRunner, provider: Provider, reque
         '{"error":{"message":null}}',
       ]) {
         const error = provider.error({ status, headers: {}, body });
-        must(error.status >= 400 && error.message !== "", `An error of status ${status} has no status or message.`);
+        must(
+          error.status >= 400 && error.message !== "",
+          `An error of status ${status} has no status or message.`,
+        );
       }
     }
   });
@@ -186,10 +252,15 @@ export function testOddReplies({ it }: ContractRunner, provider: Provider, reque
   it("makes of 429 a limit that is worth another try, and of 401 a credential that is not", () => {
     const limited = provider.error({ status: 429, headers: { "retry-after": "7" }, body: "" });
     must(
-      limited.code === "upstream_rate_limited" && limited.retryable && limited.retryAfterMs === 7_000,
+      limited.code === "upstream_rate_limited" &&
+        limited.retryable &&
+        limited.retryAfterMs === 7_000,
       "429 is no rate limit with a wait.",
     );
     const refused = provider.error({ status: 401, headers: {}, body: "" });
-    must(refused.code === "upstream_auth_failed" && !refused.retryable, "401 is no refused credential.");
+    must(
+      refused.code === "upstream_auth_failed" && !refused.retryable,
+      "401 is no refused credential.",
+    );
   });
 }

@@ -1,9 +1,16 @@
-/** JSON schemas for tools and structured output: picked by hand for what each has, and generated from them. Data. */
+/**
+ * JSON schemas for tools and structured output: picked by hand for what each has, and generated
+ * from them. Data.
+ */
 
 import type { JsonObject } from "@sluice/contract";
 
 const text: JsonObject = { type: "string" };
-const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({ type: "object", properties, ...rest });
+const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({
+  type: "object",
+  properties,
+  ...rest,
+});
 
 /** Schemas of one value, by what is in them. */
 const VALUES: Readonly<Record<string, JsonObject>> = {
@@ -44,12 +51,16 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
   "an anyOf": { anyOf: [text, { type: "integer" }] },
   "an anyOf with null": { anyOf: [text, { type: "null" }] },
   "a oneOf": { oneOf: [text, { type: "integer" }] },
-  "a oneOf of objects": { oneOf: [object({ a: text }, { required: ["a"] }), object({ b: text }, { required: ["b"] })] },
+  "a oneOf of objects": {
+    oneOf: [object({ a: text }, { required: ["a"] }), object({ b: text }, { required: ["b"] })],
+  },
   "a discriminated union": {
     oneOf: [object({ kind: { const: "a" }, a: text }), object({ kind: { const: "b" }, b: text })],
     discriminator: { propertyName: "kind" },
   },
-  "an allOf": { allOf: [object({ a: text }, { required: ["a"] }), object({ b: text }, { required: ["b"] })] },
+  "an allOf": {
+    allOf: [object({ a: text }, { required: ["a"] }), object({ b: text }, { required: ["b"] })],
+  },
   "an allOf of bounds": { allOf: [{ type: "integer", minimum: 1 }, { maximum: 9 }] },
   "a not": { not: { type: "null" } },
   // A member called `then` makes a promise of an object in code; in JSON it is a keyword.
@@ -63,7 +74,12 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
   "a map": { type: "object", additionalProperties: text },
   "a map of objects": { type: "object", additionalProperties: object({ a: text }) },
   "patterned properties": { type: "object", patternProperties: { "^x-": text } },
-  "bounded properties": { type: "object", minProperties: 1, maxProperties: 3, propertyNames: { pattern: "^[a-z]+$" } },
+  "bounded properties": {
+    type: "object",
+    minProperties: 1,
+    maxProperties: 3,
+    propertyNames: { pattern: "^[a-z]+$" },
+  },
   "dependent properties": object({ a: text, b: text }, { dependentRequired: { a: ["b"] } }),
   "a default": { type: "string", default: "x" },
   examples: { type: "string", examples: ["x", "y"] },
@@ -71,9 +87,15 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
   "read-only": { type: "string", readOnly: true, deprecated: true },
   "a media type": { type: "string", contentEncoding: "base64", contentMediaType: "image/png" },
   "an extension": { type: "string", "x-order": 1 },
-  "a long enum": { type: "string", enum: Array.from({ length: 200 }, (_, index) => `value-${index}`) },
+  "a long enum": {
+    type: "string",
+    enum: Array.from({ length: 200 }, (_, index) => `value-${index}`),
+  },
   "a long description": { type: "string", description: "Long. ".repeat(400) },
-  "a property called type": object({ type: text, properties: text, required: { type: "boolean" } }, { required: ["type"] }),
+  "a property called type": object(
+    { type: text, properties: text, required: { type: "boolean" } },
+    { required: ["type"] },
+  ),
   "a property called $ref": object({ $ref: text }),
   "properties in another script": object({ größe: text, 名前: text, "a b": text, "a.b": text }),
   "five levels": object({ a: object({ b: object({ c: object({ d: object({ e: text }) }) }) }) }),
@@ -81,7 +103,10 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
 
 /** Whole schemas: references, which need a root, and what hosts of tools really send. */
 const WHOLE: Readonly<Record<string, JsonObject>> = {
-  "a reference": object({ home: { $ref: "#/$defs/address" } }, { $defs: { address: object({ street: text }) } }),
+  "a reference": object(
+    { home: { $ref: "#/$defs/address" } },
+    { $defs: { address: object({ street: text }) } },
+  ),
   "a reference of draft 7": object(
     { home: { $ref: "#/definitions/address" } },
     { definitions: { address: object({ street: text }) } },
@@ -90,17 +115,29 @@ const WHOLE: Readonly<Record<string, JsonObject>> = {
     { a: { $ref: "#/$defs/p" }, b: { $ref: "#/$defs/p" } },
     { $defs: { p: object({ x: { type: "number" } }) } },
   ),
-  "a reference with a description": object({ a: { $ref: "#/$defs/p", description: "The first." } }, { $defs: { p: text } }),
-  "references in a row": object({ a: { $ref: "#/$defs/b" } }, { $defs: { b: { $ref: "#/$defs/c" }, c: text } }),
+  "a reference with a description": object(
+    { a: { $ref: "#/$defs/p", description: "The first." } },
+    { $defs: { p: text } },
+  ),
+  "references in a row": object(
+    { a: { $ref: "#/$defs/b" } },
+    { $defs: { b: { $ref: "#/$defs/c" }, c: text } },
+  ),
   "a reference to a property": object({ a: text, b: { $ref: "#/properties/a" } }),
-  "a reference with escapes": object({ a: { $ref: "#/$defs/x~1y%20z" } }, { $defs: { "x/y z": text } }),
+  "a reference with escapes": object(
+    { a: { $ref: "#/$defs/x~1y%20z" } },
+    { $defs: { "x/y z": text } },
+  ),
   "a schema with its dialect": {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "https://example.com/s",
     ...object({ a: text }),
   },
   "a schema without a type": { properties: { a: text }, required: ["a"] },
-  "a strict schema": object({ a: text, b: { type: ["integer", "null"] } }, { required: ["a", "b"], additionalProperties: false }),
+  "a strict schema": object(
+    { a: text, b: { type: ["integer", "null"] } },
+    { required: ["a", "b"], additionalProperties: false },
+  ),
   "what pydantic writes": {
     title: "Query",
     type: "object",
@@ -121,13 +158,19 @@ const WHOLE: Readonly<Record<string, JsonObject>> = {
   "what zod writes": {
     $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",
-    properties: { path: { type: "string" }, depth: { type: "integer", exclusiveMinimum: 0, maximum: 10 } },
+    properties: {
+      path: { type: "string" },
+      depth: { type: "integer", exclusiveMinimum: 0, maximum: 10 },
+    },
     required: ["path"],
     additionalProperties: false,
   },
 };
 
-/** Schemas that a provider which inlines references must refuse with their place; one that takes references may take them. */
+/**
+ * Schemas that a provider which inlines references must refuse with their place; one that takes
+ * references may take them.
+ */
 export const HARD_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   "a schema that refers to itself": object({ next: { $ref: "#" } }),
   "a definition that refers to itself": object(
@@ -138,7 +181,10 @@ export const HARD_SCHEMAS: Readonly<Record<string, JsonObject>> = {
   "a reference to another place": object({ a: { $ref: "https://example.com/schema.json" } }),
 };
 
-/** At least a hundred schemas by name: each value as a property, some as items of a list as well, and the whole ones. */
+/**
+ * At least a hundred schemas by name: each value as a property, some as items of a list as well,
+ * and the whole ones.
+ */
 export const SCHEMAS: ReadonlyMap<string, JsonObject> = new Map([
   ...Object.entries(VALUES).map(([name, value]): [string, JsonObject] => [
     `a property that is ${name}`,

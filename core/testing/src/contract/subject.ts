@@ -1,4 +1,7 @@
-/** The provider under test: made from its definition with a key that must never show, and asked as the gateway asks. */
+/**
+ * The provider under test: made from its definition with a key that must never show, and asked as
+ * the gateway asks.
+ */
 
 import {
   type JsonObject,
@@ -14,7 +17,10 @@ import { writtenDocument } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { fakeHost } from "../fake-host.ts";
 
-/** The value of every secret option in tests: nothing that leaves a provider may hold it, but for a header. */
+/**
+ * The value of every secret option in tests: nothing that leaves a provider may hold it, but for a
+ * header.
+ */
 export const CONTRACT_KEY = "sk-contract-4f1c9e7ab20d";
 /** How it is shown in fixtures. */
 export const SHOWN_KEY = "[secret]";
@@ -22,7 +28,10 @@ export const SHOWN_KEY = "[secret]";
 export const REPLY_MODEL = "contract/model";
 
 /** The provider of a definition, with defaults, secrets and `overrides` for options. */
-export function makeProvider(definition: ProviderDefinition<never>, overrides: JsonObject = {}): Provider {
+export function makeProvider(
+  definition: ProviderDefinition<never>,
+  overrides: JsonObject = {},
+): Provider {
   return definition.create(optionsOf(definition.config, overrides) as never, fakeHost());
 }
 
@@ -36,7 +45,10 @@ function optionsOf(schema: JsonSchema, overrides: JsonObject): Record<string, un
     const given = overrides[name];
     if (property["x-secret"] === true) {
       if (given !== null && (given !== undefined || required.includes(name))) {
-        options[name] = new Secret(name, typeof given === "string" && given !== SHOWN_KEY ? given : CONTRACT_KEY);
+        options[name] = new Secret(
+          name,
+          typeof given === "string" && given !== SHOWN_KEY ? given : CONTRACT_KEY,
+        );
       }
     } else if (given !== undefined && given !== null) options[name] = given;
     else if (property.default !== undefined) options[name] = property.default;
@@ -53,7 +65,10 @@ export interface RequestTerms {
 }
 
 /** The request that a provider gets for a client's body. */
-export function requestOf(body: JsonObject, { provider, model, operation, stream }: RequestTerms): ProviderRequest {
+export function requestOf(
+  body: JsonObject,
+  { provider, model, operation, stream }: RequestTerms,
+): ProviderRequest {
   return {
     operation,
     document: writtenDocument(body),

@@ -21,8 +21,15 @@ export function words(text: string): string[] {
   return text.match(/\s*\S+\s*/gu) ?? (text === "" ? [] : [text]);
 }
 
-/** Usage of a reply: the scripted one, else one token for each word of the messages and of the reply. */
-export function countUsage(request: UpstreamRequest, action: ReplyAction, spoken = Infinity): WireUsage {
+/**
+ * Usage of a reply: the scripted one, else one token for each word of the messages and of the
+ * reply.
+ */
+export function countUsage(
+  request: UpstreamRequest,
+  action: ReplyAction,
+  spoken = Infinity,
+): WireUsage {
   if (typeof action.usage === "object") return action.usage;
   const messages = request.parsed?.["messages"];
   const prompt_tokens = words(textOf(messages)).length;
@@ -49,9 +56,13 @@ export function wholeBody(request: UpstreamRequest, action: ReplyAction): JsonOb
     content: text,
     refusal: null,
     annotations: [],
-    ...(action.toolCalls && { tool_calls: action.toolCalls.map((call, index) => toolCall(request, call, index)) }),
+    ...(action.toolCalls && {
+      tool_calls: action.toolCalls.map((call, index) => toolCall(request, call, index)),
+    }),
   };
-  const logprobs = wantsLogprobs(request, action) ? { content: words(text ?? "").map(probability), refusal: null } : null;
+  const logprobs = wantsLogprobs(request, action)
+    ? { content: words(text ?? "").map(probability), refusal: null }
+    : null;
   const choices = Array.from({ length: choiceCount(request) }, (_, index) => ({
     index,
     message,
@@ -67,15 +78,29 @@ export function wholeBody(request: UpstreamRequest, action: ReplyAction): JsonOb
   };
 }
 
-/** The events of a streamed reply, without the end mark. The first delta of each choice carries the role alone. */
-export function* streamEvents(request: UpstreamRequest, action: ReplyAction): Generator<StreamEvent> {
+/**
+ * The events of a streamed reply, without the end mark. The first delta of each choice carries the
+ * role alone.
+ */
+export function* streamEvents(
+  request: UpstreamRequest,
+  action: ReplyAction,
+): Generator<StreamEvent> {
   const options = request.parsed?.["stream_options"];
   const asked =
-    typeof options === "object" && options !== null && "include_usage" in options && options["include_usage"] === true;
+    typeof options === "object" &&
+    options !== null &&
+    "include_usage" in options &&
+    options["include_usage"] === true;
   const withUsage = asked && action.usage !== "never";
   let tokens = 0;
   const event = (choices: JsonValue[], usage: JsonValue = null): StreamEvent => ({
-    chunk: { ...envelope(request, action, "chat.completion.chunk"), choices, ...(withUsage && { usage }), ...action.extra },
+    chunk: {
+      ...envelope(request, action, "chat.completion.chunk"),
+      choices,
+      ...(withUsage && { usage }),
+      ...action.extra,
+    },
     tokens,
   });
   for (let index = 0; index < choiceCount(request); index += 1) {
@@ -84,12 +109,16 @@ export function* streamEvents(request: UpstreamRequest, action: ReplyAction): Ge
     yield choice({ role: "assistant", content: action.toolCalls ? null : "", refusal: null });
     for (const word of words(contentOf(action) ?? "")) {
       tokens += 1;
-      const logprobs = wantsLogprobs(request, action) ? { content: [probability(word)], refusal: null } : null;
+      const logprobs = wantsLogprobs(request, action)
+        ? { content: [probability(word)], refusal: null }
+        : null;
       yield choice({ content: word }, null, logprobs);
     }
     for (const [position, call] of (action.toolCalls ?? []).entries()) {
       const opened = toolCall(request, call, position);
-      yield choice({ tool_calls: [{ index: position, ...opened, function: { name: call.name, arguments: "" } }] });
+      yield choice({
+        tool_calls: [{ index: position, ...opened, function: { name: call.name, arguments: "" } }],
+      });
       for (const fragment of fragments(call, action)) {
         tokens += 1;
         yield choice({ tool_calls: [{ index: position, function: { arguments: fragment } }] });
@@ -103,15 +132,25 @@ export function* streamEvents(request: UpstreamRequest, action: ReplyAction): Ge
 const ERROR_WORDS: Record<number, readonly [type: string, code: string | null, message: string]> = {
   400: ["invalid_request_error", "invalid_value", "Invalid value for 'temperature'."],
   401: ["invalid_request_error", "invalid_api_key", "Incorrect API key provided."],
-  404: ["invalid_request_error", "model_not_found", "The model does not exist or you do not have access to it."],
+  404: [
+    "invalid_request_error",
+    "model_not_found",
+    "The model does not exist or you do not have access to it.",
+  ],
   429: ["requests", "rate_limit_exceeded", "Rate limit reached for requests."],
   500: ["server_error", null, "The server had an error while processing your request."],
   503: ["service_unavailable", null, "The engine is currently overloaded, please try again later."],
 };
 
 /** The body of an error. */
-export function errorObject(action: Partial<ErrorAction> & { readonly status: number }): JsonObject {
-  const [type, code, message] = ERROR_WORDS[action.status] ?? ["api_error", null, "Something went wrong."];
+export function errorObject(
+  action: Partial<ErrorAction> & { readonly status: number },
+): JsonObject {
+  const [type, code, message] = ERROR_WORDS[action.status] ?? [
+    "api_error",
+    null,
+    "Something went wrong.",
+  ];
   return {
     error: {
       message: action.message ?? message,
@@ -138,11 +177,17 @@ function contentOf(action: ReplyAction): string | null {
 }
 
 function pieces(action: ReplyAction): string[] {
-  return [...words(contentOf(action) ?? ""), ...(action.toolCalls ?? []).flatMap((call) => fragments(call, action))];
+  return [
+    ...words(contentOf(action) ?? ""),
+    ...(action.toolCalls ?? []).flatMap((call) => fragments(call, action)),
+  ];
 }
 
 function fragments(call: ScriptedToolCall, action: ReplyAction): string[] {
-  return call.arguments.match(new RegExp(`.{1,${action.fragmentLength ?? FRAGMENT_LENGTH}}`, "gsu")) ?? [];
+  return (
+    call.arguments.match(new RegExp(`.{1,${action.fragmentLength ?? FRAGMENT_LENGTH}}`, "gsu")) ??
+    []
+  );
 }
 
 function toolCall(request: UpstreamRequest, call: ScriptedToolCall, index: number): JsonObject {

@@ -7,14 +7,16 @@ import type { BytesAction, WireUsage } from "./script.ts";
 const STATUS_IN_NAME = /^error-(\d{3})/;
 
 /**
- * Makes an action of a fixture file. `.sse` is an event stream, everything else JSON; `error-429….json` is sent with
- * status 429. The usage it bills is the last one it holds.
+ * Makes an action of a fixture file. `.sse` is an event stream, everything else JSON;
+ * `error-429….json` is sent with status 429. The usage it bills is the last one it holds.
  */
 export function wireFixture(file: string): BytesAction {
   const body = readFileSync(file, "utf8");
   const name = basename(file);
   const isStream = extname(name) === ".sse";
-  const usage = lastUsage(isStream ? body.split("\n").map((line) => line.replace(/^data: ?/, "")) : [body]);
+  const usage = lastUsage(
+    isStream ? body.split("\n").map((line) => line.replace(/^data: ?/, "")) : [body],
+  );
   return {
     kind: "bytes",
     status: Number(STATUS_IN_NAME.exec(name)?.[1] ?? 200),
@@ -26,5 +28,7 @@ export function wireFixture(file: string): BytesAction {
 
 function lastUsage(texts: readonly string[]): WireUsage | undefined {
   const holder = texts.findLast((text) => text.includes('"prompt_tokens"'));
-  return holder === undefined ? undefined : (JSON.parse(holder) as { readonly usage: WireUsage }).usage;
+  return holder === undefined
+    ? undefined
+    : (JSON.parse(holder) as { readonly usage: WireUsage }).usage;
 }

@@ -11,10 +11,16 @@ const CREATED = 1_700_000_000;
 const DEFAULT_DIMENSIONS = 8;
 
 /** A PNG of one red pixel, in base64. */
-export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+export const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/** The reply to what is no chat request: its body and what it bills. `undefined` for a chat request. */
-export function mediaReply(request: UpstreamRequest, action: ReplyAction): { body: JsonObject; usage: WireUsage } | undefined {
+/**
+ * The reply to what is no chat request: its body and what it bills. `undefined` for a chat request.
+ */
+export function mediaReply(
+  request: UpstreamRequest,
+  action: ReplyAction,
+): { body: JsonObject; usage: WireUsage } | undefined {
   const [path = ""] = request.path.split("?");
   if (path.endsWith("/embeddings")) return embeddingsReply(request, action);
   return path.endsWith("/images/generations") ? imagesReply(request, action) : undefined;
@@ -36,7 +42,9 @@ export function vectorOf(input: unknown, dimensions = DEFAULT_DIMENSIONS): numbe
 
 function embeddingsReply({ parsed = {} }: UpstreamRequest, action: ReplyAction) {
   const { input, dimensions, model } = parsed;
-  const inputs = (Array.isArray(input) && typeof input[0] !== "number" ? input : [input]) as readonly JsonValue[];
+  const inputs = (
+    Array.isArray(input) && typeof input[0] !== "number" ? input : [input]
+  ) as readonly JsonValue[];
   const isText = (action.embeddingFormat ?? parsed["encoding_format"]) === "base64";
   const data = inputs.map((item, index): JsonObject => {
     const vector = vectorOf(item, typeof dimensions === "number" ? dimensions : DEFAULT_DIMENSIONS);
@@ -58,7 +66,10 @@ function embeddingsReply({ parsed = {} }: UpstreamRequest, action: ReplyAction) 
   return { body, usage };
 }
 
-/** As gpt-image models answer: base64 and tokens; as dall-e models do: URLs, unless base64 is asked for, and no tokens. */
+/**
+ * As gpt-image models answer: base64 and tokens; as dall-e models do: URLs, unless base64 is asked
+ * for, and no tokens.
+ */
 function imagesReply({ parsed = {}, number }: UpstreamRequest, action: ReplyAction) {
   const { model, n, prompt } = parsed;
   const hasTokens = typeof model === "string" && model.startsWith("gpt-image");

@@ -6,7 +6,13 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import { countUsage, errorObject, streamEvents, wholeBody } from "./bodies.ts";
 import { mediaReply } from "./media-bodies.ts";
 import type { OpenRecord } from "./record.ts";
-import type { BytesAction, ErrorAction, ReplyAction, ReplyFault, UpstreamAction } from "./script.ts";
+import type {
+  BytesAction,
+  ErrorAction,
+  ReplyAction,
+  ReplyFault,
+  UpstreamAction,
+} from "./script.ts";
 
 /** Long enough for the peer to read what was written: a reset may overtake unread bytes. */
 const SETTLE_MS = 5;
@@ -24,8 +30,11 @@ export interface Stage {
 export async function play(stage: Stage, action: UpstreamAction): Promise<void> {
   switch (action.kind) {
     case "reply":
-      if (action.delayMs !== undefined) await pause(action.delayMs, undefined, { signal: stage.signal });
-      return stage.record.parsed?.["stream"] === true ? playStream(stage, action) : playWhole(stage, action);
+      if (action.delayMs !== undefined)
+        await pause(action.delayMs, undefined, { signal: stage.signal });
+      return stage.record.parsed?.["stream"] === true
+        ? playStream(stage, action)
+        : playWhole(stage, action);
     case "error":
       return playError(stage, action);
     case "bytes":
@@ -43,10 +52,14 @@ async function playWhole(stage: Stage, action: ReplyAction): Promise<void> {
   const media = mediaReply(stage.record, action);
   const body = Buffer.from(JSON.stringify(media?.body ?? wholeBody(stage.record, action)));
   const { fault } = action;
-  begin(stage, 200, "application/json", { "content-length": String(body.length), ...action.headers });
+  begin(stage, 200, "application/json", {
+    "content-length": String(body.length),
+    ...action.headers,
+  });
   stage.record.usage = media?.usage ?? countUsage(stage.record, action);
   await write(stage, fault === undefined ? body : body.subarray(0, fault.after), action.drip);
-  // A body that ends too early has to break its promised length, which only a closed connection can do.
+  // A body that ends too early has to break its promised length, which only a closed connection can
+  // do.
   if (fault !== undefined) return fault.kind === "hang" ? hang(stage) : reset(stage);
   stage.response.end();
 }
@@ -54,10 +67,15 @@ async function playWhole(stage: Stage, action: ReplyAction): Promise<void> {
 async function playStream(stage: Stage, action: ReplyAction): Promise<void> {
   const { record, response, signal } = stage;
   const { fault, eventDelayMs } = action;
-  begin(stage, 200, "text/event-stream; charset=utf-8", { "cache-control": "no-cache", ...action.headers });
+  begin(stage, 200, "text/event-stream; charset=utf-8", {
+    "cache-control": "no-cache",
+    ...action.headers,
+  });
   const say = async (data: string) => {
-    if (fault !== undefined && record.eventsSent === fault.after && (await fail(stage, fault))) return false;
-    if (record.eventsSent > 0 && eventDelayMs !== undefined) await pause(eventDelayMs, undefined, { signal });
+    if (fault !== undefined && record.eventsSent === fault.after && (await fail(stage, fault)))
+      return false;
+    if (record.eventsSent > 0 && eventDelayMs !== undefined)
+      await pause(eventDelayMs, undefined, { signal });
     else await nextTurn(undefined, { signal });
     await write(stage, `data: ${data}\n\n`, action.drip);
     record.eventsSent += 1;
@@ -79,15 +97,20 @@ async function fail(stage: Stage, fault: ReplyFault): Promise<boolean> {
     await write(stage, 'data: {"choices":[{"delta"\n\n');
     return false;
   } else {
-    if (fault.kind === "error") await write(stage, `data: ${JSON.stringify(errorObject({ status: 500 }))}\n\n`);
+    if (fault.kind === "error")
+      await write(stage, `data: ${JSON.stringify(errorObject({ status: 500 }))}\n\n`);
     stage.response.end();
   }
   return true;
 }
 
 async function playError(stage: Stage, action: ErrorAction): Promise<void> {
-  if (action.delayMs !== undefined) await pause(action.delayMs, undefined, { signal: stage.signal });
-  const headers = { ...(action.retryAfter !== undefined && { "retry-after": action.retryAfter }), ...action.headers };
+  if (action.delayMs !== undefined)
+    await pause(action.delayMs, undefined, { signal: stage.signal });
+  const headers = {
+    ...(action.retryAfter !== undefined && { "retry-after": action.retryAfter }),
+    ...action.headers,
+  };
   begin(stage, action.status, "application/json", headers);
   stage.response.end(JSON.stringify(errorObject(action)));
 }
@@ -99,7 +122,12 @@ async function playBytes(stage: Stage, action: BytesAction): Promise<void> {
   stage.response.end();
 }
 
-function begin(stage: Stage, status: number, type: string, headers: Readonly<Record<string, string>> = {}): void {
+function begin(
+  stage: Stage,
+  status: number,
+  type: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const requestId = `req_upstream_${stage.record.number}`;
   stage.record.status = status;
   stage.response.writeHead(status, { "content-type": type, "x-request-id": requestId, ...headers });
@@ -113,7 +141,8 @@ async function write(stage: Stage, body: string | Uint8Array, drip?: Drip): Prom
   for (let start = 0; start < bytes.length; start += step) {
     if (drip !== undefined && start > 0) await pause(drip.everyMs, undefined, { signal });
     signal.throwIfAborted();
-    if (!response.write(bytes.subarray(start, start + step))) await once(response, "drain", { signal });
+    if (!response.write(bytes.subarray(start, start + step)))
+      await once(response, "drain", { signal });
   }
 }
 

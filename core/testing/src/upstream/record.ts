@@ -1,4 +1,7 @@
-/** The truth ledger: what the test upstream received, sent and billed, whatever the gateway says about it. */
+/**
+ * The truth ledger: what the test upstream received, sent and billed, whatever the gateway says
+ * about it.
+ */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "@sluice/contract";
@@ -12,7 +15,10 @@ export interface WireUsage {
   readonly completion_tokens_details?: JsonObject;
 }
 
-/** One request as the upstream saw it. Filled in while the request lives. Times are milliseconds since 1970. */
+/**
+ * One request as the upstream saw it. Filled in while the request lives. Times are milliseconds
+ * since 1970.
+ */
 export interface UpstreamRequest {
   /** 1 for the first request since the start or the last `reset()`. */
   readonly number: number;
@@ -39,7 +45,10 @@ export interface UpstreamRequest {
   readonly finished: boolean;
   /** Nothing more will happen: finished, closed by the peer, or reset by the script. */
   readonly settled: boolean;
-  /** What the upstream bills: all tokens of a reply, those of the words sent when it was cut, undefined when there was none. */
+  /**
+   * What the upstream bills: all tokens of a reply, those of the words sent when it was cut,
+   * undefined when there was none.
+   */
   readonly usage: WireUsage | undefined;
 }
 
@@ -48,7 +57,10 @@ export type OpenRecord = { -readonly [Name in keyof UpstreamRequest]: UpstreamRe
 
 /** A new record, with everything that is known when the headers have arrived. */
 export function openRecord(
-  known: Pick<UpstreamRequest, "number" | "method" | "path" | "headers" | "connection" | "startedAtMs">,
+  known: Pick<
+    UpstreamRequest,
+    "number" | "method" | "path" | "headers" | "connection" | "startedAtMs"
+  >,
 ): OpenRecord {
   return {
     ...known,
@@ -69,7 +81,8 @@ export function recordBody(record: OpenRecord, body: string): void {
   record.body = body;
   try {
     const value: unknown = JSON.parse(body);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) record.parsed = value as JsonObject;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      record.parsed = value as JsonObject;
   } catch {
     record.parsed = undefined;
   }
@@ -84,7 +97,10 @@ export class Watchers {
     for (const look of this.#waiting) look();
   }
 
-  /** Resolves with the first defined value of `look`. Rejects after `timeoutMs`, naming what was waited for. */
+  /**
+   * Resolves with the first defined value of `look`. Rejects after `timeoutMs`, naming what was
+   * waited for.
+   */
   wait<T>(what: string, look: () => T | undefined, timeoutMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const again = () => {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange, Host, Identity, Model } from "@sluice/contract";
-import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest, runStep } from "@sluice/testing";
+import {
+  fakeClient,
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeRequest,
+  runStep,
+} from "@sluice/testing";
 import { auth } from "./index.ts";
 
 const identity = fakeIdentity();
@@ -15,7 +22,10 @@ const model: Model = {
 const secret: Model = { ...model, id: "closed", entry: "closed" };
 
 /** Knows the key `sk-good`, at once or later; lets it use the model `open`. */
-function hostOf(headerNames: readonly string[] = ["x-service-api-key", "x-other"], isLate = false): Host {
+function hostOf(
+  headerNames: readonly string[] = ["x-service-api-key", "x-other"],
+  isLate = false,
+): Host {
   return fakeHost({
     models: { find: (id) => [model, secret].find((one) => one.id === id), list: () => [] },
     authority: {
@@ -93,18 +103,27 @@ describe("any other key", () => {
     ["two words", { authorization: "Bearer sk-good sk-good" }],
     ["an empty named header", { "x-service-api-key": "" }],
     ["two different keys", { "x-service-api-key": "sk-good", authorization: "Bearer sk-bad" }],
-    ["two different keys, the good one last", { "x-service-api-key": "sk-bad", "x-other": "sk-good" }],
+    [
+      "two different keys, the good one last",
+      { "x-service-api-key": "sk-bad", "x-other": "sk-good" },
+    ],
     ["a header that is not named", { "x-api-key": "sk-good" }],
   ];
 
   it.each(wrong)("is refused: %s", async (_what, headers) => {
     const { error, passed, received, exchange } = await run(headers);
     expect(error).toMatchObject({ code: "authentication_failed", status: 401 });
-    expect({ passed, received, identity: exchange.identity }).toEqual({ passed: 0, received: 0, identity: undefined });
+    expect({ passed, received, identity: exchange.identity }).toEqual({
+      passed: 0,
+      received: 0,
+      identity: undefined,
+    });
   });
 
   it("gets one and the same answer, whatever is wrong with it", async () => {
-    const messages = await Promise.all(wrong.map(async ([, headers]) => String((await run(headers)).error)));
+    const messages = await Promise.all(
+      wrong.map(async ([, headers]) => String((await run(headers)).error)),
+    );
     expect(new Set(messages).size).toBe(1);
   });
 });
@@ -117,7 +136,9 @@ describe("a model", () => {
     const unknown = await run(headers, "nothere");
     expect(closed.error).toMatchObject({ code: "model_not_found", status: 404, param: "model" });
     expect(unknown.error).toMatchObject({ code: "model_not_found", status: 404, param: "model" });
-    expect(String(closed.error).replace("closed", "X")).toBe(String(unknown.error).replace("nothere", "X"));
+    expect(String(closed.error).replace("closed", "X")).toBe(
+      String(unknown.error).replace("nothere", "X"),
+    );
     expect([closed.passed, unknown.passed]).toEqual([0, 0]);
     expect(closed.exchange.model).toBeUndefined();
   });

@@ -1,4 +1,7 @@
-/** The step `auth`: identifies the sender of a request, and checks its permission for the named model. */
+/**
+ * The step `auth`: identifies the sender of a request, and checks its permission for the named
+ * model.
+ */
 
 import { defineStep, passOn } from "@sluice/kit";
 import { receiveBody } from "@sluice/runtime";
@@ -18,9 +21,13 @@ import { foreignTag } from "../limits/foreign-tag.ts";
 import { isServable } from "../models/servable.ts";
 
 /** One answer for every kind of invalid key: it does not reveal which keys exist. */
-const REFUSAL = "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
+const REFUSAL =
+  "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
 
-/** Headers that unmodified native SDKs put the key into. Read on deployment and passthrough routes only. */
+/**
+ * Headers that unmodified native SDKs put the key into. Read on deployment and passthrough routes
+ * only.
+ */
 const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
 
 /** Names under which keys are put into a query, where logs and proxies see them. */
@@ -35,7 +42,9 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
 
 /** The routes for models of a mode. */
-const ROUTES: Readonly<Partial<Record<ModelMode, { readonly operation: Operation; readonly path: string }>>> = {
+const ROUTES: Readonly<
+  Partial<Record<ModelMode, { readonly operation: Operation; readonly path: string }>>
+> = {
   embedding: { operation: "embeddings", path: "POST /v1/embeddings" },
   image: { operation: "images", path: "POST /v1/images/generations" },
 };
@@ -65,7 +74,10 @@ export const auth = defineStep<Record<string, never>>({
         const tags = exchange.request?.tags ?? NO_TAGS;
         if (tags.length > 0) await checkTags(identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
-          exchange.model = ofOperation(visibleModel(exchange.request, identity, models, authority), exchange.operation);
+          exchange.model = ofOperation(
+            visibleModel(exchange.request, identity, models, authority),
+            exchange.operation,
+          );
         return false;
       },
       run: passOn,
@@ -77,7 +89,11 @@ export const auth = defineStep<Record<string, never>>({
  * A tag on a record belongs to that record: its spend is charged to the record. Throws
  * `permission_denied` for a tag of another record.
  */
-async function checkTags(identity: Identity, tags: readonly string[], authority: Authority): Promise<void> {
+async function checkTags(
+  identity: Identity,
+  tags: readonly string[],
+  authority: Authority,
+): Promise<void> {
   const found = authority.foreignTag(identity, tags);
   const tag = found instanceof Promise ? await found : found;
   if (tag !== undefined) throw foreignTag(tag);
@@ -100,7 +116,12 @@ function presentedKey({ client, operation }: Exchange, headerNames: readonly str
   }
   if (presented === undefined || presented === "") throw refused();
   // A native query is cleaned of keys on its way; `api_key` of a spend query is a filter.
-  if (client.query !== "" && operation !== "passthrough" && operation !== "spend" && QUERY_KEY.test(client.query))
+  if (
+    client.query !== "" &&
+    operation !== "passthrough" &&
+    operation !== "spend" &&
+    QUERY_KEY.test(client.query)
+  )
     throw refused();
   return presented;
 }
@@ -128,16 +149,25 @@ function ofOperation(model: Model, operation: Operation): Model {
   const own = ROUTES[model.mode];
   if (own === undefined || own.operation === operation) return model;
   const shown = JSON.stringify(model.id.slice(0, MAX_CHARACTERS));
-  throw new GatewayError("invalid_field", `The model ${shown} is for ${own.operation}: send the request to ${own.path}.`, {
-    param: "model",
-  });
+  throw new GatewayError(
+    "invalid_field",
+    `The model ${shown} is for ${own.operation}: send the request to ${own.path}.`,
+    {
+      param: "model",
+    },
+  );
 }
 
 /**
  * A servable model that the key may use: the named one, else the first of the other ids that the
  * request may mean. Every refusal has the same answer, so it reveals nothing.
  */
-function visibleModel(request: GatewayRequest, identity: Identity, models: ModelCatalog, authority: Authority) {
+function visibleModel(
+  request: GatewayRequest,
+  identity: Identity,
+  models: ModelCatalog,
+  authority: Authority,
+) {
   const named = models.find(request.model);
   if (named !== undefined && isServable(identity, named, models, authority)) return named;
   for (const id of request.otherModels ?? []) {

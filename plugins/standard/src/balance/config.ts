@@ -36,7 +36,12 @@ export interface EjectionLimits {
 }
 
 const PERCENT = "^(100|[1-9]?[0-9])%$";
-const percent = (value: string, description: string) => ({ type: "string", pattern: PERCENT, default: value, description });
+const percent = (value: string, description: string) => ({
+  type: "string",
+  pattern: PERCENT,
+  default: value,
+  description,
+});
 
 const DEFAULTS = {
   consecutive: 5,
@@ -66,7 +71,11 @@ export const balanceSchema: JsonSchema = {
       description:
         "For `sticky`: requests with the same value go to one target. `prompt_prefix` is the prompt up to the first user message, at most 1,024 characters.",
     },
-    sticky_header: { type: "string", minLength: 1, description: "For `sticky_by: header`: the name of the request header." },
+    sticky_header: {
+      type: "string",
+      minLength: 1,
+      description: "For `sticky_by: header`: the name of the request header.",
+    },
     targets: {
       type: "integer",
       minimum: 1,
@@ -108,7 +117,8 @@ export const balanceSchema: JsonSchema = {
           type: "string",
           format: "duration",
           default: DEFAULTS.max_ejection,
-          description: "Maximum duration of an ejection. A refused credential is ejected for five minutes.",
+          description:
+            "Maximum duration of an ejection. A refused credential is ejected for five minutes.",
         },
         ejection_with_fallback: {
           type: "string",
@@ -117,7 +127,10 @@ export const balanceSchema: JsonSchema = {
           description:
             "How long each ejection lasts at most while a fallback can answer the request; a longer Retry-After is obeyed. A trial of a stream then has 5 seconds for its first content, or three times what streams of the target took.",
         },
-        max_ejected: percent(DEFAULTS.max_ejected, "The share of a model's targets that may be ejected, if it has several."),
+        max_ejected: percent(
+          DEFAULTS.max_ejected,
+          "The share of a model's targets that may be ejected, if it has several.",
+        ),
         eject_single: {
           type: "boolean",
           default: DEFAULTS.eject_single,

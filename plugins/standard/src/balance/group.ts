@@ -17,7 +17,9 @@ export interface GroupMember extends Member {
 
 /** The request that a choice is for. */
 export interface GroupRequest {
-  /** The target of each member in this request: a wildcard's targets have the request's own model. */
+  /**
+   * The target of each member in this request: a wildcard's targets have the request's own model.
+   */
   readonly targets: readonly Target[];
   readonly operation: Operation;
   readonly isStream: boolean;
@@ -61,7 +63,11 @@ export class BalanceGroup {
     const { exchange, nowMs, request } = choice;
     // The common case: one target, which can serve.
     if (only !== undefined && this.members.length === 1 && choice.tried.length === 0) {
-      if (this.#isAdmitting(only, request, nowMs) && only.deployment.slots.hasRoom(request.holder, only.limits)) return only;
+      if (
+        this.#isAdmitting(only, request, nowMs) &&
+        only.deployment.slots.hasRoom(request.holder, only.limits)
+      )
+        return only;
     }
     const admitted = this.#live(nowMs, request, true);
     if (admitted.length < this.members.length && choice.tried.length === 0) {
@@ -73,12 +79,17 @@ export class BalanceGroup {
       }
     }
     const live = admitted.filter((member) => !choice.tried.includes(member));
-    let able: readonly GroupMember[] = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(request.holder, limits));
+    let able: readonly GroupMember[] = live.filter(({ deployment, limits }) =>
+      deployment.slots.hasRoom(request.holder, limits),
+    );
     if (able.length === 0 && choice.mayWait)
-      able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(request.holder, limits));
+      able = live.filter(({ deployment, limits }) =>
+        deployment.slots.hasQueue(request.holder, limits),
+      );
     if (able.length === 0) return undefined;
     able = preferred(able, (member) => !choice.avoided.has(member));
-    // Members without a rate limit come first. If all have one, the upstream answers with its own 429.
+    // Members without a rate limit come first. If all have one, the upstream answers with its own
+    // 429.
     able = preferred(able, (member) => this.#healthOf(member, request)?.isLimited(nowMs) !== true);
     able = preferred(able, ({ weight }) => weight > 0);
     const { stickyKey, strategy } = choice;
@@ -98,22 +109,31 @@ export class BalanceGroup {
   hasOther(tried: readonly GroupMember[], request: GroupRequest, nowMs: number): boolean {
     if (this.members.length === 1) return false;
     return this.#live(nowMs, request, false).some(
-      (member) => !tried.includes(member) && member.deployment.slots.hasRoom(request.holder, member.limits),
+      (member) =>
+        !tried.includes(member) && member.deployment.slots.hasRoom(request.holder, member.limits),
     );
   }
 
   /** Whether a live deployment has free slots that are reserved for other keys. */
   isKeptForOthers(nowMs: number, request: GroupRequest): boolean {
-    return this.#live(nowMs, request, false).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
+    return this.#live(nowMs, request, false).some(
+      ({ deployment, limits }) => deployment.slots.inFlight < limits.places,
+    );
   }
 
   /** Milliseconds until a retry can succeed: the next trial, when no member is live. */
   retryAfterMs(nowMs: number, request: GroupRequest): number {
     if (this.#live(nowMs, request, false).length > 0) return NO_ROOM_MS;
-    return Math.max(NO_ROOM_MS, Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))));
+    return Math.max(
+      NO_ROOM_MS,
+      Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))),
+    );
   }
 
-  /** The members that are not ejected. If too many are, those with the earliest end of their ejection return. */
+  /**
+   * The members that are not ejected. If too many are, those with the earliest end of their
+   * ejection return.
+   */
   #live(nowMs: number, request: GroupRequest, isChoice: boolean): readonly GroupMember[] {
     const { members } = this;
     const ejected = members.filter((member) => !this.#isAdmitting(member, request, nowMs));
@@ -126,7 +146,9 @@ export class BalanceGroup {
     }
     const allowed = Math.floor(members.length * maxEjected);
     const waits = new Map(ejected.map((member) => [member, this.#waitMs(member, request, nowMs)]));
-    const kept = new Set(ejected.toSorted((a, b) => (waits.get(b) ?? 0) - (waits.get(a) ?? 0)).slice(0, allowed));
+    const kept = new Set(
+      ejected.toSorted((a, b) => (waits.get(b) ?? 0) - (waits.get(a) ?? 0)).slice(0, allowed),
+    );
     return members.filter((member) => !kept.has(member));
   }
 
@@ -148,7 +170,10 @@ export class BalanceGroup {
 }
 
 /** The members that match, or all when none does. */
-function preferred(members: readonly GroupMember[], isPreferred: (member: GroupMember) => boolean): readonly GroupMember[] {
+function preferred(
+  members: readonly GroupMember[],
+  isPreferred: (member: GroupMember) => boolean,
+): readonly GroupMember[] {
   if (members.length === 1) return members;
   const some = members.filter(isPreferred);
   return some.length > 0 ? some : members;

@@ -34,15 +34,32 @@ const BREAKER = {
   max_ejected: "50%",
   eject_single: true,
 };
-const CONFIG: BalanceConfig = { strategy: "weighted", sticky_by: "key", targets: 2, breaker: BREAKER };
+const CONFIG: BalanceConfig = {
+  strategy: "weighted",
+  sticky_by: "key",
+  targets: 2,
+  breaker: BREAKER,
+};
 const [A, B, C] = [fakeTarget("a", "m"), fakeTarget("b", "m"), fakeTarget("c", "m")];
 
 type Outcome = ErrorCode | "whole" | "stream" | "cut stream" | "left stream" | "no attempt";
 
-function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, modelParts: Partial<Model> = {}) {
+function setUp(
+  targets: readonly Target[],
+  parts: Partial<BalanceConfig> = {},
+  modelParts: Partial<Model> = {},
+) {
   const clock = fakeClock();
   const held = new Map<string, SharedValue>();
-  const model: Model = { id: "m", entry: "m", mode: "chat", targets, accessGroups: [], ownedBy: "a", ...modelParts };
+  const model: Model = {
+    id: "m",
+    entry: "m",
+    mode: "chat",
+    targets,
+    accessGroups: [],
+    ownedBy: "a",
+    ...modelParts,
+  };
   const host = fakeHost({
     clock,
     models: { find: () => model, list: () => [model] },
@@ -58,7 +75,10 @@ function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, m
   const asked: string[] = [];
   let number = 0;
 
-  /** Runs one exchange; each attempt ends as `outcomes` says, then well. `settle` is the end of the exchange. */
+  /**
+   * Runs one exchange; each attempt ends as `outcomes` says, then well. `settle` is the end of the
+   * exchange.
+   */
   const run = async (outcomes: readonly Outcome[] = [], exchangeParts: FakeExchangeParts = {}) => {
     const queue = [...outcomes];
     const settled: (() => void)[] = [];
@@ -66,7 +86,10 @@ function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, m
       model,
       identity: fakeIdentity(),
       // Each asks something else: failures of one body say nothing of the target.
-      request: fakeRequest({ model: "m", messages: [{ role: "user", content: `hi ${(number += 1)}` }] }),
+      request: fakeRequest({
+        model: "m",
+        messages: [{ role: "user", content: `hi ${(number += 1)}` }],
+      }),
       onSettle: (tell) => void settled.push(tell),
       ...exchangeParts,
     });
@@ -107,7 +130,12 @@ function attempt(exchange: Exchange, outcome: Outcome): void {
 
 describe("the balance step", () => {
   it("goes to another target after a failure worth another try", async () => {
-    for (const code of ["upstream_failed", "upstream_rate_limited", "upstream_unreachable", "upstream_auth_failed"] as const) {
+    for (const code of [
+      "upstream_failed",
+      "upstream_rate_limited",
+      "upstream_unreachable",
+      "upstream_auth_failed",
+    ] as const) {
       const { run, asked } = setUp([A, B, C]);
       expect((await run([code])).error).toBeUndefined();
       expect(asked).toEqual(["a/m", "b/m"]);
@@ -128,11 +156,20 @@ describe("the balance step", () => {
 
   it("chooses none of those that a stand-in's model was left without", async () => {
     const { run, asked } = setUp([A, B, C], { targets: 3 });
-    const able: Model = { id: "m", entry: "m", mode: "chat", targets: [B, C], accessGroups: [], ownedBy: "a" };
+    const able: Model = {
+      id: "m",
+      entry: "m",
+      mode: "chat",
+      targets: [B, C],
+      accessGroups: [],
+      ownedBy: "a",
+    };
     for (let request = 0; request < 4; request += 1) await run([], { model: able });
     expect(new Set(asked)).toEqual(new Set(["b/m", "c/m"]));
     asked.length = 0;
-    expect((await run(["upstream_failed", "upstream_failed"], { model: able })).error?.code).toBe("upstream_failed");
+    expect((await run(["upstream_failed", "upstream_failed"], { model: able })).error?.code).toBe(
+      "upstream_failed",
+    );
     expect(asked.toSorted()).toEqual(["b/m", "c/m"]);
   });
 
@@ -150,7 +187,9 @@ describe("the balance step", () => {
 
   it("tries as many targets as it may, and tells the last failure", async () => {
     const two = setUp([A, B, C]);
-    expect((await two.run(["upstream_failed", "upstream_timeout"])).error?.code).toBe("upstream_timeout");
+    expect((await two.run(["upstream_failed", "upstream_timeout"])).error?.code).toBe(
+      "upstream_timeout",
+    );
     expect(two.asked).toEqual(["a/m", "b/m"]);
     const three = setUp([A, B, C, fakeTarget("d", "m")], { targets: 3 });
     await three.run(["upstream_failed", "upstream_failed", "upstream_failed"]);
@@ -191,16 +230,22 @@ describe("the balance step", () => {
     const { error } = await run();
     expect(error).toMatchObject({ code: "overloaded", retryAfterMs: 3_000 });
     expect(asked).toHaveLength(5);
-    expect(views()).toMatchObject([{ id: "a/m", breaker: "open", failures: 5, inFlight: 0, ejections: 1 }]);
+    expect(views()).toMatchObject([
+      { id: "a/m", breaker: "open", failures: 5, inFlight: 0, ejections: 1 },
+    ]);
     clock.advance(3_000);
     expect((await run()).error).toBeUndefined();
     expect(views()).toMatchObject([{ breaker: "closed", successes: 1 }]);
-    expect(host.lines.map(({ message }) => message)).toEqual(["deployment ejected", "deployment recovered"]);
+    expect(host.lines.map(({ message }) => message)).toEqual([
+      "deployment ejected",
+      "deployment recovered",
+    ]);
   });
 
   it("leaves a single target alone where the configuration says so", async () => {
     const { run } = setUp([A], { breaker: { ...BREAKER, eject_single: false } });
-    for (let n = 0; n < 20; n += 1) expect((await run(["upstream_failed"])).error?.code).toBe("upstream_failed");
+    for (let n = 0; n < 20; n += 1)
+      expect((await run(["upstream_failed"])).error?.code).toBe("upstream_failed");
   });
 
   it("never ejects more than half of the targets", async () => {
@@ -233,34 +278,46 @@ describe("the balance step", () => {
   it("asks for sticky_header exactly where it counts", () => {
     expect(balance.check?.({ ...CONFIG, sticky_by: "header" })).toHaveLength(1);
     expect(balance.check?.({ ...CONFIG, sticky_header: "x-session" })).toHaveLength(1);
-    expect(balance.check?.({ ...CONFIG, sticky_by: "header", sticky_header: "x-session" })).toEqual([]);
+    expect(balance.check?.({ ...CONFIG, sticky_by: "header", sticky_header: "x-session" })).toEqual(
+      [],
+    );
   });
 
-  it.each(["user", "header", "prompt_prefix"] as const)("keeps together what has the same %s", async (by) => {
-    const targets = [A, B, C, fakeTarget("d", "m")];
-    const { run, asked } = setUp(targets, { strategy: "sticky", sticky_by: by, sticky_header: "X-Session" });
-    const parts = (name: string, turn: number): FakeExchangeParts => ({
-      client: { ...fakeExchange().client, header: (header) => (header === "x-session" ? name : undefined) },
-      request: fakeRequest(
-        {
-          model: "m",
-          messages: [
-            { role: "user", content: name },
-            { role: "assistant", content: `turn ${turn}` },
-          ],
+  it.each(["user", "header", "prompt_prefix"] as const)(
+    "keeps together what has the same %s",
+    async (by) => {
+      const targets = [A, B, C, fakeTarget("d", "m")];
+      const { run, asked } = setUp(targets, {
+        strategy: "sticky",
+        sticky_by: by,
+        sticky_header: "X-Session",
+      });
+      const parts = (name: string, turn: number): FakeExchangeParts => ({
+        client: {
+          ...fakeExchange().client,
+          header: (header) => (header === "x-session" ? name : undefined),
         },
-        { endUser: name },
-      ),
-    });
-    const seen = new Set<string | undefined>();
-    for (const name of ["one", "two", "three", "four", "five", "six"]) {
-      for (let turn = 0; turn < 3; turn += 1) await run([], parts(name, turn));
-      expect(new Set(asked).size).toBe(1);
-      seen.add(asked[0]);
-      asked.splice(0);
-    }
-    expect(seen.size).toBeGreaterThan(1);
-  });
+        request: fakeRequest(
+          {
+            model: "m",
+            messages: [
+              { role: "user", content: name },
+              { role: "assistant", content: `turn ${turn}` },
+            ],
+          },
+          { endUser: name },
+        ),
+      });
+      const seen = new Set<string | undefined>();
+      for (const name of ["one", "two", "three", "four", "five", "six"]) {
+        for (let turn = 0; turn < 3; turn += 1) await run([], parts(name, turn));
+        expect(new Set(asked).size).toBe(1);
+        seen.add(asked[0]);
+        asked.splice(0);
+      }
+      expect(seen.size).toBeGreaterThan(1);
+    },
+  );
 
   it("returns every slot and every probe, whatever happens", async () => {
     const outcome = fc.constantFrom<Outcome>(
@@ -281,33 +338,41 @@ describe("the balance step", () => {
       advanceMs: fc.constantFrom(0, 0, 100, 5_000, 70_000, 400_000),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(request, { maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
-        const limited = { maxParallel: 2, queue: 1, queueTimeoutMs: 5 };
-        const { run, views, clock } = setUp(
-          [
-            { ...A, ...limited },
-            { ...B, maxParallel: 1 },
-          ],
-          { strategy: "lowest_latency" },
-        );
-        for (const round of rounds) {
-          const ends = await Promise.all(
-            round.map(({ outcomes, isAborted, advanceMs }) => {
-              clock.advance(advanceMs);
-              const signal = isAborted ? AbortSignal.abort(new GatewayError("client_closed", "left")) : fakeExchange().signal;
-              const ended = run(outcomes, { signal, deadlineMs: Infinity });
-              return ended.then((end) => (end.settle(), end));
-            }),
+      fc.asyncProperty(
+        fc.array(fc.array(request, { maxLength: 6 }), { maxLength: 12 }),
+        async (rounds) => {
+          const limited = { maxParallel: 2, queue: 1, queueTimeoutMs: 5 };
+          const { run, views, clock } = setUp(
+            [
+              { ...A, ...limited },
+              { ...B, maxParallel: 1 },
+            ],
+            { strategy: "lowest_latency" },
           );
-          expect(ends.filter(({ error }) => error !== undefined && !(error instanceof GatewayError))).toEqual([]);
-          for (const { inFlight, queued } of views()) expect([inFlight, queued]).toEqual([0, 0]);
-        }
-        // However it stands with the breakers, a quarter of an hour later one good request after the other gets through.
-        for (let n = 0; n < 4; n += 1) {
-          clock.advance(900_000);
-          expect((await run([], { deadlineMs: Infinity })).error).toBeUndefined();
-        }
-      }),
+          for (const round of rounds) {
+            const ends = await Promise.all(
+              round.map(({ outcomes, isAborted, advanceMs }) => {
+                clock.advance(advanceMs);
+                const signal = isAborted
+                  ? AbortSignal.abort(new GatewayError("client_closed", "left"))
+                  : fakeExchange().signal;
+                const ended = run(outcomes, { signal, deadlineMs: Infinity });
+                return ended.then((end) => (end.settle(), end));
+              }),
+            );
+            expect(
+              ends.filter(({ error }) => error !== undefined && !(error instanceof GatewayError)),
+            ).toEqual([]);
+            for (const { inFlight, queued } of views()) expect([inFlight, queued]).toEqual([0, 0]);
+          }
+          // However it stands with the breakers, a quarter of an hour later one good request after
+          // the other gets through.
+          for (let n = 0; n < 4; n += 1) {
+            clock.advance(900_000);
+            expect((await run([], { deadlineMs: Infinity })).error).toBeUndefined();
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -1,4 +1,7 @@
-/** The step `balance`: chooses the target of a request, tries another after a failure, and ejects targets that keep failing. */
+/**
+ * The step `balance`: chooses the target of a request, tries another after a failure, and ejects
+ * targets that keep failing.
+ */
 
 import { defineStep } from "@sluice/kit";
 import { DEPLOYMENTS_KEY } from "@sluice/contract";
@@ -11,7 +14,8 @@ import { openTargetTokens } from "../limits/target-tokens.ts";
 export const balance = defineStep<BalanceConfig>({
   name: "balance",
   stability: "beta",
-  summary: "Chooses the target of a request, tries another one when it fails, and ejects deployments that keep failing.",
+  summary:
+    "Chooses the target of a request, tries another one when it fails, and ejects deployments that keep failing.",
   config: balanceSchema,
   check: ({ sticky_by: by, sticky_header: header }) =>
     (by === "header") === (header !== undefined)
@@ -27,9 +31,15 @@ export const balance = defineStep<BalanceConfig>({
   traits: { reentrant: true },
   order: {
     provides: ["target"],
-    requires: [{ capability: "identity", reason: "the targets are those of a model that the key may use" }],
+    requires: [
+      { capability: "identity", reason: "the targets are those of a model that the key may use" },
+    ],
     before: [
-      { capability: "retry", reason: "a retry repeats the call to the same target, and here each retry would choose a new one" },
+      {
+        capability: "retry",
+        reason:
+          "a retry repeats the call to the same target, and here each retry would choose a new one",
+      },
     ],
   },
   create(config, host) {

@@ -8,14 +8,23 @@ import type { Deployments } from "../deployments/deployment.ts";
 
 type GroupPart = Pick<GroupMember, "deployment" | "callee" | "credential">;
 
-/** The group of every model with a target, by its entry. Deployments are shared by every model, pipeline and generation. */
-export function openGroups(host: Host, registry: Deployments, limits: EjectionLimits): ReadonlyMap<string, BalanceGroup> {
+/**
+ * The group of every model with a target, by its entry. Deployments are shared by every model,
+ * pipeline and generation.
+ */
+export function openGroups(
+  host: Host,
+  registry: Deployments,
+  limits: EjectionLimits,
+): ReadonlyMap<string, BalanceGroup> {
   const { book } = registry;
   const opened = new Map<string, GroupPart>();
   const partOf = (target: Target): GroupPart => {
     const known = opened.get(target.id);
     if (known !== undefined) return known;
-    const deployment = host.shared(`deployment:${target.id}`, () => registry.open(target, host.clock));
+    const deployment = host.shared(`deployment:${target.id}`, () =>
+      registry.open(target, host.clock),
+    );
     const callee = host.providers.find(target.provider)?.callee ?? target.provider;
     deployment.hold(callee);
     host.scope.defer(() => deployment.release(callee));
@@ -35,7 +44,9 @@ export function openGroups(host: Host, registry: Deployments, limits: EjectionLi
 
 function memberOf(target: Target, part: GroupPart, { prices, providers }: Host): GroupMember {
   const instance = providers.find(target.provider);
-  const price = target.price ?? prices.find(instance === undefined ? target.provider : pricedAs(instance), target.model);
+  const price =
+    target.price ??
+    prices.find(instance === undefined ? target.provider : pricedAs(instance), target.model);
   return {
     ...part,
     weight: target.weight ?? 1,
@@ -52,7 +63,10 @@ function memberOf(target: Target, part: GroupPart, { prices, providers }: Host):
   };
 }
 
-/** A price for comparison: three prompt tokens to one completion token. Targets without a token price come last. */
+/**
+ * A price for comparison: three prompt tokens to one completion token. Targets without a token
+ * price come last.
+ */
 function costOf(price: Price | undefined): number {
   if (price?.free === true) return 0;
   return price?.input === undefined ? Infinity : (price.input * 3 + (price.output ?? 0)) / 4;

@@ -74,7 +74,8 @@ export class Selection implements GroupRequest, LeaseOwner {
     this.#group = group;
     this.#model = model;
     this.#strategy = strategy;
-    this.#stickyKey = strategy === "sticky" ? stickyKey(exchange, terms.stickyBy, terms.stickyHeader) : undefined;
+    this.#stickyKey =
+      strategy === "sticky" ? stickyKey(exchange, terms.stickyBy, terms.stickyHeader) : undefined;
     this.#tried = leftOut(model, this.targets, group);
     this.#maxTried = this.#tried.length + terms.maxTargets;
   }
@@ -88,14 +89,19 @@ export class Selection implements GroupRequest, LeaseOwner {
   }
 
   get hasOther(): boolean {
-    return this.#tried.length < this.#maxTried && this.#group.hasOther(this.#tried, this, this.#nowMs);
+    return (
+      this.#tried.length < this.#maxTried && this.#group.hasOther(this.#tried, this, this.#nowMs)
+    );
   }
 
   isServing(member: GroupMember): boolean {
     return this.#group.isServing(member, this, this.#nowMs);
   }
 
-  /** The next member to try. Throws the failure of the earlier ones, or else `overloaded`, when no member can take the request. */
+  /**
+   * The next member to try. Throws the failure of the earlier ones, or else `overloaded`, when no
+   * member can take the request.
+   */
   choose(): GroupMember {
     const nowMs = this.#nowMs;
     const { exchange } = this;
@@ -111,7 +117,10 @@ export class Selection implements GroupRequest, LeaseOwner {
       exchange,
     });
     if (member === undefined) {
-      exchange.note("balance", this.#failure === undefined ? "no target can take the request" : "no other target");
+      exchange.note(
+        "balance",
+        this.#failure === undefined ? "no target can take the request" : "no other target",
+      );
       throw this.#failure ?? overloaded(this.#model, this.#group, nowMs, this);
     }
     this.#tried.push(member);
@@ -127,7 +136,10 @@ export class Selection implements GroupRequest, LeaseOwner {
     return true;
   }
 
-  /** Waits for a slot of the member. Returns false, without a slot, when the member was ejected meanwhile. */
+  /**
+   * Waits for a slot of the member. Returns false, without a slot, when the member was ejected
+   * meanwhile.
+   */
   async waitForSlot(member: GroupMember): Promise<boolean> {
     const { deployment, limits } = member;
     this.exchange.note("balance", "waits for a slot");
@@ -153,7 +165,9 @@ export class Selection implements GroupRequest, LeaseOwner {
     // A target at a limit was not called: it is skipped like a target without a free slot.
     if (isGatewayError(error) && isOwnLimit(error)) this.#maxTried += 1;
     const isOver =
-      this.#tried.length >= this.#maxTried || this.#nowMs >= exchange.lifetime.deadlineMs || !mayPass(error, exchange);
+      this.#tried.length >= this.#maxTried ||
+      this.#nowMs >= exchange.lifetime.deadlineMs ||
+      !mayPass(error, exchange);
     // A target that was not called keeps its call, also when retries have used the attempt budget.
     if (isOver || !(mayAttemptAgain(exchange) || this.#hasUncalled())) throw error;
     this.#failure = sooner(this.#failure, error as GatewayError);
@@ -165,7 +179,8 @@ export class Selection implements GroupRequest, LeaseOwner {
 
   #hasUncalled(): boolean {
     return this.#group.members.some(
-      (member, index) => !this.#tried.includes(member) && !wasCalled(this.exchange, this.targets[index]?.id ?? ""),
+      (member, index) =>
+        !this.#tried.includes(member) && !wasCalled(this.exchange, this.targets[index]?.id ?? ""),
     );
   }
 
@@ -174,20 +189,37 @@ export class Selection implements GroupRequest, LeaseOwner {
     const parent = parentOf(this.exchange);
     if (parent === undefined) return NO_MEMBERS;
     const { attempts } = this.exchange;
-    const others = parent.attempts.filter((attempt) => !attempts.includes(attempt)).map(({ target }) => target.id);
+    const others = parent.attempts
+      .filter((attempt) => !attempts.includes(attempt))
+      .map(({ target }) => target.id);
     if (others.length === 0) return NO_MEMBERS;
-    return new Set(this.#group.members.filter((_member, index) => others.includes(this.targets[index]?.id ?? "")));
+    return new Set(
+      this.#group.members.filter((_member, index) =>
+        others.includes(this.targets[index]?.id ?? ""),
+      ),
+    );
   }
 }
 
-/** The targets in the order of the group's members. A stand-in model may have fewer: only those that can serve. */
-function allTargets(model: Model, { members }: BalanceGroup, models: Host["models"]): readonly Target[] {
+/**
+ * The targets in the order of the group's members. A stand-in model may have fewer: only those that
+ * can serve.
+ */
+function allTargets(
+  model: Model,
+  { members }: BalanceGroup,
+  models: Host["models"],
+): readonly Target[] {
   if (model.targets.length === members.length) return model.targets;
   return models.find(model.id)?.targets ?? model.targets;
 }
 
 /** The members whose targets the model of this request does not have. */
-function leftOut(model: Model, targets: readonly Target[], { members }: BalanceGroup): GroupMember[] {
+function leftOut(
+  model: Model,
+  targets: readonly Target[],
+  { members }: BalanceGroup,
+): GroupMember[] {
   if (model.targets === targets) return [];
   const ids = new Set(model.targets.map(({ id }) => id));
   return members.filter((_member, index) => !ids.has(targets[index]?.id ?? ""));
@@ -206,9 +238,16 @@ function mayPass(error: unknown, { signal }: Exchange): boolean {
   return error.retryable || ELSEWHERE.has(error.code);
 }
 
-function overloaded(model: Model, group: BalanceGroup, nowMs: number, request: GroupRequest): GatewayError {
+function overloaded(
+  model: Model,
+  group: BalanceGroup,
+  nowMs: number,
+  request: GroupRequest,
+): GatewayError {
   const message = group.isKeptForOthers(nowMs, request)
     ? `This key uses its part of the slots of the model ${model.id}; the free ones are reserved for other keys. Send fewer concurrent requests.`
     : `No deployment of the model ${model.id} can take the request now. Retry after the time in retry-after.`;
-  return new GatewayError("overloaded", message, { retryAfterMs: group.retryAfterMs(nowMs, request) });
+  return new GatewayError("overloaded", message, {
+    retryAfterMs: group.retryAfterMs(nowMs, request),
+  });
 }

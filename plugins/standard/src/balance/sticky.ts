@@ -23,10 +23,19 @@ export function stickyKey(exchange: Exchange, by: StickyBy, header: string): str
   }
 }
 
-/** The messages up to the first user message. All turns of a conversation share them, and with them the provider's prompt cache. */
-function promptPrefix({ messages, input, prompt }: Readonly<Record<string, JsonValue | undefined>>): string | undefined {
+/**
+ * The messages up to the first user message. All turns of a conversation share them, and with them
+ * the provider's prompt cache.
+ */
+function promptPrefix({
+  messages,
+  input,
+  prompt,
+}: Readonly<Record<string, JsonValue | undefined>>): string | undefined {
   let text = "";
-  for (const message of Array.isArray(messages) ? (messages as readonly JsonValue[]) : [input ?? prompt]) {
+  for (const message of Array.isArray(messages)
+    ? (messages as readonly JsonValue[])
+    : [input ?? prompt]) {
     if (message === undefined || text.length >= PREFIX_CHARACTERS) break;
     const content = isObject(message) ? message.content : message;
     text += `${typeof content === "string" ? content : JSON.stringify(content ?? null)}\n`;
@@ -36,18 +45,23 @@ function promptPrefix({ messages, input, prompt }: Readonly<Record<string, JsonV
 }
 
 /**
- * The score of a target for a key: the highest one is chosen (rendezvous hashing). A target that comes or goes moves only
- * its own share of the keys. Weights by Schindelhauer and Schomaker: -weight / ln(hash).
+ * The score of a target for a key: the highest one is chosen (rendezvous hashing). A target that
+ * comes or goes moves only its own share of the keys. Weights by Schindelhauer and Schomaker:
+ * -weight / ln(hash).
  */
 export function rendezvousScore(key: string, targetId: string, weight: number): number {
   const hash = (hashOf(`${targetId}\n${key}`) + 0.5) / 2 ** 32;
   return -weight / Math.log(hash);
 }
 
-/** FNV-1a over the UTF-16 units, and MurmurHash3's finalizer, so that keys that differ in one digit lie far apart. */
+/**
+ * FNV-1a over the UTF-16 units, and MurmurHash3's finalizer, so that keys that differ in one digit
+ * lie far apart.
+ */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

@@ -21,7 +21,14 @@ function observe(member: Member, ms: number, nowMs = 0, key = "a"): void {
 }
 
 function memberOf(name: string, parts: Partial<Member> = {}): Member {
-  return { deployment: new Deployment(fakeTarget(name), clock), weight: 1, priority: 0, cost: Infinity, turn: 0, ...parts };
+  return {
+    deployment: new Deployment(fakeTarget(name), clock),
+    weight: 1,
+    priority: 0,
+    cost: Infinity,
+    turn: 0,
+    ...parts,
+  };
 }
 
 /** The share of each member, in their order. */
@@ -42,7 +49,10 @@ function difference(found: readonly number[], wanted: readonly number[]): number
 describe("the strategies", () => {
   it("weighted: shares are the weights, and the heavy one is spread over the turns", () => {
     const members = [memberOf("a", { weight: 5 }), memberOf("b"), memberOf("c")];
-    const order = Array.from({ length: 7 }, () => chooseMember(members, "weighted", NOW).deployment.target.provider);
+    const order = Array.from(
+      { length: 7 },
+      () => chooseMember(members, "weighted", NOW).deployment.target.provider,
+    );
     expect(order.join("")).toBe("aabacaa");
     expect(
       difference(
@@ -63,7 +73,11 @@ describe("the strategies", () => {
   });
 
   it("priority: the lowest number, by weight among equals", () => {
-    const members = [memberOf("a", { priority: 2 }), memberOf("b", { priority: 1, weight: 3 }), memberOf("c", { priority: 1 })];
+    const members = [
+      memberOf("a", { priority: 2 }),
+      memberOf("b", { priority: 1, weight: 3 }),
+      memberOf("c", { priority: 1 }),
+    ];
     expect(
       difference(
         shares(members, () => chooseMember(members, "priority", NOW)),
@@ -153,8 +167,10 @@ describe("the strategies", () => {
 
   it("sticky: a key keeps its target, keys are spread by weight, and a target that goes moves only its own keys", () => {
     const members = [memberOf("a", { weight: 2 }), memberOf("b"), memberOf("c")];
-    const pick = (among: readonly Member[], turn: number) => chooseMember(among, "sticky", { ...NOW, stickyKey: `key-${turn}` });
-    // 10,000 keys are a sample: one percent is over two standard deviations, and the keys are always the same.
+    const pick = (among: readonly Member[], turn: number) =>
+      chooseMember(among, "sticky", { ...NOW, stickyKey: `key-${turn}` });
+    // 10,000 keys are a sample: one percent is over two standard deviations, and the keys are
+    // always the same.
     expect(
       difference(
         shares(members, (turn) => pick(members, turn)),

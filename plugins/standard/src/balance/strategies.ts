@@ -19,7 +19,9 @@ export interface Member {
 export interface ChoiceParts {
   /** The sticky key; `undefined` without one. */
   readonly stickyKey: string | undefined;
-  /** The expected time to first content of a member, in milliseconds; `undefined` without samples. */
+  /**
+   * The expected time to first content of a member, in milliseconds; `undefined` without samples.
+   */
   readonly latencyOf: (member: Member) => number | undefined;
 }
 
@@ -27,7 +29,11 @@ export interface ChoiceParts {
 const UNMEASURED_MS = 1e9;
 
 /** Chooses one of the members. Equal members share by their weights. */
-export function chooseMember(members: readonly Member[], strategy: BalanceStrategy, parts: ChoiceParts): Member {
+export function chooseMember(
+  members: readonly Member[],
+  strategy: BalanceStrategy,
+  parts: ChoiceParts,
+): Member {
   const { latencyOf, stickyKey } = parts;
   switch (strategy) {
     case "weighted":
@@ -42,13 +48,19 @@ export function chooseMember(members: readonly Member[], strategy: BalanceStrate
       return leastOf(members, ({ cost }) => cost);
     case "sticky":
       if (stickyKey === undefined) return nextInTurn(members);
-      return leastOf(members, ({ deployment, weight }) => -rendezvousScore(stickyKey, deployment.target.id, weight));
+      return leastOf(
+        members,
+        ({ deployment, weight }) => -rendezvousScore(stickyKey, deployment.target.id, weight),
+      );
     default:
       return strategy satisfies never;
   }
 }
 
-/** The expected wait: each running request makes it longer. One request tries an unmeasured deployment. */
+/**
+ * The expected wait: each running request makes it longer. One request tries an unmeasured
+ * deployment.
+ */
 function latencyCost({ slots }: Deployment, averageMs: number | undefined): number {
   if (averageMs === undefined) return slots.inFlight === 0 ? 0 : UNMEASURED_MS * slots.inFlight;
   return averageMs * (slots.inFlight + 1);
@@ -69,7 +81,10 @@ function leastOf(members: readonly Member[], measure: (member: Member) => number
   return nextInTurn(equals);
 }
 
-/** The smooth weighted choice of nginx: shares are exact, and the heavy ones are spread over the turns. */
+/**
+ * The smooth weighted choice of nginx: shares are exact, and the heavy ones are spread over the
+ * turns.
+ */
 function nextInTurn(members: readonly Member[]): Member {
   const [first] = members as readonly [Member, ...Member[]];
   if (members.length === 1) return first;

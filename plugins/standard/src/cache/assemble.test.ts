@@ -25,7 +25,12 @@ const message = fc
   .map((fields) => JSON.parse(JSON.stringify({ role: "assistant", ...fields })) as JsonObject);
 const choice = fc.record({
   message,
-  logprobs: fc.option(fc.record({ content: fc.array(logprob, { minLength: 1, maxLength: 4 }), refusal: fc.constant(null) })),
+  logprobs: fc.option(
+    fc.record({
+      content: fc.array(logprob, { minLength: 1, maxLength: 4 }),
+      refusal: fc.constant(null),
+    }),
+  ),
   finish_reason: fc.constantFrom("stop", "length", "tool_calls"),
 });
 const completions = fc
@@ -39,7 +44,9 @@ const completions = fc
   })
   .map(({ choices, ...names }): JsonObject => {
     const indexed = choices.map((each, index) => ({ index, ...each }));
-    return JSON.parse(JSON.stringify({ ...names, object: "chat.completion", choices: indexed })) as JsonObject;
+    return JSON.parse(
+      JSON.stringify({ ...names, object: "chat.completion", choices: indexed }),
+    ) as JsonObject;
   });
 
 async function chunksOf({ frames }: StreamReply): Promise<JsonObject[]> {
@@ -53,13 +60,20 @@ interface WholeChoice {
   readonly index: number;
   readonly message: {
     readonly content: string | null;
-    readonly tool_calls?: readonly { id: string; type: string; function: { name: string; arguments: string } }[];
+    readonly tool_calls?: readonly {
+      id: string;
+      type: string;
+      function: { name: string; arguments: string };
+    }[];
   };
   readonly logprobs: { readonly content: readonly JsonObject[] } | null;
   readonly finish_reason: string;
 }
 
-/** A completion as an upstream would stream it: a character or an argument at a time, the choices in turn. */
+/**
+ * A completion as an upstream would stream it: a character or an argument at a time, the choices in
+ * turn.
+ */
 function streamed(whole: JsonObject): JsonObject[] {
   const { choices, usage, ...names } = whole;
   const base = { ...names, object: "chat.completion.chunk" };
@@ -67,14 +81,27 @@ function streamed(whole: JsonObject): JsonObject[] {
   const say = (index: number, delta: JsonObject, rest: JsonObject = {}): void => {
     chunks.push({ ...base, choices: [{ index, delta, finish_reason: null, ...rest }] });
   };
-  for (const { index, message: said, logprobs, finish_reason: reason } of choices as unknown as WholeChoice[]) {
+  for (const {
+    index,
+    message: said,
+    logprobs,
+    finish_reason: reason,
+  } of choices as unknown as WholeChoice[]) {
     const { tool_calls: calls = [], content, ...others } = said;
-    say(index, { role: "assistant", ...others, content: content === null ? null : "" } as JsonObject);
+    say(index, {
+      role: "assistant",
+      ...others,
+      content: content === null ? null : "",
+    } as JsonObject);
     for (const piece of content ?? "") say(index, { content: piece });
-    for (const piece of logprobs?.content ?? []) say(index, {}, { logprobs: { content: [piece], refusal: null } });
+    for (const piece of logprobs?.content ?? [])
+      say(index, {}, { logprobs: { content: [piece], refusal: null } });
     for (const [at, { function: named, ...rest }] of calls.entries()) {
-      say(index, { tool_calls: [{ index: at, ...rest, function: { name: named.name, arguments: "" } }] });
-      for (const piece of named.arguments) say(index, { tool_calls: [{ index: at, function: { arguments: piece } }] });
+      say(index, {
+        tool_calls: [{ index: at, ...rest, function: { name: named.name, arguments: "" } }],
+      });
+      for (const piece of named.arguments)
+        say(index, { tool_calls: [{ index: at, function: { arguments: piece } }] });
     }
     say(index, {}, { finish_reason: reason });
   }
@@ -100,10 +127,15 @@ describe("a whole reply out of chunks", () => {
 
   it.each<[string, JsonObject[]]>([
     ["audio", [{ delta: { audio: { data: "AA" } } }, { delta: { audio: { data: "BB" } } }]],
-    ["a filter's report that changes", [{ content_filter_results: { hate: 1 } }, { content_filter_results: { hate: 2 } }]],
+    [
+      "a filter's report that changes",
+      [{ content_filter_results: { hate: 1 } }, { content_filter_results: { hate: 2 } }],
+    ],
     ["a call without its place", [{ delta: { tool_calls: [{ id: "a" }] } }]],
     ["a text that is none", [{ delta: { content: ["a"] } }]],
   ])("is not made of %s", (_what, choices) => {
-    expect(assembleCompletion(choices.map((each) => ({ choices: [{ index: 0, ...each }] })))).toBeUndefined();
+    expect(
+      assembleCompletion(choices.map((each) => ({ choices: [{ index: 0, ...each }] }))),
+    ).toBeUndefined();
   });
 });

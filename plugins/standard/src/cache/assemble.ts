@@ -50,26 +50,40 @@ export function assembleCompletion(chunks: readonly JsonObject[]): JsonObject | 
 function wholeChoice(index: number, { fields, message, calls }: Choice): JsonObject {
   return {
     index,
-    message: { role: "assistant", content: null, ...message, ...(calls.length > 0 && { tool_calls: calls }) },
+    message: {
+      role: "assistant",
+      content: null,
+      ...message,
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
     logprobs: null,
     finish_reason: null,
     ...fields,
   };
 }
 
-function addChoice(choices: Map<number, Choice>, { index = 0, delta, logprobs, ...others }: JsonObject): boolean {
+function addChoice(
+  choices: Map<number, Choice>,
+  { index = 0, delta, logprobs, ...others }: JsonObject,
+): boolean {
   if (typeof index !== "number") return false;
   const choice = choices.get(index) ?? { fields: {}, message: {}, calls: [] };
   choices.set(index, choice);
-  for (const [name, value] of Object.entries(others)) if (!settle(choice.fields, name, value)) return false;
+  for (const [name, value] of Object.entries(others))
+    if (!settle(choice.fields, name, value)) return false;
   if (isObject(logprobs) && !addLogprobs(choice.fields, logprobs)) return false;
   if (!isObject(delta)) return delta === undefined || delta === null;
   return Object.entries(delta).every(([name, value]) => addToMessage(choice, name, value));
 }
 
-function addToMessage({ message, calls }: Choice, name: string, value: JsonValue | undefined): boolean {
+function addToMessage(
+  { message, calls }: Choice,
+  name: string,
+  value: JsonValue | undefined,
+): boolean {
   if (TEXTS.has(name)) return addText(message, name, value);
-  if (name === "tool_calls") return value === null || (Array.isArray(value) && value.every((call) => addCall(calls, call)));
+  if (name === "tool_calls")
+    return value === null || (Array.isArray(value) && value.every((call) => addCall(calls, call)));
   if (name === "function_call" && isObject(value)) {
     const known: Fields = isObject(message[name]) ? { ...message[name] } : {};
     message[name] = known;
@@ -95,7 +109,8 @@ function addCall(calls: Fields[], call: JsonValue): boolean {
 }
 
 function addFunction(known: Fields, { arguments: pieces, ...others }: JsonObject): boolean {
-  for (const [name, value] of Object.entries(others)) if (value !== "" && !settle(known, name, value)) return false;
+  for (const [name, value] of Object.entries(others))
+    if (value !== "" && !settle(known, name, value)) return false;
   return pieces === undefined || addText(known, "arguments", pieces);
 }
 

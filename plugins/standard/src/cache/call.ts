@@ -3,9 +3,21 @@
  * request, or makes a call that others may join.
  */
 
-import { copyAttempt, framesFor, REPLY_SIGNAL, type ReplayBuffer, replayFrames, SERVED } from "@sluice/runtime";
+import {
+  copyAttempt,
+  framesFor,
+  REPLY_SIGNAL,
+  type ReplayBuffer,
+  replayFrames,
+  SERVED,
+} from "@sluice/runtime";
 import { branchOf } from "@sluice/kit";
-import { asGatewayError, type BatchedFrames, type FrameBatch, unlessAborted } from "@sluice/kit/internals";
+import {
+  asGatewayError,
+  type BatchedFrames,
+  type FrameBatch,
+  unlessAborted,
+} from "@sluice/kit/internals";
 import {
   type Attempt,
   type AttemptWriter,
@@ -23,7 +35,12 @@ import {
 } from "@sluice/contract";
 import type { CacheOptions } from "./config.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
-import { type SingleFlight, type SingleFlightGroup, isOwnFailure, type FlightResult } from "./single-flight.ts";
+import {
+  type SingleFlight,
+  type SingleFlightGroup,
+  isOwnFailure,
+  type FlightResult,
+} from "./single-flight.ts";
 import type { CacheKeys } from "./key.ts";
 import type { CacheDirectives } from "./directives.ts";
 import { wholeAttempt } from "../retry/joined-usage.ts";
@@ -40,7 +57,10 @@ export interface CacheParts {
   readonly flights: SingleFlightGroup;
 }
 
-/** The entry of a key, if it exists and is fresh enough. A failing cache has no entries. Never throws or rejects. */
+/**
+ * The entry of a key, if it exists and is fresh enough. A failing cache has no entries. Never
+ * throws or rejects.
+ */
 export function findEntry(
   cache: StateCache,
   key: string,
@@ -60,7 +80,11 @@ export function findEntry(
   }
 }
 
-function youngEntry(bytes: Uint8Array | undefined, { maxAgeMs }: CacheDirectives, { clock }: Host): Entry | undefined {
+function youngEntry(
+  bytes: Uint8Array | undefined,
+  { maxAgeMs }: CacheDirectives,
+  { clock }: Host,
+): Entry | undefined {
   const entry = bytes === undefined ? undefined : decodeEntry(bytes);
   return entry !== undefined && clock.now() - entry.head.storedAtMs <= maxAgeMs ? entry : undefined;
 }
@@ -90,10 +114,17 @@ export function runShared(call: SharedCall): Promise<void> {
   return directives.reads ? joinOrLead(call, running) : lead(call, false);
 }
 
-/** Joins a running call. When it fails for its leader's own reasons, one waiting request makes the next call. */
+/**
+ * Joins a running call. When it fails for its leader's own reasons, one waiting request makes the
+ * next call.
+ */
 async function joinOrLead(call: SharedCall, first: SingleFlight): Promise<void> {
   const { parts, key, ctx } = call;
-  for (let flight: SingleFlight | undefined = first; flight !== undefined; flight = parts.flights.find(key)) {
+  for (
+    let flight: SingleFlight | undefined = first;
+    flight !== undefined;
+    flight = parts.flights.find(key)
+  ) {
     const end = await join(flight, ctx.exchange, parts.host);
     if (end === "served") return;
     if (end === "withheld") return lead(call, false);
@@ -102,7 +133,10 @@ async function joinOrLead(call: SharedCall, first: SingleFlight): Promise<void> 
 }
 
 /** Makes the call under a signal that outlives the client while another request waits. */
-async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall, isShared: boolean): Promise<void> {
+async function lead(
+  { ctx, next, parts, key, ask, complete, store }: SharedCall,
+  isShared: boolean,
+): Promise<void> {
   const { exchange } = ctx;
   const { flights, host, options } = parts;
   const { request } = exchange;
@@ -119,11 +153,14 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
     const attempt = last === undefined ? undefined : wholeAttempt(exchange, last);
     const result = landingOf(exchange.reply, attempt, options.maxEntryBytes, complete);
     if (result === undefined) {
-      flight.fail(new GatewayError("overloaded", "Nothing came of the call that others could share."));
+      flight.fail(
+        new GatewayError("overloaded", "Nothing came of the call that others could share."),
+      );
       flights.remove(key, flight);
       return;
     }
-    // Joined first: the reader of a request that waits might otherwise be the last one, and close the stream.
+    // Joined first: the reader of a request that waits might otherwise be the last one, and close
+    // the stream.
     if (result.kind === "stream") {
       const { buffer } = result;
       // This exchange pays for the call: it is over when the last reader has reached the end.
@@ -157,7 +194,8 @@ function landingOf(
   complete: SharedCall["complete"],
 ): FlightResult | undefined {
   if (attempt === undefined) return undefined;
-  if (reply?.kind === "whole") return { kind: "whole", reply: complete?.(reply, attempt) ?? reply, attempt };
+  if (reply?.kind === "whole")
+    return { kind: "whole", reply: complete?.(reply, attempt) ?? reply, attempt };
   return reply?.kind === "stream"
     ? { kind: "stream", buffer: replayFrames(reply.frames, { maxBytes, keepsRead: true }), attempt }
     : undefined;
@@ -165,7 +203,8 @@ function landingOf(
 
 /** Runs after the reply: duplicate requests find the flight until the entry is stored. */
 function settle(store: () => Promise<void> | undefined, close: () => void, { log }: Host): void {
-  const lost = (error: unknown): void => log.warn("a reply could not be kept in the cache", { error });
+  const lost = (error: unknown): void =>
+    log.warn("a reply could not be kept in the cache", { error });
   let stored: Promise<void> | undefined;
   try {
     stored = store();
@@ -180,7 +219,11 @@ function settle(store: () => Promise<void> | undefined, close: () => void, { log
  * Waits for the reply of a running call. `gone`: the call failed for its leader's own reasons.
  * `withheld`: a model answered that this key may not use.
  */
-async function join(flight: SingleFlight, exchange: Exchange, host: Host): Promise<"served" | "gone" | "withheld"> {
+async function join(
+  flight: SingleFlight,
+  exchange: Exchange,
+  host: Host,
+): Promise<"served" | "gone" | "withheld"> {
   const { clock } = host;
   flight.join();
   let result: FlightResult;
@@ -204,7 +247,11 @@ async function join(flight: SingleFlight, exchange: Exchange, host: Host): Promi
     served.succeed(clock.now());
     exchange.reply = result.reply;
   } else {
-    exchange.reply = { kind: "stream", status: 200, frames: readAlong(result.buffer, attempt, served, exchange, clock) };
+    exchange.reply = {
+      kind: "stream",
+      status: 200,
+      frames: readAlong(result.buffer, attempt, served, exchange, clock),
+    };
   }
   exchange.headers.set(CACHE_HEADER, "hit");
   exchange.note("cache", "shared the call of an identical request");
@@ -212,7 +259,11 @@ async function join(flight: SingleFlight, exchange: Exchange, host: Host): Promi
 }
 
 /** Whether a reply is by the requested model, or by a fallback model that this key may use. */
-function mayHave({ identity, model }: Exchange, { model: answerer }: Attempt, { authority }: Host): boolean {
+function mayHave(
+  { identity, model }: Exchange,
+  { model: answerer }: Attempt,
+  { authority }: Host,
+): boolean {
   if (answerer === undefined || answerer.id === model?.id) return true;
   return identity !== undefined && authority.mayUse(identity, answerer);
 }
@@ -230,7 +281,9 @@ function framesReadBy(
   buffer: ReplayBuffer<FrameBatch>,
   onEnd: (error: unknown) => void | Promise<void>,
 ): BatchedFrames {
-  return framesFor(buffer.join({ signal, onEnd, ...(request?.includeUsage !== true && { select: withoutUsage }) }));
+  return framesFor(
+    buffer.join({ signal, onEnd, ...(request?.includeUsage !== true && { select: withoutUsage }) }),
+  );
 }
 
 /** The stream of a joined call. The record of the served reply is completed at its end. */

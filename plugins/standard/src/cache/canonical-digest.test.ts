@@ -5,12 +5,17 @@ import { documentOf } from "@sluice/kit";
 import { CanonicalDigest } from "./canonical-digest.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
-const digest = (text: string, omitted = NOTHING): string => new CanonicalDigest().document(documentOf(text), omitted).end();
+const digest = (text: string, omitted = NOTHING): string =>
+  new CanonicalDigest().document(documentOf(text), omitted).end();
 
 /** Any JSON object, lone surrogates and all. */
-const objects = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }), {
-  noNullPrototype: true,
-}) as fc.Arbitrary<JsonObject>;
+const objects = fc.dictionary(
+  fc.string({ unit: "binary" }),
+  fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }),
+  {
+    noNullPrototype: true,
+  },
+) as fc.Arbitrary<JsonObject>;
 
 /** The same value with its fields in another order. */
 function shuffled(value: JsonValue | undefined): JsonValue {
@@ -24,7 +29,9 @@ describe("the digest of a document", () => {
   it("does not depend on the order of fields or on white space", () => {
     fc.assert(
       fc.property(objects, (value) => {
-        expect(digest(JSON.stringify(shuffled(value), undefined, 3))).toBe(digest(JSON.stringify(value)));
+        expect(digest(JSON.stringify(shuffled(value), undefined, 3))).toBe(
+          digest(JSON.stringify(value)),
+        );
       }),
     );
   });
@@ -40,7 +47,11 @@ describe("the digest of a document", () => {
 
   it.each([
     ["a digit of an integer beyond 2^53", '{"seed":9007199254740993}', '{"seed":9007199254740992}'],
-    ["the same, nested", '{"a":[{"seed":-9007199254740993}]}', '{"a":[{"seed":-9007199254740992}]}'],
+    [
+      "the same, nested",
+      '{"a":[{"seed":-9007199254740993}]}',
+      '{"a":[{"seed":-9007199254740992}]}',
+    ],
     ["a number and its text", '{"a":1}', '{"a":"1"}'],
     [
       "which of two such integers is where",
@@ -72,5 +83,7 @@ function sorted(value: JsonValue | undefined): JsonValue {
   if (Object.is(value, -0)) return 0;
   if (typeof value !== "object" || value === null) return value ?? null;
   const names = Object.keys(value).toSorted();
-  return names.map((name) => [name, sorted((value as JsonObject)[name])]).concat([["object", true]]) as JsonValue;
+  return names
+    .map((name) => [name, sorted((value as JsonObject)[name])])
+    .concat([["object", true]]) as JsonValue;
 }

@@ -9,7 +9,10 @@ const MAX_PENDING_CHARACTERS = 65_536;
 
 const FEW_NAMES = 16;
 
-/** Gathers values. Each is written with its kind and length, so that different sequences of values differ. */
+/**
+ * Gathers values. Each is written with its kind and length, so that different sequences of values
+ * differ.
+ */
 export class CanonicalDigest {
   #pending = "";
   #hash: Hash | undefined;
@@ -43,7 +46,10 @@ export class CanonicalDigest {
     }
   }
 
-  /** The members of a document, without the omitted ones. Integers beyond 2^53 count with all their digits. */
+  /**
+   * The members of a document, without the omitted ones. Integers beyond 2^53 count with all their
+   * digits.
+   */
   document(document: JsonDocument, omitted: ReadonlySet<string>): this {
     const { value } = document;
     for (const name of namesOf(value)) {
@@ -90,7 +96,10 @@ export class CanonicalDigest {
   }
 }
 
-/** The names of an object's members, in order. Few are put in order where they stand: `sort` makes arrays of its own. */
+/**
+ * The names of an object's members, in order. Few are put in order where they stand: `sort` makes
+ * arrays of its own.
+ */
 function namesOf(object: JsonObject): string[] {
   const names = Object.keys(object);
   if (names.length > FEW_NAMES) return names.sort();

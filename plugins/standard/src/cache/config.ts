@@ -35,7 +35,8 @@ export const cacheSchema: JsonSchema = {
       type: "string",
       enum: ["always", "on_request"],
       default: "on_request",
-      description: "`always`: every request. `on_request`: requests with `caching: true` or a `cache` object.",
+      description:
+        "`always`: every request. `on_request`: requests with `caching: true` or a `cache` object.",
     },
     ttl: {
       type: "string",
@@ -69,7 +70,8 @@ export const cacheSchema: JsonSchema = {
     collapse: {
       type: "boolean",
       default: true,
-      description: "Requests identical to a running one in this process get its reply without an upstream call (single-flight).",
+      description:
+        "Requests identical to a running one in this process get its reply without an upstream call (single-flight).",
     },
   },
 };
@@ -83,10 +85,18 @@ export function cacheFaults(config: CacheConfig): readonly ConfigFault[] {
     faults.push({ path: ["ttl"], message: "no reply would be stored", fix });
   } else if (ttlMs > maxTtlMs) {
     const message = `a reply is stored for at most \`max_ttl\`, which is ${config.max_ttl}`;
-    faults.push({ path: ["ttl"], message, fix: `write ${config.max_ttl} or less, or raise \`max_ttl\`` });
+    faults.push({
+      path: ["ttl"],
+      message,
+      fix: `write ${config.max_ttl} or less, or raise \`max_ttl\``,
+    });
   }
   if (maxEntryBytes === 0) {
-    faults.push({ path: ["max_entry"], message: "no reply would be stored", fix: "write `64kb` or more, or remove the step" });
+    faults.push({
+      path: ["max_entry"],
+      message: "no reply would be stored",
+      fix: "write `64kb` or more, or remove the step",
+    });
   }
   return faults;
 }

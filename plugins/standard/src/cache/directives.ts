@@ -28,15 +28,24 @@ export interface CacheDirectives {
 const NO_CONTROLS: JsonObject = Object.freeze({});
 
 /** Whether the request may use the cache: it has cache fields, or every request does. */
-export function mayUseCache(request: GatewayRequest | undefined, { isAlways }: CacheOptions): boolean {
-  return request !== undefined && (isAlways || request.fields.caching !== undefined || request.fields.cache !== undefined);
+export function mayUseCache(
+  request: GatewayRequest | undefined,
+  { isAlways }: CacheOptions,
+): boolean {
+  return (
+    request !== undefined &&
+    (isAlways || request.fields.caching !== undefined || request.fields.cache !== undefined)
+  );
 }
 
 /**
  * The directives of a request; `undefined` when the cache does not apply to it. Throws
  * `permission_denied` for a control that the key's `allowed_cache_controls` leave out.
  */
-export function directivesOf(exchange: Exchange, options: CacheOptions): CacheDirectives | undefined {
+export function directivesOf(
+  exchange: Exchange,
+  options: CacheOptions,
+): CacheDirectives | undefined {
   const { request, identity } = exchange;
   if (request === undefined || identity === undefined) return undefined;
   const { fields } = request;
@@ -58,11 +67,16 @@ export function directivesOf(exchange: Exchange, options: CacheOptions): CacheDi
   };
 }
 
-/** Whether the reply may be stored: no step marked it, and no guardrail blocked, edited or failed. */
+/**
+ * Whether the reply may be stored: no step marked it, and no guardrail blocked, edited or failed.
+ */
 export function isFit(exchange: Exchange): boolean {
   // An observing guardrail has changed nothing.
   return (
-    isStorable(exchange) && guardrailOutcomes(exchange).every(({ verdict, mode }) => verdict === "allow" || mode !== "enforce")
+    isStorable(exchange) &&
+    guardrailOutcomes(exchange).every(
+      ({ verdict, mode }) => verdict === "allow" || mode !== "enforce",
+    )
   );
 }
 
@@ -82,9 +96,15 @@ function milliseconds(seconds: unknown): number | undefined {
 function checkAllowed(controls: JsonObject, { metadata }: Identity): void {
   const { allowed_cache_controls: allowed } = metadata;
   if (!Array.isArray(allowed)) return;
-  const refused = Object.keys(controls).find((name) => controls[name] !== null && !allowed.includes(name));
+  const refused = Object.keys(controls).find(
+    (name) => controls[name] !== null && !allowed.includes(name),
+  );
   if (refused === undefined) return;
-  throw new GatewayError("permission_denied", `This key may not set the cache control ${JSON.stringify(refused.slice(0, 80))}.`, {
-    param: "cache",
-  });
+  throw new GatewayError(
+    "permission_denied",
+    `This key may not set the cache control ${JSON.stringify(refused.slice(0, 80))}.`,
+    {
+      param: "cache",
+    },
+  );
 }

@@ -34,7 +34,12 @@ interface Input {
 }
 
 /** Answers from stored vectors, and requests the rest. */
-export async function runEmbeddings(ctx: StepContext, next: Next, directives: CacheDirectives, parts: CacheParts): Promise<void> {
+export async function runEmbeddings(
+  ctx: StepContext,
+  next: Next,
+  directives: CacheDirectives,
+  parts: CacheParts,
+): Promise<void> {
   const { exchange } = ctx;
   const { request } = exchange;
   if (request === undefined) return next();
@@ -42,7 +47,8 @@ export async function runEmbeddings(ctx: StepContext, next: Next, directives: Ca
   const inputs = inputsOf(request.document, base);
   if (directives.reads) await findAll(inputs, directives, parts);
   const missing = inputs.filter(({ entry }) => entry === undefined);
-  const format: EmbeddingCalls.Format = request.document.value.encoding_format === "base64" ? "base64" : "float";
+  const format: EmbeddingCalls.Format =
+    request.document.value.encoding_format === "base64" ? "base64" : "float";
   const isPartial = missing.length < inputs.length;
   if (isPartial) {
     SERVED.set(exchange, servedPart(inputs, exchange, parts));
@@ -53,7 +59,9 @@ export async function runEmbeddings(ctx: StepContext, next: Next, directives: Ca
     exchange.reply = merged(inputs, [], undefined, exchange, format);
     return;
   }
-  const ask = isPartial ? { ...request, document: request.document.with({ input: missing.map(({ value }) => value) }) } : request;
+  const ask = isPartial
+    ? { ...request, document: request.document.with({ input: missing.map(({ value }) => value) }) }
+    : request;
   let fresh: WholeReply | undefined;
   try {
     await runShared({
@@ -72,7 +80,9 @@ export async function runEmbeddings(ctx: StepContext, next: Next, directives: Ca
         return isPartial ? withKept(reply, usage, inputs, exchange, format) : reply;
       },
       store: ({ attempt }: FlightResult) =>
-        fresh === undefined ? undefined : keepVectors(fresh, missing, attempt, exchange, directives, parts),
+        fresh === undefined
+          ? undefined
+          : keepVectors(fresh, missing, attempt, exchange, directives, parts),
     });
   } catch (error) {
     // No stored vector was served.
@@ -83,11 +93,22 @@ export async function runEmbeddings(ctx: StepContext, next: Next, directives: Ca
 
 function inputsOf({ value: { input } }: JsonDocument, base: string): Input[] {
   // Tokens are one input; every other array holds one input an item.
-  const values = Array.isArray(input) && typeof input[0] !== "number" ? (input as readonly JsonValue[]) : [input ?? null];
-  return values.map((value) => ({ value, key: `${base}:${new CanonicalDigest().value(value).end()}`, entry: undefined }));
+  const values =
+    Array.isArray(input) && typeof input[0] !== "number"
+      ? (input as readonly JsonValue[])
+      : [input ?? null];
+  return values.map((value) => ({
+    value,
+    key: `${base}:${new CanonicalDigest().value(value).end()}`,
+    entry: undefined,
+  }));
 }
 
-async function findAll(inputs: readonly Input[], directives: CacheDirectives, { host }: CacheParts): Promise<void> {
+async function findAll(
+  inputs: readonly Input[],
+  directives: CacheDirectives,
+  { host }: CacheParts,
+): Promise<void> {
   const { cache } = host.state;
   await Promise.all(
     inputs.map(async (input) => {
@@ -98,13 +119,19 @@ async function findAll(inputs: readonly Input[], directives: CacheDirectives, { 
 }
 
 /** The joint record of the stored inputs. */
-function servedPart(inputs: readonly Input[], exchange: Exchange, { host }: CacheParts): AttemptWriter | undefined {
+function servedPart(
+  inputs: readonly Input[],
+  exchange: Exchange,
+  { host }: CacheParts,
+): AttemptWriter | undefined {
   const kept = inputs.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
   const [first] = kept;
   if (first === undefined) return undefined;
   const promptTokens = kept.reduce((sum, { head }) => sum + (head.usage?.promptTokens ?? 0), 0);
   const usage: Usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens };
-  const usageSource = kept.every(({ head }) => head.usageSource === "provider") ? "provider" : "estimated";
+  const usageSource = kept.every(({ head }) => head.usageSource === "provider")
+    ? "provider"
+    : "estimated";
   const head = { ...first.head, usage, usageSource } as const;
   return servedFrom({ head }, exchange.model, exchange.lifetime.startedAtMs, host.clock.now());
 }
@@ -119,7 +146,10 @@ function withKept(
 ): WholeReply {
   const vectors = splitVectors(bytesOf(reply.document));
   if (vectors === undefined) {
-    throw new GatewayError("upstream_invalid_response", "The upstream's vectors cannot be put beside those that are kept.");
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "The upstream's vectors cannot be put beside those that are kept.",
+    );
   }
   const texts = vectors.texts.map((text) => written(text, vectors.format, format));
   return merged(inputs, texts, usage, exchange, format, true);
@@ -136,9 +166,16 @@ function merged(
   const pieces: Uint8Array[] = [];
   let next = 0;
   for (const [index, { entry }] of inputs.entries()) {
-    const vector = entry === undefined ? fresh[next++] : written(entry.payload, entry.head.form as EmbeddingCalls.Format, format);
-    if (vector === undefined) throw new GatewayError("upstream_invalid_response", "The upstream's reply lacks a vector.");
-    pieces.push(Buffer.from(`${index === 0 ? "" : "},"}{"object":"embedding","index":${index},"embedding":`), vector);
+    const vector =
+      entry === undefined
+        ? fresh[next++]
+        : written(entry.payload, entry.head.form as EmbeddingCalls.Format, format);
+    if (vector === undefined)
+      throw new GatewayError("upstream_invalid_response", "The upstream's reply lacks a vector.");
+    pieces.push(
+      Buffer.from(`${index === 0 ? "" : "},"}{"object":"embedding","index":${index},"embedding":`),
+      vector,
+    );
   }
   const kept = SERVED.get(exchange)?.usage?.promptTokens ?? 0;
   const isKnown = !isPartial || freshUsage !== undefined;
@@ -148,15 +185,26 @@ function merged(
   return {
     kind: "whole",
     status: 200,
-    document: piecesDocument([Buffer.from('{"object":"list","data":['), ...pieces, Buffer.from(`}],"model":${model}${usage}}`)]),
+    document: piecesDocument([
+      Buffer.from('{"object":"list","data":['),
+      ...pieces,
+      Buffer.from(`}],"model":${model}${usage}}`),
+    ]),
   };
 }
 
 /** A vector's text in a format. */
-function written(text: Uint8Array, from: EmbeddingCalls.Format, to: EmbeddingCalls.Format): Uint8Array {
+function written(
+  text: Uint8Array,
+  from: EmbeddingCalls.Format,
+  to: EmbeddingCalls.Format,
+): Uint8Array {
   if (from === to) return text;
   const value: unknown = JSON.parse(Buffer.from(text).toString("latin1"));
-  const other = typeof value === "string" ? base64ToFloats(value) : EmbeddingCalls.floatsToBase64(value as readonly number[]);
+  const other =
+    typeof value === "string"
+      ? base64ToFloats(value)
+      : EmbeddingCalls.floatsToBase64(value as readonly number[]);
   return Buffer.from(JSON.stringify(other));
 }
 
@@ -181,7 +229,9 @@ async function keepVectors(
       { form: vectors.format, storedAtMs, status: 200 },
     );
     // For several inputs, only the sum is reported.
-    const entry = encodeEntry(missing.length === 1 ? head : { ...head, usageSource: "estimated" }, [vectors.texts[index] ?? ""]);
+    const entry = encodeEntry(missing.length === 1 ? head : { ...head, usageSource: "estimated" }, [
+      vectors.texts[index] ?? "",
+    ]);
     return entry.length > options.maxEntryBytes
       ? undefined
       : host.state.cache.set(key, entry, directives.ttlMs, exchange.identity?.keyId);
@@ -191,7 +241,9 @@ async function keepVectors(
 
 /** The tokens of a call by the length of its inputs. The shares add up to the whole. */
 function sharesOf(tokens: number, inputs: readonly Input[]): number[] {
-  const sizes = inputs.map(({ value }) => (typeof value === "string" || Array.isArray(value) ? value.length : 1));
+  const sizes = inputs.map(({ value }) =>
+    typeof value === "string" || Array.isArray(value) ? value.length : 1,
+  );
   const total = sizes.reduce((sum, size) => sum + size, 0);
   let size = 0;
   let given = 0;

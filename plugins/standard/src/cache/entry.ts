@@ -4,12 +4,23 @@ import { bytesDocument } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { openAttempt } from "@sluice/runtime";
 import { arrivedFrames, type FrameBatch, rawFrame } from "@sluice/kit/internals";
-import type { Attempt, AttemptWriter, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/contract";
+import type {
+  Attempt,
+  AttemptWriter,
+  Frame,
+  JsonDocument,
+  Model,
+  Reply,
+  Usage,
+} from "@sluice/contract";
 
 /** The facts about a stored reply besides its bytes. */
 export interface EntryHead {
   readonly version: 1;
-  /** `frames`: the texts of a stream's events, a line each. `vector`: one vector of an embeddings reply, as JSON. */
+  /**
+   * `frames`: the texts of a stream's events, a line each. `vector`: one vector of an embeddings
+   * reply, as JSON.
+   */
   readonly form: "whole" | "frames" | "bytes" | "float" | "base64";
   /** Milliseconds since 1970. */
   readonly storedAtMs: number;
@@ -33,7 +44,10 @@ export interface Entry {
 const LINE_FEED = 10;
 
 /** The head of an entry that came from an attempt. */
-export function headOf(attempt: Attempt, parts: Pick<EntryHead, "form" | "storedAtMs" | "status" | "headers">): EntryHead {
+export function headOf(
+  attempt: Attempt,
+  parts: Pick<EntryHead, "form" | "storedAtMs" | "status" | "headers">,
+): EntryHead {
   const { target, provider, usage, usageSource } = attempt;
   return {
     version: 1,
@@ -51,7 +65,8 @@ export function headOf(attempt: Attempt, parts: Pick<EntryHead, "form" | "stored
 export function encodeEntry(head: EntryHead, payload: readonly (Uint8Array | string)[]): Buffer {
   const pieces = [`${JSON.stringify(head)}\n`, ...payload];
   let length = 0;
-  for (const piece of pieces) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  for (const piece of pieces)
+    length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const piece of pieces) {
@@ -78,7 +93,10 @@ export function decodeEntry(bytes: Uint8Array): Entry | undefined {
   }
 }
 
-/** The payload of frames. A text with a line feed is serialised again, so that none of them holds one. */
+/**
+ * The payload of frames. A text with a line feed is serialised again, so that none of them holds
+ * one.
+ */
 export function framesPayload(batches: readonly FrameBatch[]): string {
   return batches.flatMap(({ frames }) => frames.map(lineOf)).join("\n");
 }

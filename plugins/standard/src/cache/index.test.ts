@@ -11,7 +11,15 @@ import {
   type SharedValue,
   type StepContext,
 } from "@sluice/contract";
-import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep, type FakeExchangeParts } from "@sluice/testing";
+import {
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+  runStep,
+  type FakeExchangeParts,
+} from "@sluice/testing";
 import { cache } from "./index.ts";
 import type { CacheConfig } from "./config.ts";
 import { idempotency } from "../idempotency/index.ts";
@@ -24,7 +32,14 @@ const CONFIG: CacheConfig = {
   max_entry: "1mb",
   collapse: true,
 };
-const MODEL: Model = { id: "m", entry: "m", mode: "chat", targets: [fakeTarget()], accessGroups: [], ownedBy: "openai" };
+const MODEL: Model = {
+  id: "m",
+  entry: "m",
+  mode: "chat",
+  targets: [fakeTarget()],
+  accessGroups: [],
+  ownedBy: "openai",
+};
 
 /** What a call does: answers after `gate`, as the model that is named, or fails. */
 interface Act {
@@ -50,7 +65,11 @@ function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeH
   const step = cache.create({ ...CONFIG, ...config }, host);
   let calls = 0;
   /** Runs one exchange to its end. */
-  const run = async (act: Act = {}, parts: FakeExchangeParts = {}, request: Partial<GatewayRequest> = {}): Promise<Exchange> => {
+  const run = async (
+    act: Act = {},
+    parts: FakeExchangeParts = {},
+    request: Partial<GatewayRequest> = {},
+  ): Promise<Exchange> => {
     const settled: (() => void)[] = [];
     const exchange = fakeExchange({
       identity: fakeIdentity(),
@@ -90,7 +109,8 @@ function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeH
 /** Lets every pending call reach its wait. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const idOf = ({ reply }: Exchange): unknown => (reply?.kind === "whole" ? reply.document.value.id : undefined);
+const idOf = ({ reply }: Exchange): unknown =>
+  reply?.kind === "whole" ? reply.document.value.id : undefined;
 
 describe("the step cache", () => {
   it("keeps a reply, and says so", async () => {
@@ -98,7 +118,11 @@ describe("the step cache", () => {
     const exchanges = [await run(), await run()];
     expect(exchanges.map(idOf)).toEqual(["reply 1", "reply 1"]);
     expect(exchanges.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "hit"]);
-    expect([calls(), exchanges[1] && SERVED.get(exchanges[1])?.number, exchanges[1]?.attempts]).toEqual([1, 0, []]);
+    expect([
+      calls(),
+      exchanges[1] && SERVED.get(exchanges[1])?.number,
+      exchanges[1]?.attempts,
+    ]).toEqual([1, 0, []]);
   });
 
   it.each<[string, () => Promise<boolean>]>([
@@ -127,7 +151,11 @@ describe("the step cache", () => {
   it.each<[string, Act, FakeExchangeParts]>([
     ["the reply of a stand-in", { model: { ...MODEL, id: "other" } }, {}],
     ["what a guardrail objects to", { withholds: true }, {}],
-    ["anything of a key that keeps nothing", {}, { identity: fakeIdentity({ metadata: { no_store: true } }) }],
+    [
+      "anything of a key that keeps nothing",
+      {},
+      { identity: fakeIdentity({ metadata: { no_store: true } }) },
+    ],
   ])("does not keep %s", async (_what, act, parts) => {
     const { run, calls } = setUp();
     await run(act, parts);
@@ -160,10 +188,22 @@ describe("the step cache", () => {
       });
       await step.run({ exchange }, async ({ exchange: inner }: StepContext = { exchange }) => {
         const usage = { promptTokens: 3, completionTokens: 0, totalTokens: 3 };
-        Object.assign(beginAttempt(inner, fakeTarget(), "openai"), { outcome: "success", usage, usageSource: "provider" });
+        Object.assign(beginAttempt(inner, fakeTarget(), "openai"), {
+          outcome: "success",
+          usage,
+          usageSource: "provider",
+        });
         const error = new GatewayError("hedge_lost", "lost");
-        if (hasLoser) Object.assign(beginAttempt(inner, fakeTarget("two"), "openai"), { outcome: "failure", error });
-        inner.reply = jsonReply({ object: "list", data: [{ object: "embedding", index: 0, embedding: [1, 2] }], model: "m" });
+        if (hasLoser)
+          Object.assign(beginAttempt(inner, fakeTarget("two"), "openai"), {
+            outcome: "failure",
+            error,
+          });
+        inner.reply = jsonReply({
+          object: "list",
+          data: [{ object: "embedding", index: 0, embedding: [1, 2] }],
+          model: "m",
+        });
       });
       for (const tell of settled) tell();
       await turn();
@@ -201,23 +241,38 @@ describe("the step cache", () => {
     await turn();
     gate.resolve();
     const ends = await ended;
-    expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([fails, fails, fails]);
+    expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([
+      fails,
+      fails,
+      fails,
+    ]);
     expect(calls()).toBe(1);
   });
 
   it("gives the reply of a stand-in to those alone who may use that model", async () => {
     const other = { ...MODEL, id: "other" };
-    const mayUse = ({ keyId }: Identity, { id }: Model): boolean => id !== "other" || keyId !== "narrow";
-    const { run, calls } = setUp({ scope: "global" }, { authority: { ...fakeHost().authority, mayUse } });
+    const mayUse = ({ keyId }: Identity, { id }: Model): boolean =>
+      id !== "other" || keyId !== "narrow";
+    const { run, calls } = setUp(
+      { scope: "global" },
+      { authority: { ...fakeHost().authority, mayUse } },
+    );
     const gate = Promise.withResolvers<void>();
     const asking = ["wide", "narrow", "wide too"].map((keyId) =>
-      run({ gate: gate.promise, model: keyId === "narrow" ? MODEL : other }, { identity: fakeIdentity({ keyId }) }),
+      run(
+        { gate: gate.promise, model: keyId === "narrow" ? MODEL : other },
+        { identity: fakeIdentity({ keyId }) },
+      ),
     );
     await turn();
     gate.resolve();
     const replies = await Promise.all(asking);
     expect(replies.map(idOf)).toEqual(["reply 1", "reply 2", "reply 1"]);
-    expect(replies.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "miss", "hit"]);
+    expect(replies.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual([
+      "miss",
+      "miss",
+      "hit",
+    ]);
     expect(calls()).toBe(2);
   });
 
@@ -229,7 +284,9 @@ describe("the step cache", () => {
     const others = [run(), run()];
     await turn();
     clock.abort(new GatewayError("deadline_exceeded", "Late."));
-    expect(await ended).toMatchObject([{ status: "rejected", reason: { code: "deadline_exceeded" } }]);
+    expect(await ended).toMatchObject([
+      { status: "rejected", reason: { code: "deadline_exceeded" } },
+    ]);
     expect((await Promise.all(others)).map(idOf)).toEqual(["reply 2", "reply 2"]);
     expect(calls()).toBe(2);
   });
@@ -282,7 +339,9 @@ describe("its options", () => {
     [{ max_entry: "0b" }, ["max_entry"]],
     [{ ttl: "1s", max_entry: "1b" }, undefined],
   ] as const)("%j: a fault where nothing would be kept", (config, path) => {
-    expect(cache.check?.({ ...CONFIG, ...config }).map((fault) => fault.path)).toEqual(path === undefined ? [] : [path]);
+    expect(cache.check?.({ ...CONFIG, ...config }).map((fault) => fault.path)).toEqual(
+      path === undefined ? [] : [path],
+    );
   });
 
   it("says how large an entry may be", () => {

@@ -1,4 +1,7 @@
-/** The step `cache`: an identical request gets the stored reply, or the reply of a running duplicate request. */
+/**
+ * The step `cache`: an identical request gets the stored reply, or the reply of a running duplicate
+ * request.
+ */
 
 import { SERVED } from "@sluice/runtime";
 import { defineStep } from "@sluice/kit";
@@ -24,9 +27,17 @@ export const cache = defineStep<CacheConfig>({
   traits: { concurrent: true, sharesState: true },
   order: {
     provides: ["cached_reply"],
-    requires: [{ capability: "identity", reason: "without a key, one tenant would get the replies of another" }],
+    requires: [
+      {
+        capability: "identity",
+        reason: "without a key, one tenant would get the replies of another",
+      },
+    ],
     before: [
-      { capability: "fallback", reason: "it would call a fallback model although a reply is stored" },
+      {
+        capability: "fallback",
+        reason: "it would call a fallback model although a reply is stored",
+      },
       { capability: "hedge", reason: "a stored reply needs no second attempt" },
       { capability: "target", reason: "it would choose a deployment although a reply is stored" },
       { capability: "retry", reason: "a retry would read the cache again" },
@@ -60,13 +71,24 @@ export const cache = defineStep<CacheConfig>({
         if (exchange.operation === "embeddings") return runEmbeddings(ctx, next, directives, parts);
         // Chat and images: one entry for a request.
         const key = parts.keys.of(exchange, directives.namespace);
-        const found = directives.reads ? findEntry(host.state.cache, key, directives, host) : undefined;
+        const found = directives.reads
+          ? findEntry(host.state.cache, key, directives, host)
+          : undefined;
         const entry = found instanceof Promise ? await found : found;
         const reply = entry === undefined ? undefined : replyOf(entry, request);
         if (entry !== undefined && reply !== undefined) return serve(exchange, entry, reply, host);
-        const store = (result: FlightResult): Promise<void> | undefined => keepReply(exchange, result, key, directives, parts);
+        const store = (result: FlightResult): Promise<void> | undefined =>
+          keepReply(exchange, result, key, directives, parts);
         const ask = wantingUsage(request);
-        return runShared({ ctx, next, directives, parts, key: parts.keys.flightOf(exchange, key), ask, store });
+        return runShared({
+          ctx,
+          next,
+          directives,
+          parts,
+          key: parts.keys.flightOf(exchange, key),
+          ask,
+          store,
+        });
       },
     };
   },
@@ -80,6 +102,9 @@ function wantingUsage(request: GatewayRequest): GatewayRequest {
 function serve(exchange: Exchange, entry: Entry, reply: Reply, { clock }: Host): void {
   exchange.headers.set(CACHE_HEADER, "hit");
   exchange.note("cache", "answered from an entry");
-  SERVED.set(exchange, servedFrom(entry, exchange.model, exchange.lifetime.startedAtMs, clock.now()));
+  SERVED.set(
+    exchange,
+    servedFrom(entry, exchange.model, exchange.lifetime.startedAtMs, clock.now()),
+  );
   exchange.reply = reply;
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange, Model, ProviderCatalog, ProviderInstance, Target } from "@sluice/contract";
-import { fakeClient, fakeExchange, fakeIdentity, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
+import {
+  fakeClient,
+  fakeExchange,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+  type FakeExchangeParts,
+} from "@sluice/testing";
 import { setCallHeader } from "@sluice/runtime/transport";
 import type { CacheScope } from "./config.ts";
 import { createCacheKeys } from "./key.ts";
@@ -19,7 +26,12 @@ const modelOf = (...targets: readonly Target[]): Model => ({
 });
 const BODY = { model: "m", messages: [{ role: "user", content: "Hello" }], temperature: 1 };
 
-function keyOf(parts: FakeExchangeParts = {}, scope: CacheScope = "key", identity = "a", namespace = ""): string {
+function keyOf(
+  parts: FakeExchangeParts = {},
+  scope: CacheScope = "key",
+  identity = "a",
+  namespace = "",
+): string {
   const exchange = fakeExchange({
     identity: fakeIdentity({ teamId: "t", userId: "u" }),
     model: modelOf(fakeTarget()),
@@ -31,9 +43,15 @@ function keyOf(parts: FakeExchangeParts = {}, scope: CacheScope = "key", identit
 
 describe("the key of a request", () => {
   it.each<[string, FakeExchangeParts]>([
-    ["stream and its options", { request: fakeRequest({ ...BODY, stream: true, stream_options: { include_usage: true } }) }],
+    [
+      "stream and its options",
+      { request: fakeRequest({ ...BODY, stream: true, stream_options: { include_usage: true } }) },
+    ],
     ["user", { request: fakeRequest({ ...BODY, user: "alice" }) }],
-    ["the gateway's own fields", { request: fakeRequest(BODY, { fields: { caching: true, timeout: 3, tags: ["a"] } }) }],
+    [
+      "the gateway's own fields",
+      { request: fakeRequest(BODY, { fields: { caching: true, timeout: 3, tags: ["a"] } }) },
+    ],
     ["the time", { startedAtMs: 7 }],
     ["the weight of a target", { model: modelOf({ ...fakeTarget(), weight: 3 }) }],
   ])("does not depend on %s", (_what, parts) => {
@@ -52,7 +70,10 @@ describe("the key of a request", () => {
     ["drop_params", keyOf({ request: fakeRequest(BODY, { fields: { drop_params: true } }) })],
     [
       "metadata that goes to the provider",
-      keyOf({ model: modelOf({ ...fakeTarget(), forwardMetadata: true }), request: fakeRequest(BODY, { metadata: { a: 1 } }) }),
+      keyOf({
+        model: modelOf({ ...fakeTarget(), forwardMetadata: true }),
+        request: fakeRequest(BODY, { metadata: { a: 1 } }),
+      }),
     ],
   ])("is another for another %s", (_what, key) => {
     expect(key).not.toBe(keyOf());
@@ -63,12 +84,17 @@ describe("the key of a request", () => {
     ["user", true, false, false],
     ["team", true, true, false],
     ["global", true, true, true],
-  ])("is shared in the scope %s: by a user %s, by a team %s, by all %s", (scope, ofUser, ofTeam, ofAll) => {
-    const own = keyOf({}, scope);
-    const keyFor = (teamId: string, userId: string) =>
-      keyOf({ identity: fakeIdentity({ keyId: "key-2", teamId, userId }) }, scope);
-    expect([keyFor("t", "u"), keyFor("t", "v"), keyFor("s", "v")].map((key) => key === own)).toEqual([ofUser, ofTeam, ofAll]);
-  });
+  ])(
+    "is shared in the scope %s: by a user %s, by a team %s, by all %s",
+    (scope, ofUser, ofTeam, ofAll) => {
+      const own = keyOf({}, scope);
+      const keyFor = (teamId: string, userId: string) =>
+        keyOf({ identity: fakeIdentity({ keyId: "key-2", teamId, userId }) }, scope);
+      expect(
+        [keyFor("t", "u"), keyFor("t", "v"), keyFor("s", "v")].map((key) => key === own),
+      ).toEqual([ofUser, ofTeam, ofAll]);
+    },
+  );
 
   it("is the key's own in a wider scope that the key has no part in", () => {
     const alone = (keyId: string) => keyOf({ identity: fakeIdentity({ keyId }) }, "team");
@@ -92,7 +118,8 @@ describe("headers in the key of a request", () => {
       request: fakeRequest(BODY),
       client: fakeClient(headers),
     });
-  const keyWith = (headers: Readonly<Record<string, string>>): string => keys.of(asked(headers), "");
+  const keyWith = (headers: Readonly<Record<string, string>>): string =>
+    keys.of(asked(headers), "");
 
   it("count where a provider of the model forwards them", () => {
     expect(keyWith({ "openai-beta": "v2" })).not.toBe(keyWith({}));
@@ -110,7 +137,8 @@ describe("headers in the key of a request", () => {
   });
 
   it("tell twins apart by those of every provider: a stand-in may answer them", () => {
-    const flight = (headers: Readonly<Record<string, string>>): string => keys.flightOf(asked(headers), "k");
+    const flight = (headers: Readonly<Record<string, string>>): string =>
+      keys.flightOf(asked(headers), "k");
     expect(flight({ "x-region": "eu" })).not.toBe(flight({ "x-region": "us" }));
     expect(flight({ "x-other": "1" })).toBe(flight({}));
   });

@@ -12,12 +12,26 @@ import {
 import { CanonicalDigest } from "./canonical-digest.ts";
 import type { CacheScope } from "./config.ts";
 
-/** Members that affect the form or the recipient of a reply, not its content. The model counts by its targets. */
+/**
+ * Members that affect the form or the recipient of a reply, not its content. The model counts by
+ * its targets.
+ */
 const OMITTED: ReadonlySet<string> = new Set(["model", "stream", "stream_options", "user"]);
-const OMITTED_OF_EMBEDDINGS: ReadonlySet<string> = new Set([...OMITTED, "input", "encoding_format"]);
+const OMITTED_OF_EMBEDDINGS: ReadonlySet<string> = new Set([
+  ...OMITTED,
+  "input",
+  "encoding_format",
+]);
 
-/** The gateway's fields that decide about a failed request; duplicate requests must agree on them. */
-const FLIGHT_FIELDS = ["fallbacks", "context_window_fallback_dict", "num_retries", "timeout"] as const;
+/**
+ * The gateway's fields that decide about a failed request; duplicate requests must agree on them.
+ */
+const FLIGHT_FIELDS = [
+  "fallbacks",
+  "context_window_fallback_dict",
+  "num_retries",
+  "timeout",
+] as const;
 
 /** Makes keys for one step. */
 export interface CacheKeys {
@@ -33,7 +47,10 @@ interface Answerer {
   readonly headers: readonly string[];
 }
 
-/** Keys in a scope. A model with other targets, or with a provider of another configuration, has other keys. */
+/**
+ * Keys in a scope. A model with other targets, or with a provider of another configuration, has
+ * other keys.
+ */
 export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): CacheKeys {
   const holders = new WeakMap<Identity, string>();
   const answerers = new WeakMap<Model, Answerer>();
@@ -42,7 +59,9 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
   const answererOf = (model: Model): Answerer => {
     const known = answerers.get(model);
     if (known !== undefined) return known;
-    const headers = answerHeaderNames(model.targets.map(({ provider }) => providers.find(provider)));
+    const headers = answerHeaderNames(
+      model.targets.map(({ provider }) => providers.find(provider)),
+    );
     const made = { text: describe(model, providers), headers };
     answerers.set(model, made);
     return made;
@@ -51,33 +70,62 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
     of(exchange, namespace) {
       const { request, identity, model, operation } = exchange;
       if (request === undefined || identity === undefined || model === undefined) {
-        throw new GatewayError("internal_error", "The step cache ran without a request, an identity or a model.");
+        throw new GatewayError(
+          "internal_error",
+          "The step cache ran without a request, an identity or a model.",
+        );
       }
       let holder = holders.get(identity);
       if (holder === undefined) holders.set(identity, (holder = holderOf(identity, scope)));
       const answerer = answererOf(model);
-      const digest = new CanonicalDigest().text(holder).text(namespace).text(operation).text(answerer.text);
+      const digest = new CanonicalDigest()
+        .text(holder)
+        .text(namespace)
+        .text(operation)
+        .text(answerer.text);
       const headers = [...sentHeaders(exchange, answerer.headers), ...addedHeaders(exchange)];
       if (headers.length > 0) digest.text("headers").value(headers);
       // With it, the provider may not have seen a parameter.
       if (request.fields.drop_params === true) digest.text("drop_params");
-      if (model.targets.some(({ forwardMetadata }) => forwardMetadata === true)) digest.text(JSON.stringify(request.metadata));
-      digest.document(request.document, operation === "embeddings" ? OMITTED_OF_EMBEDDINGS : OMITTED);
+      if (model.targets.some(({ forwardMetadata }) => forwardMetadata === true))
+        digest.text(JSON.stringify(request.metadata));
+      digest.document(
+        request.document,
+        operation === "embeddings" ? OMITTED_OF_EMBEDDINGS : OMITTED,
+      );
       return `cache:${holder}:${digest.end()}`;
     },
     flightOf(exchange, key, inputs = []) {
       const { request } = exchange;
-      return request === undefined ? key : flightKey(key, request, sentHeaders(exchange, ofAll), inputs);
+      return request === undefined
+        ? key
+        : flightKey(key, request, sentHeaders(exchange, ofAll), inputs);
     },
   };
 }
 
-function flightKey(key: string, request: GatewayRequest, headers: readonly string[], inputs: readonly string[]): string {
+function flightKey(
+  key: string,
+  request: GatewayRequest,
+  headers: readonly string[],
+  inputs: readonly string[],
+): string {
   const { fields, stream, document } = request;
   const form = `${key}:${stream ? "stream" : "whole"}`;
-  if (inputs.length === 0 && headers.length === 0 && FLIGHT_FIELDS.every((name) => fields[name] === undefined)) return form;
-  const rules = FLIGHT_FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]);
-  const digest = new CanonicalDigest().value(document.value.encoding_format).text(JSON.stringify(rules)).value(headers);
+  if (
+    inputs.length === 0 &&
+    headers.length === 0 &&
+    FLIGHT_FIELDS.every((name) => fields[name] === undefined)
+  )
+    return form;
+  const rules = FLIGHT_FIELDS.filter((name) => fields[name] !== undefined).map((name) => [
+    name,
+    fields[name],
+  ]);
+  const digest = new CanonicalDigest()
+    .value(document.value.encoding_format)
+    .text(JSON.stringify(rules))
+    .value(headers);
   for (const input of inputs) digest.text(input);
   return `${form}:${digest.end()}`;
 }

@@ -5,22 +5,38 @@ import { wholeAsStream } from "@sluice/runtime/transport";
 import type { Attempt, Exchange, GatewayRequest, Reply } from "@sluice/contract";
 import { assembleCompletion } from "./assemble.ts";
 import type { CacheParts } from "./call.ts";
-import { documentOfPayload, encodeEntry, type Entry, framesOf, framesPayload, headOf, streamReply } from "./entry.ts";
+import {
+  documentOfPayload,
+  encodeEntry,
+  type Entry,
+  framesOf,
+  framesPayload,
+  headOf,
+  streamReply,
+} from "./entry.ts";
 import type { FlightResult } from "./single-flight.ts";
 import { isUsageFrame } from "./usage-frame.ts";
 import { type CacheDirectives, isFit } from "./directives.ts";
 
 /** The reply of an entry in the form of a request; `undefined` when the conversion is uncertain. */
-export function replyOf({ head, payload }: Entry, { stream, includeUsage }: GatewayRequest): Reply | undefined {
+export function replyOf(
+  { head, payload }: Entry,
+  { stream, includeUsage }: GatewayRequest,
+): Reply | undefined {
   if (head.form === "whole") {
     const document = documentOfPayload(payload);
-    return stream ? wholeAsStream(document.value, includeUsage) : { kind: "whole", status: head.status, document };
+    return stream
+      ? wholeAsStream(document.value, includeUsage)
+      : { kind: "whole", status: head.status, document };
   }
   if (head.form !== "frames") return undefined;
   const frames = framesOf(payload);
-  if (stream) return streamReply(includeUsage ? frames : frames.filter((frame) => !isUsageFrame(frame)));
+  if (stream)
+    return streamReply(includeUsage ? frames : frames.filter((frame) => !isUsageFrame(frame)));
   const completion = assembleCompletion(frames.map((frame) => frame.chunk()));
-  return completion === undefined ? undefined : { kind: "whole", status: 200, document: writtenDocument(completion) };
+  return completion === undefined
+    ? undefined
+    : { kind: "whole", status: 200, document: writtenDocument(completion) };
 }
 
 /** Stores the result of a call, if permitted. Called when the exchange is over. */
@@ -38,10 +54,19 @@ export function keepReply(
 }
 
 /** Whether a reply is whole, by the requested model, and may be stored. */
-export function mayKeep(exchange: Exchange, attempt: Attempt, { stores }: CacheDirectives): boolean {
+export function mayKeep(
+  exchange: Exchange,
+  attempt: Attempt,
+  { stores }: CacheDirectives,
+): boolean {
   // A fallback model's reply does not answer the next request.
   const { model } = exchange;
-  return stores && isFit(exchange) && attempt.outcome === "success" && (attempt.model ?? model)?.id === model?.id;
+  return (
+    stores &&
+    isFit(exchange) &&
+    attempt.outcome === "success" &&
+    (attempt.model ?? model)?.id === model?.id
+  );
 }
 
 /** Waits only for a promise. */
@@ -54,7 +79,9 @@ function entryOf(result: FlightResult, storedAtMs: number): Buffer | undefined {
   if (result.kind === "stream") {
     const batches = result.buffer.complete;
     if (batches === undefined || batches.length === 0) return undefined;
-    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [framesPayload(batches)]);
+    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [
+      framesPayload(batches),
+    ]);
   }
   const { status, document } = result.reply;
   if (status !== 200) return undefined;

@@ -9,7 +9,11 @@ import { GatewayError, isGatewayError } from "@sluice/contract";
 /** The result of a call. */
 export type FlightResult =
   | { readonly kind: "whole"; readonly reply: WholeReply; readonly attempt: Attempt }
-  | { readonly kind: "stream"; readonly buffer: ReplayBuffer<FrameBatch>; readonly attempt: Attempt };
+  | {
+      readonly kind: "stream";
+      readonly buffer: ReplayBuffer<FrameBatch>;
+      readonly attempt: Attempt;
+    };
 
 /**
  * Failures of the leader only: its deadline, its key's limits, the end of its generation. A waiting
@@ -54,7 +58,10 @@ export class SingleFlight {
 
   /** Whether another request may wait for it. */
   get isOpen(): boolean {
-    return !this.controller.signal.aborted && (this.#result?.kind !== "stream" || this.#result.buffer.isOpen);
+    return (
+      !this.controller.signal.aborted &&
+      (this.#result?.kind !== "stream" || this.#result.buffer.isOpen)
+    );
   }
 
   /**
@@ -71,8 +78,14 @@ export class SingleFlight {
       this.leave(reason);
       if (this.controller.signal.aborted) return;
       // The leader's own timer has stopped with it.
-      const limit = new GatewayError("deadline_exceeded", "The request took longer than the deadline of the one it waited with.");
-      this.#timer = setTimeout(() => this.abort(limit), Math.max(0, leader.lifetime.deadlineMs - clock.monotonic()));
+      const limit = new GatewayError(
+        "deadline_exceeded",
+        "The request took longer than the deadline of the one it waited with.",
+      );
+      this.#timer = setTimeout(
+        () => this.abort(limit),
+        Math.max(0, leader.lifetime.deadlineMs - clock.monotonic()),
+      );
     };
     if (leader.signal.aborted) onAbort();
     else leader.signal.addEventListener("abort", onAbort, { once: true });
@@ -86,7 +99,10 @@ export class SingleFlight {
     this.#waiting += 1;
   }
 
-  /** Removes a waiter. Before the result, the last one ends the call; afterwards the buffer counts its readers. */
+  /**
+   * Removes a waiter. Before the result, the last one ends the call; afterwards the buffer counts
+   * its readers.
+   */
   leave(reason: unknown): void {
     this.#waiting -= 1;
     if (this.#waiting === 0 && this.#result === undefined) this.abort(reason);

@@ -8,7 +8,9 @@ export function isUsageFrame(frame: Frame): boolean {
   const { raw } = frame;
   if (raw !== undefined && (!raw.includes('usage"') || raw.includes('"usage":null'))) return false;
   const { choices, usage } = frame.chunk();
-  return Array.isArray(choices) && choices.length === 0 && typeof usage === "object" && usage !== null;
+  return (
+    Array.isArray(choices) && choices.length === 0 && typeof usage === "object" && usage !== null
+  );
 }
 
 /** The batch without the usage; `undefined` when it has nothing else. */

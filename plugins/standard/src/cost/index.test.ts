@@ -14,7 +14,10 @@ const prices: Readonly<Record<string, Price>> = {
 
 async function priced(parts: Partial<Attempt>) {
   const exchange = fakeExchange();
-  const step = cost.create({}, fakeHost({ prices: { find: (provider, model) => prices[`${provider} ${model}`] } }));
+  const step = cost.create(
+    {},
+    fakeHost({ prices: { find: (provider, model) => prices[`${provider} ${model}`] } }),
+  );
   let passed = 0;
   await runStep(step, { exchange }, async () => void passed++);
   expect(passed).toBe(1);
@@ -25,7 +28,10 @@ const target = (model: string) => fakeTarget("my-openai", model);
 
 describe("the price of an attempt", () => {
   it("is found by the plugin's name and the upstream's model", async () => {
-    expect(await priced({ target: target("gpt"), usage, outcome: "success" })).toEqual({ status: "priced", nanoUsd: 450_000 });
+    expect(await priced({ target: target("gpt"), usage, outcome: "success" })).toEqual({
+      status: "priced",
+      nanoUsd: 450_000,
+    });
   });
 
   it("is unpriced, never 0, when the model is unknown", async () => {
@@ -35,22 +41,36 @@ describe("the price of an attempt", () => {
     });
   });
 
-  it.each(["success", "partial"] as const)("is unpriced, never 0, for a %s without usage", async (outcome) => {
-    expect(await priced({ target: target("gpt"), outcome })).toEqual({ status: "unpriced", nanoUsd: undefined });
-  });
+  it.each(["success", "partial"] as const)(
+    "is unpriced, never 0, for a %s without usage",
+    async (outcome) => {
+      expect(await priced({ target: target("gpt"), outcome })).toEqual({
+        status: "unpriced",
+        nanoUsd: undefined,
+      });
+    },
+  );
 
   it("is free for a failure that used nothing", async () => {
-    expect(await priced({ target: target("gpt"), outcome: "failure" })).toEqual({ status: "free", nanoUsd: 0 });
+    expect(await priced({ target: target("gpt"), outcome: "failure" })).toEqual({
+      status: "free",
+      nanoUsd: 0,
+    });
   });
 
   it("is paid for a failure that used something", async () => {
-    expect(await priced({ target: target("gpt"), usage, outcome: "failure" })).toMatchObject({ status: "priced" });
+    expect(await priced({ target: target("gpt"), usage, outcome: "failure" })).toMatchObject({
+      status: "priced",
+    });
   });
 
   it("is free where the price is nothing, and priced where it only rounds to nothing", async () => {
     expect(await priced({ target: target("gift"), usage })).toEqual({ status: "free", nanoUsd: 0 });
     const one = { promptTokens: 1, completionTokens: 0, totalTokens: 1 };
-    expect(await priced({ target: target("tiny"), usage: one })).toEqual({ status: "priced", nanoUsd: 0 });
+    expect(await priced({ target: target("tiny"), usage: one })).toEqual({
+      status: "priced",
+      nanoUsd: 0,
+    });
   });
 });
 
@@ -63,16 +83,32 @@ describe("terms", () => {
     const host = fakeHost({ prices: table, providers });
     const exchange = fakeExchange();
     await runStep(cost.create(config, host), { exchange }, async () => undefined);
-    const priced = priceAttempt(exchange, fakeAttempt({ target: fakeTarget(name, "gpt"), usage, outcome: "success", ...parts }));
-    return { nanoUsd: priced?.nanoUsd, warned: host.lines.map(({ fields }) => fields?.["provider"]) };
+    const priced = priceAttempt(
+      exchange,
+      fakeAttempt({ target: fakeTarget(name, "gpt"), usage, outcome: "success", ...parts }),
+    );
+    return {
+      nanoUsd: priced?.nanoUsd,
+      warned: host.lines.map(({ fields }) => fields?.["provider"]),
+    };
   }
 
   // 450,000 nano-dollars by the list.
   it.each<[string, CostConfig, string, number]>([
     ["a discount of one provider", { discount: { cheap: 0.05 } }, "cheap", 427_500],
     ["and not of another", { discount: { cheap: 0.05 } }, "dear", 450_000],
-    ["a margin of all others", { margin: { "*": { fraction: 0.1 }, cheap: { fraction: 0 } } }, "dear", 495_000],
-    ["its own before that of all others", { margin: { "*": { fraction: 0.1 }, cheap: { fraction: 0.2 } } }, "cheap", 540_000],
+    [
+      "a margin of all others",
+      { margin: { "*": { fraction: 0.1 }, cheap: { fraction: 0 } } },
+      "dear",
+      495_000,
+    ],
+    [
+      "its own before that of all others",
+      { margin: { "*": { fraction: 0.1 }, cheap: { fraction: 0.2 } } },
+      "cheap",
+      540_000,
+    ],
     [
       "a fixed margin after everything",
       { discount: { "*": 0.5 }, margin: { dear: { fraction: 1, fixed: 0.000001 } } },
@@ -93,7 +129,10 @@ describe("terms", () => {
   });
 
   it("yield to the price of a target", async () => {
-    const target = { ...fakeTarget("dear", "gpt"), price: { input: 1_000_000, output: 0, source: "test" } };
+    const target = {
+      ...fakeTarget("dear", "gpt"),
+      price: { input: 1_000_000, output: 0, source: "test" },
+    };
     expect((await costOf({}, "dear", { target })).nanoUsd).toBe(1_000_000);
   });
 

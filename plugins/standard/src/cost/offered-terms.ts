@@ -1,4 +1,7 @@
-/** Terms that the step `cost` offers to the step `spend`, so that a calculation uses the prices that rows are made with. */
+/**
+ * Terms that the step `cost` offers to the step `spend`, so that a calculation uses the prices that
+ * rows are made with.
+ */
 
 import type { CostTerms } from "@sluice/runtime";
 import type { Exchange } from "@sluice/contract";

@@ -1,4 +1,6 @@
-/** The options of the step `cost`: what the operator's contracts add to list prices, by provider. */
+/**
+ * The options of the step `cost`: what the operator's contracts add to list prices, by provider.
+ */
 
 import { type CostTerms, millionths } from "@sluice/runtime";
 import type { JsonSchema } from "@sluice/contract";
@@ -70,8 +72,20 @@ export const costSchema: JsonSchema = {
         additionalProperties: false,
         minProperties: 1,
         properties: {
-          fraction: { type: "number", minimum: 0, maximum: 100, format: "price", description: "0.1 adds ten in a hundred." },
-          fixed: { type: "number", minimum: 0, maximum: 1000, format: "price", description: "US dollars for each priced call." },
+          fraction: {
+            type: "number",
+            minimum: 0,
+            maximum: 100,
+            format: "price",
+            description: "0.1 adds ten in a hundred.",
+          },
+          fixed: {
+            type: "number",
+            minimum: 0,
+            maximum: 1000,
+            format: "price",
+            description: "US dollars for each priced call.",
+          },
         },
       },
     },
@@ -93,9 +107,17 @@ export const costSchema: JsonSchema = {
 };
 
 /** The names of providers that the options use, without `*`. */
-export function namedProviders({ service_tiers: tiers = {}, discount = {}, margin = {} }: CostConfig): readonly string[] {
+export function namedProviders({
+  service_tiers: tiers = {},
+  discount = {},
+  margin = {},
+}: CostConfig): readonly string[] {
   const ofTiers = Object.keys(tiers).filter((name) => name.includes("/"));
-  const names = [...ofTiers.map((name) => name.slice(0, name.indexOf("/"))), ...Object.keys(discount), ...Object.keys(margin)];
+  const names = [
+    ...ofTiers.map((name) => name.slice(0, name.indexOf("/"))),
+    ...Object.keys(discount),
+    ...Object.keys(margin),
+  ];
   return [...new Set(names)].filter((name) => name !== OTHERS);
 }
 
@@ -110,13 +132,18 @@ export function termsOf(config: CostConfig, provider: string): CostTerms {
   });
 }
 
-function multiplesOf(tiers: Readonly<Record<string, number>>, provider: string): Readonly<Record<string, number>> {
+function multiplesOf(
+  tiers: Readonly<Record<string, number>>,
+  provider: string,
+): Readonly<Record<string, number>> {
   const own = `${provider}/`;
   const general = Object.entries(tiers).filter(([name]) => !name.includes("/"));
   const special = Object.entries(tiers)
     .filter(([name]) => name.startsWith(own))
     .map(([name, multiple]) => [name.slice(own.length), multiple] as const);
-  return Object.fromEntries([...general, ...special].map(([name, multiple]) => [name, millionths(multiple)]));
+  return Object.fromEntries(
+    [...general, ...special].map(([name, multiple]) => [name, millionths(multiple)]),
+  );
 }
 
 function pick<T>(by: Readonly<Record<string, T>> | undefined, provider: string): T | undefined {

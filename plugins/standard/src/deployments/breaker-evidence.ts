@@ -28,7 +28,10 @@ const MAX_KEYS = 64;
 const FORCED = "\0forced";
 const OTHERS = "\0others";
 
-/** Failures by key: those in a row, and those of the last seconds. Times are on one clock and never go back. */
+/**
+ * Failures by key: those in a row, and those of the last seconds. Times are on one clock and never
+ * go back.
+ */
 export class FailuresByKey {
   /** The failures since the last success. */
   #run = new Map<string, Tally>();
@@ -76,8 +79,8 @@ export class FailuresByKey {
   }
 
   /**
-   * Whether `consecutive` or more failures in a row are evidence: they come from two keys or more, or from a key that is alone and
-   * whose bodies differ.
+   * Whether `consecutive` or more failures in a row are evidence: they come from two keys or more,
+   * or from a key that is alone and whose bodies differ.
    */
   areInRow(consecutive: number, key: string, nowMs: number): boolean {
     const others = Math.min(2, Math.max(1, consecutive >> 1));
@@ -85,7 +88,10 @@ export class FailuresByKey {
     return this.isAlone(key, nowMs) && this.#run.get(key)?.isVaried === true;
   }
 
-  /** Whether the share of failures is evidence: it also holds without the key that has most failures. */
+  /**
+   * Whether the share of failures is evidence: it also holds without the key that has most
+   * failures.
+   */
   areShare(ratio: number, key: string, nowMs: number): boolean {
     this.#turn(nowMs);
     const both = new Map(this.#previous);
@@ -130,12 +136,20 @@ function joined(a: Tally, b: Tally): Tally {
     total: a.total + b.total,
     failures: a.failures + b.failures,
     body: a.body ?? b.body,
-    isVaried: a.isVaried || b.isVaried || (a.body !== undefined && b.body !== undefined && a.body !== b.body),
+    isVaried:
+      a.isVaried ||
+      b.isVaried ||
+      (a.body !== undefined && b.body !== undefined && a.body !== b.body),
   };
 }
 
-/** The tally without the key that has most failures. Failures that no request can cause belong to no key and stay. */
-function sumOf(tallies: ReadonlyMap<string, Tally>): { readonly others: { readonly total: number; readonly failures: number } } {
+/**
+ * The tally without the key that has most failures. Failures that no request can cause belong to no
+ * key and stay.
+ */
+function sumOf(tallies: ReadonlyMap<string, Tally>): {
+  readonly others: { readonly total: number; readonly failures: number };
+} {
   let total = 0;
   let failures = 0;
   let worst: Tally | undefined;
@@ -144,5 +158,7 @@ function sumOf(tallies: ReadonlyMap<string, Tally>): { readonly others: { readon
     failures += tally.failures;
     if (key !== FORCED && (worst === undefined || tally.failures > worst.failures)) worst = tally;
   }
-  return { others: { total: total - (worst?.total ?? 0), failures: failures - (worst?.failures ?? 0) } };
+  return {
+    others: { total: total - (worst?.total ?? 0), failures: failures - (worst?.failures ?? 0) },
+  };
 }

@@ -49,8 +49,13 @@ export class Outcomes {
   }
 
   /** The reason to eject after a failure of a key; `undefined` when the failures do not suffice. */
-  grounds(key: string, nowMs: number, { consecutive, ratio, minRequests }: FailureLimits): EjectionGrounds | undefined {
-    if (this.#failuresInRow >= consecutive && this.#byKey.areInRow(consecutive, key, nowMs)) return "row";
+  grounds(
+    key: string,
+    nowMs: number,
+    { consecutive, ratio, minRequests }: FailureLimits,
+  ): EjectionGrounds | undefined {
+    if (this.#failuresInRow >= consecutive && this.#byKey.areInRow(consecutive, key, nowMs))
+      return "row";
     const { failures, total } = this.#window.sum(nowMs);
     if (total < minRequests || failures < ratio * total) return undefined;
     return this.#byKey.areShare(ratio, key, nowMs) ? "share" : undefined;

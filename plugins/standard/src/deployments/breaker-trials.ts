@@ -8,10 +8,16 @@ export interface Trial {
 
 /** A trial is alone for this time. Then another one may begin beside it. */
 const TRIAL_MS = 3_000;
-/** For this time the key that caused an ejection, or had the last trial, yields the trial to other keys. */
+/**
+ * For this time the key that caused an ejection, or had the last trial, yields the trial to other
+ * keys.
+ */
 const PRECEDENCE_MS = 5_000;
 
-/** The current trial, and the key that yields the next one to other keys. Times are on the monotonic clock. */
+/**
+ * The current trial, and the key that yields the next one to other keys. Times are on the monotonic
+ * clock.
+ */
 export class Trials {
   #current: Trial | undefined;
   /** The key of the newest ejecting failure, or of the newest trial: other keys go first. */

@@ -3,7 +3,13 @@ import { fakeClock } from "@sluice/testing";
 import { Breaker, type BreakerSettings, type Failed } from "./breaker.ts";
 import type { Trial } from "./breaker-trials.ts";
 
-const SETTINGS: BreakerSettings = { consecutive: 5, ratio: 0.5, minRequests: 20, ejectionMs: 5_000, maxEjectionMs: 60_000 };
+const SETTINGS: BreakerSettings = {
+  consecutive: 5,
+  ratio: 0.5,
+  minRequests: 20,
+  ejectionMs: 5_000,
+  maxEjectionMs: 60_000,
+};
 
 type Parts = Partial<Omit<Failed, "trial">> & { readonly trial?: Trial | undefined };
 
@@ -22,7 +28,9 @@ function setUp() {
     ...parts,
   });
   const fail = (times = 1, parts: Parts = {}) =>
-    Array.from({ length: times }, () => breaker.fail(at(parts), clock.monotonic(), SETTINGS)).at(-1);
+    Array.from({ length: times }, () => breaker.fail(at(parts), clock.monotonic(), SETTINGS)).at(
+      -1,
+    );
   const succeed = (parts: Parts = {}) => breaker.succeed(at(parts), clock.monotonic());
   const state = () => breaker.state(clock.monotonic());
   const mayPass = (key = "a") => breaker.isAdmitting(clock.monotonic(), key);
@@ -253,7 +261,9 @@ describe("a trial (I5)", () => {
     const trial = enter();
     expect(breaker.begin(at({ trial }), clock.monotonic())).toBe("recovered");
     clock.advance(10);
-    expect(fail(1, { trial, startedMs: clock.monotonic() - 10, isAfterHead: true })).toBe("ejected");
+    expect(fail(1, { trial, startedMs: clock.monotonic() - 10, isAfterHead: true })).toBe(
+      "ejected",
+    );
     expect(breaker.openUntilMs).toBe(clock.monotonic() + 10_000);
     // From here on a head proves nothing.
     toTheEnd();

@@ -44,7 +44,10 @@ type Ejecting = Pick<Failed, "key" | "isAfterHead" | "isCut" | "retryAfterMs" | 
 /** A model's only target that the share of failures ejected still serves every tenth request. */
 const THROUGH_EVERY = 10;
 
-/** Closed: requests pass. Open: no request passes until the ejection ends. Half open: one request, the trial, decides. */
+/**
+ * Closed: requests pass. Open: no request passes until the ejection ends. Half open: one request,
+ * the trial, decides.
+ */
 export class Breaker {
   readonly #outcomes = new Outcomes();
   readonly #trials = new Trials();
@@ -54,9 +57,15 @@ export class Breaker {
   #closedAtMs = -Infinity;
   /** Ejections without a lasting recovery between them: each doubles the next duration. */
   #step = 0;
-  /** The trial whose response began, and ended the ejection; until the next success its failure renews the ejection. */
+  /**
+   * The trial whose response began, and ended the ejection; until the next success its failure
+   * renews the ejection.
+   */
   #begun: Trial | undefined;
-  /** The proof of recovery. After failures behind the head or within the reply, only a later point proves it. */
+  /**
+   * The proof of recovery. After failures behind the head or within the reply, only a later point
+   * proves it.
+   */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
   /** Requests that asked to pass an ejection by the share of failures. */
@@ -98,7 +107,10 @@ export class Breaker {
     if (this.#isOpen) this.#trials.knock(key, nowMs);
   }
 
-  /** Whether a request may pass an ejection that only the share of failures caused. Each call counts. */
+  /**
+   * Whether a request may pass an ejection that only the share of failures caused. Each call
+   * counts.
+   */
   letsThrough(): boolean {
     if (!this.#isOpen || !this.#isByShare) return false;
     this.#asked += 1;
@@ -165,7 +177,8 @@ export class Breaker {
   eject(failed: Ejecting, nowMs: number, times: EjectionTimes): BreakerChange {
     const isNew = !this.#isOpen;
     // A recovery by a response head alone does not count.
-    if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > times.maxEjectionMs) this.#step = 0;
+    if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > times.maxEjectionMs)
+      this.#step = 0;
     this.#openUntilMs = nowMs + ejectionMs(this.#step, failed, times);
     this.#openedAtMs = nowMs;
     this.#isOpen = true;
@@ -194,7 +207,10 @@ export class Breaker {
   }
 }
 
-/** The duration of an ejection in milliseconds. It doubles with each step, and obeys the upstream's Retry-After up to the maximum. */
+/**
+ * The duration of an ejection in milliseconds. It doubles with each step, and obeys the upstream's
+ * Retry-After up to the maximum.
+ */
 function ejectionMs(
   step: number,
   { retryAfterMs = 0, isReplaceable }: Ejecting,

@@ -1,6 +1,12 @@
 /** The health of a credential, which all its models share: whether the upstream refuses it. */
 
-import { Breaker, type BreakerChange, type BreakerSettings, type Failed, type Standing } from "./breaker.ts";
+import {
+  Breaker,
+  type BreakerChange,
+  type BreakerSettings,
+  type Failed,
+  type Standing,
+} from "./breaker.ts";
 
 /** A refusal of the credential: 401, 402 or 403. */
 export interface CredentialRefusal extends Failed {
@@ -9,14 +15,17 @@ export interface CredentialRefusal extends Failed {
   readonly isUnknown: boolean;
 }
 
-/** Duration of an ejection by a refused credential: an operator does not replace it within seconds. */
+/**
+ * Duration of an ejection by a refused credential: an operator does not replace it within seconds.
+ */
 const REST_MS = 5 * 60_000;
 const MAX_REFUSALS = 8;
 
 /**
- * A single refusal is no evidence against a credential. A second 401 confirms the first. Refusals with another status may concern a
- * model, a plan or a prompt: they count when they come from two models and two keys, or from a key that is alone. Every other answer
- * proves that the credential works.
+ * A single refusal is no evidence against a credential. A second 401 confirms the first. Refusals
+ * with another status may concern a model, a plan or a prompt: they count when they come from two
+ * models and two keys, or from a key that is alone. Every other answer proves that the credential
+ * works.
  */
 export class CredentialHealth {
   #breaker = new Breaker();
@@ -38,11 +47,19 @@ export class CredentialHealth {
     return this.breaker.answer(at, nowMs);
   }
 
-  refuse(refusal: CredentialRefusal, nowMs: number, { ejectionMs }: BreakerSettings): BreakerChange {
+  refuse(
+    refusal: CredentialRefusal,
+    nowMs: number,
+    { ejectionMs }: BreakerSettings,
+  ): BreakerChange {
     const { breaker } = this;
     const isOpen = breaker.openUntilMs !== undefined;
-    const settings = { ejectionMs: refusal.isUnknown ? REST_MS : ejectionMs, maxEjectionMs: REST_MS };
-    if (isOpen) return breaker.isTrial(refusal.trial) ? breaker.eject(refusal, nowMs, settings) : undefined;
+    const settings = {
+      ejectionMs: refusal.isUnknown ? REST_MS : ejectionMs,
+      maxEjectionMs: REST_MS,
+    };
+    if (isOpen)
+      return breaker.isTrial(refusal.trial) ? breaker.eject(refusal, nowMs, settings) : undefined;
     this.#refusals.push(refusal);
     if (this.#refusals.length > MAX_REFUSALS) this.#refusals.shift();
     if (!this.#isConfirmed(refusal, nowMs)) return undefined;
@@ -53,6 +70,9 @@ export class CredentialHealth {
   #isConfirmed({ isUnknown, key, model }: CredentialRefusal, nowMs: number): boolean {
     if (isUnknown) return this.#refusals.filter((each) => each.isUnknown).length >= 2;
     const others = this.#refusals.filter((each) => each.model !== model);
-    return others.some((each) => each.key !== key) || (others.length > 0 && this.breaker.isAlone(key, nowMs));
+    return (
+      others.some((each) => each.key !== key) ||
+      (others.length > 0 && this.breaker.isAlone(key, nowMs))
+    );
   }
 }

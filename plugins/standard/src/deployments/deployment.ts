@@ -2,7 +2,15 @@
 
 import { isModelOf } from "@sluice/runtime";
 import { Places } from "@sluice/kit/internals";
-import type { Clock, DeploymentRegistry, DeploymentView, Log, ModelHealth, SharedValue, Target } from "@sluice/contract";
+import type {
+  Clock,
+  DeploymentRegistry,
+  DeploymentView,
+  Log,
+  ModelHealth,
+  SharedValue,
+  Target,
+} from "@sluice/contract";
 import type { Breaker } from "./breaker.ts";
 import type { Verdict } from "./verdict.ts";
 import { TargetTokens } from "../limits/target-tokens.ts";
@@ -59,8 +67,16 @@ export class Deployment implements SharedValue {
     else this.#others += 1;
   }
 
-  /** Logs that a model or the credential was ejected, with the error code that caused it, or that it recovered. */
-  logChange(change: "ejected" | "recovered", { model, operation }: Called, log: Log, cause?: string): void {
+  /**
+   * Logs that a model or the credential was ejected, with the error code that caused it, or that it
+   * recovered.
+   */
+  logChange(
+    change: "ejected" | "recovered",
+    { model, operation }: Called,
+    log: Log,
+    cause?: string,
+  ): void {
     const { id } = this.target;
     if (change === "recovered") {
       log.info("deployment recovered", { deployment: id, model, operation });
@@ -70,7 +86,15 @@ export class Deployment implements SharedValue {
     const { ejectedUntilMs, isCredentialRefused: credential } = this.view();
     const until = new Date(ejectedUntilMs ?? 0).toISOString();
     const ejections = this.#ejections;
-    log.warn("deployment ejected", { deployment: id, model, operation, cause, until, credential, ejections });
+    log.warn("deployment ejected", {
+      deployment: id,
+      model,
+      operation,
+      cause,
+      until,
+      credential,
+      ejections,
+    });
   }
 
   /** Resets the health of its models and credentials. */
@@ -82,9 +106,13 @@ export class Deployment implements SharedValue {
   view(): DeploymentView {
     const nowMs = this.#clock.monotonic();
     const untilOf = (breaker: Breaker): number | undefined =>
-      breaker.openUntilMs === undefined ? undefined : this.#clock.now() + breaker.openUntilMs - nowMs;
+      breaker.openUntilMs === undefined
+        ? undefined
+        : this.#clock.now() + breaker.openUntilMs - nowMs;
     const records = this.#book.list((called) => this.#calls(called));
-    const credentials = [...this.#callees.keys()].flatMap((callee) => this.#book.credentialOf(callee)?.breaker ?? []);
+    const credentials = [...this.#callees.keys()].flatMap(
+      (callee) => this.#book.credentialOf(callee)?.breaker ?? [],
+    );
     const breakers = [...credentials, ...records.map(({ breaker }) => breaker)];
     const worst = breakers.toSorted((a, b) => STATES[b.state(nowMs)] - STATES[a.state(nowMs)])[0];
     const models = records
@@ -92,7 +120,12 @@ export class Deployment implements SharedValue {
       .slice(0, MAX_SHOWN_MODELS)
       .map(({ called, breaker }): ModelHealth => {
         const { model, operation } = called;
-        return { model, operation, breaker: breaker.state(nowMs), ejectedUntilMs: untilOf(breaker) };
+        return {
+          model,
+          operation,
+          breaker: breaker.state(nowMs),
+          ejectedUntilMs: untilOf(breaker),
+        };
       });
     const { id, provider, model } = this.target;
     return {
@@ -127,7 +160,9 @@ export class Deployment implements SharedValue {
 const STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 function newestLatency(records: readonly Health[]): number | undefined {
-  const known = records.flatMap(({ stream, whole }) => [stream, whole]).filter(({ lastMs }) => lastMs !== undefined);
+  const known = records
+    .flatMap(({ stream, whole }) => [stream, whole])
+    .filter(({ lastMs }) => lastMs !== undefined);
   return known.toSorted((a, b) => b.newestMs - a.newestMs)[0]?.lastMs;
 }
 

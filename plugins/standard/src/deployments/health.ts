@@ -45,20 +45,29 @@ export class Health {
   }
 }
 
-/** Maximum of records in each of two maps. A full first map becomes the second, and the old second is dropped. */
+/**
+ * Maximum of records in each of two maps. A full first map becomes the second, and the old second
+ * is dropped.
+ */
 const MAX_RECORDS = 2_000;
 
 /**
- * The records of the process. An attempt with a verdict on the target creates one, so an unknown model has none. The number is
- * bounded, because clients choose the models of a wildcard.
+ * The records of the process. An attempt with a verdict on the target creates one, so an unknown
+ * model has none. The number is bounded, because clients choose the models of a wildcard.
  */
 export class HealthBook implements SharedValue {
   #recent = new Map<string, Health>();
   #older = new Map<string, Health>();
   readonly #credentials = new Map<string, { readonly health: CredentialHealth; holders: number }>();
-  readonly #names = new Map<string, { readonly model: string; readonly operation: Operation; readonly name: string }>();
+  readonly #names = new Map<
+    string,
+    { readonly model: string; readonly operation: Operation; readonly name: string }
+  >();
 
-  /** The name of a record. Each callee caches its newest one: most requests of a target name the same model. */
+  /**
+   * The name of a record. Each callee caches its newest one: most requests of a target name the
+   * same model.
+   */
   nameOf(callee: string, operation: Operation, model: string): string {
     const known = this.#names.get(callee);
     if (known?.model === model && known.operation === operation) return known.name;

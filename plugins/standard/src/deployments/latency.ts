@@ -1,4 +1,7 @@
-/** The time to first content of a target: a median over keys, so that one key's slow requests do not change it. */
+/**
+ * The time to first content of a target: a median over keys, so that one key's slow requests do not
+ * change it.
+ */
 
 const SAMPLES = 32;
 /** Samples that are this much older than the newest are dropped. */
@@ -60,7 +63,9 @@ export class Latency {
       else known.push(ms);
     }
     this.#onlyKey = byKey.size === 1 ? byKey.keys().next().value : undefined;
-    const said = ascending([...byKey.values()].map((times) => ascending(times)[times.length >> 1] ?? 0));
+    const said = ascending(
+      [...byKey.values()].map((times) => ascending(times)[times.length >> 1] ?? 0),
+    );
     this.#value = said[(said.length - 1) >> 1];
   }
 }

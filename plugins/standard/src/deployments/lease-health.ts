@@ -1,4 +1,7 @@
-/** One lease and the health of its target: the trials that it holds, and the verdicts of its attempts. */
+/**
+ * One lease and the health of its target: the trials that it holds, and the verdicts of its
+ * attempts.
+ */
 
 import { requestDigest } from "@sluice/runtime";
 import type { AttemptObserver } from "@sluice/runtime/transport";
@@ -54,7 +57,10 @@ export class LeaseHealth {
 
   /** Whether this is a trial with a short limit. */
   get isShortTrial(): boolean {
-    return this.#trial !== undefined && (this.#known?.breaker.ejectionsInRow ?? 0) % FULL_TRIAL_EVERY !== 0;
+    return (
+      this.#trial !== undefined &&
+      (this.#known?.breaker.ejectionsInRow ?? 0) % FULL_TRIAL_EVERY !== 0
+    );
   }
 
   /** The last known time to first content of the target's streams. */
@@ -64,7 +70,11 @@ export class LeaseHealth {
 
   /** Observes one attempt, which begins now. */
   watch(attempt: Attempt): AttemptObserver {
-    const at: Standing = { key: this.#key, startedMs: this.#terms.clock.monotonic(), trial: this.#trial };
+    const at: Standing = {
+      key: this.#key,
+      startedMs: this.#terms.clock.monotonic(),
+      trial: this.#trial,
+    };
     return new WatchedAttempt(this, attempt, at);
   }
 
@@ -75,7 +85,10 @@ export class LeaseHealth {
       .observe(upstreamMs, this.#key, this.#terms.clock.monotonic());
   }
 
-  /** Records the head of a response. It is no proof for a target whose streams failed behind their heads. */
+  /**
+   * Records the head of a response. It is no proof for a target whose streams failed behind their
+   * heads.
+   */
   begin(at: Standing): void {
     const nowMs = this.#terms.clock.monotonic();
     this.#accept(at, nowMs);
@@ -102,7 +115,10 @@ export class LeaseHealth {
         this.#logChange(this.#open().breaker.succeed(at, nowMs));
         return;
       case "failure":
-        this.#logChange(this.#open().breaker.fail(failureOf(attempt, at, this.#exchange), nowMs, settings), attempt.error?.code);
+        this.#logChange(
+          this.#open().breaker.fail(failureOf(attempt, at, this.#exchange), nowMs, settings),
+          attempt.error?.code,
+        );
         return;
       case "credential":
         this.#refuseCredential(attempt, at, nowMs);
@@ -126,7 +142,8 @@ export class LeaseHealth {
     const at = this.#standing;
     for (const attempt of attempts) if (!this.#reported.includes(attempt)) this.report(attempt, at);
     if (this.#trial !== undefined) this.#known?.breaker.leave(this.#trial);
-    if (this.#credentialTrial !== undefined) this.#member.credential.breaker.leave(this.#credentialTrial);
+    if (this.#credentialTrial !== undefined)
+      this.#member.credential.breaker.leave(this.#credentialTrial);
   }
 
   /** The record of the called model; `undefined` before its first verdict. */
@@ -143,7 +160,9 @@ export class LeaseHealth {
   }
 
   #accept({ key, startedMs }: Standing, nowMs: number): void {
-    this.#logChange(this.#member.credential.accept({ key, startedMs, trial: this.#credentialTrial }, nowMs));
+    this.#logChange(
+      this.#member.credential.accept({ key, startedMs, trial: this.#credentialTrial }, nowMs),
+    );
   }
 
   /** Counts a refusal that may not concern the credential as a failure of the model. */
@@ -151,14 +170,21 @@ export class LeaseHealth {
     const { settings } = this.#terms;
     const isUnknown = isUnknownCredential(attempt);
     const failed = failureOf(attempt, at, this.#exchange);
-    const refusal = { ...failed, trial: this.#credentialTrial, model: this.#called.model, isUnknown };
+    const refusal = {
+      ...failed,
+      trial: this.#credentialTrial,
+      model: this.#called.model,
+      isUnknown,
+    };
     this.#logChange(this.#member.credential.refuse(refusal, nowMs, settings), attempt.error?.code);
-    if (!isUnknown) this.#logChange(this.#open().breaker.fail(failed, nowMs, settings), attempt.error?.code);
+    if (!isUnknown)
+      this.#logChange(this.#open().breaker.fail(failed, nowMs, settings), attempt.error?.code);
   }
 
   /** One log line for each ejection and each recovery. */
   #logChange(change: BreakerChange, cause?: string): void {
-    if (change !== undefined) this.#member.deployment.logChange(change, this.#called, this.#terms.log, cause);
+    if (change !== undefined)
+      this.#member.deployment.logChange(change, this.#called, this.#terms.log, cause);
   }
 }
 

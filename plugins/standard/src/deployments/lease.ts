@@ -39,7 +39,10 @@ export class Lease {
   /** The index of the lease's first attempt. */
   readonly #from: number;
 
-  /** The owner has taken the member's slot. `target` is the called one: the concrete one of a wildcard. */
+  /**
+   * The owner has taken the member's slot. `target` is the called one: the concrete one of a
+   * wildcard.
+   */
   constructor(terms: LeaseTerms, owner: LeaseOwner, member: GroupMember, target: Target) {
     const { exchange } = owner;
     this.exchange = exchange;
@@ -52,17 +55,26 @@ export class Lease {
     else leases.push(this);
   }
 
-  /** Whether the target may be called after a wait: it was not ejected meanwhile, or this is its trial. */
+  /**
+   * Whether the target may be called after a wait: it was not ejected meanwhile, or this is its
+   * trial.
+   */
   get mayCall(): boolean {
     return this.#health.isTrial || this.mayRepeat;
   }
 
-  /** Whether the same target may be called once more: it is not ejected, and no trial of it has failed. */
+  /**
+   * Whether the same target may be called once more: it is not ejected, and no trial of it has
+   * failed.
+   */
   get mayRepeat(): boolean {
     return this.#owner.isServing(this.#member);
   }
 
-  /** Whether this is a trial with a short limit. Every fourth trial has its full time, for a target that became slow. */
+  /**
+   * Whether this is a trial with a short limit. Every fourth trial has its full time, for a target
+   * that became slow.
+   */
   get isShortTrial(): boolean {
     return this.#health.isShortTrial;
   }
@@ -87,7 +99,10 @@ export class Lease {
     this.#end(this.exchange.attempts.length);
   }
 
-  /** Ends the lease with a reply. A reply that is not whole yet keeps the slot to the end of the exchange. */
+  /**
+   * Ends the lease with a reply. A reply that is not whole yet keeps the slot to the end of the
+   * exchange.
+   */
   succeed(): void {
     const { attempts, lifetime, reply } = this.exchange;
     const to = attempts.length;

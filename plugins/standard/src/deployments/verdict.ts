@@ -43,7 +43,10 @@ export function isAfterHead({ upstreamStatus }: Attempt): boolean {
   return upstreamStatus !== undefined && upstreamStatus >= 200 && upstreamStatus <= 299;
 }
 
-/** Whether a refused credential is not accepted at all. A 402 and a 403 may be about a plan, a model or a prompt. */
+/**
+ * Whether a refused credential is not accepted at all. A 402 and a 403 may be about a plan, a model
+ * or a prompt.
+ */
 export function isUnknownCredential({ upstreamStatus }: Attempt): boolean {
   return upstreamStatus !== 402 && upstreamStatus !== 403;
 }

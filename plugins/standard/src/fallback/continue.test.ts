@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError, type Frame, type Model, type Next } from "@sluice/contract";
-import { type BatchSource, BatchedFrames, batchesOf, FrameBatch, FrameRun, rawFrame } from "@sluice/kit/internals";
+import {
+  type BatchSource,
+  BatchedFrames,
+  batchesOf,
+  FrameBatch,
+  FrameRun,
+  rawFrame,
+} from "@sluice/kit/internals";
 import { fakeExchange, fakeHost, fakeRequest } from "@sluice/testing";
 import { CUT_MARKER, continuedFrames } from "./continue.ts";
 import type { StandInSearch } from "./search.ts";
 
 const CUT = new GatewayError("stream_truncated", "Cut.");
-const content = (text: string): string => `{"id":"1","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}`;
+const content = (text: string): string =>
+  `{"id":"1","choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}}}]}`;
 
 /** Frames that say these insides of JSON strings as the named member of their delta. */
 function runOf(member: string, pieces: readonly string[]): FrameRun {
@@ -70,20 +78,32 @@ function setUp(first: Scripted, others: readonly Scripted[], prefills = true) {
     exchange.reply = { kind: "stream", status: 200, frames };
   };
   let left = others.length;
-  const search = { next: async () => (left-- > 0 ? { model: standIn, request } : undefined) } as unknown as StandInSearch;
-  const frames = continuedFrames({ exchange, next, host: fakeHost(), search, request }, beginning.frames);
-  return { batches: batchesOf(frames), sent, closed: () => streams.map(({ state }) => state.closed) };
+  const search = {
+    next: async () => (left-- > 0 ? { model: standIn, request } : undefined),
+  } as unknown as StandInSearch;
+  const frames = continuedFrames(
+    { exchange, next, host: fakeHost(), search, request },
+    beginning.frames,
+  );
+  return {
+    batches: batchesOf(frames),
+    sent,
+    closed: () => streams.map(({ state }) => state.closed),
+  };
 }
 
 async function all(source: BatchSource): Promise<FrameBatch[]> {
   const batches: FrameBatch[] = [];
-  for (let batch = await source.next(); batch !== undefined; batch = await source.next()) batches.push(batch);
+  for (let batch = await source.next(); batch !== undefined; batch = await source.next())
+    batches.push(batch);
   return batches;
 }
 
 describe("a continued stream", () => {
   it("hands on the batches of both replies as they are, and sends what the first one said", async () => {
-    const first = [new FrameBatch([rawFrame(content("One")), runOf("content", [' \\"two\\"', " thr\\u0065e"])])];
+    const first = [
+      new FrameBatch([rawFrame(content("One")), runOf("content", [' \\"two\\"', " thr\\u0065e"])]),
+    ];
     const second = [new FrameBatch([runOf("content", [" four"])])];
     const { batches, sent } = setUp({ batches: first, failure: CUT }, [{ batches: second }]);
     const out = await all(batches);
@@ -93,7 +113,9 @@ describe("a continued stream", () => {
   });
 
   it("counts nothing but content as said", async () => {
-    const first = [new FrameBatch([runOf("reasoning_content", ["thoughts"]), rawFrame(content("Said"))])];
+    const first = [
+      new FrameBatch([runOf("reasoning_content", ["thoughts"]), rawFrame(content("Said"))]),
+    ];
     const { batches, sent } = setUp({ batches: first, failure: CUT }, [{ batches: [] }]);
     await all(batches);
     expect(sent).toEqual([{ role: "assistant", content: "Said" }]);

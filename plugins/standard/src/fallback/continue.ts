@@ -1,4 +1,6 @@
-/** `on_cut: continue` of the step fallback: another target or model continues a stream that was cut. */
+/**
+ * `on_cut: continue` of the step fallback: another target or model continues a stream that was cut.
+ */
 
 import { isObject, withholdReply } from "@sluice/kit";
 import {
@@ -48,11 +50,18 @@ export function isContinuable({ stream, document }: GatewayRequest): boolean {
   if (TOOL_PARAMETERS.some((name) => (body[name] ?? undefined) !== undefined)) return false;
   const { response_format: format, n = 1, modalities, logprobs } = body;
   if (isObject(format) && format.type !== "text") return false;
-  return (n === null || n === 1) && logprobs !== true && !(Array.isArray(modalities) && modalities.includes("audio"));
+  return (
+    (n === null || n === 1) &&
+    logprobs !== true &&
+    !(Array.isArray(modalities) && modalities.includes("audio"))
+  );
 }
 
 /** The frames of the exchange's reply, then those of the replies that continue it after a cut. */
-export function continuedFrames(parts: Continuing, first: AsyncIterable<Frame>): AsyncIterable<Frame> {
+export function continuedFrames(
+  parts: Continuing,
+  first: AsyncIterable<Frame>,
+): AsyncIterable<Frame> {
   return new BatchedFrames(new ContinuedBatches(parts, batchesOf(first)));
 }
 
@@ -95,7 +104,10 @@ class ContinuedBatches implements BatchSource {
     await this.#current.close();
   }
 
-  /** Goes on with another reply. Returns the frame that marks its beginning, if it needs one. Throws the failure of a final cut. */
+  /**
+   * Goes on with another reply. Returns the frame that marks its beginning, if it needs one. Throws
+   * the failure of a final cut.
+   */
   async #replace(failure: unknown): Promise<Frame | undefined> {
     const stream = this.#isClosed ? undefined : await streamAfter(failure, this.#said, this.#parts);
     if (stream === undefined) throw failure;
@@ -112,7 +124,11 @@ interface Continued {
 }
 
 /** The stream that continues after a cut; `undefined` when the cut is final. */
-async function streamAfter(error: unknown, said: SaidText, parts: Continuing): Promise<Continued | undefined> {
+async function streamAfter(
+  error: unknown,
+  said: SaidText,
+  parts: Continuing,
+): Promise<Continued | undefined> {
   const { exchange, next } = parts;
   for (let failure = error; isCut(failure, exchange) && said.isOpen;) {
     const instead = otherTargets(exchange, parts) ?? (await parts.search.next(failure));
@@ -120,7 +136,11 @@ async function streamAfter(error: unknown, said: SaidText, parts: Continuing): P
     const { model } = instead;
     const isPrefilled = said.text !== "" && takesPrefill(model, parts.host);
     const request = isPrefilled ? prefilled(instead.request, said.text) : instead.request;
-    exchange.note("fallback", isPrefilled ? "goes on with the cut reply at" : "begins a new reply at", model.id);
+    exchange.note(
+      "fallback",
+      isPrefilled ? "goes on with the cut reply at" : "begins a new reply at",
+      model.id,
+    );
     // A joined reply is not stored: it is the reply of neither model.
     withholdReply(exchange);
     const { reply: outer } = exchange;
@@ -153,7 +173,9 @@ function isCut(error: unknown, { signal }: Exchange): error is GatewayError {
 function otherTargets(exchange: Exchange, { request }: Continuing): Instead | undefined {
   const { model } = exchange;
   const targets = model?.targets.filter(({ id }) => !wasCalled(exchange, id)) ?? [];
-  return model === undefined || targets.length === 0 ? undefined : { model: { ...model, targets }, request };
+  return model === undefined || targets.length === 0
+    ? undefined
+    : { model: { ...model, targets }, request };
 }
 
 /** Whether every target of a model continues the assistant's last message. */
@@ -161,24 +183,33 @@ function takesPrefill({ info, targets }: Model, { providers }: Host): boolean {
   const said = info?.supports["supports_assistant_prefill"];
   if (said !== undefined) return said;
   return targets.every(
-    ({ provider, model }) => providers.find(provider)?.translation.capabilities.traits?.(model)?.prefills === true,
+    ({ provider, model }) =>
+      providers.find(provider)?.translation.capabilities.traits?.(model)?.prefills === true,
   );
 }
 
 function prefilled(request: GatewayRequest, text: string): GatewayRequest {
   const { messages } = request.document.value;
   const list = Array.isArray(messages) ? messages : [];
-  const document = request.document.with({ messages: [...list, { role: "assistant", content: text }] as JsonObject[] });
+  const document = request.document.with({
+    messages: [...list, { role: "assistant", content: text }] as JsonObject[],
+  });
   return { ...request, document };
 }
 
-/** A text that a frame shows in place of its own, to find what a run of frames says. It needs no escapes in JSON. */
+/**
+ * A text that a frame shows in place of its own, to find what a run of frames says. It needs no
+ * escapes in JSON.
+ */
 const PROBE = "?probe?";
 
 /** The content that the client has received. */
 class SaidText {
   text = "";
-  /** Whether the content can be continued: no tool call, no end of a choice, no text beyond the bound. */
+  /**
+   * Whether the content can be continued: no tool call, no end of a choice, no text beyond the
+   * bound.
+   */
   isOpen = true;
   #last: Frame | undefined;
 
@@ -195,7 +226,10 @@ class SaidText {
   /** A chunk of the first reply that reports the cut. */
   marker(): Frame {
     const { usage: _usage, ...names } = this.#last?.chunk() ?? {};
-    return chunkFrame({ ...names, choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }] });
+    return chunkFrame({
+      ...names,
+      choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }],
+    });
   }
 
   /** A new reply begins. */
@@ -205,7 +239,8 @@ class SaidText {
 
   /** Of a run whose frames say content, one frame is read. Of any other run, each. */
   #addRun(run: FrameRun): void {
-    if (this.#read(run.saying(PROBE)) === PROBE) this.text += JSON.parse(`"${run.said()}"`) as string;
+    if (this.#read(run.saying(PROBE)) === PROBE)
+      this.text += JSON.parse(`"${run.said()}"`) as string;
     else for (const frame of run.frames()) this.text += this.#read(frame);
   }
 

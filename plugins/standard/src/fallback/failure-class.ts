@@ -3,7 +3,12 @@
 import { type ErrorCode, type FallbackClass, GatewayError } from "@sluice/contract";
 
 /** Failures that no other model solves, whatever their code's prefix. */
-const FINAL = new Set(["client_closed", "client_stalled", "deadline_exceeded", "upstream_rejected"]);
+const FINAL = new Set([
+  "client_closed",
+  "client_stalled",
+  "deadline_exceeded",
+  "upstream_rejected",
+]);
 
 /** Classes that belong to `general` without a list of their own. */
 const PARTS: Partial<Record<ErrorCode, FallbackClass>> = {
@@ -19,13 +24,17 @@ export function isPartOfGeneral(name: FallbackClass): boolean {
   return name === "rate_limit" || name === "overloaded" || name === "timeout";
 }
 
-/** The class of a failure; `undefined` for failures that the client caused, and for those that end the exchange. */
+/**
+ * The class of a failure; `undefined` for failures that the client caused, and for those that end
+ * the exchange.
+ */
 export function fallbackClassOf(error: GatewayError): FallbackClass | undefined {
   const { code, status, retryable } = error;
   if (code === "context_length_exceeded") return "context_window";
   if (code === "content_policy_violation") return "content_policy";
   if (FINAL.has(code) || (status < 500 && status !== 429)) return undefined;
-  const isUpstream = code.startsWith("upstream_") || code === "provider_unavailable" || code === "overloaded";
+  const isUpstream =
+    code.startsWith("upstream_") || code === "provider_unavailable" || code === "overloaded";
   return retryable || isUpstream ? (PARTS[code] ?? "general") : undefined;
 }
 

@@ -10,7 +10,14 @@ import {
   type Model,
   type ProviderInstance,
 } from "@sluice/contract";
-import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
+import {
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+  type FakeExchangeParts,
+} from "@sluice/testing";
 import { fallback, type FallbackConfig } from "./index.ts";
 
 const CONFIG: FallbackConfig = {
@@ -29,10 +36,20 @@ const PROVIDERS: Readonly<Record<string, Capabilities>> = {
 };
 
 function model(id: string, parts: Partial<Model> = {}): Model {
-  return { id, entry: id, mode: "chat", targets: [fakeTarget("able", id)], accessGroups: [], ownedBy: "able", ...parts };
+  return {
+    id,
+    entry: id,
+    mode: "chat",
+    targets: [fakeTarget("able", id)],
+    accessGroups: [],
+    ownedBy: "able",
+    ...parts,
+  };
 }
 
-const FIRST = model("first", { fallbacks: { general: ["b", "c", "d"], context_window: ["big"], content_policy: ["mild"] } });
+const FIRST = model("first", {
+  fallbacks: { general: ["b", "c", "d"], context_window: ["big"], content_policy: ["mild"] },
+});
 const MODELS = [
   FIRST,
   ...["b", "c", "d", "big", "mild", "hidden"].map((id) => model(id)),
@@ -42,15 +59,22 @@ const MODELS = [
   model("vectors", { targets: [fakeTarget("vectors", "x")] }),
   model("embedder", { mode: "embedding" }),
   model("modest", { targets: [fakeTarget("modest", "tiny")] }),
-  model("praised", { targets: [fakeTarget("modest", "x")], info: { supports: { supports_vision: true } } }),
+  model("praised", {
+    targets: [fakeTarget("modest", "x")],
+    info: { supports: { supports_vision: true } },
+  }),
   model("modest-by-config", {
     info: {
       maxInputTokens: 10,
       supports: Object.fromEntries(
-        ["function_calling", "vision", "audio_input", "pdf_input", "audio_output", "response_schema"].map((name) => [
-          `supports_${name}`,
-          false,
-        ]),
+        [
+          "function_calling",
+          "vision",
+          "audio_input",
+          "pdf_input",
+          "audio_output",
+          "response_schema",
+        ].map((name) => [`supports_${name}`, false]),
       ),
     },
   }),
@@ -62,17 +86,23 @@ const host: Host = fakeHost({
   models: { find: (id) => MODELS.find((known) => known.id === id), list: () => MODELS },
   authority: { ...fakeHost().authority, mayUse: (_identity, { id }) => id !== "hidden" },
   providers: {
-    find: (name) => ({ name, use: name, translation: { capabilities: PROVIDERS[name] } }) as ProviderInstance,
+    find: (name) =>
+      ({ name, use: name, translation: { capabilities: PROVIDERS[name] } }) as ProviderInstance,
     names: () => Object.keys(PROVIDERS),
   },
   directory: {
     list: () => [],
-    find: (_provider, name) => (name === "tiny" ? { name, mode: "chat", contextWindow: 10 } : undefined),
+    find: (_provider, name) =>
+      name === "tiny" ? { name, mode: "chat", contextWindow: 10 } : undefined,
   },
 });
 
-const said = (part: JsonObject): JsonObject => ({ role: "user", content: [{ type: "text", text: "hi" }, part] });
-const error = (code: GatewayError["code"], options: GatewayErrorOptions = {}) => new GatewayError(code, code, options);
+const said = (part: JsonObject): JsonObject => ({
+  role: "user",
+  content: [{ type: "text", text: "hi" }, part],
+});
+const error = (code: GatewayError["code"], options: GatewayErrorOptions = {}) =>
+  new GatewayError(code, code, options);
 const DOWN = error("upstream_failed");
 
 interface Run {
@@ -100,7 +130,11 @@ async function run({ failing, fields = {}, body = {}, config, exchange: parts }:
     .run({ exchange }, async () => {
       const id = exchange.model?.id ?? "";
       called.push(id);
-      targets.push(exchange.target === undefined ? (exchange.model?.targets.map((target) => target.id) ?? []) : ["chosen"]);
+      targets.push(
+        exchange.target === undefined
+          ? (exchange.model?.targets.map((target) => target.id) ?? [])
+          : ["chosen"],
+      );
       bodies.push(exchange.request?.document.value ?? {});
       beginAttempt(exchange, fakeTarget("able", id), "fake");
       if (failing[id] !== undefined) throw failing[id];
@@ -115,7 +149,11 @@ async function run({ failing, fields = {}, body = {}, config, exchange: parts }:
 describe("the fallback step", () => {
   it("does nothing while the first model answers", async () => {
     const { outcome, called, exchange } = await run({ failing: {} });
-    expect([outcome, called, [...exchange.headers]]).toEqual(["answered", ["first"], [["x-sluice-fallbacks", "0"]]]);
+    expect([outcome, called, [...exchange.headers]]).toEqual([
+      "answered",
+      ["first"],
+      [["x-sluice-fallbacks", "0"]],
+    ]);
   });
 
   it("asks the models of the list in turn, with no target chosen, and says how many", async () => {
@@ -143,7 +181,9 @@ describe("the fallback step", () => {
     const next = { general: "b", context_window: "big", content_policy: "mild" }[name];
     expect((await run({ failing: { first: error(code) } })).called).toEqual(["first", next]);
     const classes = CONFIG.classes.filter((other) => other !== name);
-    expect((await run({ failing: { first: error(code) }, config: { classes } })).called).toEqual(["first"]);
+    expect((await run({ failing: { first: error(code) }, config: { classes } })).called).toEqual([
+      "first",
+    ]);
   });
 
   it.each([
@@ -151,20 +191,38 @@ describe("the fallback step", () => {
     ["overloaded", "upstream_overloaded"],
     ["overloaded", "overloaded"],
     ["timeout", "upstream_timeout"],
-  ] as const)("takes the list %s for %s where the model has one, else the general one", async (name, code) => {
-    const failing = { first: error(code) };
-    const classes = [...CONFIG.classes, name];
-    const listing = (ids: readonly string[]) => ({ ...FIRST, fallbacks: { ...FIRST.fallbacks, [name]: ids } });
-    const called = async (parts: Partial<Run>) => (await run({ failing, config: { classes }, ...parts })).called;
-    expect(await called({ exchange: { model: listing(["mild"]) } })).toEqual(["first", "mild"]);
-    expect(await called({})).toEqual(["first", "b"]);
-    // An empty list is a word, too.
-    expect(await called({ exchange: { model: listing([]) } })).toEqual(["first"]);
-    // A request's list is for all failures of the upstream, and a pipeline without the class knows the general one.
-    expect(await called({ exchange: { model: listing(["mild"]) }, fields: { fallbacks: ["c"] } })).toEqual(["first", "c"]);
-    expect(await called({ exchange: { model: listing(["mild"]) }, config: {} })).toEqual(["first", "b"]);
-    expect(await called({ exchange: { model: listing(["mild"]) }, config: { classes: ["context_window"] } })).toEqual(["first"]);
-  });
+  ] as const)(
+    "takes the list %s for %s where the model has one, else the general one",
+    async (name, code) => {
+      const failing = { first: error(code) };
+      const classes = [...CONFIG.classes, name];
+      const listing = (ids: readonly string[]) => ({
+        ...FIRST,
+        fallbacks: { ...FIRST.fallbacks, [name]: ids },
+      });
+      const called = async (parts: Partial<Run>) =>
+        (await run({ failing, config: { classes }, ...parts })).called;
+      expect(await called({ exchange: { model: listing(["mild"]) } })).toEqual(["first", "mild"]);
+      expect(await called({})).toEqual(["first", "b"]);
+      // An empty list is a word, too.
+      expect(await called({ exchange: { model: listing([]) } })).toEqual(["first"]);
+      // A request's list is for all failures of the upstream, and a pipeline without the class
+      // knows the general one.
+      expect(
+        await called({ exchange: { model: listing(["mild"]) }, fields: { fallbacks: ["c"] } }),
+      ).toEqual(["first", "c"]);
+      expect(await called({ exchange: { model: listing(["mild"]) }, config: {} })).toEqual([
+        "first",
+        "b",
+      ]);
+      expect(
+        await called({
+          exchange: { model: listing(["mild"]) },
+          config: { classes: ["context_window"] },
+        }),
+      ).toEqual(["first"]);
+    },
+  );
 
   it.each([
     "upstream_rejected",
@@ -184,18 +242,25 @@ describe("the fallback step", () => {
 
   it("has no fallback after the end of the exchange", async () => {
     const signal = AbortSignal.abort(error("client_closed"));
-    expect(await run({ failing: { first: DOWN }, exchange: { signal } })).toMatchObject({ outcome: DOWN, called: ["first"] });
+    expect(await run({ failing: { first: DOWN }, exchange: { signal } })).toMatchObject({
+      outcome: DOWN,
+      called: ["first"],
+    });
   });
 
   it("stops after `max` models, each of which keeps a try beside `max_attempts`", async () => {
     const failing = { first: DOWN, b: DOWN, c: DOWN };
     expect(await run({ failing })).toMatchObject({ outcome: DOWN, called: ["first", "b", "c"] });
     expect(await run({ failing, config: { max: 0 } })).toMatchObject({ called: ["first"] });
-    expect(await run({ failing, config: { max_attempts: 1 } })).toMatchObject({ called: ["first", "b", "c"] });
+    expect(await run({ failing, config: { max_attempts: 1 } })).toMatchObject({
+      called: ["first", "b", "c"],
+    });
   });
 
   it("answers the first error when all fail, as if nothing else had been asked", async () => {
-    const { outcome, exchange } = await run({ failing: { first: DOWN, b: error("upstream_rejected") } });
+    const { outcome, exchange } = await run({
+      failing: { first: DOWN, b: error("upstream_rejected") },
+    });
     expect(outcome).toBe(DOWN);
     expect(exchange.model).toBe(FIRST);
   });
@@ -203,9 +268,18 @@ describe("the fallback step", () => {
   it("answers 429 everywhere with the shortest wait", async () => {
     const busy = (retryAfterMs: number) => error("upstream_rate_limited", { retryAfterMs });
     const { outcome } = await run({
-      failing: { first: busy(9_000), b: busy(2_000), c: error("upstream_overloaded", { retryAfterMs: 1 }) },
+      failing: {
+        first: busy(9_000),
+        b: busy(2_000),
+        c: error("upstream_overloaded", { retryAfterMs: 1 }),
+      },
     });
-    expect(outcome).toMatchObject({ code: "upstream_rate_limited", status: 429, retryAfterMs: 2_000, retryable: true });
+    expect(outcome).toMatchObject({
+      code: "upstream_rate_limited",
+      status: 429,
+      retryAfterMs: 2_000,
+      retryable: true,
+    });
   });
 
   it("lets go of a reply that the failed model has left", async () => {
@@ -228,7 +302,9 @@ describe("the request's own fallbacks", () => {
     const fields = { fallbacks: ["c", { model: "d", temperature: 0, max_tokens: 5 }] };
     const { called, bodies } = await run({ failing: { first: DOWN, c: DOWN }, fields });
     expect(called).toEqual(["first", "c", "d"]);
-    expect(bodies.map(({ temperature, max_tokens: tokens, model: name }) => [temperature, tokens, name])).toEqual([
+    expect(
+      bodies.map(({ temperature, max_tokens: tokens, model: name }) => [temperature, tokens, name]),
+    ).toEqual([
       [1, undefined, "first"],
       [1, undefined, "first"],
       [0, 5, "first"],
@@ -239,13 +315,20 @@ describe("the request's own fallbacks", () => {
     const failing = { first: error("context_length_exceeded") };
     expect((await run({ failing, fields: { fallbacks: ["c"] } })).called).toEqual(["first", "big"]);
     expect((await run({ failing, fields: { fallbacks: [] } })).called).toEqual(["first"]);
-    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: [] } })).called).toEqual(["first"]);
-    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: null } })).called).toEqual(["first", "b"]);
+    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: [] } })).called).toEqual([
+      "first",
+    ]);
+    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: null } })).called).toEqual([
+      "first",
+      "b",
+    ]);
   });
 
   it("may name a larger model by the one that was asked for", async () => {
     const fields = { context_window_fallback_dict: { first: "d", other: "c" } };
-    expect((await run({ failing: { first: error("context_length_exceeded") }, fields })).called).toEqual(["first", "d"]);
+    expect(
+      (await run({ failing: { first: error("context_length_exceeded") }, fields })).called,
+    ).toEqual(["first", "d"]);
     expect((await run({ failing: { first: DOWN }, fields })).called).toEqual(["first", "b"]);
   });
 
@@ -265,7 +348,10 @@ describe("the request's own fallbacks", () => {
     "n",
     "constructor",
   ])("may not override %s", async (name) => {
-    const { outcome, called } = await run({ failing: {}, fields: { fallbacks: ["b", { model: "c", [name]: 1 }] } });
+    const { outcome, called } = await run({
+      failing: {},
+      fields: { fallbacks: ["b", { model: "c", [name]: 1 }] },
+    });
     expect(outcome).toMatchObject({ code: "invalid_field", param: `fallbacks[1].${name}` });
     expect(called).toEqual([]);
   });
@@ -282,40 +368,74 @@ describe("a model that cannot stand in", () => {
     ["cannot stream", "whole", { stream: true }, "whole/x (streaming)"],
     ["has no tools", "toolless", { tools: [] }, "toolless/x (tools)"],
   ])("because it %s is skipped", async (_why, id, body, skipped) => {
-    const { called, exchange } = await run({ failing: { first: DOWN }, fields: { fallbacks: [id, "c"] }, body });
+    const { called, exchange } = await run({
+      failing: { first: DOWN },
+      fields: { fallbacks: [id, "c"] },
+      body,
+    });
     expect(called).toEqual(["first", "c"]);
     expect(exchange.headers.get("x-sluice-fallback-skipped") ?? null).toBe(skipped);
   });
 
   it.each<[string, JsonObject, string]>([
-    ["images", { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] }, "images"],
-    ["audio", { messages: [said({ type: "input_audio", input_audio: { data: "", format: "wav" } })] }, "audio"],
+    [
+      "images",
+      { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] },
+      "images",
+    ],
+    [
+      "audio",
+      { messages: [said({ type: "input_audio", input_audio: { data: "", format: "wav" } })] },
+      "audio",
+    ],
     ["documents", { messages: [said({ type: "file", file: { file_id: "f" } })] }, "documents"],
     ["an audio reply", { modalities: ["text", "audio"] }, "speech"],
-    ["a JSON schema", { response_format: { type: "json_schema", json_schema: { name: "x" } } }, "schema"],
+    [
+      "a JSON schema",
+      { response_format: { type: "json_schema", json_schema: { name: "x" } } },
+      "schema",
+    ],
     ["tools", { tools: [{ type: "function", function: { name: "f" } }] }, "tools"],
-    ["a longer prompt than fits", { messages: [{ role: "user", content: "one two three four five six" }] }, "context"],
-  ])("that cannot do %s is skipped, by the provider's word or the operator's", async (_what, body, reason) => {
-    const fields = { fallbacks: ["modest", "modest-by-config", "unknown"] };
-    const { called, exchange } = await run({ failing: { first: DOWN }, fields, body });
-    expect(called).toEqual(["first", "unknown"]);
-    const skipped = `modest/tiny (${reason}), able/modest-by-config (${reason})`;
-    expect(exchange.headers.get("x-sluice-fallback-skipped")).toBe(skipped);
-  });
+    [
+      "a longer prompt than fits",
+      { messages: [{ role: "user", content: "one two three four five six" }] },
+      "context",
+    ],
+  ])(
+    "that cannot do %s is skipped, by the provider's word or the operator's",
+    async (_what, body, reason) => {
+      const fields = { fallbacks: ["modest", "modest-by-config", "unknown"] };
+      const { called, exchange } = await run({ failing: { first: DOWN }, fields, body });
+      expect(called).toEqual(["first", "unknown"]);
+      const skipped = `modest/tiny (${reason}), able/modest-by-config (${reason})`;
+      expect(exchange.headers.get("x-sluice-fallback-skipped")).toBe(skipped);
+    },
+  );
 
   it("can do what the operator declares, and what neither provider nor operator denies", async () => {
     const body = { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] };
-    const { called } = await run({ failing: { first: DOWN }, fields: { fallbacks: ["praised"] }, body });
+    const { called } = await run({
+      failing: { first: DOWN },
+      fields: { fallbacks: ["praised"] },
+      body,
+    });
     expect(called).toEqual(["first", "praised"]);
-    const plain = { messages: [{ role: "user", content: "hi" }], response_format: { type: "json_object" } };
-    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: ["modest"] }, body: plain })).called).toEqual([
-      "first",
-      "modest",
-    ]);
+    const plain = {
+      messages: [{ role: "user", content: "hi" }],
+      response_format: { type: "json_object" },
+    };
+    expect(
+      (await run({ failing: { first: DOWN }, fields: { fallbacks: ["modest"] }, body: plain }))
+        .called,
+    ).toEqual(["first", "modest"]);
   });
 
   it("is not skipped while one of its targets can", async () => {
-    const { targets, exchange } = await run({ failing: { first: DOWN }, fields: { fallbacks: ["mixed"] }, body: { tools: [] } });
+    const { targets, exchange } = await run({
+      failing: { first: DOWN },
+      fields: { fallbacks: ["mixed"] },
+      body: { tools: [] },
+    });
     expect(targets[1]).toEqual(["able/x"]);
     expect(exchange.headers.get("x-sluice-fallback-skipped")).toBe("toolless/x (tools)");
   });

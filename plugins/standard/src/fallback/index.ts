@@ -2,7 +2,13 @@
 
 import { defineStep } from "@sluice/kit";
 import { discardReply } from "@sluice/runtime";
-import { type Exchange, type FallbackClass, type GatewayError, isGatewayError, type Next } from "@sluice/contract";
+import {
+  type Exchange,
+  type FallbackClass,
+  type GatewayError,
+  isGatewayError,
+  type Next,
+} from "@sluice/contract";
 import { finalError } from "./failure-class.ts";
 import { continuedFrames, isContinuable } from "./continue.ts";
 import { standInsOf } from "./lists.ts";
@@ -17,13 +23,21 @@ export interface FallbackConfig {
   readonly on_cut: "error" | "continue";
 }
 
-const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy", "rate_limit", "overloaded", "timeout"];
+const CLASSES: readonly FallbackClass[] = [
+  "general",
+  "context_window",
+  "content_policy",
+  "rate_limit",
+  "overloaded",
+  "timeout",
+];
 const COUNT_HEADER = "x-sluice-fallbacks";
 
 export const fallback = defineStep<FallbackConfig>({
   name: "fallback",
   stability: "beta",
-  summary: "Calls other models when the first one fails: the model's `fallbacks` in gateway.yaml, or the request's.",
+  summary:
+    "Calls other models when the first one fails: the model's `fallbacks` in gateway.yaml, or the request's.",
   config: {
     type: "object",
     properties: {
@@ -63,9 +77,14 @@ export const fallback = defineStep<FallbackConfig>({
   traits: { reentrant: true },
   order: {
     provides: ["fallback"],
-    requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
+    requires: [
+      { capability: "identity", reason: "a fallback must be a model that the key may use" },
+    ],
     before: [
-      { capability: "hedge", reason: "attempts race at one model; another model is called when all of them failed" },
+      {
+        capability: "hedge",
+        reason: "attempts race at one model; another model is called when all of them failed",
+      },
       { capability: "retry", reason: "each retry would call all models again" },
       { capability: "target", reason: "another model has targets of its own" },
     ],
@@ -79,7 +98,15 @@ export const fallback = defineStep<FallbackConfig>({
         const standIns = standInsOf(request, model);
         exchange.headers.set(COUNT_HEADER, "0");
         const { classes, max } = config;
-        const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
+        const search = new StandInSearch({
+          exchange,
+          host,
+          model,
+          request,
+          standIns,
+          classes,
+          max,
+        });
         reserveAttempt(exchange, search);
         try {
           await next();
@@ -88,15 +115,27 @@ export const fallback = defineStep<FallbackConfig>({
           await askOthers(exchange, search, next, error);
         }
         const { reply } = exchange;
-        if (config.on_cut !== "continue" || reply?.kind !== "stream" || !isContinuable(request)) return;
-        exchange.reply = { ...reply, frames: continuedFrames({ exchange, next, host, search, request }, reply.frames) };
+        if (config.on_cut !== "continue" || reply?.kind !== "stream" || !isContinuable(request))
+          return;
+        exchange.reply = {
+          ...reply,
+          frames: continuedFrames({ exchange, next, host, search, request }, reply.frames),
+        };
       },
     };
   },
 });
 
-/** Calls one model after the other. When none answers, restores the exchange and throws the final error. */
-async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, first: GatewayError): Promise<void> {
+/**
+ * Calls one model after the other. When none answers, restores the exchange and throws the final
+ * error.
+ */
+async function askOthers(
+  exchange: Exchange,
+  search: StandInSearch,
+  next: Next,
+  first: GatewayError,
+): Promise<void> {
   const { model, request } = exchange;
   const errors: [GatewayError, ...GatewayError[]] = [first];
   for (let last = first; ;) {

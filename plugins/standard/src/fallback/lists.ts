@@ -1,7 +1,13 @@
 /** The stand-in models of one request: the operator's lists, or the request's own. */
 
 import { isObject } from "@sluice/kit";
-import { type FallbackClass, GatewayError, type GatewayRequest, type JsonObject, type Model } from "@sluice/contract";
+import {
+  type FallbackClass,
+  GatewayError,
+  type GatewayRequest,
+  type JsonObject,
+  type Model,
+} from "@sluice/contract";
 import { isPartOfGeneral } from "./failure-class.ts";
 
 /** A stand-in model, and the overridden fields of the body. */
@@ -19,8 +25,9 @@ const NONE: readonly StandIn[] = Object.freeze([]);
 const NO_OVERRIDES: JsonObject = Object.freeze({});
 
 /**
- * The fields that an override may set: numbers, switches and words of the API. Outer steps, such as limits and guardrails, have
- * checked all other fields, which every model gets unchanged. The ingress checks the types.
+ * The fields that an override may set: numbers, switches and words of the API. Outer steps, such as
+ * limits and guardrails, have checked all other fields, which every model gets unchanged. The
+ * ingress checks the types.
  */
 const ALLOWED: ReadonlySet<string> = new Set(
   `temperature top_p max_tokens max_completion_tokens seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort verbosity
@@ -51,19 +58,28 @@ export function standInsOf(request: GatewayRequest, model: Model): StandIns {
 function readStandIn(entry: unknown, index: number): StandIn {
   if (!isObject(entry)) return { id: String(entry), overrides: NO_OVERRIDES, isOfRequest: true };
   const { model, ...overrides } = entry;
-  const fixed = Object.keys(overrides).find((name) => !ALLOWED.has(name) || !isScalar(overrides[name]));
+  const fixed = Object.keys(overrides).find(
+    (name) => !ALLOWED.has(name) || !isScalar(overrides[name]),
+  );
   if (fixed !== undefined) {
     const param = `fallbacks[${index}].${fixed}`;
     const allowed = [...ALLOWED].join(", ");
-    throw new GatewayError("invalid_field", `The field ${param} cannot be overridden for a fallback; these can: ${allowed}.`, {
-      param,
-    });
+    throw new GatewayError(
+      "invalid_field",
+      `The field ${param} cannot be overridden for a fallback; these can: ${allowed}.`,
+      {
+        param,
+      },
+    );
   }
   return { id: String(model), overrides, isOfRequest: true };
 }
 
 function isScalar(value: unknown): boolean {
   return (
-    value === null || typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && WORD.test(value))
+    value === null ||
+    typeof value === "number" ||
+    typeof value === "boolean" ||
+    (typeof value === "string" && WORD.test(value))
   );
 }

@@ -1,4 +1,7 @@
-/** Checks a stand-in model: visible to the key, of the same mode, with a target that can serve the request. */
+/**
+ * Checks a stand-in model: visible to the key, of the same mode, with a target that can serve the
+ * request.
+ */
 
 import { pricedAs } from "@sluice/runtime";
 import type {
@@ -14,7 +17,9 @@ import type {
 } from "@sluice/contract";
 import type { Needs } from "./needs.ts";
 
-/** A checked model: the targets that can serve the request, and the skipped ones as `name (reason)`. */
+/**
+ * A checked model: the targets that can serve the request, and the skipped ones as `name (reason)`.
+ */
 export interface Candidate {
   readonly model: Model | undefined;
   readonly skipped: readonly string[];
@@ -31,7 +36,11 @@ export interface Wanted {
   readonly needs: Needs;
 }
 
-const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
+const MODES: Partial<Record<Operation, ModelMode>> = {
+  chat: "chat",
+  embeddings: "embedding",
+  images: "image",
+};
 
 /** The operator's `supports_…` fields of a model, by LiteLLM's names. */
 const SUPPORTS: Readonly<Record<Feature, string>> = {
@@ -43,7 +52,10 @@ const SUPPORTS: Readonly<Record<Feature, string>> = {
   schema: "supports_response_schema",
 };
 
-/** Looks up a stand-in. An unknown model and a forbidden one are skipped with the same word, so the key cannot tell them apart. */
+/**
+ * Looks up a stand-in. An unknown model and a forbidden one are skipped with the same word, so the
+ * key cannot tell them apart.
+ */
 export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate> {
   const { asked, exchange, host } = wanted;
   const { identity, request, operation } = exchange;
@@ -52,7 +64,8 @@ export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate
   if (model === undefined || !host.authority.mayUse(identity, model)) {
     return { model: undefined, skipped: [`${id} (not_found)`], isUnseen: true };
   }
-  if (model.mode !== asked.mode && model.mode !== MODES[operation]) return { model: undefined, skipped: [`${id} (mode)`] };
+  if (model.mode !== asked.mode && model.mode !== MODES[operation])
+    return { model: undefined, skipped: [`${id} (mode)`] };
   if (model.targets.length === 0) return { model: undefined, skipped: [`${id} (provider)`] };
   const able: Target[] = [];
   const skipped: string[] = [];
@@ -80,14 +93,26 @@ async function lackOf(
   for (const feature of needs.features) {
     if (!canDo(feature, target, model, instance)) return feature;
   }
-  const most = model.info?.maxInputTokens ?? host.directory.find(pricedAs(instance), target.model)?.contextWindow;
+  const most =
+    model.info?.maxInputTokens ??
+    host.directory.find(pricedAs(instance), target.model)?.contextWindow;
   if (most === undefined) return undefined;
   const tokens = await needs.tokens();
   return tokens !== undefined && tokens > most ? "context" : undefined;
 }
 
-/** The operator's declaration wins over the provider's, except for tools at a provider that has none. */
-function canDo(feature: Feature, target: Target, { info }: Model, { translation: { capabilities } }: ProviderInstance): boolean {
+/**
+ * The operator's declaration wins over the provider's, except for tools at a provider that has
+ * none.
+ */
+function canDo(
+  feature: Feature,
+  target: Target,
+  { info }: Model,
+  { translation: { capabilities } }: ProviderInstance,
+): boolean {
   if (feature === "tools" && !capabilities.tools) return false;
-  return info?.supports[SUPPORTS[feature]] ?? capabilities.supports?.(feature, target.model) ?? true;
+  return (
+    info?.supports[SUPPORTS[feature]] ?? capabilities.supports?.(feature, target.model) ?? true
+  );
 }

@@ -3,12 +3,22 @@
 import { isObject } from "@sluice/kit";
 import { countPrompt } from "@sluice/runtime/openai";
 import { TOOL_PARAMETERS } from "@sluice/kit/internals";
-import type { Feature, GatewayRequest, JsonObject, JsonValue, Operation, TokenCounter } from "@sluice/contract";
+import type {
+  Feature,
+  GatewayRequest,
+  JsonObject,
+  JsonValue,
+  Operation,
+  TokenCounter,
+} from "@sluice/contract";
 
 /** The needs of one request. */
 export interface Needs {
   readonly features: ReadonlySet<Feature>;
-  /** The prompt's tokens, counted once as the reference API counts; `undefined` when no context window bounds them. */
+  /**
+   * The prompt's tokens, counted once as the reference API counts; `undefined` when no context
+   * window bounds them.
+   */
   tokens(): Promise<number | undefined>;
 }
 
@@ -25,11 +35,16 @@ const PARTS: Readonly<Record<string, Feature>> = {
 };
 
 /** The needs of a request. */
-export function needsOf({ document }: GatewayRequest, operation: Operation, tokens: TokenCounter): Needs {
+export function needsOf(
+  { document }: GatewayRequest,
+  operation: Operation,
+  tokens: TokenCounter,
+): Needs {
   const { value } = document;
   let counted: Promise<number | undefined> | undefined;
   const count = async (): Promise<number | undefined> => {
-    // The limit of an embeddings model holds for each of its inputs; an image model's prompt is bounded by its text.
+    // The limit of an embeddings model holds for each of its inputs; an image model's prompt is
+    // bounded by its text.
     if (operation !== "chat") return undefined;
     return (await countPrompt(value, tokens, { maxWaitMs: MAX_COUNT_MS })).tokens;
   };
@@ -38,12 +53,15 @@ export function needsOf({ document }: GatewayRequest, operation: Operation, toke
 
 function featuresOf(body: JsonObject): ReadonlySet<Feature> {
   const features = new Set<Feature>();
-  if (TOOL_PARAMETERS.some((name) => body[name] !== undefined && body[name] !== null)) features.add("tools");
-  if (isObject(body.response_format) && body.response_format.type === "json_schema") features.add("schema");
+  if (TOOL_PARAMETERS.some((name) => body[name] !== undefined && body[name] !== null))
+    features.add("tools");
+  if (isObject(body.response_format) && body.response_format.type === "json_schema")
+    features.add("schema");
   if (listOf(body.modalities).includes("audio")) features.add("speech");
   for (const message of listOf(body.messages)) {
     for (const part of listOf(isObject(message) ? message.content : undefined)) {
-      const feature = isObject(part) && typeof part.type === "string" ? PARTS[part.type] : undefined;
+      const feature =
+        isObject(part) && typeof part.type === "string" ? PARTS[part.type] : undefined;
       if (feature !== undefined) features.add(feature);
     }
   }

@@ -36,7 +36,10 @@ const SKIPPED_HEADER = "x-sluice-fallback-skipped";
 /** Bound of ids in notes: a client chooses the length of an id that a wildcard matches. */
 const MAX_SKIPPED_CHARACTERS = 1_000;
 
-/** Finds stand-ins in the order of the failure class's list. It does no work before the first failure. */
+/**
+ * Finds stand-ins in the order of the failure class's list. It does no work before the first
+ * failure.
+ */
 export class StandInSearch implements StandInsLeft {
   readonly #parts: SearchParts;
   #needs: Needs | undefined;
@@ -65,7 +68,9 @@ export class StandInSearch implements StandInsLeft {
     if (this.isOver || identity === undefined || !classes.includes("general")) return false;
     return standIns("general").some(({ id }) => {
       const model = this.#passed?.has(id) === true ? undefined : host.models.find(id);
-      return model !== undefined && model.targets.length > 0 && host.authority.mayUse(identity, model);
+      return (
+        model !== undefined && model.targets.length > 0 && host.authority.mayUse(identity, model)
+      );
     });
   }
 
@@ -98,8 +103,12 @@ export class StandInSearch implements StandInsLeft {
   }
 
   #remaining(error: GatewayError): readonly StandIn[] {
-    const name = this.isOver ? undefined : enabledClass(fallbackClassOf(error), this.#parts.classes);
-    return name === undefined ? [] : this.#parts.standIns(name).filter(({ id }) => !this.#passedIds.has(id));
+    const name = this.isOver
+      ? undefined
+      : enabledClass(fallbackClassOf(error), this.#parts.classes);
+    return name === undefined
+      ? []
+      : this.#parts.standIns(name).filter(({ id }) => !this.#passedIds.has(id));
   }
 
   #candidate(id: string): Promise<Candidate> {
@@ -115,7 +124,10 @@ export class StandInSearch implements StandInsLeft {
 }
 
 /** The class of a failure in these lists: `general` includes its parts when they have no list. */
-function enabledClass(name: FallbackClass | undefined, enabled: readonly FallbackClass[]): FallbackClass | undefined {
+function enabledClass(
+  name: FallbackClass | undefined,
+  enabled: readonly FallbackClass[],
+): FallbackClass | undefined {
   if (name === undefined || enabled.includes(name)) return name;
   return isPartOfGeneral(name) && enabled.includes("general") ? "general" : undefined;
 }

@@ -1,4 +1,7 @@
-/** Texts in the address of a native request: its path and query go to the upstream as the client wrote them. */
+/**
+ * Texts in the address of a native request: its path and query go to the upstream as the client
+ * wrote them.
+ */
 
 import { type BodyText, isMachineId, plainPercents } from "@sluice/kit/internals";
 import type { Exchange } from "@sluice/contract";
@@ -9,7 +12,9 @@ const SEGMENTS: ReadonlySet<string> = new Set(
   `api openai beta chat completions messages responses embeddings embed rerank generate images generations edits variations audio speech
   transcriptions translations files batches moderations models engines deployments model converse converse-stream invoke
   invoke-with-response-stream count_tokens count-tokens projects locations publishers google anthropic endpoints ocr fim agents classify tokenize
-  detokenize content input_items cancel tags show version ps serverless v2beta stable-image inference`.split(/\s+/),
+  detokenize content input_items cancel tags show version ps serverless v2beta stable-image inference`.split(
+    /\s+/,
+  ),
 );
 const BEFORE_MODEL: ReadonlySet<string> = new Set(["models", "engines", "deployments", "model"]);
 const VERSION = /^v\d+(?:(?:alpha|beta)\d*)?$/;
@@ -33,6 +38,7 @@ function pathText(endpoint: string): string {
 }
 
 function isOfApi(segment: string, before: string | undefined): boolean {
-  if (segment === "" || SEGMENTS.has(segment) || VERSION.test(segment) || isMachineId(segment)) return true;
+  if (segment === "" || SEGMENTS.has(segment) || VERSION.test(segment) || isMachineId(segment))
+    return true;
   return before !== undefined && BEFORE_MODEL.has(before) && MODEL.test(segment);
 }

@@ -1,10 +1,20 @@
-/** Requests a refused reply once more. The first reply is read to its end, so that its row has its cost. */
+/**
+ * Requests a refused reply once more. The first reply is read to its end, so that its row has its
+ * cost.
+ */
 
 import { defineSlot } from "@sluice/kit";
 import { type BatchSource, batchesOf, type FrameBatch } from "@sluice/kit/internals";
 import { discardReply, recordGuardrail, SERVED } from "@sluice/runtime";
 import { AskAgain, violation } from "@sluice/runtime/guard";
-import { type Exchange, type Frame, GatewayError, isGatewayError, type Next, type Reply } from "@sluice/contract";
+import {
+  type Exchange,
+  type Frame,
+  GatewayError,
+  isGatewayError,
+  type Next,
+  type Reply,
+} from "@sluice/contract";
 import { mayAttemptAgain } from "../retry/attempt-budget.ts";
 
 /** Frames that are read of a refused stream after the refusal: its usage, and its end. */
@@ -16,7 +26,9 @@ const ASKED_AGAIN = defineSlot<true>("asked again");
 /** Checks a reply. `mayAskAgain`: a refusal with `askAgain` is thrown as `AskAgain`. */
 export type GuardReply = (mayAskAgain: boolean) => Promise<Reply | undefined>;
 
-/** Whether the reply to come is a second one: what answered the first time must not answer again. */
+/**
+ * Whether the reply to come is a second one: what answered the first time must not answer again.
+ */
 export function isAskedAgain(exchange: Exchange): boolean {
   return ASKED_AGAIN.get(exchange) === true;
 }
@@ -26,10 +38,15 @@ export function isAskedAgain(exchange: Exchange): boolean {
  * another may pass. When the second call fails, the refusal is the answer, as without a second
  * call.
  */
-export async function replyOrAnother(exchange: Exchange, next: Next, guard: GuardReply): Promise<Reply | undefined> {
+export async function replyOrAnother(
+  exchange: Exchange,
+  next: Next,
+  guard: GuardReply,
+): Promise<Reply | undefined> {
   const { model, target, request } = exchange;
   await next();
-  const isOpen = mayAttemptAgain(exchange) && exchange.reply?.kind !== "bytes" && !isAskedAgain(exchange);
+  const isOpen =
+    mayAttemptAgain(exchange) && exchange.reply?.kind !== "bytes" && !isAskedAgain(exchange);
   try {
     return await guard(isOpen);
   } catch (error) {
@@ -44,14 +61,22 @@ export async function replyOrAnother(exchange: Exchange, next: Next, guard: Guar
     } catch (failure) {
       if (exchange.signal.aborted || !isGatewayError(failure)) throw failure;
       exchange.note("guardrails", "the second call failed with", failure.code);
-      recordGuardrail(exchange, { guardrail: error.guardrail, direction: "output", verdict: "block", mode: "enforce" });
+      recordGuardrail(exchange, {
+        guardrail: error.guardrail,
+        direction: "output",
+        verdict: "block",
+        mode: "enforce",
+      });
       throw Object.assign(violation(error.guardrail), { cause: failure });
     }
     return guard(false);
   }
 }
 
-/** Batches that are not closed when a guardrail stops reading them: `finish` is called afterwards, and knows why it stopped. */
+/**
+ * Batches that are not closed when a guardrail stops reading them: `finish` is called afterwards,
+ * and knows why it stopped.
+ */
 export class ReadOn implements BatchSource {
   readonly #source: BatchSource;
   #isOpen = true;
@@ -70,7 +95,10 @@ export class ReadOn implements BatchSource {
     // `finish` closes the source.
   }
 
-  /** Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is closed. A second call has no effect. */
+  /**
+   * Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is
+   * closed. A second call has no effect.
+   */
   async finish(error: unknown): Promise<void> {
     const max = error instanceof AskAgain ? MAX_READ_ON : 0;
     try {
@@ -101,7 +129,10 @@ export async function batchesToTheEnd(source: BatchSource): Promise<FrameBatch[]
     if (bytes > MAX_KEPT_BYTES) {
       // oxlint-disable-next-line no-await-in-loop -- the stream ends here.
       await source.close();
-      throw new GatewayError("upstream_invalid_response", "The reply is longer than the guardrails may hold back.");
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The reply is longer than the guardrails may hold back.",
+      );
     }
     kept.push(batch);
   }

@@ -10,7 +10,10 @@ const MAX_BLANK_BYTES = 65_536;
 const OPENERS: ReadonlySet<string> = new Set(["{", "["]);
 const BYTE_ORDER_MARK = /^\u00ef\u00bb\u00bf/;
 
-/** Reads a body as far as its first byte that is no white space. Returns the whole of it again, and whether it is JSON. */
+/**
+ * Reads a body as far as its first byte that is no white space. Returns the whole of it again, and
+ * whether it is JSON.
+ */
 export async function beginning(
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly isJson: boolean }> {
@@ -23,13 +26,20 @@ export async function beginning(
     head = Buffer.concat([head, next.value]);
     first = head.toString("latin1").replace(BYTE_ORDER_MARK, "").trimStart().slice(0, 1);
   }
-  return { body: closing(joined(head, iterator), () => iterator.return?.()), isJson: OPENERS.has(first) };
+  return {
+    body: closing(joined(head, iterator), () => iterator.return?.()),
+    isJson: OPENERS.has(first),
+  };
 }
 
-async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* joined(
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     if (head.length > 0) yield head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next())
+      yield next.value;
   } finally {
     await rest.return?.();
   }

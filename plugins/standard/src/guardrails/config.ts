@@ -30,7 +30,11 @@ const NAMES = { type: "array", default: [], items: { type: "string", minLength: 
 export const guardrailsSchema: JsonSchema = {
   type: "object",
   properties: {
-    input: { ...NAMES, description: "Guardrails that check requests, by their names in gateway.yaml. Example: `[pii]`." },
+    input: {
+      ...NAMES,
+      description:
+        "Guardrails that check requests, by their names in gateway.yaml. Example: `[pii]`.",
+    },
     output: { ...NAMES, description: "Guardrails that check replies. Example: `[pii, words]`." },
     stream: {
       type: "string",
@@ -43,20 +47,23 @@ export const guardrailsSchema: JsonSchema = {
       type: "string",
       enum: ["parallel", "sequence"],
       default: "parallel",
-      description: "parallel: all check the original text; sequence: each checks the text that the previous one edited.",
+      description:
+        "parallel: all check the original text; sequence: each checks the text that the previous one edited.",
     },
     scope: {
       type: "array",
       minItems: 1,
       items: { type: "string", minLength: 1 },
-      description: "The texts that this step checks. Absent: all. Example: `[user, tool, content]`.",
+      description:
+        "The texts that this step checks. Absent: all. Example: `[user, tool, content]`.",
     },
     max_held: {
       type: "integer",
       minimum: 1_024,
       maximum: 16_777_216,
       default: DEFAULT_MAX_HELD,
-      description: "Maximum characters of one text that a stream holds; a longer reply ends with an error.",
+      description:
+        "Maximum characters of one text that a stream holds; a longer reply ends with an error.",
     },
     ask_again: {
       type: "boolean",
@@ -75,7 +82,8 @@ export const guardrailsSchema: JsonSchema = {
       type: "string",
       enum: ["refuse", "allow"],
       default: "refuse",
-      description: "The rule for unreadable content: tokens to embed, encoded files. Pictures and sounds pass.",
+      description:
+        "The rule for unreadable content: tokens to embed, encoded files. Pictures and sounds pass.",
     },
   },
 };

@@ -3,8 +3,14 @@
 import { SERVED, writerOf } from "@sluice/runtime";
 import { type ErrorCode, type Exchange, isGatewayError } from "@sluice/contract";
 
-/** The errors with which guardrails end a stream: a block, a failure, a text that they cannot hold. */
-const CUTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["guardrail_violation", "plugin_failed", "upstream_invalid_response"]);
+/**
+ * The errors with which guardrails end a stream: a block, a failure, a text that they cannot hold.
+ */
+const CUTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "guardrail_violation",
+  "plugin_failed",
+  "upstream_invalid_response",
+]);
 
 /**
  * Marks a stream that a guardrail cut as `partial` in its row, with the reason, because the client

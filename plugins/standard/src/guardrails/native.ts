@@ -1,15 +1,36 @@
-/** Checks native replies: JSON, text and event streams of known dialects. An unreadable reply does not pass. */
+/**
+ * Checks native replies: JSON, text and event streams of known dialects. An unreadable reply does
+ * not pass.
+ */
 
 import { isUtf8 } from "node:buffer";
 import { closing, discardReply, hasRepeatedMembers } from "@sluice/runtime";
 import { documentOf, isObject } from "@sluice/kit";
 import { writtenDocument } from "@sluice/kit/internals";
-import { type BodyOptions, guardFrames, type GuardedStreamOptions, checkTexts, nativeStream } from "@sluice/runtime/guard";
+import {
+  type BodyOptions,
+  guardFrames,
+  type GuardedStreamOptions,
+  checkTexts,
+  nativeStream,
+} from "@sluice/runtime/guard";
 import { bodyTexts } from "@sluice/kit/guard";
 import { withTexts } from "@sluice/kit/internals";
 import { Gathered } from "@sluice/kit/internals";
-import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/runtime/passthrough";
-import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import {
+  nativeFrame,
+  type NativeFrame,
+  readNativeEvents,
+  writeNativeEvent,
+} from "@sluice/runtime/passthrough";
+import {
+  type BytesReply,
+  type Exchange,
+  type Frame,
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+} from "@sluice/contract";
 import type { ReplyConfig } from "./config.ts";
 import { beginning } from "./beginning.ts";
 import { primed } from "./prime.ts";
@@ -18,7 +39,9 @@ import { markAttempt } from "./mark.ts";
 /** Maximum bytes of a whole native reply that are held for the check. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
 
-/** The checked reply. Throws before the first byte is written, where the result is known by then. */
+/**
+ * The checked reply. Throws before the first byte is written, where the result is known by then.
+ */
 export async function guardBytes(
   exchange: Exchange,
   reply: BytesReply,
@@ -28,13 +51,18 @@ export async function guardBytes(
   const type = reply.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   const isPlain = reply.headers["content-encoding"] === undefined;
   const isEvents = isPlain && type === "text/event-stream";
-  const { body, isJson: isWholeJson } = isEvents ? await beginning(reply.body) : { body: reply.body, isJson: false };
+  const { body, isJson: isWholeJson } = isEvents
+    ? await beginning(reply.body)
+    : { body: reply.body, isJson: false };
   const begun = { ...reply, body };
   if (isEvents && !isWholeJson) return guardEvents(exchange, begun, options, config);
   const isJson = isWholeJson || type === "application/json" || type.endsWith("+json");
   if (!isPlain || (!isJson && !type.startsWith("text/") && type !== "")) {
     if (config.unreadable === "allow") return reply;
-    const error = new GatewayError("guardrail_violation", "The upstream's reply is no text, and the guardrails cannot read it.");
+    const error = new GatewayError(
+      "guardrail_violation",
+      "The upstream's reply is no text, and the guardrails cannot read it.",
+    );
     // The upstream bills it: its row names the error that cut it.
     markAttempt(exchange, error);
     await discardReply(reply);
@@ -42,17 +70,25 @@ export async function guardBytes(
   }
   const bytes = await readWhole(exchange, begun);
   // A proxy may have changed the type, and the client still reads events.
-  if (!isJson && looksLikeEvents(bytes)) return guardEvents(exchange, { ...reply, body: oneChunk(bytes) }, options, config);
+  if (!isJson && looksLikeEvents(bytes))
+    return guardEvents(exchange, { ...reply, body: oneChunk(bytes) }, options, config);
   const edited = isJson ? await judgeJson(bytes, options) : await judgeText(bytes, options);
   const { "content-length": _length, ...headers } = reply.headers;
-  return { ...reply, headers: { ...headers, "content-length": String(edited.length) }, body: oneChunk(edited) };
+  return {
+    ...reply,
+    headers: { ...headers, "content-length": String(edited.length) },
+    body: oneChunk(edited),
+  };
 }
 
 async function readWhole(exchange: Exchange, reply: BytesReply): Promise<Buffer> {
   const gathered = new Gathered();
   for await (const chunk of reply.body) {
     if (gathered.length + chunk.length > MAX_WHOLE_BYTES) {
-      const error = new GatewayError("upstream_invalid_response", "The upstream's reply is larger than the guardrails may hold.");
+      const error = new GatewayError(
+        "upstream_invalid_response",
+        "The upstream's reply is larger than the guardrails may hold.",
+      );
       markAttempt(exchange, error);
       throw error;
     }
@@ -62,7 +98,10 @@ async function readWhole(exchange: Exchange, reply: BytesReply): Promise<Buffer>
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Fields of server-sent events, behind white space and a byte order mark, and data that is JSON: `data:` also begins a data URL. */
+/**
+ * Fields of server-sent events, behind white space and a byte order mark, and data that is JSON:
+ * `data:` also begins a data URL.
+ */
 const EVENTS_START = /^[\s\ufeff]*(?:(?:data|event|id|retry)?:|(?:data|event|id|retry)[\r\n])/;
 const EVENT_DATA = /(?:^|[\s\ufeff])data:[ \t]*[{[]/;
 
@@ -82,24 +121,38 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   try {
     value = JSON.parse(text);
   } catch {
-    throw new GatewayError("upstream_invalid_response", "The upstream's reply is no JSON, and the guardrails cannot read it.");
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "The upstream's reply is no JSON, and the guardrails cannot read it.",
+    );
   }
   // A value other than an object is checked as a member of one, and written back unchanged.
   const isMember = !isObject(value);
   const document = documentOf(isMember ? `{"output":${text}}` : text);
-  const edits = await checkTexts(bodyTexts(document.value, options.context.operation).texts, options);
+  const edits = await checkTexts(
+    bodyTexts(document.value, options.context.operation).texts,
+    options,
+  );
   // The client must read the checked text. It may read invalid UTF-8 and duplicate members
   // differently.
   const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(text, value as JsonValue);
   if (edits.size === 0) return isReadAlike ? bytes : Buffer.from(JSON.stringify(value), "utf8");
-  const { value: judged } = withTexts(isReadAlike ? document : writtenDocument(document.value), edits);
+  const { value: judged } = withTexts(
+    isReadAlike ? document : writtenDocument(document.value),
+    edits,
+  );
   return Buffer.from(JSON.stringify(isMember ? judged.output : judged), "utf8");
 }
 
 async function judgeText(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {
   const document = writtenDocument({ output: bytes.toString("utf8") });
-  const edits = await checkTexts(bodyTexts(document.value, options.context.operation).texts, options);
-  return edits.size === 0 && isUtf8(bytes) ? bytes : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
+  const edits = await checkTexts(
+    bodyTexts(document.value, options.context.operation).texts,
+    options,
+  );
+  return edits.size === 0 && isUtf8(bytes)
+    ? bytes
+    : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
 }
 
 async function guardEvents(
@@ -119,10 +172,16 @@ async function guardEvents(
     context,
     frameOf: changedFrame,
   };
-  const guarded = guardFrames(readNativeEvents(reply.body), options, (error) => markAttempt(exchange, error));
+  const guarded = guardFrames(readNativeEvents(reply.body), options, (error) =>
+    markAttempt(exchange, error),
+  );
   const frames = await primed(guarded, nativeStream);
   const { "content-length": _length, ...headers } = reply.headers;
-  return { ...reply, headers, body: closing(written(frames), () => frames[Symbol.asyncIterator]().return?.()) };
+  return {
+    ...reply,
+    headers,
+    body: closing(written(frames), () => frames[Symbol.asyncIterator]().return?.()),
+  };
 }
 
 function changedFrame(changed: JsonObject, original: Frame): Frame {

@@ -1,6 +1,15 @@
-/** Reads guarded streams to their first text, so that an early block is still an error reply with its own status. */
+/**
+ * Reads guarded streams to their first text, so that an early block is still an error reply with
+ * its own status.
+ */
 
-import { type BatchSource, BatchedFrames, batchesOf, type FrameBatch, startingWith } from "@sluice/kit/internals";
+import {
+  type BatchSource,
+  BatchedFrames,
+  batchesOf,
+  type FrameBatch,
+  startingWith,
+} from "@sluice/kit/internals";
 import type { StreamDialect } from "@sluice/runtime/guard";
 import type { Frame } from "@sluice/contract";
 
@@ -9,7 +18,10 @@ const MAX_PRIMED = 64;
 const NOTHING: BatchSource = { next: () => Promise.resolve(undefined), close: () => undefined };
 
 /** Reads a stream to the first released frame with content. Throws the error of a block. */
-export async function primed(frames: AsyncIterable<Frame>, dialect: StreamDialect): Promise<AsyncIterable<Frame>> {
+export async function primed(
+  frames: AsyncIterable<Frame>,
+  dialect: StreamDialect,
+): Promise<AsyncIterable<Frame>> {
   const source = batchesOf(frames);
   const first: FrameBatch[] = [];
   let count = 0;

@@ -1,4 +1,7 @@
-/** Checks replies: whole ones, streams of the reference dialect, and native bytes of a known dialect. */
+/**
+ * Checks replies: whole ones, streams of the reference dialect, and native bytes of a known
+ * dialect.
+ */
 
 import { bodyTexts } from "@sluice/kit/guard";
 import {
@@ -9,8 +12,20 @@ import {
   checkTexts,
   type GuardrailSet,
 } from "@sluice/runtime/guard";
-import { BatchedFrames, batchesOf, type BodyText, chunkFrame, withTexts } from "@sluice/kit/internals";
-import { type Exchange, type Frame, type Operation, type Reply, type StreamReply } from "@sluice/contract";
+import {
+  BatchedFrames,
+  batchesOf,
+  type BodyText,
+  chunkFrame,
+  withTexts,
+} from "@sluice/kit/internals";
+import {
+  type Exchange,
+  type Frame,
+  type Operation,
+  type Reply,
+  type StreamReply,
+} from "@sluice/contract";
 import { batchesToTheEnd, ReadOn } from "./again.ts";
 import { guardBytes } from "./native.ts";
 import { primed, readAlready } from "./prime.ts";
@@ -18,7 +33,11 @@ import type { ReplyConfig } from "./config.ts";
 import { markAttempt } from "./mark.ts";
 
 /** The checked reply. Throws the error of a block before anything is written. */
-export async function guardReply(exchange: Exchange, set: GuardrailSet, config: ReplyConfig): Promise<Reply | undefined> {
+export async function guardReply(
+  exchange: Exchange,
+  set: GuardrailSet,
+  config: ReplyConfig,
+): Promise<Reply | undefined> {
   const { reply } = exchange;
   if (reply === undefined || set.isEmpty) return reply;
   const context = {
@@ -49,7 +68,15 @@ export async function guardReply(exchange: Exchange, set: GuardrailSet, config: 
 }
 
 /** Members of a reply that the gateway or the protocol sets. */
-const OWN_MEMBERS = new Set(["id", "object", "created", "model", "usage", "system_fingerprint", "service_tier"]);
+const OWN_MEMBERS = new Set([
+  "id",
+  "object",
+  "created",
+  "model",
+  "usage",
+  "system_fingerprint",
+  "service_tier",
+]);
 
 function isReplyText({ path }: BodyText, operation: Operation): boolean {
   // An image reply holds a revised prompt; its address is not a text.
@@ -66,9 +93,13 @@ async function guardStream(
 ): Promise<StreamReply> {
   const { enforced, shadow } = set.split();
   const isObserving = config.stream === "observe";
-  const sets = config.order === "sequence" && !isObserving ? enforced.each() : [isObserving ? set.restorers() : enforced];
+  const sets =
+    config.order === "sequence" && !isObserving
+      ? enforced.each()
+      : [isObserving ? set.restorers() : enforced];
   const source = config.keepsWhole ? new ReadOn(reply.frames) : undefined;
-  let frames: AsyncIterable<Frame> = source === undefined ? reply.frames : new BatchedFrames(source);
+  let frames: AsyncIterable<Frame> =
+    source === undefined ? reply.frames : new BatchedFrames(source);
   for (const [index, one] of (sets.length === 0 ? [set.none()] : sets).entries()) {
     frames = guardFrames(
       frames,

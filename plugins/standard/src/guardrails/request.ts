@@ -1,4 +1,7 @@
-/** Checks requests: every text, and members that the upstream might read differently from the gateway. */
+/**
+ * Checks requests: every text, and members that the upstream might read differently from the
+ * gateway.
+ */
 
 import { hasRepeatedMembers } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
@@ -6,7 +9,13 @@ import { writtenDocument } from "@sluice/kit/internals";
 import { type BodyText, withTexts } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
-import { type Exchange, GatewayError, type GatewayRequest, type JsonValue, type Operation } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type JsonValue,
+  type Operation,
+} from "@sluice/contract";
 import { addressTexts } from "./address.ts";
 import type { GuardrailsConfig } from "./config.ts";
 
@@ -28,14 +37,19 @@ export async function guardRequest(
   if (request === undefined || set.isEmpty) return;
   const { document, model, stream, raw } = request;
   const body = document.value;
-  if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
+  if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow")
+    throw unreadable("body");
   const about = { exchange: exchange.id, operation, model };
   if (set.admits) await set.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
   const { texts, opaque } = bodyTexts(body, operation, config.join);
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;
-  const all = [...texts, ...addressTexts(exchange), ...(forwardsNotes ? notesOf(request, operation) : [])];
+  const all = [
+    ...texts,
+    ...addressTexts(exchange),
+    ...(forwardsNotes ? notesOf(request, operation) : []),
+  ];
   const edits = await checkTexts(all, { set, order: config.order ?? "parallel", context, vault });
   const isRead = isReadAlike(request);
   if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
@@ -46,7 +60,9 @@ function notesOf({ fields }: GatewayRequest, operation: Operation): BodyText[] {
   const metadata = fields.metadata as JsonValue | undefined;
   if (!isObject(metadata)) return [];
   const { texts } = bodyTexts({ metadata }, operation);
-  return texts.filter(({ parts }) => parts === undefined).map((text) => ({ ...text, isFixed: true }));
+  return texts
+    .filter(({ parts }) => parts === undefined)
+    .map((text) => ({ ...text, isFixed: true }));
 }
 
 /** Whether all parsers read the same body: of duplicate members, only one was checked. */
@@ -68,15 +84,31 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** The request with edited texts; as it was judged, where it could be read otherwise. */
-function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1], isRead: boolean): GatewayRequest {
+function edited(
+  request: GatewayRequest,
+  edits: Parameters<typeof withTexts>[1],
+  isRead: boolean,
+): GatewayRequest {
   const { document, raw } = request;
-  if (raw === undefined) return { ...request, document: withTexts(isRead ? document : writtenDocument(document.value), edits) };
+  if (raw === undefined)
+    return {
+      ...request,
+      document: withTexts(isRead ? document : writtenDocument(document.value), edits),
+    };
   // A native body is forwarded as bytes: the edited document's own members keep their text.
   const written = withTexts(writtenDocument(document.value), edits);
   const { bytes } = written;
-  return { ...request, document: written, raw: typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes };
+  return {
+    ...request,
+    document: written,
+    raw: typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes,
+  };
 }
 
 function unreadable(place: string): GatewayError {
-  return new GatewayError("guardrail_violation", `\`${place}\` holds content that the guardrails cannot read.`, { param: place });
+  return new GatewayError(
+    "guardrail_violation",
+    `\`${place}\` holds content that the guardrails cannot read.`,
+    { param: place },
+  );
 }

@@ -64,7 +64,12 @@ function setUp(parts: Partial<HedgeConfig> = {}) {
   const run = (acts: readonly Act[], exchangeParts: FakeExchangeParts = {}) => {
     const queue = [...acts];
     const request = fakeRequest({ model: "m", messages: [] });
-    const exchange = fakeExchange({ model: MODEL, identity: fakeIdentity(), request, ...exchangeParts });
+    const exchange = fakeExchange({
+      model: MODEL,
+      identity: fakeIdentity(),
+      request,
+      ...exchangeParts,
+    });
     const signals: AbortSignal[] = [];
     const next = async ({ exchange: branch }: StepContext = { exchange }): Promise<void> => {
       signals.push(branch.signal);
@@ -111,7 +116,8 @@ function ended(afterMs: number, signal: AbortSignal): Promise<GatewayError | und
   });
 }
 
-const rows = ({ attempts }: Exchange) => attempts.map(({ target, outcome, error }) => [target.id, outcome, error?.code]);
+const rows = ({ attempts }: Exchange) =>
+  attempts.map(({ target, outcome, error }) => [target.id, outcome, error?.code]);
 
 describe("the hedge step", () => {
   it("makes one attempt while it answers in time", async () => {
@@ -121,7 +127,10 @@ describe("the hedge step", () => {
   });
 
   it("lets a second one join at another target; the one that answers first wins, and the other is cut off", async () => {
-    const { exchange, tookMs, signals } = await setUp().settle([{ afterMs: 5_000 }, { afterMs: 100 }]);
+    const { exchange, tookMs, signals } = await setUp().settle([
+      { afterMs: 5_000 },
+      { afterMs: 100 },
+    ]);
     expect(tookMs).toBe(900);
     expect(rows(exchange)).toEqual([
       ["a/m", "failure", "hedge_lost"],
@@ -145,7 +154,9 @@ describe("the hedge step", () => {
   });
 
   it("hands a failure on at once while nothing runs beside it", async () => {
-    const { exchange, error, tookMs } = await setUp().settle([{ afterMs: 100, fails: "upstream_failed" }]);
+    const { exchange, error, tookMs } = await setUp().settle([
+      { afterMs: 100, fails: "upstream_failed" },
+    ]);
     expect([error?.code, tookMs, exchange.attempts.length]).toEqual(["upstream_failed", 100, 1]);
   });
 
@@ -191,7 +202,10 @@ describe("the hedge step", () => {
     expect((await early.end).error?.code).toBe("client_closed");
     const gone = run([{ afterMs: 5_000 }], { signal: leaving.signal });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect([(await gone.end).error?.code, gone.exchange.attempts.length]).toEqual(["client_closed", 1]);
+    expect([(await gone.end).error?.code, gone.exchange.attempts.length]).toEqual([
+      "client_closed",
+      1,
+    ]);
   });
 
   it("respects the bound of all tries, and the share of requests", async () => {
@@ -226,16 +240,20 @@ describe("the hedge step", () => {
   it("takes `initial_after` until then, where it is given", async () => {
     const { settle } = setUp({ after: "p90", initial_after: "1s" });
     expect((await settle([{ afterMs: 3_000 }, { afterMs: 50 }])).tookMs).toBe(1_050);
-    expect(hedge.check?.({ ...CONFIG, initial_after: "1s" })).toMatchObject([{ path: ["initial_after"] }]);
+    expect(hedge.check?.({ ...CONFIG, initial_after: "1s" })).toMatchObject([
+      { path: ["initial_after"] },
+    ]);
   });
 
   it("does not double a request that has not reached an upstream", async () => {
     const exchange = fakeExchange({ model: MODEL, request: fakeRequest({}) });
     let calls = 0;
-    const queued = hedge.create(CONFIG, fakeHost({ models: MODELS })).run({ exchange }, async () => {
-      calls += 1;
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
-    });
+    const queued = hedge
+      .create(CONFIG, fakeHost({ models: MODELS }))
+      .run({ exchange }, async () => {
+        calls += 1;
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+      });
     await vi.advanceTimersByTimeAsync(3_000);
     await queued;
     expect(calls).toBe(1);

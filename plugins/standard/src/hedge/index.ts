@@ -23,7 +23,8 @@ const COUNT_HEADER = "x-sluice-hedges";
 export const hedge = defineStep<HedgeConfig>({
   name: "hedge",
   stability: "beta",
-  summary: "Starts a second attempt beside a slow one, at another target where possible. The first answer wins.",
+  summary:
+    "Starts a second attempt beside a slow one, at another target where possible. The first answer wins.",
   config: {
     type: "object",
     required: ["after"],
@@ -37,7 +38,8 @@ export const hedge = defineStep<HedgeConfig>({
       initial_after: {
         type: "string",
         format: "duration",
-        description: "For a percentile: the delay while the model has too few samples. Absent: no hedge until then.",
+        description:
+          "For a percentile: the delay while the model has too few samples. Absent: no hedge until then.",
       },
       min_samples: {
         type: "integer",
@@ -50,7 +52,8 @@ export const hedge = defineStep<HedgeConfig>({
         type: "string",
         pattern: "^(100|[1-9]?[0-9])%$",
         default: "5%",
-        description: "Maximum share of a model's requests with a hedge. Further requests wait for their first attempt.",
+        description:
+          "Maximum share of a model's requests with a hedge. Further requests wait for their first attempt.",
       },
       max: {
         type: "integer",
@@ -77,7 +80,11 @@ export const hedge = defineStep<HedgeConfig>({
     provides: ["hedge"],
     requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
     before: [
-      { capability: "target", reason: "the second attempt goes to a target of its own, and each has its place in the breaker" },
+      {
+        capability: "target",
+        reason:
+          "the second attempt goes to a target of its own, and each has its place in the breaker",
+      },
       { capability: "retry", reason: "each retry would start a hedge of its own" },
     ],
   },
@@ -100,7 +107,10 @@ export const hedge = defineStep<HedgeConfig>({
           next,
           clock,
           delayMs: delayOf(times, holder),
-          mayJoin: (runners) => runners <= config.max && mayAttemptAgain(exchange) && record.budget.take(percent, holder),
+          mayJoin: (runners) =>
+            runners <= config.max &&
+            mayAttemptAgain(exchange) &&
+            record.budget.take(percent, holder),
         });
         learn(end, times, holder, host);
         if (end.runners > 1) exchange.headers.set(COUNT_HEADER, String(end.runners - 1));
@@ -123,14 +133,20 @@ function delayFrom({
   const fixedMs = parseDuration(percentile === undefined ? after : (initial ?? ""));
   if (percentile === undefined) return () => fixedMs;
   const share = Number(percentile) / 100;
-  return (times, holder) => (times.count < least ? fixedMs : times.percentile(share, holder, least));
+  return (times, holder) =>
+    times.count < least ? fixedMs : times.percentile(share, holder, least);
 }
 
 /**
- * Records the winner's time. A lost first attempt is recorded with the time that it had: without such samples the percentile
- * would fall with every hedge, and each hedge would cause more hedges.
+ * Records the winner's time. A lost first attempt is recorded with the time that it had: without
+ * such samples the percentile would fall with every hedge, and each hedge would cause more hedges.
  */
-function learn({ winner, losers }: RaceEnd, times: RecentTimes, holder: Holder, { clock }: Host): void {
+function learn(
+  { winner, losers }: RaceEnd,
+  times: RecentTimes,
+  holder: Holder,
+  { clock }: Host,
+): void {
   const nowMs = clock.monotonic();
   times.add(nowMs - winner.startedMs, holder);
   for (const { startedMs, branch } of losers) {

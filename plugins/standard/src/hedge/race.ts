@@ -3,7 +3,13 @@
 import { type Branch } from "@sluice/kit/internals";
 import { branchOf, within } from "@sluice/kit";
 import { discardReply } from "@sluice/runtime";
-import { type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
+import {
+  type Clock,
+  type Exchange,
+  GatewayError,
+  isGatewayError,
+  type Next,
+} from "@sluice/contract";
 import { finalError } from "../fallback/failure-class.ts";
 
 /** The parts of a race. */
@@ -41,9 +47,9 @@ interface Finish {
 const LOSER_GRACE_MS = 100;
 
 /**
- * Runs the race. The first branch with a reply, for a stream with its first content, becomes the exchange's; the others are
- * aborted, and their attempts end with `hedge_lost`. A failure waits for those still under way. Throws the most specific
- * error when all have failed.
+ * Runs the race. The first branch with a reply, for a stream with its first content, becomes the
+ * exchange's; the others are aborted, and their attempts end with `hedge_lost`. A failure waits for
+ * those still under way. Throws the most specific error when all have failed.
  */
 export async function race(parts: RaceParts): Promise<RaceEnd> {
   const { exchange } = parts;
@@ -75,7 +81,10 @@ export async function race(parts: RaceParts): Promise<RaceEnd> {
   }
 }
 
-function enter({ exchange, next, clock }: RaceParts, place: number): { runner: Runner; finish: Promise<Finish> } {
+function enter(
+  { exchange, next, clock }: RaceParts,
+  place: number,
+): { runner: Runner; finish: Promise<Finish> } {
   const branch = branchOf(exchange);
   const called = exchange.attempts.map(({ target }) => target.id);
   // For pipelines without `balance`. A `balance` inside the branch chooses again.
@@ -89,13 +98,19 @@ function enter({ exchange, next, clock }: RaceParts, place: number): { runner: R
 }
 
 /** The first finished attempt; `undefined` when none finishes in time. */
-async function first(running: ReadonlyMap<Runner, Promise<Finish>>, withinMs: number | undefined): Promise<Finish | undefined> {
+async function first(
+  running: ReadonlyMap<Runner, Promise<Finish>>,
+  withinMs: number | undefined,
+): Promise<Finish | undefined> {
   const finishes = [...running.values()];
   const first = Promise.race(finishes);
   return withinMs === undefined ? first : within(withinMs, first, () => undefined);
 }
 
-/** Whether an upstream was called. A second request for a slot would not shorten the wait for the first. */
+/**
+ * Whether an upstream was called. A second request for a slot would not shorten the wait for the
+ * first.
+ */
 function isUnderWay(running: ReadonlyMap<Runner, unknown>): boolean {
   return [...running.keys()].some(({ branch }) => branch.attempts.length > 0);
 }
@@ -103,7 +118,10 @@ function isUnderWay(running: ReadonlyMap<Runner, unknown>): boolean {
 /** Ends the other attempts: their connections immediately, their records before they are read. */
 async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Clock): Promise<void> {
   if (running.size === 0) return;
-  const reason = new GatewayError("hedge_lost", "Another attempt at the same request answered first.");
+  const reason = new GatewayError(
+    "hedge_lost",
+    "Another attempt at the same request answered first.",
+  );
   const ends = [...running].map(async ([{ branch }, finish]) => {
     branch.abort(reason);
     for (const attempt of branch.attempts) attempt.interrupt(reason);
@@ -116,11 +134,16 @@ async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Cloc
   }
 }
 
-/** The error of several attempts: one about the request itself, or else the first one with the shortest wait. */
+/**
+ * The error of several attempts: one about the request itself, or else the first one with the
+ * shortest wait.
+ */
 function telling(errors: readonly unknown[]): unknown {
   const known = errors.filter(isGatewayError);
   const [one] = known;
   if (one === undefined) return errors[0];
-  const verdict = known.find(({ status, code }) => status < 500 && status !== 429 && code !== "client_closed");
+  const verdict = known.find(
+    ({ status, code }) => status < 500 && status !== 429 && code !== "client_closed",
+  );
   return verdict ?? finalError([one, ...known.slice(1)]);
 }

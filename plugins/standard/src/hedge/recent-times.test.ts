@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { RecentTimes } from "./recent-times.ts";
 
-const [A, B, C, NEW] = ["a", "b", "c", "new"].map((key) => ({ key, team: undefined })) as [Key, Key, Key, Key];
+const [A, B, C, NEW] = ["a", "b", "c", "new"].map((key) => ({ key, team: undefined })) as [
+  Key,
+  Key,
+  Key,
+  Key,
+];
 type Key = { readonly key: string; readonly team: undefined };
 
-function filled(...times: readonly (readonly [key: Key, ms: number, count: number])[]): RecentTimes {
+function filled(
+  ...times: readonly (readonly [key: Key, ms: number, count: number])[]
+): RecentTimes {
   const recent = new RecentTimes();
   for (const [key, ms, count] of times) for (let n = 0; n < count; n += 1) recent.add(ms, key);
   return recent;
@@ -15,9 +22,13 @@ describe("the recent times of a model", () => {
     const times = new RecentTimes();
     expect(times.percentile(0.95, A, 20)).toBeUndefined();
     for (let ms = 1; ms <= 100; ms += 1) times.add(ms, A);
-    expect([times.count, times.percentile(0.95, A, 20), times.percentile(0.5, A, 20)]).toEqual([100, 95, 50]);
+    expect([times.count, times.percentile(0.95, A, 20), times.percentile(0.5, A, 20)]).toEqual([
+      100, 95, 50,
+    ]);
     for (let ms = 0; ms < 128; ms += 1) times.add(1_000, A);
-    expect([times.count, times.percentile(0.5, A, 20), times.percentile(0.99, A, 20)]).toEqual([128, 1_000, 1_000]);
+    expect([times.count, times.percentile(0.5, A, 20), times.percentile(0.99, A, 20)]).toEqual([
+      128, 1_000, 1_000,
+    ]);
   });
 
   it("put off no hedge of a key because another one is slow", () => {

@@ -17,7 +17,9 @@ export function partName({ key, team }: Holder): string {
   return team === undefined ? `key:${key}` : `team:${team}`;
 }
 
-/** The last times, in milliseconds. A full list drops the oldest time of the key with most of them. */
+/**
+ * The last times, in milliseconds. A full list drops the oldest time of the key with most of them.
+ */
 export class RecentTimes {
   /** From the oldest to the newest. */
   readonly #samples: Sample[] = [];
@@ -41,9 +43,10 @@ export class RecentTimes {
   }
 
   /**
-   * The percentile of all keys' times; `share` is 0 to 1. Returns `undefined` without times. A key with `least` samples gets at most
-   * its own percentile. A key with fewer gets at most the median percentile of the keys that have so many, so that one key's slow
-   * requests do not delay the hedges of another.
+   * The percentile of all keys' times; `share` is 0 to 1. Returns `undefined` without times. A key
+   * with `least` samples gets at most its own percentile. A key with fewer gets at most the median
+   * percentile of the keys that have so many, so that one key's slow requests do not delay the
+   * hedges of another.
    */
   percentile(share: number, holder: Holder, least: number): number | undefined {
     if (this.#added - this.#sortedAt >= REFRESH) this.#sort();
@@ -60,7 +63,8 @@ export class RecentTimes {
 
   #dropOne(): void {
     let most: string | undefined;
-    for (const [name, count] of this.#counts) if (most === undefined || count > (this.#counts.get(most) ?? 0)) most = name;
+    for (const [name, count] of this.#counts)
+      if (most === undefined || count > (this.#counts.get(most) ?? 0)) most = name;
     const at = this.#samples.findIndex(({ name }) => name === most);
     const [dropped] = this.#samples.splice(at, 1);
     const left = (this.#counts.get(dropped?.name ?? "") ?? 0) - 1;

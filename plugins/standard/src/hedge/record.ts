@@ -13,8 +13,8 @@ const MAX_HOLDERS = 1_000;
 const NO_HOLDER = holderOf(undefined);
 
 /**
- * The budget: hedges are at most a share of all requests, plus one. Each key or team earns hedges by its own requests, so that
- * one key's slow requests use no budget of others.
+ * The budget: hedges are at most a share of all requests, plus one. Each key or team earns hedges
+ * by its own requests, so that one key's slow requests use no budget of others.
  */
 export class HedgeBudget {
   readonly #all = { saved: ONE_HEDGE };
@@ -23,10 +23,13 @@ export class HedgeBudget {
 
   /** Counts a request. `percent` is the share, from 0 to 100. */
   request(percent: number, holder = NO_HOLDER): void {
-    for (const account of [this.#all, this.#of(holder)]) account.saved = Math.min(MAX_SAVED, account.saved + percent);
+    for (const account of [this.#all, this.#of(holder)])
+      account.saved = Math.min(MAX_SAVED, account.saved + percent);
   }
 
-  /** Takes a hedge from the budget. Returns false when the budget is spent, and for a share of 0. */
+  /**
+   * Takes a hedge from the budget. Returns false when the budget is spent, and for a share of 0.
+   */
   take(percent: number, holder = NO_HOLDER): boolean {
     const own = this.#of(holder);
     if (percent === 0 || this.#all.saved < ONE_HEDGE || own.saved < ONE_HEDGE) return false;
@@ -47,7 +50,10 @@ export class HedgeBudget {
   }
 }
 
-/** The record of one model. Whole replies take longer than first contents, so each kind has its own times. */
+/**
+ * The record of one model. Whole replies take longer than first contents, so each kind has its own
+ * times.
+ */
 export class HedgeRecord implements SharedValue {
   readonly budget = new HedgeBudget();
   readonly whole = new RecentTimes();
@@ -56,8 +62,12 @@ export class HedgeRecord implements SharedValue {
   close?(): void;
 }
 
-/** The records of all models, by their entries, each held by the generations that have the entry. */
+/**
+ * The records of all models, by their entries, each held by the generations that have the entry.
+ */
 export function openRecords(host: Host): ReadonlyMap<string, HedgeRecord> {
   const make = (): HedgeRecord => new HedgeRecord();
-  return new Map(host.models.list().map(({ entry }) => [entry, host.shared(`hedge:${entry}`, make)]));
+  return new Map(
+    host.models.list().map(({ entry }) => [entry, host.shared(`hedge:${entry}`, make)]),
+  );
 }

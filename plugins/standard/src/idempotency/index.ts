@@ -1,10 +1,19 @@
-/** The step `idempotency`: a repeated `Idempotency-Key` gets the result of the first request, at no cost. */
+/**
+ * The step `idempotency`: a repeated `Idempotency-Key` gets the result of the first request, at no
+ * cost.
+ */
 
 import { SERVED } from "@sluice/runtime";
 import { hash } from "node:crypto";
 import { defineStep, parseDuration } from "@sluice/kit";
 import { answerHeaderNames, sentHeaders } from "@sluice/runtime/transport";
-import { type Begun, type Exchange, GatewayError, type Host, type ProviderCatalog } from "@sluice/contract";
+import {
+  type Begun,
+  type Exchange,
+  GatewayError,
+  type Host,
+  type ProviderCatalog,
+} from "@sluice/contract";
 import { servedFrom } from "../cache/entry.ts";
 import { keepsNothing } from "../cache/directives.ts";
 import { CanonicalDigest } from "../cache/canonical-digest.ts";
@@ -32,7 +41,8 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 export const idempotency = defineStep<IdempotencyConfig>({
   name: "idempotency",
   stability: "beta",
-  summary: "Answers a request with a repeated `Idempotency-Key` with the result of the first one, whole or streamed, at no cost.",
+  summary:
+    "Answers a request with a repeated `Idempotency-Key` with the result of the first one, whole or streamed, at no cost.",
   config: {
     type: "object",
     properties: {
@@ -47,7 +57,13 @@ export const idempotency = defineStep<IdempotencyConfig>({
   },
   check({ ttl }) {
     if (parseDuration(ttl) !== 0) return [];
-    return [{ path: ["ttl"], message: "no result would be stored", fix: "write `1m` or more, or remove the step" }];
+    return [
+      {
+        path: ["ttl"],
+        message: "no result would be stored",
+        fix: "write `1m` or more, or remove the step",
+      },
+    ];
   },
   operations: ["chat", "embeddings", "images", "passthrough"],
   traits: { sharesState: true },
@@ -67,24 +83,33 @@ export const idempotency = defineStep<IdempotencyConfig>({
     const { records } = host.state;
     const headersOf = createHeaderLists(host.providers);
     return {
-      enter: ({ client, identity }) => client.header(HEADER) !== undefined && identity !== undefined && !keepsNothing(identity),
+      enter: ({ client, identity }) =>
+        client.header(HEADER) !== undefined && identity !== undefined && !keepsNothing(identity),
       async run({ exchange }, next) {
         const key = recordKey(exchange);
         const bodyDigest = digestOf(exchange, headersOf(exchange));
         const first = await begin(exchange, key, bodyDigest, host);
         if (first.outcome === "conflict") {
-          throw new GatewayError("idempotency_conflict", "This idempotency-key was used with another request. Send a new key.", {
-            param: HEADER,
-          });
+          throw new GatewayError(
+            "idempotency_conflict",
+            "This idempotency-key was used with another request. Send a new key.",
+            {
+              param: HEADER,
+            },
+          );
         }
         if (first.outcome === "done" && replay(exchange, first.bytes, host)) return;
         let recorded: (() => Uint8Array | undefined) | undefined;
         exchange.lifetime.onSettle(() => {
           const result = recorded?.();
           const kept =
-            result === undefined ? records.abandon(key, exchange.id) : records.complete(key, exchange.id, result, ttlMs);
+            result === undefined
+              ? records.abandon(key, exchange.id)
+              : records.complete(key, exchange.id, result, ttlMs);
           if (kept instanceof Promise) {
-            kept.catch((error: unknown) => host.log.warn("the result of a request could not be stored for repeats", { error }));
+            kept.catch((error: unknown) =>
+              host.log.warn("the result of a request could not be stored for repeats", { error }),
+            );
           }
         });
         await next();
@@ -95,7 +120,12 @@ export const idempotency = defineStep<IdempotencyConfig>({
 });
 
 /** Polls until this exchange owns the key or the first one is done. Throws at its own deadline. */
-async function begin(exchange: Exchange, key: string, bodyDigest: string, { state, clock }: Host): Promise<Begun> {
+async function begin(
+  exchange: Exchange,
+  key: string,
+  bodyDigest: string,
+  { state, clock }: Host,
+): Promise<Begun> {
   const { records } = state;
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LATEST_LOOK_MS)) {
     const leaseMs = Math.max(0, exchange.lifetime.deadlineMs - clock.monotonic()) + LEASE_GRACE_MS;
@@ -112,7 +142,10 @@ function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean
   if (result === undefined) return false;
   exchange.headers.set(REPLAY_HEADER, "true");
   exchange.note("idempotency", "a repeat, answered with the first result");
-  SERVED.set(exchange, servedFrom(result, exchange.model, exchange.lifetime.startedAtMs, clock.now()));
+  SERVED.set(
+    exchange,
+    servedFrom(result, exchange.model, exchange.lifetime.startedAtMs, clock.now()),
+  );
   exchange.reply = result.reply;
   return true;
 }
@@ -123,16 +156,26 @@ function recordKey({ client, identity }: Exchange): string {
   if (named.length > 0 && named.length <= MAX_KEY_CHARACTERS) {
     return `repeat:${encodeURIComponent(identity?.keyId ?? "")}:${hash("sha256", named, "base64url")}`;
   }
-  throw new GatewayError("invalid_header", `The header ${HEADER} must have 1 to ${MAX_KEY_CHARACTERS} characters.`, {
-    param: HEADER,
-  });
+  throw new GatewayError(
+    "invalid_header",
+    `The header ${HEADER} must have 1 to ${MAX_KEY_CHARACTERS} characters.`,
+    {
+      param: HEADER,
+    },
+  );
 }
 
-/** The names of client headers that any upstream of an operation receives. The target is not chosen yet. */
+/**
+ * The names of client headers that any upstream of an operation receives. The target is not chosen
+ * yet.
+ */
 function createHeaderLists(providers: ProviderCatalog): (exchange: Exchange) => readonly string[] {
   const all = providers.names().map((name) => providers.find(name));
   const passed = answerHeaderNames(all);
-  const native = new Set([...passed, ...all.flatMap((provider) => nativeHeaderNames(provider?.translation.native))]);
+  const native = new Set([
+    ...passed,
+    ...all.flatMap((provider) => nativeHeaderNames(provider?.translation.native)),
+  ]);
   const ofNative = [...native].toSorted();
   return ({ operation }) => (operation === "passthrough" ? ofNative : passed);
 }

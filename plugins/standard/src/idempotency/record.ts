@@ -1,6 +1,13 @@
 /** Stored results for repeats: the client's reply, byte for byte. */
 
-import { bytesFor, framesFor, openAttempt, replayBytes, replayFrames, SERVED } from "@sluice/runtime";
+import {
+  bytesFor,
+  framesFor,
+  openAttempt,
+  replayBytes,
+  replayFrames,
+  SERVED,
+} from "@sluice/runtime";
 import type { Attempt, BytesReply, Clock, Exchange, Reply, StreamReply } from "@sluice/contract";
 import {
   decodeEntry,
@@ -30,29 +37,54 @@ export function replyOfRecord(bytes: Uint8Array): KeptResult | undefined {
   const { head, payload } = entry;
   if (head.form === "frames") return { head, reply: streamReply(framesOf(payload)) };
   if (head.form === "bytes") {
-    return { head, reply: { kind: "bytes", status: head.status, headers: head.headers ?? {}, body: once(payload) } };
+    return {
+      head,
+      reply: {
+        kind: "bytes",
+        status: head.status,
+        headers: head.headers ?? {},
+        body: once(payload),
+      },
+    };
   }
-  return { head, reply: { kind: "whole", status: head.status, document: documentOfPayload(payload) } };
+  return {
+    head,
+    reply: { kind: "whole", status: head.status, document: documentOfPayload(payload) },
+  };
 }
 
 /**
- * Records the reply of an exchange. The returned function gives the result after the end of the exchange: `undefined` when it
- * failed or was not sent completely, so that a repeat may try again.
+ * Records the reply of an exchange. The returned function gives the result after the end of the
+ * exchange: `undefined` when it failed or was not sent completely, so that a repeat may try again.
  */
 export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array | undefined {
   const { reply } = exchange;
-  const head = (form: EntryHead["form"], status: number, headers?: EntryHead["headers"]): EntryHead =>
-    headOf(payer(exchange), { form, status, storedAtMs: clock.now(), ...(headers !== undefined && { headers }) });
+  const head = (
+    form: EntryHead["form"],
+    status: number,
+    headers?: EntryHead["headers"],
+  ): EntryHead =>
+    headOf(payer(exchange), {
+      form,
+      status,
+      storedAtMs: clock.now(),
+      ...(headers !== undefined && { headers }),
+    });
   if (reply?.kind === "whole") {
     const { status, document } = reply;
-    return () => (isGood(exchange) ? encodeEntry(head("whole", status), document.pieces ?? [document.bytes]) : undefined);
+    return () =>
+      isGood(exchange)
+        ? encodeEntry(head("whole", status), document.pieces ?? [document.bytes])
+        : undefined;
   }
   if (reply?.kind === "stream") {
     const buffer = replayFrames(reply.frames, RESULT);
     exchange.reply = { ...reply, frames: framesFor(buffer.join()) } satisfies StreamReply;
     return () => {
       const batches = isGood(exchange) ? buffer.complete : undefined;
-      return batches === undefined ? undefined : encodeEntry(head("frames", reply.status), [framesPayload(batches)]);
+      return batches === undefined
+        ? undefined
+        : encodeEntry(head("frames", reply.status), [framesPayload(batches)]);
     };
   }
   if (reply?.kind === "bytes") {
@@ -60,7 +92,9 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
     exchange.reply = { ...reply, body: bytesFor(buffer.join()) } satisfies BytesReply;
     return () => {
       const pieces = isGood(exchange) && reply.status < 300 ? buffer.complete : undefined;
-      return pieces === undefined ? undefined : encodeEntry(head("bytes", reply.status, reply.headers), pieces);
+      return pieces === undefined
+        ? undefined
+        : encodeEntry(head("bytes", reply.status, reply.headers), pieces);
     };
   }
   return () => undefined;
@@ -80,7 +114,10 @@ function payer(exchange: Exchange): Attempt {
 
 function isGood(exchange: Exchange): boolean {
   const { attempts } = exchange;
-  return SERVED.get(exchange)?.outcome === "success" || attempts.some(({ outcome }) => outcome === "success");
+  return (
+    SERVED.get(exchange)?.outcome === "success" ||
+    attempts.some(({ outcome }) => outcome === "success")
+  );
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

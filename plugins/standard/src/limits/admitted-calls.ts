@@ -24,7 +24,10 @@ export class AdmittedCalls {
     this.#maxNanoUsd?.delete(admission);
   }
 
-  /** The cost of all calls, or of one provider's. The maximum stands for a cost that is not known yet. */
+  /**
+   * The cost of all calls, or of one provider's. The maximum stands for a cost that is not known
+   * yet.
+   */
   committed(provider?: string): number {
     let sum = 0;
     for (const [admission, maxNanoUsd] of this.#maxNanoUsd ?? []) {
@@ -35,7 +38,10 @@ export class AdmittedCalls {
     return sum;
   }
 
-  /** The cost of all attempts, or of one provider's. The maximum stands for a cost that stays unknown. */
+  /**
+   * The cost of all attempts, or of one provider's. The maximum stands for a cost that stays
+   * unknown.
+   */
   spent(provider?: string): number {
     let sum = 0;
     for (const attempt of this.#exchange.attempts) {

@@ -1,6 +1,15 @@
-/** Concurrency: how many requests this process may have under way, with a part for each key and team. */
+/**
+ * Concurrency: how many requests this process may have under way, with a part for each key and
+ * team.
+ */
 
-import { type Exchange, GatewayError, type Host, type Identity, type SharedValue } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type Identity,
+  type SharedValue,
+} from "@sluice/contract";
 import { holderOf, type PartLimits, Parts } from "@sluice/kit/internals";
 import type { LimitsConfig } from "./config.ts";
 
@@ -27,13 +36,17 @@ export class ConcurrencyLimiter {
     this.#limits = { capacity, share, min: minimum };
   }
 
-  /** Takes a place until the exchange is over. Throws `overloaded` when no place is free; the master key always gets one. */
+  /**
+   * Takes a place until the exchange is over. Throws `overloaded` when no place is free; the master
+   * key always gets one.
+   */
   enter(exchange: Exchange, identity: Identity): void {
     const parts = this.#parts;
     const holder = holderOf(identity);
     const { capacity } = this.#limits;
     if (identity.kind !== "master" && !parts.mayTake(holder, this.#limits)) {
-      if (parts.held >= capacity) throw full("The gateway has as many requests under way as it may (max_in_flight).");
+      if (parts.held >= capacity)
+        throw full("The gateway has as many requests under way as it may (max_in_flight).");
       const subject = identity.teamId === undefined ? "This key" : "This key, or its team,";
       throw full(
         `${subject} uses its part of the requests that the gateway may have under way (in_flight_share): ${parts.heldBy(holder)} are the key's, ${parts.held} of ${capacity} are in use.`,

@@ -58,7 +58,8 @@ const ONLY = {
   items: { type: "string", minLength: 1, description: "One name." },
 } as const;
 const SUBJECTS = ["key", "user", "team", "model", "key_model", "global"];
-const PER = "Each one has a limit of its own; `key_model` is a key at one model, `global` all keys together.";
+const PER =
+  "Each one has a limit of its own; `key_model` is a key at one model, `global` all keys together.";
 const DURATION = "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$";
 const MAX_TOKENS = 1_000_000_000_000;
 const MAX_USD = 8_000_000;
@@ -70,7 +71,8 @@ export const limitsSchema: JsonSchema = {
     windows: {
       type: "array",
       default: [],
-      description: "Requests and tokens in any span of time, beside the `rpm` and `tpm` of keys and teams.",
+      description:
+        "Requests and tokens in any span of time, beside the `rpm` and `tpm` of keys and teams.",
       items: {
         type: "object",
         description: "Example: `{ per: user, requests: 1000, window: 1h }`.",
@@ -78,17 +80,36 @@ export const limitsSchema: JsonSchema = {
         required: ["per"],
         properties: {
           per: { type: "string", enum: SUBJECTS, description: PER },
-          requests: { type: "integer", minimum: 0, maximum: MAX_TOKENS, description: "Requests at most." },
-          tokens: { type: "integer", minimum: 0, maximum: MAX_TOKENS, description: "Tokens at most, of prompts and replies." },
-          window: { type: "string", format: "duration", default: "1m", description: "The span. It slides." },
-          only: { ...ONLY, description: "Ids or aliases that it holds for; models by their id. Absent: all." },
+          requests: {
+            type: "integer",
+            minimum: 0,
+            maximum: MAX_TOKENS,
+            description: "Requests at most.",
+          },
+          tokens: {
+            type: "integer",
+            minimum: 0,
+            maximum: MAX_TOKENS,
+            description: "Tokens at most, of prompts and replies.",
+          },
+          window: {
+            type: "string",
+            format: "duration",
+            default: "1m",
+            description: "The span. It slides.",
+          },
+          only: {
+            ...ONLY,
+            description: "Ids or aliases that it holds for; models by their id. Absent: all.",
+          },
         },
       },
     },
     parallel: {
       type: "array",
       default: [],
-      description: "Requests at the same time, beside the `max_parallel_requests` of keys and teams.",
+      description:
+        "Requests at the same time, beside the `max_parallel_requests` of keys and teams.",
       items: {
         type: "object",
         description: "Example: `{ per: user, requests: 10 }`.",
@@ -96,8 +117,16 @@ export const limitsSchema: JsonSchema = {
         required: ["per", "requests"],
         properties: {
           per: { type: "string", enum: SUBJECTS, description: PER },
-          requests: { type: "integer", minimum: 0, maximum: MAX_TOKENS, description: "Requests at most." },
-          only: { ...ONLY, description: "Ids or aliases that it holds for; models by their id. Absent: all." },
+          requests: {
+            type: "integer",
+            minimum: 0,
+            maximum: MAX_TOKENS,
+            description: "Requests at most.",
+          },
+          only: {
+            ...ONLY,
+            description: "Ids or aliases that it holds for; models by their id. Absent: all.",
+          },
         },
       },
     },
@@ -117,7 +146,12 @@ export const limitsSchema: JsonSchema = {
             description:
               "Each one has a budget of its own; `provider` by its name in gateway.yaml, `global` is shared by all keys.",
           },
-          max: { type: "number", minimum: 0, maximum: MAX_USD, description: "US dollars. Absent: any amount; see `soft`." },
+          max: {
+            type: "number",
+            minimum: 0,
+            maximum: MAX_USD,
+            description: "US dollars. Absent: any amount; see `soft`.",
+          },
           soft: {
             type: "number",
             minimum: 0,
@@ -130,14 +164,18 @@ export const limitsSchema: JsonSchema = {
             description:
               "The budget begins anew with each: `1d` at midnight, `7d` on Monday, `1mo` on the 1st, by `server.time_zone`. Absent: never.",
           },
-          only: { ...ONLY, description: "Ids, aliases, tags or providers that it holds for. Absent: all." },
+          only: {
+            ...ONLY,
+            description: "Ids, aliases, tags or providers that it holds for. Absent: all.",
+          },
         },
       },
     },
     soft_budget: {
       type: "string",
       pattern: "^(100|[1-9]?[0-9])%$",
-      description: "The share of every budget from which on the log and a header warn. Absent: no warning.",
+      description:
+        "The share of every budget from which on the log and a header warn. Absent: no warning.",
     },
     unpriced: {
       type: "string",
@@ -150,7 +188,8 @@ export const limitsSchema: JsonSchema = {
       minimum: 1,
       maximum: 10_000_000,
       default: 4096,
-      description: "Tokens reserved for a reply where neither the request nor the model's `info` says how long it may be.",
+      description:
+        "Tokens reserved for a reply where neither the request nor the model's `info` says how long it may be.",
     },
     max_in_flight: {
       type: "integer",
@@ -191,15 +230,21 @@ export const limitsSchema: JsonSchema = {
       type: "number",
       minimum: 0,
       maximum: MAX_USD,
-      description: "US dollars that one request may cost. The header `x-sluice-max-cost` may ask for less. Absent: any amount.",
+      description:
+        "US dollars that one request may cost. The header `x-sluice-max-cost` may ask for less. Absent: any amount.",
     },
     on_max_cost: {
       type: "string",
       enum: ["refuse", "clamp", "downgrade"],
       default: "refuse",
-      description: "A request that could cost more is refused, gets a smaller `max_tokens`, or another model (`downgrade_to`).",
+      description:
+        "A request that could cost more is refused, gets a smaller `max_tokens`, or another model (`downgrade_to`).",
     },
-    downgrade_to: { type: "string", minLength: 1, description: "The id of a cheaper model of the same mode." },
+    downgrade_to: {
+      type: "string",
+      minLength: 1,
+      description: "The id of a cheaper model of the same mode.",
+    },
     limit_master: {
       type: "boolean",
       default: false,
@@ -208,10 +253,21 @@ export const limitsSchema: JsonSchema = {
   },
 };
 
-/** Providers and models that the options name. Names of keys, users, teams and tags are in no file. */
-export function limitsNames({ windows, parallel, budgets, downgrade_to: cheaper }: LimitsConfig): readonly NamedThing[] {
-  const models = [...windows, ...parallel].filter(({ per }) => per === "model").flatMap(({ only = [] }) => only);
-  const providers = budgets.filter(({ per }) => per === "provider").flatMap(({ only = [] }) => only);
+/**
+ * Providers and models that the options name. Names of keys, users, teams and tags are in no file.
+ */
+export function limitsNames({
+  windows,
+  parallel,
+  budgets,
+  downgrade_to: cheaper,
+}: LimitsConfig): readonly NamedThing[] {
+  const models = [...windows, ...parallel]
+    .filter(({ per }) => per === "model")
+    .flatMap(({ only = [] }) => only);
+  const providers = budgets
+    .filter(({ per }) => per === "provider")
+    .flatMap(({ only = [] }) => only);
   return [
     ...models.map((name) => ({ kind: "model", name }) as const),
     ...providers.map((name) => ({ kind: "provider", name }) as const),
@@ -224,7 +280,11 @@ export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
   const faults: ConfigFault[] = [];
   for (const [index, { requests, tokens, window }] of config.windows.entries()) {
     if (requests === undefined && tokens === undefined) {
-      faults.push({ path: ["windows", index], message: "a window limits nothing", fix: "write `requests`, `tokens` or both" });
+      faults.push({
+        path: ["windows", index],
+        message: "a window limits nothing",
+        fix: "write `requests`, `tokens` or both",
+      });
     }
     if ((parseDuration(window) ?? 0) < 1_000) {
       faults.push({
@@ -236,7 +296,11 @@ export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
   }
   for (const [index, { max, soft }] of config.budgets.entries()) {
     if (max === undefined && soft === undefined) {
-      faults.push({ path: ["budgets", index], message: "a budget limits nothing", fix: "write `max`, `soft` or both" });
+      faults.push({
+        path: ["budgets", index],
+        message: "a budget limits nothing",
+        fix: "write `max`, `soft` or both",
+      });
     } else if (max !== undefined && soft !== undefined && soft > max) {
       faults.push({
         path: ["budgets", index, "soft"],
@@ -247,7 +311,11 @@ export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
   }
   if ((config.on_max_cost === "downgrade") !== (config.downgrade_to !== undefined)) {
     const path = [config.downgrade_to === undefined ? "on_max_cost" : "downgrade_to"];
-    faults.push({ path, message: "`on_max_cost: downgrade` and `downgrade_to` belong together", fix: "write both, or none" });
+    faults.push({
+      path,
+      message: "`on_max_cost: downgrade` and `downgrade_to` belong together",
+      fix: "write both, or none",
+    });
   }
   return faults;
 }

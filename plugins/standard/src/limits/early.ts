@@ -10,10 +10,15 @@ import { claimOf } from "./rule.ts";
 const NOTHING: Early = Object.freeze({ rules: [], states: [] });
 
 /**
- * Takes the requests and slots of an identity until the exchange is over. A request stays counted, whatever becomes of it. Throws or
- * rejects with `rate_limited`, also where the key has its share of slots that other keys use.
+ * Takes the requests and slots of an identity until the exchange is over. A request stays counted,
+ * whatever becomes of it. Throws or rejects with `rate_limited`, also where the key has its share
+ * of slots that other keys use.
  */
-export function takeEarly(exchange: Exchange, identity: Identity, parts: LeaseParts): MaybePromise<Early> {
+export function takeEarly(
+  exchange: Exchange,
+  identity: Identity,
+  parts: LeaseParts,
+): MaybePromise<Early> {
   const { early: rules } = parts.resolver.of(identity, undefined);
   if (rules.length === 0) return NOTHING;
   const claims = rules.map((rule) => claimOf(rule, 0, 0));
@@ -21,7 +26,8 @@ export function takeEarly(exchange: Exchange, identity: Identity, parts: LeasePa
   const { host, reserver } = parts;
   const part = new KeyPart(exchange, parts);
   const counted = part.count(claims, rules, () => 0);
-  const leaseMs = Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
+  const leaseMs =
+    Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
   const taken = (result: TakeResult): Early => {
     if (result.outcome === "unseeded") return NOTHING;
     showLimits(exchange, rules, result.states);
@@ -41,6 +47,8 @@ export function takeEarly(exchange: Exchange, identity: Identity, parts: LeasePa
     });
     return { rules, states: result.states };
   };
-  const result = part.unlessRefused(rules, counted, () => reserver.take({ id, claims }, rules, leaseMs));
+  const result = part.unlessRefused(rules, counted, () =>
+    reserver.take({ id, claims }, rules, leaseMs),
+  );
   return result instanceof Promise ? result.then(taken) : taken(result);
 }

@@ -33,7 +33,10 @@ export interface TokenEstimate {
 const BYTES_PER_TOKEN = 4;
 const MIN_BYTES_PER_TOKEN = 3;
 
-/** No reply has more tokens and no request more pieces: what a client writes beyond must still have a price. */
+/**
+ * No reply has more tokens and no request more pieces: what a client writes beyond must still have
+ * a price.
+ */
 const MAX_COMPLETION_TOKENS = 1_000_000_000;
 const MAX_PIECES = 1_000_000;
 
@@ -41,8 +44,8 @@ const MAX_PIECES = 1_000_000;
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
 /**
- * The tokens of an image at the highest quality, of models that bill images as tokens; the sizes are the reference API's
- * (platform.openai.com/docs/guides/image-generation, "Cost and latency").
+ * The tokens of an image at the highest quality, of models that bill images as tokens; the sizes
+ * are the reference API's (platform.openai.com/docs/guides/image-generation, "Cost and latency").
  */
 const IMAGE_TOKENS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   low: { "1024x1024": 272, "1024x1536": 408, "1536x1024": 400 },
@@ -60,11 +63,17 @@ export function estimateTokens(
 ): TokenEstimate {
   const body = document.value;
   if (operation === "passthrough") {
-    if (READING.has(client.method)) return { promptTokens: 0, maxPromptTokens: 0, completionTokens: 0 };
+    if (READING.has(client.method))
+      return { promptTokens: 0, maxPromptTokens: 0, completionTokens: 0 };
     return {
       ...promptOf(request?.raw?.length ?? 0, 0),
       completionTokens: Math.min(
-        nativeTokens(body, client.parameters.endpoint ?? "", model?.info?.maxOutputTokens, otherwise),
+        nativeTokens(
+          body,
+          client.parameters.endpoint ?? "",
+          model?.info?.maxOutputTokens,
+          otherwise,
+        ),
         MAX_COMPLETION_TOKENS,
       ),
     };
@@ -76,7 +85,10 @@ export function estimateTokens(
   // No reply is longer than the model can make it, whatever the request says.
   const length = Math.min(cap(body) ?? max ?? otherwise, max ?? Infinity);
   const replies = operation === "chat" ? countOf(body) * length : 0;
-  const completionTokens = Math.min(operation === "images" ? imageTokens(body) : replies, MAX_COMPLETION_TOKENS);
+  const completionTokens = Math.min(
+    operation === "images" ? imageTokens(body) : replies,
+    MAX_COMPLETION_TOKENS,
+  );
   return { ...promptOf(bytes, overhead), completionTokens };
 }
 
@@ -88,15 +100,31 @@ export class CostEstimator {
     this.#host = host;
   }
 
-  /** The most that a call of a target may cost, in nano-dollars; `undefined` when its price is unknown. */
-  nanoUsd(exchange: Exchange, target: Target, document: JsonDocument, tokens: TokenEstimate): number | undefined {
+  /**
+   * The most that a call of a target may cost, in nano-dollars; `undefined` when its price is
+   * unknown.
+   */
+  nanoUsd(
+    exchange: Exchange,
+    target: Target,
+    document: JsonDocument,
+    tokens: TokenEstimate,
+  ): number | undefined {
     const usage = this.usage(exchange, target, document, tokens);
     if (usage === undefined) return 0;
     return priceAttempt(exchange, attemptOf(target, this.#providerOf(target), usage))?.nanoUsd;
   }
 
-  /** The most that a call of a target may use; `undefined` for a call that asks for nothing that is billed. */
-  usage(exchange: Exchange, target: Target, { value }: JsonDocument, tokens: TokenEstimate): Usage | undefined {
+  /**
+   * The most that a call of a target may use; `undefined` for a call that asks for nothing that is
+   * billed.
+   */
+  usage(
+    exchange: Exchange,
+    target: Target,
+    { value }: JsonDocument,
+    tokens: TokenEstimate,
+  ): Usage | undefined {
     const { operation, client } = exchange;
     if (operation === "passthrough") {
       if (READING.has(client.method)) return undefined;
@@ -105,7 +133,9 @@ export class CostEstimator {
       const { count, ...traits } = nativeImages(value, (name) => formText(exchange, name));
       return { ...usage, images: { count: Math.min(count, MAX_PIECES), ...traits } };
     }
-    return operation === "images" ? imageUsage(value, tokens, this.#priceOf(target)) : textUsage(value, tokens);
+    return operation === "images"
+      ? imageUsage(value, tokens, this.#priceOf(target))
+      : textUsage(value, tokens);
   }
 
   /** The tool of a request that has no price at a target which has one. */
@@ -124,7 +154,9 @@ export class CostEstimator {
   ): number {
     if (targets === undefined || document === undefined || tokens === undefined) return nanoUsd;
     const withoutReply = { ...tokens, completionTokens: 0 };
-    const certain = targets.map((target) => this.nanoUsd(exchange, target, document, withoutReply) ?? 0);
+    const certain = targets.map(
+      (target) => this.nanoUsd(exchange, target, document, withoutReply) ?? 0,
+    );
     return Math.max(0, nanoUsd - Math.max(0, ...certain));
   }
 
@@ -139,20 +171,28 @@ export class CostEstimator {
 }
 
 /** The cost of an attempt, in nano-dollars; `undefined` while it is not known. */
-export function knownCost(attempt: Attempt, pricer: (() => Cost | undefined) | undefined): number | undefined {
+export function knownCost(
+  attempt: Attempt,
+  pricer: (() => Cost | undefined) | undefined,
+): number | undefined {
   const { cost, outcome, usage, error, firstContentAtMs, isUnanswered } = attempt;
   if (cost !== undefined) return cost.nanoUsd;
   if (outcome === undefined) return undefined;
   if (usage === undefined) {
-    // What was cut by the gateway, or after its first content, is billed, and estimated only when the exchange is over.
-    if (outcome !== "failure" || error?.code === "hedge_lost" || firstContentAtMs !== undefined) return undefined;
+    // What was cut by the gateway, or after its first content, is billed, and estimated only when
+    // the exchange is over.
+    if (outcome !== "failure" || error?.code === "hedge_lost" || firstContentAtMs !== undefined)
+      return undefined;
     // What was sent and lost is billed as the operator says.
     return isUnanswered === true && pricer !== undefined ? pricer()?.nanoUsd : 0;
   }
   return pricer?.()?.nanoUsd;
 }
 
-function promptOf(bytes: number, overhead: number): Pick<TokenEstimate, "promptTokens" | "maxPromptTokens"> {
+function promptOf(
+  bytes: number,
+  overhead: number,
+): Pick<TokenEstimate, "promptTokens" | "maxPromptTokens"> {
   return {
     promptTokens: Math.ceil(bytes / BYTES_PER_TOKEN) + overhead,
     maxPromptTokens: Math.ceil(bytes / MIN_BYTES_PER_TOKEN) + overhead,
@@ -178,7 +218,12 @@ function cap({ max_completion_tokens: newer, max_tokens: older }: JsonObject): n
 }
 
 /** The tokens of all replies of a native request, no more than the model can make. */
-function nativeTokens(body: JsonObject, endpoint: string, max: number | undefined, otherwise: number): number {
+function nativeTokens(
+  body: JsonObject,
+  endpoint: string,
+  max: number | undefined,
+  otherwise: number,
+): number {
   const length = Math.min(nativeBound(body, endpoint) ?? max ?? otherwise, max ?? Infinity);
   return length * Math.min(nativeReplies(body), MAX_PIECES);
 }
@@ -186,9 +231,15 @@ function nativeTokens(body: JsonObject, endpoint: string, max: number | undefine
 function imageTokens(body: JsonObject): number {
   const { size, quality } = body;
   const ofQuality =
-    typeof quality === "string" && Object.hasOwn(IMAGE_TOKENS, quality) ? IMAGE_TOKENS[quality] : IMAGE_TOKENS.high;
+    typeof quality === "string" && Object.hasOwn(IMAGE_TOKENS, quality)
+      ? IMAGE_TOKENS[quality]
+      : IMAGE_TOKENS.high;
   const ofSize = typeof size === "string" ? ofQuality?.[size] : undefined;
-  return countOf(body) * (ofSize ?? Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MAX_IMAGE_TOKENS : 0));
+  return (
+    countOf(body) *
+    (ofSize ??
+      Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MAX_IMAGE_TOKENS : 0))
+  );
 }
 
 function textUsage(body: JsonObject, tokens: TokenEstimate): Usage {
@@ -198,7 +249,9 @@ function textUsage(body: JsonObject, tokens: TokenEstimate): Usage {
   const toolUses = expectedToolUses(body);
   const usage = toolUses === undefined ? counts : { ...counts, toolUses };
   // A cheaper tier may be answered at the standard price.
-  return typeof tier === "string" && tier !== "flex" && tier !== "batch" ? { ...usage, serviceTier: tier } : usage;
+  return typeof tier === "string" && tier !== "flex" && tier !== "batch"
+    ? { ...usage, serviceTier: tier }
+    : usage;
 }
 
 /** Images have a price by the piece, or one of their tokens. */
@@ -210,10 +263,13 @@ function imageUsage(body: JsonObject, tokens: TokenEstimate, price: Price | unde
     ...(typeof size === "string" ? { size } : {}),
     ...(typeof quality === "string" ? { quality } : {}),
   };
-  const isByPiece = price?.images !== undefined && price.output === undefined && price.outputImage === undefined;
+  const isByPiece =
+    price?.images !== undefined && price.output === undefined && price.outputImage === undefined;
   if (isByPiece) return { promptTokens: 0, completionTokens: 0, totalTokens: 0, images };
   const isByTokens = price?.output !== undefined || price?.outputImage !== undefined;
-  const used = isByTokens ? { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens } : NO_TOKENS;
+  const used = isByTokens
+    ? { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
+    : NO_TOKENS;
   return { ...used, ...(isByTokens ? { imageCompletionTokens: completionTokens } : {}), images };
 }
 

@@ -1,4 +1,7 @@
-/** Gate: reserves the part of each upstream call that the entry has not reserved, before the call is dispatched. */
+/**
+ * Gate: reserves the part of each upstream call that the entry has not reserved, before the call is
+ * dispatched.
+ */
 
 import type {
   Admission,
@@ -47,7 +50,13 @@ export class LimitGate {
   /** Reservations beside the entry's. */
   #serial = 0;
 
-  constructor(parts: LeaseParts, exchange: Exchange, lease: LimitLease, calls: AdmittedCalls, entry: GateEntry) {
+  constructor(
+    parts: LeaseParts,
+    exchange: Exchange,
+    lease: LimitLease,
+    calls: AdmittedCalls,
+    entry: GateEntry,
+  ) {
     this.#parts = parts;
     this.#exchange = exchange;
     this.#lease = lease;
@@ -58,7 +67,12 @@ export class LimitGate {
   }
 
   /** Admits a call of the exchange or of a branch of it. Throws or rejects with the refusal. */
-  admit(exchange: Exchange, target: Target, document: JsonDocument, admission: Admission): MaybePromise<void> {
+  admit(
+    exchange: Exchange,
+    target: Target,
+    document: JsonDocument,
+    admission: Admission,
+  ): MaybePromise<void> {
     const { identity } = exchange;
     if (identity === undefined) return;
     const ofTarget = this.#parts.resolver.ofTarget(identity, target);
@@ -74,7 +88,8 @@ export class LimitGate {
     }
     const estimate = this.#estimateFor(exchange, document, target);
     const nanoUsd = this.#maxCostOf(exchange, target, document, estimate, ofTarget);
-    if (this.#hasMoney(ofTarget)) admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
+    if (this.#hasMoney(ofTarget))
+      admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
     checkMaxCost(exchange, this.#calls.committed() + nanoUsd, this.#entry.maxCostNanoUsd);
     const lacking = this.#lackingOf(ofTarget, estimate, nanoUsd);
     this.#calls.add(admission, nanoUsd);
@@ -84,25 +99,41 @@ export class LimitGate {
       throw error;
     };
     try {
-      const uncertain = (): number => this.#parts.estimator.uncertainNanoUsd(exchange, [target], document, estimate, nanoUsd);
+      const uncertain = (): number =>
+        this.#parts.estimator.uncertainNanoUsd(exchange, [target], document, estimate, nanoUsd);
       this.#serial += 1;
-      const result = this.#lease.reserve({ ...lacking, id: `${this.#exchange.id}:${this.#serial}`, admission, uncertain });
-      if (result instanceof Promise) return result.then((taken) => this.#admitted(taken, lacking, admission), dismiss);
+      const result = this.#lease.reserve({
+        ...lacking,
+        id: `${this.#exchange.id}:${this.#serial}`,
+        admission,
+        uncertain,
+      });
+      if (result instanceof Promise)
+        return result.then((taken) => this.#admitted(taken, lacking, admission), dismiss);
       return this.#admitted(result, lacking, admission);
     } catch (error) {
       return dismiss(error);
     }
   }
 
-  #admitted(result: TakeResult, { rules, shared }: CallClaims, admission: Admission): MaybePromise<void> {
+  #admitted(
+    result: TakeResult,
+    { rules, shared }: CallClaims,
+    admission: Admission,
+  ): MaybePromise<void> {
     if (result.outcome === "granted") return;
     this.#calls.dismiss(admission);
-    if (result.outcome === "refused") return this.#lease.refuse(result, rules, result.failedIndex >= shared);
+    if (result.outcome === "refused")
+      return this.#lease.refuse(result, rules, result.failedIndex >= shared);
   }
 
   /** A step between the entry and the call may have changed the model, the body or the target. */
   #isReservedAtEntry({ model }: Exchange, target: Target, document: JsonDocument): boolean {
-    return model === this.#model && document === this.#document && model?.targets.includes(target) === true;
+    return (
+      model === this.#model &&
+      document === this.#document &&
+      model?.targets.includes(target) === true
+    );
   }
 
   /** The claims that cover a call beside the reservations so far. */
@@ -112,7 +143,8 @@ export class LimitGate {
     const add = (rule: Rule): void => {
       let lacking = 0;
       if (rule.kind === "budget") {
-        lacking = this.#calls.committed(rule.provider) + nanoUsd - this.#lease.reservedNanoUsd(rule);
+        lacking =
+          this.#calls.committed(rule.provider) + nanoUsd - this.#lease.reservedNanoUsd(rule);
         if (lacking <= 0) return;
       }
       rules.push(rule);
@@ -135,10 +167,17 @@ export class LimitGate {
   /** Whether money is reserved for a call. */
   #hasMoney(ofTarget: readonly Rule[]): boolean {
     const { set, maxCostNanoUsd } = this.#entry;
-    return set.hasBudgets || maxCostNanoUsd !== Infinity || ofTarget.some(({ kind }) => kind === "budget");
+    return (
+      set.hasBudgets ||
+      maxCostNanoUsd !== Infinity ||
+      ofTarget.some(({ kind }) => kind === "budget")
+    );
   }
 
-  /** The maximum cost of a call, in nano-dollars. Throws where the price is unknown and a budget limits the call. */
+  /**
+   * The maximum cost of a call, in nano-dollars. Throws where the price is unknown and a budget
+   * limits the call.
+   */
   #maxCostOf(
     exchange: Exchange,
     target: Target,
@@ -150,12 +189,16 @@ export class LimitGate {
     if (!this.#hasMoney(ofTarget)) return 0;
     const nanoUsd = estimator.nanoUsd(exchange, target, document, estimate);
     if (nanoUsd !== undefined) return nanoUsd;
-    if (config.unpriced === "allow" || !(this.#entry.set.isBudgeted || ofTarget.some(isEnforced))) return 0;
+    if (config.unpriced === "allow" || !(this.#entry.set.isBudgeted || ofTarget.some(isEnforced)))
+      return 0;
     throw unpricedRefusal(target.model, estimator.unpricedTool(target, document));
   }
 }
 
 /** The model of a target that a native request names; `undefined` where the catalogue has none. */
 function cataloguedModel({ id }: Target, models: ModelCatalog): Model | undefined {
-  return models.find(id) ?? models.list().find(({ targets }) => targets.some((target) => target.id === id));
+  return (
+    models.find(id) ??
+    models.list().find(({ targets }) => targets.some((target) => target.id === id))
+  );
 }

@@ -34,7 +34,10 @@ export function expectedToolUses({
     for (const name of typeof tool.type === "string" ? [tool.type] : Object.keys(tool)) {
       const hosted = TYPES.find(([beginning]) => name.startsWith(beginning))?.[1];
       if (hosted === undefined) continue;
-      const bound = Math.min(positive(tool.max_uses) ?? ASSUMED_USES, positive(maxCalls) ?? Infinity);
+      const bound = Math.min(
+        positive(tool.max_uses) ?? ASSUMED_USES,
+        positive(maxCalls) ?? Infinity,
+      );
       uses[hosted] = (uses[hosted] ?? 0) + (ONCE.has(hosted) ? 1 : bound);
     }
   }

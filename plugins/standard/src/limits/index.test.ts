@@ -53,12 +53,22 @@ const NONE: RecordLimits = {
 const START_MS = Date.UTC(2026, 10, 20, 17);
 
 const target = fakeTarget();
-const MODEL: Model = { id: "m", entry: "m", mode: "chat", targets: [target], accessGroups: [], ownedBy: "openai" };
+const MODEL: Model = {
+  id: "m",
+  entry: "m",
+  mode: "chat",
+  targets: [target],
+  accessGroups: [],
+  ownedBy: "openai",
+};
 /** A thousand nano-dollars for each token of the completion. */
 const pricer = ({ usage, target: { model } }: { usage: unknown; target: Target }): Cost =>
   model === "unknown"
     ? { status: "unpriced", nanoUsd: undefined }
-    : { status: "priced", nanoUsd: (usage as { completionTokens: number } | undefined)?.completionTokens ?? 0 };
+    : {
+        status: "priced",
+        nanoUsd: (usage as { completionTokens: number } | undefined)?.completionTokens ?? 0,
+      };
 
 interface Parts {
   readonly config?: Partial<LimitsConfig>;
@@ -79,13 +89,21 @@ function stage({ config = {}, host: parts = {} }: Parts = {}) {
   });
   const step = limits.create({ ...CONFIG, ...config }, host);
   let requests = 0;
-  const enter = async (identity: Identity, more: FakeExchangeParts = {}, inner?: (exchange: Exchange) => Promise<void>) => {
+  const enter = async (
+    identity: Identity,
+    more: FakeExchangeParts = {},
+    inner?: (exchange: Exchange) => Promise<void>,
+  ) => {
     const settled: (() => void)[] = [];
     const exchange = fakeExchange({
       id: `request-${(requests += 1)}`,
       identity,
       model: MODEL,
-      request: fakeRequest({ model: "m", messages: [{ role: "user", content: "hello" }], max_tokens: 10 }),
+      request: fakeRequest({
+        model: "m",
+        messages: [{ role: "user", content: "hello" }],
+        max_tokens: 10,
+      }),
       billing: { price: pricer },
       onSettle: (tell) => void settled.push(tell),
       ...more,
@@ -123,7 +141,9 @@ const EVER = "budget:key:key-1:ever:0";
 describe("a budget", () => {
   it("reserves what the reply may cost, and is left with what it did", async () => {
     const { enter, state } = stage();
-    const { end } = await enter(keyWith({ maxBudgetNanoUsd: 100 }), {}, (exchange) => call(exchange, 4));
+    const { end } = await enter(keyWith({ maxBudgetNanoUsd: 100 }), {}, (exchange) =>
+      call(exchange, 4),
+    );
     expect(await reading(state, EVER)).toMatchObject({ spentNanoUsd: 0, reservedNanoUsd: 10 });
     end();
     expect(await reading(state, EVER)).toMatchObject({ spentNanoUsd: 4, reservedNanoUsd: 0 });
@@ -131,12 +151,16 @@ describe("a budget", () => {
 
   it("counts an admitted call that was not dispatched as its own reservation, not as that of the next call", async () => {
     const { enter, state } = stage();
-    const bodyWith = (length: number) => fakeRequest({ model: "m", messages: [], max_tokens: length }).document;
+    const bodyWith = (length: number) =>
+      fakeRequest({ model: "m", messages: [], max_tokens: length }).document;
     const { end } = await enter(keyWith({ maxBudgetNanoUsd: 1_000 }), {}, async (exchange) => {
       await admit(exchange, target, exchange.request!.document);
       const admission = await admit(exchange, target, bodyWith(100));
       const attempt = beginAttempt(exchange, target, "openai", undefined, admission);
-      Object.assign(attempt, { outcome: "success", usage: { promptTokens: 0, completionTokens: 50, totalTokens: 50 } });
+      Object.assign(attempt, {
+        outcome: "success",
+        usage: { promptTokens: 0, completionTokens: 50, totalTokens: 50 },
+      });
       await admit(exchange, target, bodyWith(10));
     });
     expect(await reading(state, EVER)).toMatchObject({ spentNanoUsd: 0, reservedNanoUsd: 110 });
@@ -146,15 +170,18 @@ describe("a budget", () => {
 
   it("is not touched by a request that was never dispatched", async () => {
     const { enter, state } = stage();
-    await expect(enter(keyWith({ maxBudgetNanoUsd: 100 }), {}, () => Promise.reject(new Error("refused")))).rejects.toThrow(
-      "refused",
-    );
+    await expect(
+      enter(keyWith({ maxBudgetNanoUsd: 100 }), {}, () => Promise.reject(new Error("refused"))),
+    ).rejects.toThrow("refused");
     expect(await reading(state, EVER)).toMatchObject({ spentNanoUsd: 0, reservedNanoUsd: 0 });
   });
 
   it("begins with what the ledger says, asked once for many requests", async () => {
     const asked: LedgerSumFilter[] = [];
-    const ledger = { ...fakeHost().ledger, spent: async (filter: LedgerSumFilter) => (asked.push(filter), 85) };
+    const ledger = {
+      ...fakeHost().ledger,
+      spent: async (filter: LedgerSumFilter) => (asked.push(filter), 85),
+    };
     const { enter } = stage({ host: { ledger } });
     const identity = keyWith({ maxBudgetNanoUsd: 100, budgetDuration: "1d" });
     const outcomes = await Promise.allSettled([enter(identity), enter(identity), enter(identity)]);
@@ -173,7 +200,10 @@ describe("a budget", () => {
             asked.push(() => resolve(0)),
           )),
       );
-    const { enter } = stage({ config: { max_in_flight: 100 }, host: { ledger: { ...fakeHost().ledger, spent } } });
+    const { enter } = stage({
+      config: { max_in_flight: 100 },
+      host: { ledger: { ...fakeHost().ledger, spent } },
+    });
     const entered = Array.from({ length: 40 }, (_, index) =>
       enter(keyWith({ maxBudgetNanoUsd: 100 }, { keyId: `key-${index}` })),
     );
@@ -191,15 +221,21 @@ describe("a budget", () => {
   it("refuses with 503 when the ledger cannot be read", async () => {
     const ledger = { ...fakeHost().ledger, spent: () => Promise.reject(new Error("away")) };
     const { enter } = stage({ host: { ledger } });
-    await expect(enter(keyWith({ maxBudgetNanoUsd: 100 }))).rejects.toMatchObject({ code: "overloaded" });
+    await expect(enter(keyWith({ maxBudgetNanoUsd: 100 }))).rejects.toMatchObject({
+      code: "overloaded",
+    });
   });
 
   it("covers a second attempt by what the first did not use, and reserves the rest before it", async () => {
     const { enter, state } = stage();
-    const { exchange, end } = await enter(keyWith({ maxBudgetNanoUsd: 14 }), {}, (inner) => call(inner, 4));
+    const { exchange, end } = await enter(keyWith({ maxBudgetNanoUsd: 14 }), {}, (inner) =>
+      call(inner, 4),
+    );
     await call(exchange, 1);
     expect(await reading(state, EVER)).toMatchObject({ reservedNanoUsd: 14 });
-    await expect(async () => admit(exchange, target, exchange.request!.document)).rejects.toMatchObject({
+    await expect(async () =>
+      admit(exchange, target, exchange.request!.document),
+    ).rejects.toMatchObject({
       code: "budget_exceeded",
     });
     end();
@@ -216,7 +252,8 @@ describe("a budget", () => {
         if (number % 7 === 0) throw new GatewayError("client_closed", "gone before any call");
         await call(exchange, number % 3);
         // A call without usage and one more, as after a fallback; some fail in the end.
-        if (number % 5 === 0) Object.assign(exchange.attempts[0]!, { outcome: "failure", usage: undefined });
+        if (number % 5 === 0)
+          Object.assign(exchange.attempts[0]!, { outcome: "failure", usage: undefined });
         if (number % 4 === 0) await call(exchange, 1);
         if (number % 11 === 0) throw new GatewayError("upstream_failed", "no");
       };
@@ -228,7 +265,8 @@ describe("a budget", () => {
         ends[code === "budget_exceeded" || code === "rate_limited" ? "refused" : "failed"] += 1;
       }
       // They end in another order than they began.
-      if (open.length > 35 || number % 6 === 0) open.splice((number * 7) % Math.max(1, open.length), 1)[0]?.();
+      if (open.length > 35 || number % 6 === 0)
+        open.splice((number * 7) % Math.max(1, open.length), 1)[0]?.();
     }
     for (const end of open) end();
     expect(Math.min(...Object.values(ends))).toBeGreaterThan(100);
@@ -241,7 +279,10 @@ describe("a budget", () => {
     const identity = keyWith({ maxBudgetNanoUsd: 10, budgetDuration: "1d" });
     const { end } = await enter(identity, {}, (exchange) => call(exchange, 10));
     end();
-    await expect(enter(identity)).rejects.toMatchObject({ code: "budget_exceeded", retryAfterMs: 7 * 3_600_000 });
+    await expect(enter(identity)).rejects.toMatchObject({
+      code: "budget_exceeded",
+      retryAfterMs: 7 * 3_600_000,
+    });
     clock.advance(7 * 3_600_000);
     await expect(enter(identity)).resolves.toBeDefined();
   });
@@ -258,10 +299,19 @@ describe("a budget", () => {
         ],
       },
     });
-    const request = fakeRequest({ model: "m", messages: [], max_tokens: 10 }, { tags: ["blue", "red"] });
-    const first = await enter(fakeIdentity({ userId: "u", allowedTags: ["blue"] }), { request }, (exchange) => call(exchange, 7));
+    const request = fakeRequest(
+      { model: "m", messages: [], max_tokens: 10 },
+      { tags: ["blue", "red"] },
+    );
+    const first = await enter(
+      fakeIdentity({ userId: "u", allowedTags: ["blue"] }),
+      { request },
+      (exchange) => call(exchange, 7),
+    );
     first.end();
-    const keys = ["user:u", "tag:blue", "tag:red", "provider:openai", "global:all"].map((name) => `budget:${name}:ever:0`);
+    const keys = ["user:u", "tag:blue", "tag:red", "provider:openai", "global:all"].map(
+      (name) => `budget:${name}:ever:0`,
+    );
     const spent = async () => (await state.read(keys)).map(({ spentNanoUsd }) => spentNanoUsd);
     expect(await spent()).toEqual([7, 7, undefined, 7, 7]);
     const master = fakeIdentity({ kind: "master", keyId: "master" });
@@ -273,19 +323,33 @@ describe("a budget", () => {
   it("refuses what has no price, or lets it pass where the operator says so", async () => {
     const unknown = { ...MODEL, targets: [fakeTarget("openai", "unknown")] };
     const identity = keyWith({ maxBudgetNanoUsd: 100 });
-    await expect(stage().enter(identity, { model: unknown })).rejects.toMatchObject({ code: "budget_exceeded", param: "model" });
-    await expect(stage({ config: { unpriced: "allow" } }).enter(identity, { model: unknown })).resolves.toBeDefined();
+    await expect(stage().enter(identity, { model: unknown })).rejects.toMatchObject({
+      code: "budget_exceeded",
+      param: "model",
+    });
+    await expect(
+      stage({ config: { unpriced: "allow" } }).enter(identity, { model: unknown }),
+    ).resolves.toBeDefined();
   });
 
   it("refuses what is more than a number holds as too much, and not as without a price", async () => {
     const exact = ({ usage }: Attempt): Cost => {
       const nanoUsd = (usage?.completionTokens ?? 0) * 1_000;
-      return Number.isSafeInteger(nanoUsd) ? { status: "priced", nanoUsd } : { status: "unpriced", nanoUsd: undefined };
+      return Number.isSafeInteger(nanoUsd)
+        ? { status: "priced", nanoUsd }
+        : { status: "unpriced", nanoUsd: undefined };
     };
     const identity = keyWith({ maxBudgetNanoUsd: 100 });
     for (const more of [{ max_tokens: 1e15 }, { max_completion_tokens: 1e300, n: 8 }]) {
-      const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "hello" }], ...more });
-      const entered = stage({ config: { unpriced: "allow" } }).enter(identity, { request, billing: { price: exact } });
+      const request = fakeRequest({
+        model: "m",
+        messages: [{ role: "user", content: "hello" }],
+        ...more,
+      });
+      const entered = stage({ config: { unpriced: "allow" } }).enter(identity, {
+        request,
+        billing: { price: exact },
+      });
       await expect(entered).rejects.toMatchObject({ code: "budget_exceeded" });
     }
   });
@@ -296,7 +360,9 @@ describe("a budget", () => {
       exchange.headers.get("x-sluice-soft-budget"),
     );
     expect(seen).toEqual(["key", "key"]);
-    expect(host.lines.filter(({ message }) => message === "a soft budget is reached")).toHaveLength(1);
+    expect(host.lines.filter(({ message }) => message === "a soft budget is reached")).toHaveLength(
+      1,
+    );
   });
 
   it("that is soft is the key's and the team's own as well: alone, beside a hard one, and before the step's share of it", async () => {
@@ -322,13 +388,19 @@ describe("a budget", () => {
       (await enter(keyWith({ softBudgetNanoUsd: 1 }), {}, (inner) => call(inner, 9))).end();
     await enter(keyWith({ softBudgetNanoUsd: 20 }));
     const lines = host.lines.filter(({ message }) => message === "a soft budget is reached");
-    expect(lines.map(({ fields }) => fields?.["soft_usd"])).toEqual(["0", "0.000000001", "0.00000002"]);
+    expect(lines.map(({ fields }) => fields?.["soft_usd"])).toEqual([
+      "0",
+      "0.000000001",
+      "0.00000002",
+    ]);
   });
 });
 
 describe("windows and slots", () => {
   it("are all taken, or none of them", async () => {
-    const { enter, state } = stage({ config: { windows: [{ per: "global", requests: 1, window: "1m" }] } });
+    const { enter, state } = stage({
+      config: { windows: [{ per: "global", requests: 1, window: "1m" }] },
+    });
     const identity = keyWith({ rpm: 5 });
     await enter(identity);
     await expect(enter(identity)).rejects.toMatchObject({ code: "rate_limited", retryable: false });
@@ -357,7 +429,10 @@ describe("windows and slots", () => {
     const { enter } = stage();
     const identity = keyWith({ maxParallelRequests: 1 });
     const { end } = await enter(identity);
-    await expect(enter(identity)).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 1_000 });
+    await expect(enter(identity)).rejects.toMatchObject({
+      code: "rate_limited",
+      retryAfterMs: 1_000,
+    });
     end();
     await expect(enter(identity)).resolves.toBeDefined();
   });
@@ -366,10 +441,14 @@ describe("windows and slots", () => {
     const limited = { ...target, rpm: 1 };
     const models = { find: () => undefined, list: () => [{ ...MODEL, targets: [limited] }] };
     const { enter } = stage({ host: { models } });
-    const { exchange } = await enter(fakeIdentity(), { model: { ...MODEL, targets: [limited] } }, (inner) =>
-      call(inner, 1, limited),
+    const { exchange } = await enter(
+      fakeIdentity(),
+      { model: { ...MODEL, targets: [limited] } },
+      (inner) => call(inner, 1, limited),
     );
-    await expect(async () => admit(exchange, limited, exchange.request!.document)).rejects.toMatchObject({
+    await expect(async () =>
+      admit(exchange, limited, exchange.request!.document),
+    ).rejects.toMatchObject({
       code: "rate_limited",
       retryable: true,
     });
@@ -381,7 +460,9 @@ it("gives one key half of the room, and the master key a place in any case", asy
   for (let count = 0; count < 5; count += 1) await enter(fakeIdentity());
   await expect(enter(fakeIdentity())).rejects.toMatchObject({ code: "overloaded" });
   for (let count = 0; count < 5; count += 1) await enter(fakeIdentity({ keyId: "other" }));
-  await expect(enter(fakeIdentity({ keyId: "third" }))).rejects.toMatchObject({ code: "overloaded" });
+  await expect(enter(fakeIdentity({ keyId: "third" }))).rejects.toMatchObject({
+    code: "overloaded",
+  });
   await expect(enter(fakeIdentity({ kind: "master", keyId: "master" }))).resolves.toBeDefined();
 });
 
@@ -389,12 +470,17 @@ describe("the most that a request may cost", () => {
   const most = (dollars: string) => ({ client: fakeClient({ "x-sluice-max-cost": dollars }) });
 
   it("refuses by default", async () => {
-    await expect(stage().enter(fakeIdentity(), most("0.000000009"))).rejects.toMatchObject({ code: "budget_exceeded" });
+    await expect(stage().enter(fakeIdentity(), most("0.000000009"))).rejects.toMatchObject({
+      code: "budget_exceeded",
+    });
     await expect(stage().enter(fakeIdentity(), most("0.00000001"))).resolves.toBeDefined();
   });
 
   it("shortens the reply", async () => {
-    const { exchange } = await stage({ config: { on_max_cost: "clamp" } }).enter(fakeIdentity(), most("0.000000004"));
+    const { exchange } = await stage({ config: { on_max_cost: "clamp" } }).enter(
+      fakeIdentity(),
+      most("0.000000004"),
+    );
     expect(exchange.request?.document.value["max_tokens"]).toBe(4);
   });
 
@@ -408,7 +494,10 @@ describe("the most that a request may cost", () => {
     });
     const cheap = { ...free, targets: [fakeTarget("openai", "cheap")] };
     const { enter } = stage({ config, host: { models: { ...models, find: () => cheap } } });
-    const { exchange } = await enter(fakeIdentity(), { ...most("0.000000004"), billing: { price: priced } });
+    const { exchange } = await enter(fakeIdentity(), {
+      ...most("0.000000004"),
+      billing: { price: priced },
+    });
     expect(exchange.model?.id).toBe("cheap");
   });
 });
@@ -438,7 +527,9 @@ describe("the options", () => {
       { per: "key", max: 5, soft: 5 },
       { per: "key", max: 5, soft: 10 },
     ] as const;
-    expect(limits.check?.({ ...CONFIG, budgets }).map(({ path }) => path)).toEqual([["budgets", 1, "soft"]]);
+    expect(limits.check?.({ ...CONFIG, budgets }).map(({ path }) => path)).toEqual([
+      ["budgets", 1, "soft"],
+    ]);
   });
 });
 

@@ -1,8 +1,17 @@
-/** The step `limits`: rates, budgets and concurrency. It reserves before a call is dispatched and settles by the spend rows. */
+/**
+ * The step `limits`: rates, budgets and concurrency. It reserves before a call is dispatched and
+ * settles by the spend rows.
+ */
 
 import { addGate } from "@sluice/runtime";
 import { defineSlot, defineStep, passOn } from "@sluice/kit";
-import { type Exchange, GatewayError, type Host, type Identity, type MaybePromise } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type Identity,
+  type MaybePromise,
+} from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";
 import { takeEarly } from "./early.ts";
@@ -82,7 +91,9 @@ export const limits = defineStep<LimitsConfig>({
         const early = known ?? begin(exchange, identity);
         if (early instanceof Promise) {
           return early
-            .then((taken) => (isCall ? reserve(exchange, identity, parts, hasTargetRules, taken) : undefined))
+            .then((taken) =>
+              isCall ? reserve(exchange, identity, parts, hasTargetRules, taken) : undefined,
+            )
             .then(() => false);
         }
         const held = isCall ? reserve(exchange, identity, parts, hasTargetRules, early) : undefined;
@@ -93,7 +104,9 @@ export const limits = defineStep<LimitsConfig>({
   },
 });
 
-/** What each use of the step took before the body, by its parts: a pipeline may use the step twice. */
+/**
+ * What each use of the step took before the body, by its parts: a pipeline may use the step twice.
+ */
 const EARLY = defineSlot<Map<LeaseParts, Early>>("limits taken before the body");
 
 /** Reserves what the entry knows of and sets the gate that reserves the rest for each call. */
@@ -106,7 +119,12 @@ function reserve(
 ): MaybePromise<void> {
   const { config, resolver } = parts;
   const maxCostNanoUsd = maxCostFor(exchange, identity, config);
-  const rulesOf = (): RuleSet => resolver.withTags(resolver.of(identity, exchange.model), identity, exchange.request?.tags ?? []);
+  const rulesOf = (): RuleSet =>
+    resolver.withTags(
+      resolver.of(identity, exchange.model),
+      identity,
+      exchange.request?.tags ?? [],
+    );
   let set = rulesOf();
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
   if (set.late.length === 0 && !hasMoney && !hasTargetRules) return;
@@ -116,9 +134,17 @@ function reserve(
     cost = fittedCost(exchange, identity, maxCostNanoUsd, parts);
     // A maximum cost may have chosen a cheaper model.
     if (model !== exchange.model) set = rulesOf();
-    if (cost?.nanoUsd === undefined && set.isBudgeted && config.unpriced === "refuse") refuseUnpriced(exchange, parts);
+    if (cost?.nanoUsd === undefined && set.isBudgeted && config.unpriced === "refuse")
+      refuseUnpriced(exchange, parts);
   } else if (set.hasTokens && exchange.request !== undefined) {
-    cost = { estimate: estimateTokens(exchange, exchange.request.document, model, config.default_max_tokens) };
+    cost = {
+      estimate: estimateTokens(
+        exchange,
+        exchange.request.document,
+        model,
+        config.default_max_tokens,
+      ),
+    };
   }
   const entry = { set, estimate: cost?.estimate, nanoUsd: cost?.nanoUsd ?? 0, maxCostNanoUsd };
   const calls = new AdmittedCalls(exchange);
@@ -130,33 +156,58 @@ function reserve(
   return lease.enter(set.late, entry, early);
 }
 
-/** The maximum that the exchange may cost, in nano-dollars: of the header and of the options; `Infinity` without either. */
+/**
+ * The maximum that the exchange may cost, in nano-dollars: of the header and of the options;
+ * `Infinity` without either.
+ */
 function maxCostFor(exchange: Exchange, identity: Identity, config: LimitsConfig): number {
   const isExempt = identity.kind === "master" && !config.limit_master;
   return maxCostOf(exchange, isExempt ? undefined : config.max_cost);
 }
 
 /** The cost of the request, made to fit its maximum. */
-function fittedCost(exchange: Exchange, identity: Identity, maxNanoUsd: number, parts: LeaseParts): RequestCost | undefined {
+function fittedCost(
+  exchange: Exchange,
+  identity: Identity,
+  maxNanoUsd: number,
+  parts: LeaseParts,
+): RequestCost | undefined {
   const cost = costOfRequest(exchange, parts.estimator, parts.config.default_max_tokens);
-  return cost === undefined || maxNanoUsd === Infinity ? cost : fitToCost(exchange, identity, maxNanoUsd, cost, parts);
+  return cost === undefined || maxNanoUsd === Infinity
+    ? cost
+    : fitToCost(exchange, identity, maxNanoUsd, cost, parts);
 }
 
 function refuseUnpriced({ model, request }: Exchange, { estimator }: LeaseParts): void {
   const [target] = model?.targets ?? [];
   if (model === undefined || target === undefined) return;
-  throw unpricedRefusal(model.id, request === undefined ? undefined : estimator.unpricedTool(target, request.document));
+  throw unpricedRefusal(
+    model.id,
+    request === undefined ? undefined : estimator.unpricedTool(target, request.document),
+  );
 }
 
-/** Bounds how many replies a request asks for: each may be as long as the model allows. Throws `invalid_field`. */
-function checkReplies({ operation, request }: Exchange, { max_n: replies, max_images: images }: LimitsConfig): void {
+/**
+ * Bounds how many replies a request asks for: each may be as long as the model allows. Throws
+ * `invalid_field`.
+ */
+function checkReplies(
+  { operation, request }: Exchange,
+  { max_n: replies, max_images: images }: LimitsConfig,
+): void {
   const max = operation === "chat" ? replies : operation === "images" ? images : Infinity;
   const n = request?.document.value.n;
   if (typeof n !== "number" || n <= max) return;
   const option = operation === "chat" ? "max_n" : "max_images";
-  throw new GatewayError("invalid_field", `The field n must be at most ${max} (${option} of the step limits).`, { param: "n" });
+  throw new GatewayError(
+    "invalid_field",
+    `The field n must be at most ${max} (${option} of the step limits).`,
+    { param: "n" },
+  );
 }
 
 function hasLimitedTarget({ models }: Host): boolean {
-  return models.list().some(({ targets }) => targets.some(({ rpm, tpm }) => rpm !== undefined || tpm !== undefined));
+  return models
+    .list()
+    .some(({ targets }) => targets.some(({ rpm, tpm }) => rpm !== undefined || tpm !== undefined));
 }

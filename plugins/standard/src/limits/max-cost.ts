@@ -1,6 +1,13 @@
 /** What one request may cost: refuse, shorten the reply, or take a cheaper model. */
 
-import { type Exchange, GatewayError, type Host, type Identity, type JsonDocument, type Model } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type Identity,
+  type JsonDocument,
+  type Model,
+} from "@sluice/contract";
 import { configuredNanoUsd, dollarText, nanoUsdOf } from "@sluice/runtime";
 import type { LimitsConfig } from "./config.ts";
 import { type CostEstimator, estimateTokens, type TokenEstimate } from "./estimate.ts";
@@ -18,21 +25,32 @@ export interface RequestCost {
   readonly nanoUsd: number | undefined;
 }
 
-/** The maximum that the exchange may cost, in nano-dollars. Throws `invalid_header` for a header that is no amount of dollars. */
+/**
+ * The maximum that the exchange may cost, in nano-dollars. Throws `invalid_header` for a header
+ * that is no amount of dollars.
+ */
 export function maxCostOf({ client }: Exchange, maxUsd: number | undefined): number {
   const header = client.header(MAX_COST_HEADER);
   const general = maxUsd === undefined ? Infinity : configuredNanoUsd(maxUsd);
   if (header === undefined) return general;
   if (!DOLLARS.test(header)) {
-    throw new GatewayError("invalid_header", `The header ${MAX_COST_HEADER} must be US dollars, such as 0.05.`, {
-      param: MAX_COST_HEADER,
-    });
+    throw new GatewayError(
+      "invalid_header",
+      `The header ${MAX_COST_HEADER} must be US dollars, such as 0.05.`,
+      {
+        param: MAX_COST_HEADER,
+      },
+    );
   }
   return Math.min(general, nanoUsdOf(Number(header)) ?? Infinity);
 }
 
 /** Estimates a request at its model. */
-export function costOfRequest(exchange: Exchange, estimator: CostEstimator, otherwise: number): RequestCost | undefined {
+export function costOfRequest(
+  exchange: Exchange,
+  estimator: CostEstimator,
+  otherwise: number,
+): RequestCost | undefined {
   const { model, request } = exchange;
   if (request === undefined) return undefined;
   const estimate = estimateTokens(exchange, request.document, model, otherwise);
@@ -52,8 +70,8 @@ export interface FitParts {
 }
 
 /**
- * Makes a request fit its maximum, as `on_max_cost` says, and returns its cost then. Throws `budget_exceeded` when it cannot be; a
- * model without a price cannot.
+ * Makes a request fit its maximum, as `on_max_cost` says, and returns its cost then. Throws
+ * `budget_exceeded` when it cannot be; a model without a price cannot.
  */
 export function fitToCost(
   exchange: Exchange,
@@ -66,10 +84,14 @@ export function fitToCost(
   if (config.on_max_cost === "downgrade") {
     exchange.model = cheaperModel(exchange, identity, config, host) ?? exchange.model;
     exchange.note("limits", "downgraded to", exchange.model?.id);
-  } else if (config.on_max_cost === "clamp" && exchange.operation === "chat") clamp(exchange, maxNanoUsd, asked, estimator);
+  } else if (config.on_max_cost === "clamp" && exchange.operation === "chat")
+    clamp(exchange, maxNanoUsd, asked, estimator);
   const fitted = costOfRequest(exchange, estimator, config.default_max_tokens);
   if (fitted?.nanoUsd !== undefined && fitted.nanoUsd <= maxNanoUsd) return fitted;
-  const what = fitted?.nanoUsd === undefined ? "has no known price" : `may cost ${dollarText(fitted.nanoUsd)} US dollars`;
+  const what =
+    fitted?.nanoUsd === undefined
+      ? "has no known price"
+      : `may cost ${dollarText(fitted.nanoUsd)} US dollars`;
   throw new GatewayError(
     "budget_exceeded",
     `The request ${what}, and is allowed ${dollarText(maxNanoUsd)}; a smaller max_tokens may help.`,
@@ -80,7 +102,10 @@ export function fitToCost(
   );
 }
 
-/** Throws `budget_exceeded` where an exchange may cost more than it is allowed, all its calls together. */
+/**
+ * Throws `budget_exceeded` where an exchange may cost more than it is allowed, all its calls
+ * together.
+ */
 export function checkMaxCost({ model }: Exchange, nanoUsd: number, maxNanoUsd: number): void {
   if (nanoUsd <= maxNanoUsd) return;
   const message = `The request may cost more than the ${dollarText(maxNanoUsd)} US dollars it is allowed, at ${model?.id ?? "this model"}.`;
@@ -94,17 +119,29 @@ function cheaperModel(
   host: Host,
 ): Model | undefined {
   const cheaper = host.models.find(id);
-  return cheaper !== undefined && cheaper.mode === model?.mode && host.authority.mayUse(identity, cheaper) ? cheaper : undefined;
+  return cheaper !== undefined &&
+    cheaper.mode === model?.mode &&
+    host.authority.mayUse(identity, cheaper)
+    ? cheaper
+    : undefined;
 }
 
-/** Shortens the reply to what is left beside the prompt. Prices are linear in the reply's tokens. */
-function clamp(exchange: Exchange, maxNanoUsd: number, { estimate, nanoUsd }: RequestCost, estimator: CostEstimator): void {
+/**
+ * Shortens the reply to what is left beside the prompt. Prices are linear in the reply's tokens.
+ */
+function clamp(
+  exchange: Exchange,
+  maxNanoUsd: number,
+  { estimate, nanoUsd }: RequestCost,
+  estimator: CostEstimator,
+): void {
   const { request, model } = exchange;
   if (request === undefined || nanoUsd === undefined || estimate.completionTokens === 0) return;
   const { document } = request;
   let promptNanoUsd = 0;
   for (const target of model?.targets ?? []) {
-    const alone = estimator.nanoUsd(exchange, target, document, { ...estimate, completionTokens: 0 }) ?? 0;
+    const alone =
+      estimator.nanoUsd(exchange, target, document, { ...estimate, completionTokens: 0 }) ?? 0;
     promptNanoUsd = Math.max(promptNanoUsd, alone);
   }
   const { n, max_completion_tokens: newer, max_tokens: older } = document.value;

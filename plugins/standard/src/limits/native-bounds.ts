@@ -1,16 +1,25 @@
-/** How long the replies to a native request may be: by the members that bound them in the dialect of its path, because others are ignored there. */
+/**
+ * How long the replies to a native request may be: by the members that bound them in the dialect of
+ * its path, because others are ignored there.
+ */
 
 import { isObject } from "@sluice/kit";
 import type { ImageUsage, JsonObject } from "@sluice/contract";
 
-/** Members that bound a reply, at the end of a path; `within`: the members of the body in which they stand. */
+/**
+ * Members that bound a reply, at the end of a path; `within`: the members of the body in which they
+ * stand.
+ */
 interface Bounds {
   readonly path: RegExp;
   readonly names: readonly string[];
   readonly within?: readonly string[];
 }
 
-/** Sources: the references that `openai-endpoints.ts` and the native endpoints of the providers name. */
+/**
+ * Sources: the references that `openai-endpoints.ts` and the native endpoints of the providers
+ * name.
+ */
 const BOUNDS: readonly Bounds[] = [
   { path: /(?:^|\/)completions\/?$/, names: ["max_completion_tokens", "max_tokens"] },
   { path: /(?:^|\/)responses\/?$/, names: ["max_output_tokens"] },
@@ -50,29 +59,47 @@ const ANYWHERE: readonly string[] = [
 /** How many replies are asked for. */
 const COUNTS = ["n", "candidateCount", "candidate_count", "num_generations"];
 
-/** The longest reply that a body asks for, in tokens, where it says one: the largest of its bounds, because the upstream may heed any. */
+/**
+ * The longest reply that a body asks for, in tokens, where it says one: the largest of its bounds,
+ * because the upstream may heed any.
+ */
 export function nativeBound(body: JsonObject, endpoint: string): number | undefined {
   const known = BOUNDS.find(({ path }) => path.test(endpoint));
-  const places = known === undefined ? [body, ...nested(body)] : (known.within?.map((name) => body[name]) ?? [body]);
+  const places =
+    known === undefined
+      ? [body, ...nested(body)]
+      : (known.within?.map((name) => body[name]) ?? [body]);
   const names = known?.names ?? ANY;
-  const bounds = places.filter(isObject).flatMap((place) => names.map((name) => positive(place[name]) ?? 0));
+  const bounds = places
+    .filter(isObject)
+    .flatMap((place) => names.map((name) => positive(place[name]) ?? 0));
   const max = Math.max(0, ...bounds);
   return max === 0 ? undefined : max;
 }
 
 /** How many replies a body asks for. */
 export function nativeReplies(body: JsonObject): number {
-  return Math.max(1, ...[body, ...nested(body)].flatMap((place) => COUNTS.map((name) => positive(place[name]) ?? 1)));
+  return Math.max(
+    1,
+    ...[body, ...nested(body)].flatMap((place) => COUNTS.map((name) => positive(place[name]) ?? 1)),
+  );
 }
 
 /** Members that count images, at the top of a body or in its parameters (Imagen). */
 const IMAGE_COUNTS = ["n", "samples", "num_images", "numberOfImages", "sampleCount"];
 
-/** The images that a native request asks for, of one size and quality. `form`: the text fields of a form body. */
-export function nativeImages(body: JsonObject, form: (name: string) => string | undefined): ImageUsage {
+/**
+ * The images that a native request asks for, of one size and quality. `form`: the text fields of a
+ * form body.
+ */
+export function nativeImages(
+  body: JsonObject,
+  form: (name: string) => string | undefined,
+): ImageUsage {
   const places = [body, ...(isObject(body.parameters) ? [body.parameters] : [])];
   const counts = places.flatMap((place) => IMAGE_COUNTS.map((name) => positive(place[name]) ?? 1));
-  const word = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : form(name));
+  const word = (name: string): string | undefined =>
+    typeof body[name] === "string" ? body[name] : form(name);
   const size = word("size");
   const quality = word("quality");
   return {

@@ -17,8 +17,14 @@ const TEAM: BudgetRule = {
 const OWN: BudgetRule = { ...TEAM, subject: "key", key: "budget:key:a" };
 const WINDOW = rate("deployment", "deployment:up/m", "tokens", 1_000, 60_000);
 
-const money = (rule: Rule, amount: number): readonly [readonly Rule[], readonly Claim[]] => [[rule], [claimOf(rule, 0, amount)]];
-const tokens = (amount: number): readonly [readonly Rule[], readonly Claim[]] => [[WINDOW], [claimOf(WINDOW, amount, 0)]];
+const money = (rule: Rule, amount: number): readonly [readonly Rule[], readonly Claim[]] => [
+  [rule],
+  [claimOf(rule, 0, amount)],
+];
+const tokens = (amount: number): readonly [readonly Rule[], readonly Claim[]] => [
+  [WINDOW],
+  [claimOf(WINDOW, amount, 0)],
+];
 
 /** Reserves what is all uncertain, and says what was too much. */
 class OpenReservations extends Open {
@@ -57,7 +63,8 @@ describe("open reservations", () => {
       const rule = slot("team", `team:${limit}`, limit);
       const one = [[rule], [claimOf(rule, 0, 0)]] as const;
       open.reserve("b", ...one);
-      for (let taken = 0; taken < max; taken += 1) expect(open.reserve("a", ...one)).toBeUndefined();
+      for (let taken = 0; taken < max; taken += 1)
+        expect(open.reserve("a", ...one)).toBeUndefined();
       expect(open.reserve("a", ...one)).toMatchObject({ rule, open: max, max });
       open.giveBack("a", [rule], [1]);
       expect(open.reserve("a", ...one)).toBeUndefined();
@@ -96,7 +103,9 @@ describe("open reservations", () => {
     open.reserve("b", ...money(TEAM, 1));
     open.reserve("b", ...tokens(1));
     const rules: readonly Rule[] = [WINDOW, TEAM];
-    expect(open.reserve("a", rules, [claimOf(WINDOW, 100, 0), claimOf(TEAM, 0, 900)])).toMatchObject({ rule: TEAM });
+    expect(
+      open.reserve("a", rules, [claimOf(WINDOW, 100, 0), claimOf(TEAM, 0, 900)]),
+    ).toMatchObject({ rule: TEAM });
     expect(open.left("a", WINDOW)).toBe(250);
   });
 });

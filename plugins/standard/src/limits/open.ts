@@ -1,11 +1,17 @@
-/** Open reservations: how much of a limit that keys share one key may hold by requests that have not ended. */
+/**
+ * Open reservations: how much of a limit that keys share one key may hold by requests that have not
+ * ended.
+ */
 
 import type { Claim, Clock, Host, SharedValue } from "@sluice/contract";
 import { isOfOneKey, type Rule, UNLIMITED } from "./rule.ts";
 
 /** After so long without another key, a key is the only one that uses a limit. */
 const ALONE_MS = 60_000;
-/** The share of concurrent requests that one key may have of a limit while other keys use it, and one request at least. */
+/**
+ * The share of concurrent requests that one key may have of a limit while other keys use it, and
+ * one request at least.
+ */
 const SHARE_OF_SLOTS = 0.5;
 /** Limits that are remembered. Beyond it those are forgotten of which nothing is reserved. */
 const MAX_LIMITS = 50_000;
@@ -27,7 +33,10 @@ class Reservations implements SharedValue {
 /** A claim that is more than a key's share. */
 export interface OverShare {
   readonly rule: Rule;
-  /** What the key has reserved already, and what it may. Nano-dollars for budgets, requests for slots. */
+  /**
+   * What the key has reserved already, and what it may. Nano-dollars for budgets, requests for
+   * slots.
+   */
   readonly open: number;
   readonly max: number;
 }
@@ -44,18 +53,22 @@ export class OpenReservations {
     this.#share = Number.parseInt(share, 10) / 100;
   }
 
-  /** The amount that a key may still reserve of a limit, `Infinity` where the key need not share it. */
+  /**
+   * The amount that a key may still reserve of a limit, `Infinity` where the key need not share it.
+   */
   left(keyId: string, rule: Rule): number {
     if (!this.#isShared(rule)) return Infinity;
     const use = this.#see(keyId, nameOf(rule));
-    if (use.lastKey === keyId && this.#clock.monotonic() - use.changedAtMs > ALONE_MS) return Infinity;
+    if (use.lastKey === keyId && this.#clock.monotonic() - use.changedAtMs > ALONE_MS)
+      return Infinity;
     return Math.max(0, this.#partOf(rule) - (use.byKey.get(keyId) ?? 0));
   }
 
   /**
-   * Counts claims, and returns what it has counted of each; or the claim that is more than is left to the key. Of money only what
-   * depends on the length of the reply need fit: `uncertain` says how much that is, and is asked only where a claim is too large.
-   * The first prompt fits a window however long it is: its tokens will be used.
+   * Counts claims, and returns what it has counted of each; or the claim that is more than is left
+   * to the key. Of money only what depends on the length of the reply need fit: `uncertain` says
+   * how much that is, and is asked only where a claim is too large. The first prompt fits a window
+   * however long it is: its tokens will be used.
    */
   take(
     keyId: string,
@@ -70,7 +83,8 @@ export class OpenReservations {
       if (amount > left) {
         const open = this.#uses.get(nameOf(rule))?.byKey.get(keyId) ?? 0;
         if (rule.kind === "budget") amount = Math.min(amount, uncertain());
-        if (amount > left && !(rule.kind === "tokens" && open === 0)) return { over: { rule, open, max: left + open } };
+        if (amount > left && !(rule.kind === "tokens" && open === 0))
+          return { over: { rule, open, max: left + open } };
       }
       counted.push(amount);
     }
@@ -101,7 +115,11 @@ export class OpenReservations {
 
   #isShared(rule: Rule): boolean {
     if (this.#share >= 1 || isOfOneKey(rule)) return false;
-    return rule.kind === "tokens" || rule.kind === "slots" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
+    return (
+      rule.kind === "tokens" ||
+      rule.kind === "slots" ||
+      (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED)
+    );
   }
 
   #see(keyId: string, name: string): Use {

@@ -1,6 +1,16 @@
-/** The part of an exchange's key: what its requests under way may reserve of limits that other keys share. */
+/**
+ * The part of an exchange's key: what its requests under way may reserve of limits that other keys
+ * share.
+ */
 
-import type { Claim, Exchange, GatewayError, Host, MaybePromise, TakeResult } from "@sluice/contract";
+import type {
+  Claim,
+  Exchange,
+  GatewayError,
+  Host,
+  MaybePromise,
+  TakeResult,
+} from "@sluice/contract";
 import type { TokenEstimate } from "./estimate.ts";
 import type { OpenReservations, OverShare } from "./open.ts";
 import { overShareRefusal } from "./refusal.ts";
@@ -27,14 +37,27 @@ export class KeyPart {
   /** The tokens to take of a window. A long reply is cut to what the key may reserve. */
   tokensFor(rule: Rule, estimate: TokenEstimate | undefined): number {
     const isCounted = this.#keyId !== undefined && rule.kind === "tokens";
-    return tokensFor(rule, estimate, isCounted ? this.#parts.open.left(this.#keyId, rule) : Infinity);
+    return tokensFor(
+      rule,
+      estimate,
+      isCounted ? this.#parts.open.left(this.#keyId, rule) : Infinity,
+    );
   }
 
-  /** Counts claims. Throws where the key has its share of a limit. Rules from `ofTarget` on are those of a target. */
-  count(claims: readonly Claim[], rules: readonly Rule[], uncertain: () => number, ofTarget = Infinity): readonly number[] {
+  /**
+   * Counts claims. Throws where the key has its share of a limit. Rules from `ofTarget` on are
+   * those of a target.
+   */
+  count(
+    claims: readonly Claim[],
+    rules: readonly Rule[],
+    uncertain: () => number,
+    ofTarget = Infinity,
+  ): readonly number[] {
     if (this.#keyId === undefined) return [];
     const result = this.#parts.open.take(this.#keyId, rules, claims, uncertain);
-    if ("over" in result) throw this.#refusal(result.over, rules.indexOf(result.over.rule) >= ofTarget);
+    if ("over" in result)
+      throw this.#refusal(result.over, rules.indexOf(result.over.rule) >= ofTarget);
     return result.counted;
   }
 
@@ -65,14 +88,18 @@ export class KeyPart {
   }
 
   #refusal(over: OverShare, isOfTarget: boolean): GatewayError {
-    this.#exchange.note("limits", `refused: the key has its share of the ${over.rule.kind} of`, over.rule.subject);
+    this.#exchange.note(
+      "limits",
+      `refused: the key has its share of the ${over.rule.kind} of`,
+      over.rule.subject,
+    );
     return overShareRefusal(over, this.#parts.host, isOfTarget);
   }
 }
 
 /**
- * The tokens to take of a window. A long reply is cut to the window, and to what is left of it to the key, so that it can be asked
- * for at all; a long prompt is not.
+ * The tokens to take of a window. A long reply is cut to the window, and to what is left of it to
+ * the key, so that it can be asked for at all; a long prompt is not.
  */
 function tokensFor(rule: Rule, estimate: TokenEstimate | undefined, left: number): number {
   if (rule.kind !== "tokens" || estimate === undefined) return 0;

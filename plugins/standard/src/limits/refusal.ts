@@ -31,15 +31,25 @@ export const REFUSALS: MetricDescription = {
   labels: ["kind"],
 };
 
-/** Refusals before a call: a window, a budget, and a wait for a connection or a slot that was in vain. */
-const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rate_limited", "budget_exceeded", "overloaded"]);
+/**
+ * Refusals before a call: a window, a budget, and a wait for a connection or a slot that was in
+ * vain.
+ */
+const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "rate_limited",
+  "budget_exceeded",
+  "overloaded",
+]);
 
 /** Whether a failure is a limit of the gateway's own: no upstream was called. */
 export function isOwnLimit(error: unknown): boolean {
   return isGatewayError(error) && OWN_LIMITS.has(error.code);
 }
 
-/** Throws the error of a refused reservation, or rejects with it once it is known how a budget stands. */
+/**
+ * Throws the error of a refused reservation, or rejects with it once it is known how a budget
+ * stands.
+ */
 export function refuse(
   result: Refused,
   rules: readonly Rule[],
@@ -65,13 +75,20 @@ export function refusalOf(
 ): GatewayError {
   const rule = rules[failedIndex];
   if (rule === undefined)
-    throw new GatewayError("internal_error", "Shared state refused a claim that the reservation does not have.");
+    throw new GatewayError(
+      "internal_error",
+      "Shared state refused a claim that the reservation does not have.",
+    );
   metrics.counter(REFUSALS).with(rule.kind).add();
-  if (rule.kind === "budget") return budgetRefusal(rule, states[failedIndex], clock, isOfTarget, reading);
+  if (rule.kind === "budget")
+    return budgetRefusal(rule, states[failedIndex], clock, isOfTarget, reading);
   const { limit } = rule.claim;
   if (rule.kind === "slots") {
     const message = `The ${rule.subject}'s limit of ${limit} concurrent requests is reached. Retry when one finishes.`;
-    return new GatewayError("rate_limited", message, { retryAfterMs: SLOT_WAIT_MS, retryable: isOfTarget });
+    return new GatewayError("rate_limited", message, {
+      retryAfterMs: SLOT_WAIT_MS,
+      retryable: isOfTarget,
+    });
   }
   const span = spanOf(rule.claim.windowMs);
   const message = neverFits
@@ -84,7 +101,10 @@ export function refusalOf(
   });
 }
 
-/** The refusal of a key that has its share of a limit it shares with other keys. Waiting helps: the reservations end. */
+/**
+ * The refusal of a key that has its share of a limit it shares with other keys. Waiting helps: the
+ * reservations end.
+ */
 export function overShareRefusal(
   { rule, open, max }: OverShare,
   { metrics }: Pick<Host, "metrics">,
@@ -93,10 +113,14 @@ export function overShareRefusal(
   metrics.counter(REFUSALS).with(rule.kind).add();
   if (rule.kind === "slots") {
     const message = `This key may have ${max} of the ${rule.subject}'s limit of ${rule.claim.limit} concurrent requests while other keys use it; ${open} are under way. Retry when one finishes.`;
-    return new GatewayError("rate_limited", message, { retryable: isOfTarget, retryAfterMs: SLOT_WAIT_MS });
+    return new GatewayError("rate_limited", message, {
+      retryable: isOfTarget,
+      retryAfterMs: SLOT_WAIT_MS,
+    });
   }
   const isBudget = rule.kind === "budget";
-  const show = (amount: number): string => (isBudget ? `${dollarText(amount)} US dollars` : `${amount} tokens`);
+  const show = (amount: number): string =>
+    isBudget ? `${dollarText(amount)} US dollars` : `${amount} tokens`;
   const limit = isBudget ? rule.limitNanoUsd : rule.claim.limit;
   const message = `Requests of this key may reserve ${show(max)} of the ${rule.subject}'s ${isBudget ? "budget" : "limit"} of ${show(limit)} while other keys use it; ${show(open)} are reserved by requests under way. A smaller max_tokens may help.`;
   return new GatewayError(isBudget ? "budget_exceeded" : "rate_limited", message, {
@@ -130,19 +154,33 @@ function budgetRefusal(
   });
 }
 
-/** The refusal of a call without a known price where a budget holds. Another target may have one. */
+/**
+ * The refusal of a call without a known price where a budget holds. Another target may have one.
+ */
 export function unpricedRefusal(model: string, tool?: HostedTool): GatewayError {
   const shown = JSON.stringify(model.slice(0, 200));
   if (tool !== undefined) {
     const text = `The tool ${tool} of the model ${shown} has no known price. It is refused where a budget holds, as for this request; the operator can set \`tools\` of its \`price\`.`;
-    return new GatewayError("budget_exceeded", text, { param: "tools", retryable: true, headers: NO_RETRY });
+    return new GatewayError("budget_exceeded", text, {
+      param: "tools",
+      retryable: true,
+      headers: NO_RETRY,
+    });
   }
   const message = `The model ${shown} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
-  return new GatewayError("budget_exceeded", message, { param: "model", retryable: true, headers: NO_RETRY });
+  return new GatewayError("budget_exceeded", message, {
+    param: "model",
+    retryable: true,
+    headers: NO_RETRY,
+  });
 }
 
 /** Sets `x-ratelimit-*` by the tightest of the client's own windows. */
-export function showLimits({ headers }: Exchange, rules: readonly Rule[], states: readonly ClaimState[]): void {
+export function showLimits(
+  { headers }: Exchange,
+  rules: readonly Rule[],
+  states: readonly ClaimState[],
+): void {
   let requests: ClaimState | undefined;
   let tokens: ClaimState | undefined;
   for (let index = 0; index < rules.length; index += 1) {
@@ -179,5 +217,9 @@ export function resetText(ms: number): string {
 }
 
 function spanOf(windowMs: number): string {
-  return windowMs === 60_000 ? "a minute" : windowMs === 3_600_000 ? "an hour" : `${windowMs / 1_000} s`;
+  return windowMs === 60_000
+    ? "a minute"
+    : windowMs === 3_600_000
+      ? "an hour"
+      : `${windowMs / 1_000} s`;
 }

@@ -1,6 +1,18 @@
-/** Reserve: takes reservations for one exchange, at its entry and by its gate, and keeps them until it is settled. */
+/**
+ * Reserve: takes reservations for one exchange, at its entry and by its gate, and keeps them until
+ * it is settled.
+ */
 
-import type { Admission, Claim, ClaimState, Exchange, Granted, Refused, MaybePromise, TakeResult } from "@sluice/contract";
+import type {
+  Admission,
+  Claim,
+  ClaimState,
+  Exchange,
+  Granted,
+  Refused,
+  MaybePromise,
+  TakeResult,
+} from "@sluice/contract";
 import type { AdmittedCalls } from "./admitted-calls.ts";
 import type { TokenEstimate } from "./estimate.ts";
 import { KeyPart } from "./part.ts";
@@ -9,7 +21,9 @@ import { refuse, showLimits } from "./refusal.ts";
 import { type BudgetRule, claimOf, type Rule } from "./rule.ts";
 import { type Reserved, settleReservations } from "./settle.ts";
 
-/** A reservation outlives the deadline by this, in milliseconds: the spend rows have to be written. */
+/**
+ * A reservation outlives the deadline by this, in milliseconds: the spend rows have to be written.
+ */
 export const LEASE_MARGIN_MS = 60_000;
 
 /** The limits that were taken before the body was read, and how they stand. */
@@ -22,7 +36,10 @@ export interface Early {
 export interface EntryEstimate {
   /** The tokens of one call. Absent: no limit needs them. */
   readonly estimate: TokenEstimate | undefined;
-  /** The maximum cost of the first call at the most expensive target; 0 where no target is known yet. */
+  /**
+   * The maximum cost of the first call at the most expensive target; 0 where no target is known
+   * yet.
+   */
   readonly nanoUsd: number;
 }
 
@@ -54,7 +71,11 @@ export class LimitLease {
   }
 
   /** Reserves everything that is known at the entry. Throws or rejects with the refusal. */
-  enter(rules: readonly Rule[], { estimate, nanoUsd }: EntryEstimate, early: Early): MaybePromise<void> {
+  enter(
+    rules: readonly Rule[],
+    { estimate, nanoUsd }: EntryEstimate,
+    early: Early,
+  ): MaybePromise<void> {
     if (rules.length === 0) return;
     const exchange = this.#exchange;
     const [targets, document] = [exchange.model?.targets, exchange.request?.document];
@@ -74,23 +95,31 @@ export class LimitLease {
     return result instanceof Promise ? result.then(entered) : entered(result);
   }
 
-  /** Takes one reservation and keeps it if it is granted. Throws where the key has its share of a limit. */
+  /**
+   * Takes one reservation and keeps it if it is granted. Throws where the key has its share of a
+   * limit.
+   */
   reserve({ id, rules, claims, admission, uncertain, shared }: Wanted): MaybePromise<TakeResult> {
     const { host, reserver } = this.#parts;
     const reservation = { id, claims };
     const counted = this.#part.count(claims, rules, uncertain, shared);
-    const leaseMs = Math.max(0, this.#exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
+    const leaseMs =
+      Math.max(0, this.#exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
     const result = this.#part.unlessRefused(rules, counted, () =>
       reserver.take(reservation, rules, leaseMs, this.#exchange.identity),
     );
     const kept = (taken: TakeResult): TakeResult => {
-      if (taken.outcome === "granted") this.#keep(taken, { reservation, rules, counted, admission });
+      if (taken.outcome === "granted")
+        this.#keep(taken, { reservation, rules, counted, admission });
       return taken;
     };
     return result instanceof Promise ? result.then(kept) : kept(result);
   }
 
-  /** Throws the refusal or rejects with it. `isOfTarget`: the limit is one of a target, another target may be free. */
+  /**
+   * Throws the refusal or rejects with it. `isOfTarget`: the limit is one of a target, another
+   * target may be free.
+   */
   refuse(result: Refused, rules: readonly Rule[], isOfTarget: boolean): MaybePromise<never> {
     const rule = rules[result.failedIndex];
     this.#exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.subject);
@@ -106,12 +135,15 @@ export class LimitLease {
   reservedNanoUsd({ key }: BudgetRule): number {
     let sum = 0;
     for (const { reservation } of this.#reserved) {
-      for (const claim of reservation.claims) if (claim.kind === "budget" && claim.key === key) sum += claim.amountNanoUsd;
+      for (const claim of reservation.claims)
+        if (claim.kind === "budget" && claim.key === key) sum += claim.amountNanoUsd;
     }
     return sum;
   }
 
-  /** The settlement of a kept reservation is certain, also when the exchange has ended meanwhile. */
+  /**
+   * The settlement of a kept reservation is certain, also when the exchange has ended meanwhile.
+   */
   #keep({ states }: Granted, reserved: Reserved): void {
     if (this.#reserved.length === 0) this.#exchange.lifetime.onSettle(() => this.#settle());
     this.#reserved.push(reserved);
@@ -120,6 +152,12 @@ export class LimitLease {
   }
 
   #settle(): void {
-    settleReservations(this.#reserved.splice(0), this.#exchange, this.#calls, this.#part, this.#parts);
+    settleReservations(
+      this.#reserved.splice(0),
+      this.#exchange,
+      this.#calls,
+      this.#part,
+      this.#parts,
+    );
   }
 }

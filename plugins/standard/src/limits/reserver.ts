@@ -1,4 +1,7 @@
-/** The reserver: takes reservations in shared state. It seeds a budget that is not known there with the sum of the ledger. */
+/**
+ * The reserver: takes reservations in shared state. It seeds a budget that is not known there with
+ * the sum of the ledger.
+ */
 
 import {
   GatewayError,
@@ -14,21 +17,33 @@ import { waitForAnswer } from "@sluice/kit";
 import { NewTags } from "./new-tags.ts";
 import type { BudgetRule, Rule } from "./rule.ts";
 
-/** How long the ledger may take, in milliseconds: longer than the bound of the store itself, which may have to start a thread. */
+/**
+ * How long the ledger may take, in milliseconds: longer than the bound of the store itself, which
+ * may have to start a thread.
+ */
 const LEDGER_MS = 20_000;
-/** Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it too. */
+/**
+ * Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it
+ * too.
+ */
 const MAX_QUESTIONS = 16;
 /** Seeds of one reservation. Shared state that loses a budget more often is faulty. */
 const MAX_SEEDS = 5;
 
-/** Questions to the ledger that are under way, by budget key. All pipelines share them: concurrent requests ask once. */
+/**
+ * Questions to the ledger that are under way, by budget key. All pipelines share them: concurrent
+ * requests ask once.
+ */
 class Seeding implements SharedValue {
   readonly byKey = new Map<string, Promise<void>>();
   readonly newTags = new NewTags();
   readonly #waiting: (() => void)[] = [];
   #asking = 0;
 
-  /** Runs a question when fewer than `MAX_QUESTIONS` are under way: a start with a thousand budgets does not ask them all at once. */
+  /**
+   * Runs a question when fewer than `MAX_QUESTIONS` are under way: a start with a thousand budgets
+   * does not ask them all at once.
+   */
   async queued<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#asking >= MAX_QUESTIONS) await this.#wait();
     else this.#asking += 1;
@@ -72,17 +87,26 @@ export class Reserver {
   }
 
   /**
-   * All claims or none. Throws or rejects with `overloaded` when a budget is not known and the ledger cannot be read, with
-   * `rate_limited` when the identity names too many new tags.
+   * All claims or none. Throws or rejects with `overloaded` when a budget is not known and the
+   * ledger cannot be read, with `rate_limited` when the identity names too many new tags.
    */
-  take(reservation: Reservation, rules: readonly Rule[], leaseMs: number, identity?: Identity): MaybePromise<TakeResult> {
+  take(
+    reservation: Reservation,
+    rules: readonly Rule[],
+    leaseMs: number,
+    identity?: Identity,
+  ): MaybePromise<TakeResult> {
     const result = this.#host.state.take(reservation, leaseMs);
     if (result instanceof Promise) {
       return result.then((later) =>
-        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys, identity) : later,
+        later.outcome === "unseeded"
+          ? this.#seedAndTake(reservation, rules, leaseMs, later.keys, identity)
+          : later,
       );
     }
-    return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys, identity) : result;
+    return result.outcome === "unseeded"
+      ? this.#seedAndTake(reservation, rules, leaseMs, result.keys, identity)
+      : result;
   }
 
   async #seedAndTake(
@@ -115,7 +139,8 @@ export class Reserver {
 
   async #ask(key: string, rules: readonly Rule[]): Promise<void> {
     const rule = rules.find((candidate) => candidate.kind === "budget" && candidate.key === key);
-    if (rule?.kind !== "budget") throw new GatewayError("internal_error", "No rule defines the requested budget.");
+    if (rule?.kind !== "budget")
+      throw new GatewayError("internal_error", "No rule defines the requested budget.");
     let spent: number;
     try {
       spent = await this.#seeding.queued(() => this.#spent(rule));
@@ -139,8 +164,12 @@ export class Reserver {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError("overloaded", "The gateway cannot read the spend now. Retry after the time in retry-after.", {
-    cause,
-    retryAfterMs: 1_000,
-  });
+  return new GatewayError(
+    "overloaded",
+    "The gateway cannot read the spend now. Retry after the time in retry-after.",
+    {
+      cause,
+      retryAfterMs: 1_000,
+    },
+  );
 }

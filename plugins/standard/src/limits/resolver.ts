@@ -1,8 +1,18 @@
-/** Rules: which limits hold for an identity at a model. Made once for both, and anew when a budget's period ends. */
+/**
+ * Rules: which limits hold for an identity at a model. Made once for both, and anew when a budget's
+ * period ends.
+ */
 
 import { budgetPeriod, configuredNanoUsd } from "@sluice/runtime";
 import { parseDuration } from "@sluice/kit";
-import type { Host, Identity, LedgerSumFilter, Model, RecordLimits, Target } from "@sluice/contract";
+import type {
+  Host,
+  Identity,
+  LedgerSumFilter,
+  Model,
+  RecordLimits,
+  Target,
+} from "@sluice/contract";
 import { foreignTag } from "./foreign-tag.ts";
 import {
   type BudgetRule,
@@ -31,10 +41,13 @@ export class LimitResolver {
 
   constructor(config: LimitsConfig, { clock, timeZone }: Host) {
     this.#config = config;
-    this.#ownTags = new Set(config.budgets.flatMap(({ per, only = [] }) => (per === "tag" ? only : [])));
+    this.#ownTags = new Set(
+      config.budgets.flatMap(({ per, only = [] }) => (per === "tag" ? only : [])),
+    );
     this.#clock = clock;
     this.#timeZone = timeZone;
-    this.#softShare = config.soft_budget === undefined ? undefined : Number.parseInt(config.soft_budget, 10) / 100;
+    this.#softShare =
+      config.soft_budget === undefined ? undefined : Number.parseInt(config.soft_budget, 10) / 100;
   }
 
   /** Whether providers have budgets: which one is known only when a target is. */
@@ -55,7 +68,10 @@ export class LimitResolver {
     return made;
   }
 
-  /** The rules with the budgets of tags that only the request has. Throws `permission_denied` for a tag with a budget of its own that the key may not name. */
+  /**
+   * The rules with the budgets of tags that only the request has. Throws `permission_denied` for a
+   * tag with a budget of its own that the key may not name.
+   */
   withTags(set: RuleSet, identity: Identity, tags: readonly string[]): RuleSet {
     if (tags.length === 0 || !this.#config.budgets.some(({ per }) => per === "tag")) return set;
     const own = new Set(identity.tags);
@@ -84,7 +100,14 @@ export class LimitResolver {
     const others: Rule[] = [];
     const record = (name: "key" | "team", id: string, from: RecordLimits | undefined): void => {
       if (from === undefined) return;
-      const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration, rpm, tpm, maxParallelRequests: parallel } = from;
+      const {
+        maxBudgetNanoUsd,
+        softBudgetNanoUsd,
+        budgetDuration: duration,
+        rpm,
+        tpm,
+        maxParallelRequests: parallel,
+      } = from;
       if (maxBudgetNanoUsd !== null || softBudgetNanoUsd !== null) {
         const [max, soft] = [maxBudgetNanoUsd ?? UNLIMITED, softBudgetNanoUsd ?? undefined];
         budgets.push(this.#budget({ per: name, id, max, soft, duration, nowMs }));
@@ -115,17 +138,22 @@ export class LimitResolver {
       const id = subjectId(per, identity, model);
       if (id === undefined || !isMeant(only, per, identity, model)) continue;
       const lengthMs = parseDuration(window) ?? MINUTE_MS;
-      if (requests !== undefined) rules.push(rate(per, `${per}:${id}`, "requests", requests, lengthMs));
+      if (requests !== undefined)
+        rules.push(rate(per, `${per}:${id}`, "requests", requests, lengthMs));
       if (tokens !== undefined) rules.push(rate(per, `${per}:${id}`, "tokens", tokens, lengthMs));
     }
     for (const { per, requests, only } of parallel) {
       const id = subjectId(per, identity, model);
-      if (id !== undefined && isMeant(only, per, identity, model)) rules.push(slot(per, `${per}:${id}`, requests));
+      if (id !== undefined && isMeant(only, per, identity, model))
+        rules.push(slot(per, `${per}:${id}`, requests));
     }
     return rules;
   }
 
-  /** The budgets of the options for one subject. The master key's spending is counted where others share the budget. */
+  /**
+   * The budgets of the options for one subject. The master key's spending is counted where others
+   * share the budget.
+   */
   #budgets(identity: Identity, per: BudgetConfig["per"], id: string, nowMs: number): Rule[] {
     const isExempt = identity.kind === "master" && !this.#config.limit_master;
     if (isExempt && (per === "key" || per === "user" || per === "team")) return [];
@@ -149,10 +177,18 @@ export class LimitResolver {
   }): BudgetRule {
     const { per, id, max, duration, nowMs } = asked;
     const period = budgetPeriod(duration, nowMs, this.#timeZone);
-    const share = this.#softShare === undefined || max === UNLIMITED ? undefined : Math.round(max * this.#softShare);
+    const share =
+      this.#softShare === undefined || max === UNLIMITED
+        ? undefined
+        : Math.round(max * this.#softShare);
     return {
       kind: "budget",
-      subject: per === "global" ? "gateway" : per === "key" || per === "user" || per === "team" ? per : `${per} ${id}`,
+      subject:
+        per === "global"
+          ? "gateway"
+          : per === "key" || per === "user" || per === "team"
+            ? per
+            : `${per} ${id}`,
       key: `budget:${per}:${id}:${duration ?? "ever"}:${period.startMs}`,
       limitNanoUsd: max,
       softNanoUsd: asked.soft ?? share,
@@ -163,7 +199,11 @@ export class LimitResolver {
   }
 }
 
-function subjectId(per: WindowSubject, { keyId, userId, teamId }: Identity, model: Model | undefined): string | undefined {
+function subjectId(
+  per: WindowSubject,
+  { keyId, userId, teamId }: Identity,
+  model: Model | undefined,
+): string | undefined {
   switch (per) {
     case "key":
       return keyId;
@@ -180,7 +220,12 @@ function subjectId(per: WindowSubject, { keyId, userId, teamId }: Identity, mode
   }
 }
 
-function isMeant(only: readonly string[] | undefined, per: WindowSubject, identity: Identity, model: Model | undefined): boolean {
+function isMeant(
+  only: readonly string[] | undefined,
+  per: WindowSubject,
+  identity: Identity,
+  model: Model | undefined,
+): boolean {
   if (only === undefined) return true;
   const names =
     per === "model"

@@ -1,7 +1,15 @@
-/** One limit, as a key, a team, a target or the options of the step say it, and what is taken of it. */
+/**
+ * One limit, as a key, a team, a target or the options of the step say it, and what is taken of it.
+ */
 
 import type { BudgetPeriod } from "@sluice/runtime";
-import type { Claim, ConcurrentClaim, LedgerSumFilter, Target, WindowClaim } from "@sluice/contract";
+import type {
+  Claim,
+  ConcurrentClaim,
+  LedgerSumFilter,
+  Target,
+  WindowClaim,
+} from "@sluice/contract";
 
 /** A minute, in milliseconds: the window of `rpm` and `tpm`. */
 export const MINUTE_MS = 60_000;
@@ -17,7 +25,10 @@ export interface RateRule {
   readonly kind: "requests" | "tokens";
   /** In the words of a message: `key`, `team`, `deployment openai/gpt-4o`, … */
   readonly subject: string;
-  /** Whether the client may know how it stands: the limits of its own, not those that it shares with other clients. */
+  /**
+   * Whether the client may know how it stands: the limits of its own, not those that it shares with
+   * other clients.
+   */
   readonly isShown: boolean;
   /** Whether it holds at a model: it is known when the body is. */
   readonly isOfModel: boolean;
@@ -112,7 +123,10 @@ function isEarly(rule: Rule): boolean {
   return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
 }
 
-/** Of several limits under one key the tightest, hard and soft: a reservation has one claim for each key. */
+/**
+ * Of several limits under one key the tightest, hard and soft: a reservation has one claim for each
+ * key.
+ */
 export function distinct(rules: readonly Rule[]): Rule[] {
   const byKey = new Map<string, Rule>();
   for (const rule of rules) {
@@ -126,8 +140,12 @@ export function distinct(rules: readonly Rule[]): Rule[] {
 
 /** The rule with the lower soft limit of two. */
 function withSoft(tightest: Rule, ...both: readonly [Rule, Rule]): Rule {
-  const soft = both.map((rule) => (rule.kind === "budget" ? rule.softNanoUsd : undefined)).filter((limit) => limit !== undefined);
-  return tightest.kind !== "budget" || soft.length === 0 ? tightest : { ...tightest, softNanoUsd: Math.min(...soft) };
+  const soft = both
+    .map((rule) => (rule.kind === "budget" ? rule.softNanoUsd : undefined))
+    .filter((limit) => limit !== undefined);
+  return tightest.kind !== "budget" || soft.length === 0
+    ? tightest
+    : { ...tightest, softNanoUsd: Math.min(...soft) };
 }
 
 function limitOf(rule: Rule): number {
@@ -135,7 +153,10 @@ function limitOf(rule: Rule): number {
 }
 
 const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
-/** Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models, targets and of all. */
+/**
+ * Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models,
+ * targets and of all.
+ */
 export function isOfOneKey({ subject }: Rule): boolean {
   return subject === "key" || subject === KEY_AT_MODEL;
 }
@@ -144,7 +165,13 @@ const KEY_AT_MODEL = "key at this model";
 const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
 
 /** Requests or tokens in a window, of `key`, `team`, … and its id. */
-export function rate(per: string, subjectKey: string, kind: RateRule["kind"], limit: number, windowMs: number): RateRule {
+export function rate(
+  per: string,
+  subjectKey: string,
+  kind: RateRule["kind"],
+  limit: number,
+  windowMs: number,
+): RateRule {
   const key = `${kind}:${subjectKey}:${windowMs}`;
   return {
     kind,
@@ -170,7 +197,13 @@ export function slot(per: string, subjectKey: string, limit: number): SlotRule {
 export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
   const subject = `deployment ${id}`;
   const rules: Rule[] = [];
-  if (rpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "requests", rpm, MINUTE_MS), subject });
-  if (tpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "tokens", tpm, MINUTE_MS), subject, target: id });
+  if (rpm !== undefined)
+    rules.push({ ...rate("deployment", `deployment:${id}`, "requests", rpm, MINUTE_MS), subject });
+  if (tpm !== undefined)
+    rules.push({
+      ...rate("deployment", `deployment:${id}`, "tokens", tpm, MINUTE_MS),
+      subject,
+      target: id,
+    });
   return rules;
 }

@@ -16,7 +16,10 @@ export interface Reserved {
   readonly admission: Admission | undefined;
 }
 
-/** Ends reservations. The spend rows of the exchange are recorded by now. Logs a settlement that fails. */
+/**
+ * Ends reservations. The spend rows of the exchange are recorded by now. Logs a settlement that
+ * fails.
+ */
 export function settleReservations(
   reserved: readonly Reserved[],
   exchange: Exchange,
@@ -28,7 +31,9 @@ export function settleReservations(
   for (const one of reserved) {
     const { reservation, rules, counted } = one;
     part.giveBack(rules, counted);
-    const claims = rules.map((rule, index) => settledClaim(rule, reservation.claims[index], one, exchange, calls, booked));
+    const claims = rules.map((rule, index) =>
+      settledClaim(rule, reservation.claims[index], one, exchange, calls, booked),
+    );
     tokens.settle(rules, reservation.claims, claims);
     const settled = host.state.settle({ id: reservation.id, claims });
     if (settled instanceof Promise) {
@@ -39,7 +44,10 @@ export function settleReservations(
   }
 }
 
-/** A claim with the amount that was used. `booked`: the budgets whose whole cost an earlier reservation has booked. */
+/**
+ * A claim with the amount that was used. `booked`: the budgets whose whole cost an earlier
+ * reservation has booked.
+ */
 function settledClaim(
   rule: Rule,
   taken: Claim | undefined,

@@ -31,11 +31,15 @@ export class SoftBudgets {
     for (let index = 0; index < rules.length; index += 1) {
       const rule = rules[index];
       const state = states[index];
-      if (rule?.kind !== "budget" || rule.softNanoUsd === undefined || state === undefined) continue;
+      if (rule?.kind !== "budget" || rule.softNanoUsd === undefined || state === undefined)
+        continue;
       const usedNanoUsd = state.limit - state.remaining;
       if (usedNanoUsd < rule.softNanoUsd) continue;
       const before = exchange.headers.get(HEADER);
-      exchange.headers.set(HEADER, before === undefined ? rule.subject : `${before}, ${rule.subject}`);
+      exchange.headers.set(
+        HEADER,
+        before === undefined ? rule.subject : `${before}, ${rule.subject}`,
+      );
       this.#warn(`${rule.key}:${rule.softNanoUsd}`, {
         budget: rule.subject,
         used_usd: dollarText(usedNanoUsd),

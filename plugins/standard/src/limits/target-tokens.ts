@@ -1,4 +1,7 @@
-/** Tokens of targets that have a limit of them: what requests under way have reserved, and what was spent within the last minute. */
+/**
+ * Tokens of targets that have a limit of them: what requests under way have reserved, and what was
+ * spent within the last minute.
+ */
 
 import { addNow, advance, createWindow, type SlidingWindow } from "@sluice/runtime/state";
 import type { Claim, Clock, DeploymentTokens, Host, SharedValue, Target } from "@sluice/contract";
@@ -43,7 +46,8 @@ export class TargetTokens implements SharedValue {
   /** The tokens of a target; `undefined` without a limit. */
   view({ id, tpm }: Target): DeploymentTokens | undefined {
     const count = this.#counts.get(id);
-    if (count === undefined) return tpm === undefined ? undefined : { limit: tpm, reserved: 0, spent: 0 };
+    if (count === undefined)
+      return tpm === undefined ? undefined : { limit: tpm, reserved: 0, spent: 0 };
     advance(count.spent, this.#clock.monotonic());
     return { limit: count.limit, reserved: count.reserved, spent: count.spent.used };
   }
@@ -54,7 +58,8 @@ export class TargetTokens implements SharedValue {
 
   #of(target: string, limit: number): Count {
     let count = this.#counts.get(target);
-    if (count === undefined) this.#counts.set(target, (count = { limit, reserved: 0, spent: createWindow(MINUTE_MS) }));
+    if (count === undefined)
+      this.#counts.set(target, (count = { limit, reserved: 0, spent: createWindow(MINUTE_MS) }));
     return count;
   }
 }

@@ -1,4 +1,7 @@
-/** The public facts of a model: price, limits, capabilities. Money becomes a float here, for clients. */
+/**
+ * The public facts of a model: price, limits, capabilities. Money becomes a float here, for
+ * clients.
+ */
 
 import { pricedAs } from "@sluice/runtime";
 import type { Host, JsonObject, Model, Price, Rates } from "@sluice/contract";
@@ -37,7 +40,8 @@ export function contextWindowOf(model: Model, host: Host): number | null {
 
 /** `model_info` of a model: limits, prices and capabilities. The operator's values win. */
 export function modelInfoOf(model: Model, host: Host): JsonObject {
-  const use = model.targets[0] === undefined ? undefined : host.providers.find(model.targets[0].provider);
+  const use =
+    model.targets[0] === undefined ? undefined : host.providers.find(model.targets[0].provider);
   const { tools, streaming } = use?.translation.capabilities ?? {};
   const isChat = model.mode === "chat";
   return {
@@ -69,10 +73,15 @@ function publicPrice(price: Price): JsonObject {
 function priceOf({ targets: [target] }: Model, host: Host): Price | undefined {
   if (target === undefined) return undefined;
   const instance = host.providers.find(target.provider);
-  return target.price ?? (instance === undefined ? undefined : host.prices.find(pricedAs(instance), target.model));
+  return (
+    target.price ??
+    (instance === undefined ? undefined : host.prices.find(pricedAs(instance), target.model))
+  );
 }
 
 function knownOf({ targets: [target] }: Model, host: Host) {
   const instance = target === undefined ? undefined : host.providers.find(target.provider);
-  return target === undefined || instance === undefined ? undefined : host.directory.find(pricedAs(instance), target.model);
+  return target === undefined || instance === undefined
+    ? undefined
+    : host.directory.find(pricedAs(instance), target.model);
 }

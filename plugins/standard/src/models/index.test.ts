@@ -10,7 +10,15 @@ const target = (text: string): Target => {
 };
 
 function model(id: string, targets: readonly string[], parts: Partial<Model> = {}): Model {
-  return { id, entry: id, mode: "chat", targets: targets.map(target), accessGroups: [], ownedBy: "main", ...parts };
+  return {
+    id,
+    entry: id,
+    mode: "chat",
+    targets: targets.map(target),
+    accessGroups: [],
+    ownedBy: "main",
+    ...parts,
+  };
 }
 
 const fallbacks = { general: ["b", "secret"], context_window: ["big"], content_policy: [] };
@@ -38,14 +46,24 @@ function find(id: string): Model | undefined {
   if (exact !== undefined) return exact;
   const wildcard = [...ENTRIES]
     .sort((left, right) => right.id.length - left.id.length)
-    .find((entry) => entry.id.endsWith("*") && id.length >= entry.id.length && id.startsWith(entry.id.slice(0, -1)));
+    .find(
+      (entry) =>
+        entry.id.endsWith("*") &&
+        id.length >= entry.id.length &&
+        id.startsWith(entry.id.slice(0, -1)),
+    );
   const rest = id.slice((wildcard?.id.length ?? 1) - 1);
   if (wildcard === undefined) return undefined;
-  return { ...wildcard, id, targets: wildcard.targets.map(({ id: text }) => target(text.replace("*", rest))) };
+  return {
+    ...wildcard,
+    id,
+    targets: wildcard.targets.map(({ id: text }) => target(text.replace("*", rest))),
+  };
 }
 
 const names = (list: readonly string[], { id, entry, accessGroups }: Model): boolean =>
-  list.length === 0 || list.some((name) => name === id || name === entry || accessGroups.includes(name));
+  list.length === 0 ||
+  list.some((name) => name === id || name === entry || accessGroups.includes(name));
 const capabilities = { operations: ["chat"], streaming: true, tools: false } as const;
 const host = fakeHost({
   models: { find, list: () => ENTRIES.filter(({ targets }) => targets.length > 0) },
@@ -67,14 +85,24 @@ const host = fakeHost({
       connections: 1,
     }),
   },
-  prices: { find: (_use, name) => (name === "gpt-a" ? { input: 150_000, output: 600_000, source: "test" } : undefined) },
-  directory: { list: () => KNOWN, find: (_use, name) => KNOWN.find((known) => known.name === name) },
+  prices: {
+    find: (_use, name) =>
+      name === "gpt-a" ? { input: 150_000, output: 600_000, source: "test" } : undefined,
+  },
+  directory: {
+    list: () => KNOWN,
+    find: (_use, name) => KNOWN.find((known) => known.name === name),
+  },
 });
 
 const MASTER = fakeIdentity({ kind: "master", keyId: "master" });
 const OF_TEAM = fakeIdentity({ teamId: "red", teamModels: ["a", "b"] });
 
-async function ask(query = "", identity: Identity | undefined = MASTER, parts: { id?: string; step?: "model-info" } = {}) {
+async function ask(
+  query = "",
+  identity: Identity | undefined = MASTER,
+  parts: { id?: string; step?: "model-info" } = {},
+) {
   const parameters = parts.id === undefined ? {} : { model_id: parts.id };
   const exchange = fakeExchange({
     operation: "models",
@@ -83,15 +111,26 @@ async function ask(query = "", identity: Identity | undefined = MASTER, parts: {
   });
   const step = parts.step === "model-info" ? modelInfo : models;
   await step.create({}, host).run({ exchange }, async () => undefined);
-  return (exchange.reply as unknown as { document: { value: { data: Record<string, unknown>[] } } }).document.value;
+  return (exchange.reply as unknown as { document: { value: { data: Record<string, unknown>[] } } })
+    .document.value;
 }
 
-const idsOf = async (query?: string, identity?: Identity) => (await ask(query, identity)).data.map(({ id }) => id);
+const idsOf = async (query?: string, identity?: Identity) =>
+  (await ask(query, identity)).data.map(({ id }) => id);
 
 describe("the list of models", () => {
   it("holds each model once: entries, and what wildcards are known to match", async () => {
-    // gpt-b2 belongs to the longer wildcard, which does not match nothing, and gpt-a to its entry; the embedding is of another kind.
-    expect(await idsOf()).toEqual(["a", "b", "secret", "m/gpt-b", "m/gpt-c", "m/gpt-b2", "m/gpt-a"]);
+    // gpt-b2 belongs to the longer wildcard, which does not match nothing, and gpt-a to its entry;
+    // the embedding is of another kind.
+    expect(await idsOf()).toEqual([
+      "a",
+      "b",
+      "secret",
+      "m/gpt-b",
+      "m/gpt-c",
+      "m/gpt-b2",
+      "m/gpt-a",
+    ]);
   });
 
   it("has items of four members, the same on every day", async () => {
@@ -102,38 +141,59 @@ describe("the list of models", () => {
   });
 
   it("adds wildcards where they are asked for", async () => {
-    expect(await idsOf("return_wildcard_routes=True")).toEqual([...(await idsOf()), "m/*", "m/gpt-b*"]);
+    expect(await idsOf("return_wildcard_routes=True")).toEqual([
+      ...(await idsOf()),
+      "m/*",
+      "m/gpt-b*",
+    ]);
     expect(await idsOf("return_wildcard_routes=0")).toEqual(await idsOf());
   });
 
   it("shows a key what it may use, with a name of its own that only a wildcard serves", async () => {
-    expect(await idsOf("", fakeIdentity({ models: ["small", "m/mine", "none", "big"] }))).toEqual(["a", "b", "m/mine"]);
-    expect(await idsOf("return_wildcard_routes=1", fakeIdentity({ models: ["m/*"] }))).toEqual(["m/gpt-b", "m/gpt-c", "m/*"]);
+    expect(await idsOf("", fakeIdentity({ models: ["small", "m/mine", "none", "big"] }))).toEqual([
+      "a",
+      "b",
+      "m/mine",
+    ]);
+    expect(await idsOf("return_wildcard_routes=1", fakeIdentity({ models: ["m/*"] }))).toEqual([
+      "m/gpt-b",
+      "m/gpt-c",
+      "m/*",
+    ]);
   });
 
   it("adds groups of which the key may use every model, or gives them alone", async () => {
     const key = fakeIdentity({ models: ["a", "b"] });
     expect(await idsOf("include_model_access_groups=yes", key)).toEqual(["a", "b", "small"]);
     expect(await idsOf("only_model_access_groups=true", key)).toEqual(["small"]);
-    expect(await idsOf("only_model_access_groups=true&include_model_access_groups=false&return_wildcard_routes=1")).toEqual([
-      "small",
-      "mixed",
-      "wild",
-    ]);
-    expect(await idsOf("only_model_access_groups=1", fakeIdentity({ models: ["m/gpt-a"] }))).toEqual([]);
+    expect(
+      await idsOf(
+        "only_model_access_groups=true&include_model_access_groups=false&return_wildcard_routes=1",
+      ),
+    ).toEqual(["small", "mixed", "wild"]);
+    expect(
+      await idsOf("only_model_access_groups=1", fakeIdentity({ models: ["m/gpt-a"] })),
+    ).toEqual([]);
   });
 
   it("shows a team's models to its members and to the master key", async () => {
     expect(await idsOf("team_id=red", OF_TEAM)).toEqual(["a", "b"]);
     expect(await idsOf("team_id=red")).toEqual(["b"]);
-    await expect(ask("team_id=blue")).rejects.toMatchObject({ code: "not_found", param: "team_id" });
+    await expect(ask("team_id=blue")).rejects.toMatchObject({
+      code: "not_found",
+      param: "team_id",
+    });
     for (const identity of [OF_TEAM, fakeIdentity()]) {
-      await expect(ask("team_id=blue", identity)).rejects.toMatchObject({ code: "permission_denied", param: "team_id" });
+      await expect(ask("team_id=blue", identity)).rejects.toMatchObject({
+        code: "permission_denied",
+        param: "team_id",
+      });
     }
   });
 
   it("tells fallbacks of the class that is asked for, to those who may use them", async () => {
-    const metadata = async (query: string, identity?: Identity) => (await ask(query, identity)).data[0]?.metadata;
+    const metadata = async (query: string, identity?: Identity) =>
+      (await ask(query, identity)).data[0]?.metadata;
     expect(await metadata("include_metadata=true")).toEqual({
       fallbacks: ["b", "secret"],
       mode: "chat",
@@ -142,29 +202,50 @@ describe("the list of models", () => {
       context_window: 1_000,
     });
     const key = fakeIdentity({ models: ["a", "b"] });
-    expect(await metadata("include_metadata=true", key)).toMatchObject({ fallbacks: ["b"], access_groups: ["small"] });
+    expect(await metadata("include_metadata=true", key)).toMatchObject({
+      fallbacks: ["b"],
+      access_groups: ["small"],
+    });
     // `big` has no target that is available.
-    expect(await metadata("include_metadata=true&fallback_type=context_window")).toMatchObject({ fallbacks: [] });
+    expect(await metadata("include_metadata=true&fallback_type=context_window")).toMatchObject({
+      fallbacks: [],
+    });
     expect(await metadata("fallback_type=general")).toBeUndefined();
   });
 
   it("gives null for what it does not know", async () => {
     const { data } = await ask("include_metadata=true&include_model_access_groups=true");
-    expect(data.find(({ id }) => id === "b")?.metadata).toMatchObject({ fallbacks: [], pricing: null, context_window: null });
-    expect(data.at(-1)).toMatchObject({ id: "wild", object: "model", metadata: { mode: null, pricing: null } });
+    expect(data.find(({ id }) => id === "b")?.metadata).toMatchObject({
+      fallbacks: [],
+      pricing: null,
+      context_window: null,
+    });
+    expect(data.at(-1)).toMatchObject({
+      id: "wild",
+      object: "model",
+      metadata: { mode: null, pricing: null },
+    });
   });
 
-  it.each(["return_wildcard_routes", "include_model_access_groups", "only_model_access_groups", "include_metadata"])(
-    "refuses a %s that is no boolean",
-    async (name) => {
-      for (const value of ["", "maybe", "2", "null"]) {
-        await expect(ask(`${name}=${value}`)).rejects.toMatchObject({ code: "invalid_field", param: name });
-      }
-    },
-  );
+  it.each([
+    "return_wildcard_routes",
+    "include_model_access_groups",
+    "only_model_access_groups",
+    "include_metadata",
+  ])("refuses a %s that is no boolean", async (name) => {
+    for (const value of ["", "maybe", "2", "null"]) {
+      await expect(ask(`${name}=${value}`)).rejects.toMatchObject({
+        code: "invalid_field",
+        param: name,
+      });
+    }
+  });
 
   it("refuses another class of fallbacks, and ignores what it does not know", async () => {
-    await expect(ask("fallback_type=other")).rejects.toMatchObject({ code: "invalid_field", param: "fallback_type" });
+    await expect(ask("fallback_type=other")).rejects.toMatchObject({
+      code: "invalid_field",
+      param: "fallback_type",
+    });
     expect(await idsOf("scope=all&page=2")).toEqual(await idsOf());
   });
 });
@@ -172,17 +253,26 @@ describe("the list of models", () => {
 describe("one model", () => {
   it("is found under its raw and its encoded id, with metadata", async () => {
     const raw = await ask("", MASTER, { id: "m/gpt-a" });
-    expect(raw).toMatchObject({ id: "m/gpt-a", object: "model", owned_by: "main", metadata: { context_window: 1_000 } });
+    expect(raw).toMatchObject({
+      id: "m/gpt-a",
+      object: "model",
+      owned_by: "main",
+      metadata: { context_window: 1_000 },
+    });
     expect(await ask("", MASTER, { id: "m%2Fgpt-a" })).toEqual(raw);
     expect(await ask("", MASTER, { id: "m/anything" })).toMatchObject({ id: "m/anything" });
   });
 
   it("is refused alike when it is unknown, forbidden and unavailable", async () => {
     const key = fakeIdentity({ models: ["a"] });
-    const refusal = (id: string) => ask("", key, { id }).catch((error: Error) => error.message.replace(JSON.stringify(id), "?"));
+    const refusal = (id: string) =>
+      ask("", key, { id }).catch((error: Error) => error.message.replace(JSON.stringify(id), "?"));
     const all = await Promise.all(["none", "b", "big", "%zz"].map(refusal));
     expect(new Set(all)).toEqual(new Set(["The model ? does not exist or you may not use it."]));
-    await expect(ask("", key, { id: "b" })).rejects.toMatchObject({ code: "model_not_found", param: "model" });
+    await expect(ask("", key, { id: "b" })).rejects.toMatchObject({
+      code: "model_not_found",
+      param: "model",
+    });
   });
 });
 
@@ -209,9 +299,15 @@ describe("the details of models", () => {
   });
 
   it("are those of one model or target by litellm_model_id", async () => {
-    const of = async (id: string) => (await ask(`litellm_model_id=${id}`, MASTER, { step: "model-info" })).data;
-    expect(await of("b")).toMatchObject([{ model_name: "b", model_info: { input_cost_per_token: null } }]);
+    const of = async (id: string) =>
+      (await ask(`litellm_model_id=${id}`, MASTER, { step: "model-info" })).data;
+    expect(await of("b")).toMatchObject([
+      { model_name: "b", model_info: { input_cost_per_token: null } },
+    ]);
     expect((await of("main/gpt-a")).map((item) => item.model_name)).toEqual(["a", "m/gpt-a"]);
-    await expect(of("none")).rejects.toMatchObject({ code: "invalid_field", param: "litellm_model_id" });
+    await expect(of("none")).rejects.toMatchObject({
+      code: "invalid_field",
+      param: "litellm_model_id",
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** The step `model-info`: the facts of the models that a key may use, without credentials and upstream addresses. */
+/**
+ * The step `model-info`: the facts of the models that a key may use, without credentials and
+ * upstream addresses.
+ */
 
 import { defineStep, jsonReply } from "@sluice/kit";
 import type { Host, JsonObject, Model } from "@sluice/contract";
@@ -11,7 +14,8 @@ import { invalid } from "../spend/parameters.ts";
 export const modelInfo = defineStep<Record<string, never>>({
   name: "model-info",
   stability: "stable",
-  summary: "Answers with targets, prices, limits and capabilities of the models the key may use. Ends the pipeline.",
+  summary:
+    "Answers with targets, prices, limits and capabilities of the models the key may use. Ends the pipeline.",
   config: { type: "object", properties: {} },
   operations: ["models"],
   traits: { terminal: true },
@@ -24,17 +28,27 @@ export const modelInfo = defineStep<Record<string, never>>({
       async run({ exchange }) {
         const query = readModelsQuery(exchange.client.query);
         const viewer = await viewerOf(callerOf(exchange), query.teamId, host.authority);
-        const shown = [...view.models(viewer), ...(query.withWildcards ? view.wildcards(viewer) : [])];
-        exchange.reply = jsonReply({ data: chosen(shown, query.deploymentId).map((model) => itemOf(model, host)) });
+        const shown = [
+          ...view.models(viewer),
+          ...(query.withWildcards ? view.wildcards(viewer) : []),
+        ];
+        exchange.reply = jsonReply({
+          data: chosen(shown, query.deploymentId).map((model) => itemOf(model, host)),
+        });
       },
     };
   },
 });
 
-/** All models, or those of one id: a model's own, or that of a target. Throws `invalid_field` when there is none. */
+/**
+ * All models, or those of one id: a model's own, or that of a target. Throws `invalid_field` when
+ * there is none.
+ */
 function chosen(shown: readonly Model[], id: string | undefined): readonly Model[] {
   if (id === undefined) return shown;
-  const found = shown.filter((model) => model.id === id || model.targets.some((target) => target.id === id));
+  const found = shown.filter(
+    (model) => model.id === id || model.targets.some((target) => target.id === id),
+  );
   if (found.length === 0)
     throw invalid(
       "litellm_model_id",
@@ -46,7 +60,8 @@ function chosen(shown: readonly Model[], id: string | undefined): readonly Model
 function itemOf(model: Model, host: Host): JsonObject {
   return {
     model_name: model.id,
-    // Tools for LiteLLM read these fields: the target's public name, without its credential or address.
+    // Tools for LiteLLM read these fields: the target's public name, without its credential or
+    // address.
     ...(model.targets[0] === undefined ? {} : { litellm_params: { model: model.targets[0].id } }),
     targets: model.targets.map(({ provider, model: name }) => ({ provider, model: name })),
     model_info: modelInfoOf(model, host),

@@ -33,22 +33,32 @@ export function readModelsQuery(query: string): ModelsQuery {
 }
 
 /**
- * The identity whose models are shown: the caller's own, bounded by the team that the query names. Throws
- * `permission_denied` for a team that the caller does not belong to; the master key may name any, and gets `not_found` for one
- * that does not exist.
+ * The identity whose models are shown: the caller's own, bounded by the team that the query names.
+ * Throws `permission_denied` for a team that the caller does not belong to; the master key may name
+ * any, and gets `not_found` for one that does not exist.
  */
-export async function viewerOf(identity: Identity, teamId: string | undefined, authority: Authority): Promise<Identity> {
+export async function viewerOf(
+  identity: Identity,
+  teamId: string | undefined,
+  authority: Authority,
+): Promise<Identity> {
   if (teamId === undefined) return identity;
   if (identity.kind === "key") {
     // The key's models are already bounded by its team.
     if (teamId === identity.teamId) return identity;
-    throw new GatewayError("permission_denied", "A key may name its own team only.", { param: "team_id" });
+    throw new GatewayError("permission_denied", "A key may name its own team only.", {
+      param: "team_id",
+    });
   }
   const teamModels = await authority.teamModels(teamId);
   if (teamModels === undefined)
-    throw new GatewayError("not_found", "The team in team_id does not exist. GET /team/list lists the teams.", {
-      param: "team_id",
-    });
+    throw new GatewayError(
+      "not_found",
+      "The team in team_id does not exist. GET /team/list lists the teams.",
+      {
+        param: "team_id",
+      },
+    );
   return { ...identity, teamId, teamModels };
 }
 
@@ -56,6 +66,9 @@ function fallbackClassOf(value: string | undefined): FallbackClass {
   if (value === undefined) return "general";
   const found = CLASSES.find((name) => name === value);
   if (found === undefined)
-    throw invalid("fallback_type", `The query parameter fallback_type must be one of ${CLASSES.join(", ")}.`);
+    throw invalid(
+      "fallback_type",
+      `The query parameter fallback_type must be one of ${CLASSES.join(", ")}.`,
+    );
   return found;
 }

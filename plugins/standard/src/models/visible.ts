@@ -12,13 +12,19 @@ export interface AccessGroup {
 
 /** The models of a generation, seen by identities. */
 export interface ModelView {
-  /** Models that a request may name, each once: entries in the order of the file, wildcards as the known models that they match. */
+  /**
+   * Models that a request may name, each once: entries in the order of the file, wildcards as the
+   * known models that they match.
+   */
   models(viewer: Identity): readonly Model[];
   /** Wildcards as they are written. */
   wildcards(viewer: Identity): readonly Model[];
   /** The groups whose models, all of them, the identity may use. */
   groups(viewer: Identity): readonly AccessGroup[];
-  /** The model of an id; `undefined` if it is unknown, cannot be served, or is forbidden to the identity. */
+  /**
+   * The model of an id; `undefined` if it is unknown, cannot be served, or is forbidden to the
+   * identity.
+   */
   find(viewer: Identity, id: string): Model | undefined;
 }
 
@@ -27,14 +33,17 @@ export function createModelView(host: Host): ModelView {
   const { models: catalog, authority } = host;
   const listed = catalog.list();
   let expanded: readonly Model[] | undefined;
-  const sees = (viewer: Identity) => (model: Model) => isServable(viewer, model, catalog, authority);
+  const sees = (viewer: Identity) => (model: Model) =>
+    isServable(viewer, model, catalog, authority);
   const find = (viewer: Identity, id: string): Model | undefined => {
     const model = catalog.find(id);
     return model !== undefined && isServable(viewer, model, catalog, authority) ? model : undefined;
   };
   return {
     models(viewer) {
-      expanded ??= listed.flatMap((entry) => (isWildcard(entry.id) ? knownModels(entry, host) : [entry]));
+      expanded ??= listed.flatMap((entry) =>
+        isWildcard(entry.id) ? knownModels(entry, host) : [entry],
+      );
       // A key may name a model that only a wildcard serves.
       const own = [...viewer.models, ...(viewer.teamModels ?? [])].flatMap((id) =>
         isWildcard(id) ? [] : (find(viewer, id) ?? []),
@@ -51,7 +60,9 @@ function isWildcard(id: string): boolean {
   return id.endsWith("*");
 }
 
-/** The known models that a wildcard serves, without those that a longer wildcard or an entry serves. */
+/**
+ * The known models that a wildcard serves, without those that a longer wildcard or an entry serves.
+ */
 function knownModels(entry: Model, host: Host): readonly Model[] {
   const prefix = entry.id.slice(0, -1);
   return entry.targets
@@ -64,18 +75,29 @@ function knownModels(entry: Model, host: Host): readonly Model[] {
 function namesAt({ provider, model }: Target, { mode }: Model, host: Host): readonly string[] {
   const instance = host.providers.find(provider);
   const [before, after, ...more] = model.split("*");
-  if (instance === undefined || before === undefined || after === undefined || more.length > 0) return [];
+  if (instance === undefined || before === undefined || after === undefined || more.length > 0)
+    return [];
   return host.directory
     .list(pricedAs(instance))
     .filter((known) => known.mode === mode)
     .map(({ name }) => name)
-    .filter((name) => name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after))
+    .filter(
+      (name) =>
+        name.length > before.length + after.length &&
+        name.startsWith(before) &&
+        name.endsWith(after),
+    )
     .map((name) => name.slice(before.length, name.length - after.length));
 }
 
-function groupsOf(listed: readonly Model[], viewer: Identity, authority: Authority): readonly AccessGroup[] {
+function groupsOf(
+  listed: readonly Model[],
+  viewer: Identity,
+  authority: Authority,
+): readonly AccessGroup[] {
   const members = new Map<string, Model[]>();
-  for (const model of listed) for (const name of model.accessGroups) members.set(name, [...(members.get(name) ?? []), model]);
+  for (const model of listed)
+    for (const name of model.accessGroups) members.set(name, [...(members.get(name) ?? []), model]);
   return [...members]
     .filter(([, models]) => models.every((model) => authority.mayUse(viewer, model)))
     .map(([name, models]) => ({ name, ownedBy: models[0]?.ownedBy ?? "" }));

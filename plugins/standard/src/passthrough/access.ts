@@ -1,4 +1,7 @@
-/** Access to native endpoints: a provider declares them, an operator may open others, and a key's model list narrows them. */
+/**
+ * Access to native endpoints: a provider declares them, an operator may open others, and a key's
+ * model list narrows them.
+ */
 
 import { COMMON_ENDPOINTS } from "@sluice/kit/internals";
 import {
@@ -39,7 +42,11 @@ export interface NativePlace {
 const matchCommon = createNativeMatcher(COMMON_ENDPOINTS);
 
 /** The access to a provider. */
-export function createNativeAccess({ name, translation, endpoints: open = "inference" }: ProviderInstance): NativeAccess {
+export function createNativeAccess({
+  name,
+  translation,
+  endpoints: open = "inference",
+}: ProviderInstance): NativeAccess {
   const { root = "", endpoints } = translation.native ?? {};
   const opened = typeof open === "string" ? undefined : createOpenMatcher(open);
   return {
@@ -48,12 +55,22 @@ export function createNativeAccess({ name, translation, endpoints: open = "infer
     declares: endpoints !== undefined,
     match: endpoints === undefined ? matchCommon : createNativeMatcher(endpoints),
     // Every path of a provider without declarations is an endpoint.
-    isOpen: (method, path) => open === "all" || opened?.(method, path) === true || (endpoints === undefined && method === "POST"),
+    isOpen: (method, path) =>
+      open === "all" ||
+      opened?.(method, path) === true ||
+      (endpoints === undefined && method === "POST"),
   };
 }
 
-/** The endpoint of a permitted call. Throws `permission_denied` for any other, and names the option that opens it. */
-export function placeOf(access: NativeAccess, { method, url }: HttpCall, identity: Identity): NativePlace {
+/**
+ * The endpoint of a permitted call. Throws `permission_denied` for any other, and names the option
+ * that opens it.
+ */
+export function placeOf(
+  access: NativeAccess,
+  { method, url }: HttpCall,
+  identity: Identity,
+): NativePlace {
   const path = pathFromRoot(url, access);
   const match = path === undefined ? undefined : access.match(method, path);
   const place = { path: path ?? "", match };
@@ -68,15 +85,20 @@ export function placeOf(access: NativeAccess, { method, url }: HttpCall, identit
 }
 
 /**
- * A key that is limited to models may reach those only: a catalogue model it may use must have this target, or its list
- * must name `provider/model`. A request that names no model is not for such a key.
+ * A key that is limited to models may reach those only: a catalogue model it may use must have this
+ * target, or its list must name `provider/model`. A request that names no model is not for such a
+ * key.
  */
 export function checkModel(identity: Identity, target: Target, rules: ModelRules): void {
   if (!isLimited(identity)) return;
   if (target.model === "") throw namesNoModel();
   if (mayUseTarget(identity, target, rules)) return;
   const shown = JSON.stringify(target.model.slice(0, 200));
-  throw new GatewayError("model_not_found", `The model ${shown} does not exist or you may not use it.`, { param: "model" });
+  throw new GatewayError(
+    "model_not_found",
+    `The model ${shown} does not exist or you may not use it.`,
+    { param: "model" },
+  );
 }
 
 /** The key's models. */
@@ -95,7 +117,10 @@ export function mayUseTarget(identity: Identity, target: Target, rules: ModelRul
     accessGroups: [],
     ownedBy: target.provider,
   };
-  const candidates = [direct, ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id))];
+  const candidates = [
+    direct,
+    ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id)),
+  ];
   return candidates.some((model) => rules.authority.mayUse(identity, model));
 }
 
@@ -105,6 +130,7 @@ export function isLimited({ kind, models, teamModels = [] }: Identity): boolean 
 }
 
 function namesNoModel(): GatewayError {
-  const message = "This key has a model list, and the request names no model. Name a model, or use a key without a model list.";
+  const message =
+    "This key has a model list, and the request names no model. Name a model, or use a key without a model list.";
   return new GatewayError("permission_denied", message, { param: "model" });
 }

@@ -1,4 +1,7 @@
-/** The configured targets that native requests reach: a target's own price and its forwarded members hold at its native address too. */
+/**
+ * The configured targets that native requests reach: a target's own price and its forwarded members
+ * hold at its native address too.
+ */
 
 import type { Identity, Model, ModelCatalog, Target } from "@sluice/contract";
 import type { ModelRules } from "./access.ts";
@@ -24,8 +27,13 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
   return {
     find(identity, id) {
       index ??= indexOf(models);
-      const candidates = [...(index.exact.get(id) ?? []), ...index.wildcards.filter(({ target }) => matches(target.id, id))];
-      const usable = candidates.filter(({ model }) => identity.kind === "master" || authority.mayUse(identity, model));
+      const candidates = [
+        ...(index.exact.get(id) ?? []),
+        ...index.wildcards.filter(({ target }) => matches(target.id, id)),
+      ];
+      const usable = candidates.filter(
+        ({ model }) => identity.kind === "master" || authority.mayUse(identity, model),
+      );
       const ordered = [...usable, ...candidates];
       return (ordered.find(({ target }) => target.price !== undefined) ?? ordered[0])?.target;
     },
@@ -50,7 +58,10 @@ function indexOf(models: ModelCatalog): TargetIndex {
   return { exact, wildcards };
 }
 
-/** Whether an id is one of a target with a `*`: what stands before and behind the first one is compared. */
+/**
+ * Whether an id is one of a target with a `*`: what stands before and behind the first one is
+ * compared.
+ */
 function matches(pattern: string, id: string): boolean {
   const star = pattern.indexOf("*");
   const [before, behind] = [pattern.slice(0, star), pattern.slice(pattern.lastIndexOf("*") + 1)];

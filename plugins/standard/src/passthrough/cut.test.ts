@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutMembers } from "./cut.ts";
 
-const cut = (text: string, ...names: string[]): string => Buffer.from(cutMembers(Buffer.from(text), names)).toString();
+const cut = (text: string, ...names: string[]): string =>
+  Buffer.from(cutMembers(Buffer.from(text), names)).toString();
 
 describe("cutMembers", () => {
   it.each([
@@ -13,7 +14,11 @@ describe("cutMembers", () => {
     ['{"a":1,"b":2}', ["a", "b"], "{}"],
     ['{ "a" : 1 }', ["a"], "{  }"],
     ['{"a":1}', ["x"], '{"a":1}'],
-    ['{"n":12345678901234567890,"tags":["a","b"],"m":{"tags":1}}', ["tags"], '{"n":12345678901234567890,"m":{"tags":1}}'],
+    [
+      '{"n":12345678901234567890,"tags":["a","b"],"m":{"tags":1}}',
+      ["tags"],
+      '{"n":12345678901234567890,"m":{"tags":1}}',
+    ],
   ])("%s without %j is %s", (text, names, expected) => {
     expect(cut(text, ...names)).toBe(expected);
   });

@@ -1,4 +1,7 @@
-/** The step `passthrough`: forwards a native request to a provider and returns its reply, byte for byte. */
+/**
+ * The step `passthrough`: forwards a native request to a provider and returns its reply, byte for
+ * byte.
+ */
 
 import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
@@ -22,10 +25,23 @@ import {
   type ProviderInstance,
   type Target,
 } from "@sluice/contract";
-import { checkModel, createNativeAccess, type ModelRules, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
+import {
+  checkModel,
+  createNativeAccess,
+  type ModelRules,
+  type NativeAccess,
+  type NativePlace,
+  placeOf,
+} from "./access.ts";
 import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
-import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./request.ts";
+import {
+  checkSlashes,
+  markedModel,
+  nativeEndpoint,
+  nativeHeaders,
+  nativeQuery,
+} from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
 import { refuseSteering } from "../provider/steering.ts";
 import { openUpstreams } from "../provider/upstreams.ts";
@@ -50,14 +66,16 @@ const FREE: Price = { free: true, source: "native endpoint" };
 export const passthrough = defineStep<PassthroughConfig>({
   name: "passthrough",
   stability: "beta",
-  summary: "Relays native requests to a provider and its replies to the client, byte for byte. Ends the pipeline.",
+  summary:
+    "Relays native requests to a provider and its replies to the client, byte for byte. Ends the pipeline.",
   config: {
     type: "object",
     properties: {
       providers: {
         type: "array",
         items: { type: "string" },
-        description: "Names of the providers that clients may call. Absent: every configured one. Example: `[openai]`.",
+        description:
+          "Names of the providers that clients may call. Absent: every configured one. Example: `[openai]`.",
       },
     },
   },
@@ -69,7 +87,10 @@ export const passthrough = defineStep<PassthroughConfig>({
   create(config, host) {
     const upstreams = openUpstreams(host);
     const reachable = new Map(
-      [...upstreams].map(([name, found]) => [name, { ...found, access: createNativeAccess(found.instance) }]),
+      [...upstreams].map(([name, found]) => [
+        name,
+        { ...found, access: createNativeAccess(found.instance) },
+      ]),
     );
     const { authority, clock, models, providers } = host;
     const rules = { authority, models };
@@ -77,7 +98,8 @@ export const passthrough = defineStep<PassthroughConfig>({
     return {
       async run({ exchange }) {
         const { client, identity, request } = exchange;
-        if (identity === undefined) throw new GatewayError("permission_denied", "Native routes need a key.");
+        if (identity === undefined)
+          throw new GatewayError("permission_denied", "Native routes need a key.");
         const prefix = client.parameters.provider ?? "";
         const name = providerName(prefix, providers);
         const found = reachable.get(name);
@@ -99,10 +121,18 @@ export const passthrough = defineStep<PassthroughConfig>({
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
         const model = modelOf(native, place, request?.model ?? "", translation);
         const usage = usageOf(native.method, place, access);
-        const target = checkedTarget(exchange, { provider, usage, targets, rules }, targetOf(name, model));
+        const target = checkedTarget(
+          exchange,
+          { provider, usage, targets, rules },
+          targetOf(name, model),
+        );
         // The row has the requested model, from the path or the body.
-        if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
-        const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
+        if (request !== undefined && model !== request.model)
+          exchange.request = { ...request, model };
+        const call =
+          place.match === undefined
+            ? wanted
+            : withoutGatewayFields(exchange, wanted, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const entry = entering instanceof Promise ? await entering : entering;
         const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));
@@ -147,7 +177,11 @@ interface TargetParts {
  * The target with the price of its calls: none for a free endpoint, else the configured one. Throws
  * for a model or a tool that the key may not use.
  */
-function checkedTarget({ identity, request }: Exchange, parts: TargetParts, target: Target): Target {
+function checkedTarget(
+  { identity, request }: Exchange,
+  parts: TargetParts,
+  target: Target,
+): Target {
   const { provider, usage, targets, rules } = parts;
   if (identity === undefined) return target;
   checkModel(identity, target, rules);
@@ -160,8 +194,15 @@ function checkedTarget({ identity, request }: Exchange, parts: TargetParts, targ
   return price === undefined ? target : { ...target, price };
 }
 
-/** The model of a request: the path's, or else the body's. Throws `invalid_field` when they differ. */
-function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBody: string, translation: Provider): string {
+/**
+ * The model of a request: the path's, or else the body's. Throws `invalid_field` when they differ.
+ */
+function modelOf(
+  native: PassthroughRequest,
+  { path, match }: NativePlace,
+  inBody: string,
+  translation: Provider,
+): string {
   const { headers } = native;
   switch (match?.endpoint.model) {
     case "none":
@@ -177,15 +218,23 @@ function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBod
       if (inPath === "" || inBody === "") return inPath === "" ? inBody : inPath;
       // Google prefixes a model with its collection.
       if (inBody === inPath || inBody === `models/${inPath}`) return inPath;
-      throw new GatewayError("invalid_field", "The field model names another model than the path does. Send one of the two.", {
-        param: "model",
-      });
+      throw new GatewayError(
+        "invalid_field",
+        "The field model names another model than the path does. Send one of the two.",
+        {
+          param: "model",
+        },
+      );
     }
   }
 }
 
 /** The call without gateway-only members. The reply lists the ones that have no effect. */
-function withoutGatewayFields(exchange: Exchange, call: HttpCall, { nativeFields = [] }: Provider["capabilities"]): HttpCall {
+function withoutGatewayFields(
+  exchange: Exchange,
+  call: HttpCall,
+  { nativeFields = [] }: Provider["capabilities"],
+): HttpCall {
   const cut = exchange.request?.cut?.filter((name) => !nativeFields.includes(name)) ?? [];
   if (cut.length === 0 || !(call.body instanceof Uint8Array)) return call;
   const dropped = cut.filter((name) => gatewayFieldKind(name) !== "own");
@@ -212,6 +261,7 @@ function imageTraits({ size, quality }: JsonObject = {}): Omit<ImageUsage, "coun
 function gatewayAddress(client: ClientRequest, prefix: string): string | undefined {
   const host = client.header("host");
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined;
-  const scheme = client.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ? "https" : "http";
+  const scheme =
+    client.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ? "https" : "http";
   return `${scheme}://${host}/${prefix}`;
 }

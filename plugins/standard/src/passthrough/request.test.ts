@@ -5,7 +5,10 @@ it.each([
   ["v1/files", ""],
   ["v1beta/models/gemini-2.0-flash:generateContent", "gemini-2.0-flash"],
   ["openai/deployments/my-gpt/chat/completions", "my-gpt"],
-  ["model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+  [
+    "model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",
+    "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  ],
 ])("the path %s is marked with the model %j", (path, model) => {
   expect(markedModel(path)).toBe(model);
 });

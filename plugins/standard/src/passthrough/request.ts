@@ -1,11 +1,15 @@
-/** Prepares a native request for the upstream: a checked path, a query without keys, headers from an allow-list. */
+/**
+ * Prepares a native request for the upstream: a checked path, a query without keys, headers from an
+ * allow-list.
+ */
 
 import { createHmac } from "node:crypto";
 import { type ClientRequest, GatewayError, type NativeApi } from "@sluice/contract";
 
 /**
- * Request headers that every API receives. The list has no credentials, cookies, forwarding or hop-by-hop headers, so none can leak
- * under a new name. A provider declares the headers of its own API.
+ * Request headers that every API receives. The list has no credentials, cookies, forwarding or
+ * hop-by-hop headers, so none can leak under a new name. A provider declares the headers of its own
+ * API.
  */
 const FORWARDED = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
@@ -22,12 +26,18 @@ const SUSPICIOUS = /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[\\;#\s]|%(?:2e|5c|00|25)|[^\x2
 const ENCODED_SLASH = /%2f/i;
 
 /**
- * The native path, as the client wrote it. Throws `invalid_field` for one that could leave the provider's own address. Encoded slashes
- * are left to {@link checkSlashes}, because some endpoints have them in the name of a model.
+ * The native path, as the client wrote it. Throws `invalid_field` for one that could leave the
+ * provider's own address. Encoded slashes are left to {@link checkSlashes}, because some endpoints
+ * have them in the name of a model.
  */
 export function nativeEndpoint(client: ClientRequest): string {
   const endpoint = client.parameters.endpoint ?? "";
-  if (endpoint === "" || endpoint.length > MAX_ENDPOINT_CHARACTERS || SUSPICIOUS.test(`/${endpoint}`)) throw unsafePath();
+  if (
+    endpoint === "" ||
+    endpoint.length > MAX_ENDPOINT_CHARACTERS ||
+    SUSPICIOUS.test(`/${endpoint}`)
+  )
+    throw unsafePath();
   return endpoint;
 }
 
@@ -43,7 +53,10 @@ function unsafePath(): GatewayError {
   );
 }
 
-/** The query without keys: the credential of the call is the provider's. Some upstreams end a parameter at a semicolon too. */
+/**
+ * The query without keys: the credential of the call is the provider's. Some upstreams end a
+ * parameter at a semicolon too.
+ */
 export function nativeQuery(query: string): string {
   if (query === "") return "";
   return query
@@ -58,8 +71,15 @@ function nameOf(pair: string): string {
     .toLowerCase();
 }
 
-/** The forwarded headers. `keyId` separates the repeats of keys, which all share the provider's account. */
-export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeApi | undefined): Record<string, string> {
+/**
+ * The forwarded headers. `keyId` separates the repeats of keys, which all share the provider's
+ * account.
+ */
+export function nativeHeaders(
+  client: ClientRequest,
+  keyId: string,
+  api: NativeApi | undefined,
+): Record<string, string> {
   // A compressed reply cannot be searched for the credential.
   const headers: Record<string, string> = { "user-agent": "sluice", "accept-encoding": "identity" };
   for (const name of nativeHeaderNames(api)) {
@@ -67,7 +87,8 @@ export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeA
     if (value !== undefined) headers[name] = value;
   }
   const repeat = client.header(REPEAT_HEADER);
-  if (repeat !== undefined) headers[REPEAT_HEADER] = createHmac("sha256", keyId).update(repeat).digest("base64url");
+  if (repeat !== undefined)
+    headers[REPEAT_HEADER] = createHmac("sha256", keyId).update(repeat).digest("base64url");
   return headers;
 }
 

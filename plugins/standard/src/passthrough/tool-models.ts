@@ -7,36 +7,65 @@ import { isLimited, mayUseTarget, type ModelRules } from "./access.ts";
 /** Members of a body that hold tools, and members of the same kind. */
 const TOOL_LISTS = ["tools", "plugins"] as const;
 
-/** Members of a tool with the client's own content: a property of a schema may be called `model`. */
-const SCHEMAS: ReadonlySet<string> = new Set(["parameters", "input_schema", "inputSchema", "json_schema", "schema", "function"]);
+/**
+ * Members of a tool with the client's own content: a property of a schema may be called `model`.
+ */
+const SCHEMAS: ReadonlySet<string> = new Set([
+  "parameters",
+  "input_schema",
+  "inputSchema",
+  "json_schema",
+  "schema",
+  "function",
+]);
 
 /** Members that name models. */
 const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models"]);
 
-/** Tools that run a model of the upstream's choice without a `model` (platform.openai.com/docs/guides/tools-image-generation). */
+/**
+ * Tools that run a model of the upstream's choice without a `model`
+ * (platform.openai.com/docs/guides/tools-image-generation).
+ */
 const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
 
 const MAX_DEPTH = 16;
 
 /** Throws `permission_denied` for a tool whose model the key may not use. `param` is the place. */
-export function checkToolModels(identity: Identity, provider: string, body: JsonObject, rules: ModelRules): void {
+export function checkToolModels(
+  identity: Identity,
+  provider: string,
+  body: JsonObject,
+  rules: ModelRules,
+): void {
   if (!isLimited(identity)) return;
   const check = (model: JsonValue, place: string): void => {
     const isAllowed =
-      typeof model === "string" && model !== "" && mayUseTarget(identity, { id: `${provider}/${model}`, provider, model }, rules);
+      typeof model === "string" &&
+      model !== "" &&
+      mayUseTarget(identity, { id: `${provider}/${model}`, provider, model }, rules);
     if (!isAllowed) throw refusal(place, `${place} names a model that this key may not use.`);
   };
   const walk = (value: JsonValue | undefined, place: string, depth: number): void => {
-    if (depth > MAX_DEPTH) throw refusal(place, `${place} is nested too deeply to be checked for models.`);
+    if (depth > MAX_DEPTH)
+      throw refusal(place, `${place} is nested too deeply to be checked for models.`);
     if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly JsonValue[]).entries()) walk(item, `${place}[${index}]`, depth + 1);
+      for (const [index, item] of (value as readonly JsonValue[]).entries())
+        walk(item, `${place}[${index}]`, depth + 1);
     } else if (isObject(value)) {
-      if (typeof value.type === "string" && RUN_A_MODEL.has(value.type) && value.model === undefined)
-        throw refusal(`${place}.model`, `${place} runs a model and names none: send one that this key may use.`);
+      if (
+        typeof value.type === "string" &&
+        RUN_A_MODEL.has(value.type) &&
+        value.model === undefined
+      )
+        throw refusal(
+          `${place}.model`,
+          `${place} runs a model and names none: send one that this key may use.`,
+        );
       for (const [name, member] of Object.entries(value)) {
         const inner = `${place}.${name}`;
         if (MODEL_NAMES.has(name) && member !== undefined && member !== null) {
-          if (Array.isArray(member)) for (const each of member as readonly JsonValue[]) check(each, inner);
+          if (Array.isArray(member))
+            for (const each of member as readonly JsonValue[]) check(each, inner);
           else check(member, inner);
         } else if (!SCHEMAS.has(name)) walk(member, inner, depth + 1);
       }

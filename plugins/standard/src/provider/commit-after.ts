@@ -1,4 +1,7 @@
-/** The option `commit_after` of the step `provider`: how long a stream is held back after its first content. */
+/**
+ * The option `commit_after` of the step `provider`: how long a stream is held back after its first
+ * content.
+ */
 
 import { parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
@@ -27,7 +30,11 @@ export const commitAfterSchema: JsonSchema = {
       description:
         "Tokens of content, such as 20, estimated: one for every whole four bytes of an event's text, at least one for an event with text.",
     },
-    ms: { type: "string", format: "duration", description: "Time since the first content, such as 300ms." },
+    ms: {
+      type: "string",
+      format: "duration",
+      description: "Time since the first content, such as 300ms.",
+    },
     bytes: {
       type: "string",
       format: "size",
@@ -40,7 +47,13 @@ export const commitAfterSchema: JsonSchema = {
 export function checkCommitAfter(config: CommitAfterConfig | undefined): readonly ConfigFault[] {
   if (config?.bytes === undefined || (parseSize(config.bytes) ?? 0) <= MAX_HELD_BYTES) return [];
   const path = ["commit_after", "bytes"];
-  return [{ path, message: `\`${config.bytes}\` is more than a stream may hold back`, fix: "write at most 256kb" }];
+  return [
+    {
+      path,
+      message: `\`${config.bytes}\` is more than a stream may hold back`,
+      fix: "write at most 256kb",
+    },
+  ];
 }
 
 /** The option in numbers. */

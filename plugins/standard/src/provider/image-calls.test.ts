@@ -7,7 +7,15 @@ import { callForImages } from "./image-calls.ts";
 function request(body: JsonObject): ProviderRequest {
   const { document } = fakeRequest({ model: "m", prompt: "x", ...body });
   const target = fakeTarget("openai", "dall-e-3");
-  return { operation: "images", document, target, replyModel: "m", stream: false, replyId: "x", createdSeconds: 7 };
+  return {
+    operation: "images",
+    document,
+    target,
+    replyModel: "m",
+    stream: false,
+    replyId: "x",
+    createdSeconds: 7,
+  };
 }
 
 /** An upstream that remembers how many images each call asked for, and makes them. */
@@ -20,8 +28,14 @@ function upstream(fails?: number) {
     await Promise.resolve();
     ended += 1;
     if (number === fails) throw new Error("refused");
-    const data = Array.from({ length: Number(n ?? 1) }, (_, index) => ({ url: `${number}-${index}` }));
-    return { kind: "whole", status: 200, document: writtenDocument({ created: number, data, usage: { input_tokens: 1 } }) };
+    const data = Array.from({ length: Number(n ?? 1) }, (_, index) => ({
+      url: `${number}-${index}`,
+    }));
+    return {
+      kind: "whole",
+      status: 200,
+      document: writtenDocument({ created: number, data, usage: { input_tokens: 1 } }),
+    };
   };
   return { asked, caller: { attempt }, ended: () => ended };
 }
@@ -32,11 +46,14 @@ const value = async (reply: Promise<Reply>) => {
 };
 
 describe("an image request", () => {
-  it.each<[JsonObject]>([[{}], [{ n: 1 }], [{ n: null }]])("of %j is one call, as it is", async (body) => {
-    const { asked, caller } = upstream();
-    await callForImages(request(body), 1, caller);
-    expect(asked).toEqual([body.n]);
-  });
+  it.each<[JsonObject]>([[{}], [{ n: 1 }], [{ n: null }]])(
+    "of %j is one call, as it is",
+    async (body) => {
+      const { asked, caller } = upstream();
+      await callForImages(request(body), 1, caller);
+      expect(asked).toEqual([body.n]);
+    },
+  );
 
   it("is one call where a call makes as many images as are wanted", async () => {
     const { asked, caller } = upstream();
@@ -62,7 +79,10 @@ describe("an image request", () => {
 
   it("is refused when it would take more than ten calls", async () => {
     const { asked, caller } = upstream();
-    await expect(callForImages(request({ n: 11 }), 1, caller)).rejects.toMatchObject({ code: "invalid_field", param: "n" });
+    await expect(callForImages(request({ n: 11 }), 1, caller)).rejects.toMatchObject({
+      code: "invalid_field",
+      param: "n",
+    });
     expect(asked).toEqual([]);
   });
 });

@@ -17,14 +17,22 @@ const WHOLE =
 const STREAM = 'data: {"model":"alias","choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n';
 
 /** A provider without a network, and the requests it was given. */
-function fakeProvider(parts: Partial<Provider> = {}, status = 200): { instance: ProviderInstance; requests: ProviderRequest[] } {
+function fakeProvider(
+  parts: Partial<Provider> = {},
+  status = 200,
+): { instance: ProviderInstance; requests: ProviderRequest[] } {
   const requests: ProviderRequest[] = [];
   const translation: Provider = {
     capabilities: { operations: ["chat"], streaming: true, tools: false },
     encode(request) {
       requests.push(request);
       const type = request.stream ? "text/event-stream" : "application/json";
-      return { kind: "local", status, headers: { "content-type": type }, body: [request.stream ? STREAM : WHOLE] };
+      return {
+        kind: "local",
+        status,
+        headers: { "content-type": type },
+        body: [request.stream ? STREAM : WHOLE],
+      };
     },
     decode: (body, { replyModel }) => decodeChat(body, replyModel),
     stream: ({ replyModel }) => createChatTranslator(replyModel),
@@ -32,11 +40,16 @@ function fakeProvider(parts: Partial<Provider> = {}, status = 200): { instance: 
     ...parts,
   };
   const timeouts = { connectMs: 1_000, firstByteMs: 1_000, idleMs: 1_000 };
-  return { instance: { name: "mine", use: "fake", translation, timeouts, connections: 4 }, requests };
+  return {
+    instance: { name: "mine", use: "fake", translation, timeouts, connections: 4 },
+    requests,
+  };
 }
 
 function hostOf(instance: ProviderInstance): Host {
-  return fakeHost({ providers: { find: (name) => (name === "mine" ? instance : undefined), names: () => ["mine"] } });
+  return fakeHost({
+    providers: { find: (name) => (name === "mine" ? instance : undefined), names: () => ["mine"] },
+  });
 }
 
 function exchangeOf(body: object, parts: Partial<Model> = {}): Exchange {
@@ -63,7 +76,11 @@ describe("the provider step", () => {
     const { instance, requests } = fakeProvider();
     const exchange = exchangeOf({});
     await run(exchange, instance);
-    expect(exchange.reply).toMatchObject({ kind: "whole", status: 200, document: { value: { model: "alias" } } });
+    expect(exchange.reply).toMatchObject({
+      kind: "whole",
+      status: 200,
+      document: { value: { model: "alias" } },
+    });
     expect(requests).toMatchObject([
       {
         operation: "chat",
@@ -74,7 +91,14 @@ describe("the provider step", () => {
       },
     ]);
     expect(exchange.attempts).toMatchObject([
-      { number: 1, provider: "fake", outcome: "success", usage: { totalTokens: 3 }, usageSource: "provider", error: undefined },
+      {
+        number: 1,
+        provider: "fake",
+        outcome: "success",
+        usage: { totalTokens: 3 },
+        usageSource: "provider",
+        error: undefined,
+      },
     ]);
   });
 
@@ -83,7 +107,8 @@ describe("the provider step", () => {
     const exchange = exchangeOf({ stream: true });
     await run(exchange, instance);
     const frames: unknown[] = [];
-    if (exchange.reply?.kind === "stream") for await (const frame of exchange.reply.frames) frames.push(frame.chunk());
+    if (exchange.reply?.kind === "stream")
+      for await (const frame of exchange.reply.frames) frames.push(frame.chunk());
     expect(frames).toMatchObject([{ choices: [{ delta: { content: "hi" } }] }]);
     expect(exchange.attempts).toMatchObject([{ outcome: "success" }]);
   });
@@ -92,7 +117,9 @@ describe("the provider step", () => {
     const { instance } = fakeProvider({}, 503);
     const exchange = exchangeOf({});
     await expect(run(exchange, instance)).rejects.toMatchObject({ code: "upstream_overloaded" });
-    expect(exchange.attempts).toMatchObject([{ outcome: "failure", error: { code: "upstream_overloaded" }, usage: undefined }]);
+    expect(exchange.attempts).toMatchObject([
+      { outcome: "failure", error: { code: "upstream_overloaded" }, usage: undefined },
+    ]);
     expect(exchange.attempts[0]?.endedAtMs).toBeDefined();
     expect(exchange.reply).toBeUndefined();
   });
@@ -101,7 +128,9 @@ describe("the provider step", () => {
     const { instance } = fakeProvider({ decode: () => JSON.parse("{") as never });
     const exchange = exchangeOf({});
     await expect(run(exchange, instance)).rejects.toMatchObject({ code: "plugin_failed" });
-    expect(exchange.attempts).toMatchObject([{ outcome: "failure", error: { code: "plugin_failed" } }]);
+    expect(exchange.attempts).toMatchObject([
+      { outcome: "failure", error: { code: "plugin_failed" } },
+    ]);
   });
 
   it("makes no attempt of a request that cannot be encoded", async () => {
@@ -117,7 +146,9 @@ describe("the provider step", () => {
   });
 
   it("makes no attempt at an operation that the provider cannot do", async () => {
-    const { instance } = fakeProvider({ capabilities: { operations: ["embeddings"], streaming: false, tools: false } });
+    const { instance } = fakeProvider({
+      capabilities: { operations: ["embeddings"], streaming: false, tools: false },
+    });
     const exchange = exchangeOf({});
     await expect(run(exchange, instance)).rejects.toMatchObject({ code: "unsupported_parameter" });
     expect(exchange.attempts).toEqual([]);
@@ -128,6 +159,9 @@ describe("the provider step", () => {
     ["a target without its provider", [fakeTarget("other", "x")]],
   ])("says that a model with %s has no credential", async (_what, targets) => {
     const { instance } = fakeProvider();
-    await expect(run(exchangeOf({}, { targets }), instance)).rejects.toMatchObject({ code: "provider_unavailable", status: 503 });
+    await expect(run(exchangeOf({}, { targets }), instance)).rejects.toMatchObject({
+      code: "provider_unavailable",
+      status: 503,
+    });
   });
 });

@@ -1,7 +1,12 @@
 /** The step `provider`: calls the model's target and sets its reply. */
 
 import { defineStep } from "@sluice/kit";
-import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
+import {
+  checkCommitAfter,
+  type CommitAfterConfig,
+  commitAfterOf,
+  commitAfterSchema,
+} from "./commit-after.ts";
 import { type CallTerms, ProviderCall } from "./provider-call.ts";
 import { openUpstreams } from "./upstreams.ts";
 

@@ -7,7 +7,15 @@ import { callForInputs } from "./input-calls.ts";
 function request(input: JsonValue): ProviderRequest {
   const { document } = fakeRequest({ model: "m", input });
   const target = fakeTarget("bedrock", "amazon.titan-embed-text-v2:0");
-  return { operation: "embeddings", document, target, replyModel: "m", stream: false, replyId: "x", createdSeconds: 7 };
+  return {
+    operation: "embeddings",
+    document,
+    target,
+    replyModel: "m",
+    stream: false,
+    replyId: "x",
+    createdSeconds: 7,
+  };
 }
 
 /** An upstream that remembers its inputs and answers the later calls first. */
@@ -22,9 +30,19 @@ function upstream({ fails, untold }: { readonly fails?: string; readonly untold?
     for (let turns = 20 - asked.length; turns > 0; turns--) await Promise.resolve();
     underWay--;
     if (input.includes(fails ?? "-")) throw new Error("refused");
-    const data = input.map((text, index): JsonObject => ({ object: "embedding", index, embedding: [text.length] }));
-    const usage = input.includes(untold ?? "-") ? {} : { usage: { prompt_tokens: 2, total_tokens: 2 } };
-    return { kind: "whole", status: 200, document: writtenDocument({ object: "list", data, model: "m", ...usage }) };
+    const data = input.map((text, index): JsonObject => ({
+      object: "embedding",
+      index,
+      embedding: [text.length],
+    }));
+    const usage = input.includes(untold ?? "-")
+      ? {}
+      : { usage: { prompt_tokens: 2, total_tokens: 2 } };
+    return {
+      kind: "whole",
+      status: 200,
+      document: writtenDocument({ object: "list", data, model: "m", ...usage }),
+    };
   };
   return { asked, caller: { attempt }, most: () => most };
 }
@@ -47,10 +65,16 @@ describe("an embeddings request", () => {
 
   it("becomes several calls, and one reply with every vector at its place", async () => {
     const { asked, caller } = upstream();
-    expect(await value(callForInputs(request(["a", "bb", "ccc", "dddd", "eeeee"]), 2, caller))).toEqual({
+    expect(
+      await value(callForInputs(request(["a", "bb", "ccc", "dddd", "eeeee"]), 2, caller)),
+    ).toEqual({
       object: "list",
       model: "m",
-      data: [1, 2, 3, 4, 5].map((length, index) => ({ object: "embedding", index, embedding: [length] })),
+      data: [1, 2, 3, 4, 5].map((length, index) => ({
+        object: "embedding",
+        index,
+        embedding: [length],
+      })),
       usage: { prompt_tokens: 6, total_tokens: 6 },
     });
     expect(asked).toEqual([["a", "bb"], ["ccc", "dddd"], ["eeeee"]]);
@@ -60,7 +84,9 @@ describe("an embeddings request", () => {
     const { caller, most } = upstream();
     const input = Array.from({ length: 40 }, (_, index) => "x".repeat(index + 1));
     const reply = await value(callForInputs(request(input), 1, caller));
-    expect(reply?.data).toMatchObject(input.map(({ length }, index) => ({ index, embedding: [length] })));
+    expect(reply?.data).toMatchObject(
+      input.map(({ length }, index) => ({ index, embedding: [length] })),
+    );
     expect(most()).toBe(8);
   });
 
@@ -79,7 +105,10 @@ describe("an embeddings request", () => {
   it("is refused when it would take more than 256 calls", async () => {
     const { asked, caller } = upstream();
     const input = Array.from({ length: 257 }, () => "a");
-    await expect(callForInputs(request(input), 1, caller)).rejects.toMatchObject({ code: "invalid_field", param: "input" });
+    await expect(callForInputs(request(input), 1, caller)).rejects.toMatchObject({
+      code: "invalid_field",
+      param: "input",
+    });
     expect(asked).toEqual([]);
   });
 });

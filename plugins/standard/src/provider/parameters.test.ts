@@ -23,7 +23,10 @@ interface Case {
   readonly refuses?: readonly string[];
 }
 
-function settle(body: JsonObject, { capabilities = {}, fields = {}, target = {}, mayDrop = false, refuses = [] }: Case = {}) {
+function settle(
+  body: JsonObject,
+  { capabilities = {}, fields = {}, target = {}, mayDrop = false, refuses = [] }: Case = {},
+) {
   const exchange = fakeExchange({ request: fakeRequest({}, { fields }) });
   const request: ProviderRequest = {
     operation: "chat",
@@ -38,7 +41,8 @@ function settle(body: JsonObject, { capabilities = {}, fields = {}, target = {},
     capabilities: { ...ALL, ...capabilities },
     encode({ document }) {
       const refused = refuses.find((name) => document.value[name] !== undefined);
-      if (refused !== undefined) throw new GatewayError("unsupported_parameter", "no", { param: refused });
+      if (refused !== undefined)
+        throw new GatewayError("unsupported_parameter", "no", { param: refused });
       return { kind: "local", status: 200, headers: {}, body: [] };
     },
     decode: () => ({ document: writtenDocument({}), usage: undefined }),
@@ -65,7 +69,9 @@ describe("a parameter that the provider cannot honour", () => {
   const capabilities = { parameters: ["temperature"] };
 
   it("is refused by its name, and so is every other one", () => {
-    expect(() => settle({ temperature: 1, stop: "x", seed: 7, logit_bias: { 1: 2 } }, { capabilities })).toThrow(
+    expect(() =>
+      settle({ temperature: 1, stop: "x", seed: 7, logit_bias: { 1: 2 } }, { capabilities }),
+    ).toThrow(
       expect.objectContaining({
         code: "unsupported_parameter",
         param: "stop",
@@ -75,7 +81,10 @@ describe("a parameter that the provider cannot honour", () => {
   });
 
   it("is dropped and listed when it is a hint", () => {
-    const { rest, dropped } = settle({ temperature: 1, seed: 7, user: "u", service_tier: "flex" }, { capabilities });
+    const { rest, dropped } = settle(
+      { temperature: 1, seed: 7, user: "u", service_tier: "flex" },
+      { capabilities },
+    );
     expect(rest).toEqual({ temperature: 1 });
     expect(dropped).toBe("seed, user, service_tier");
   });
@@ -85,7 +94,10 @@ describe("a parameter that the provider cannot honour", () => {
     ["the target", { target: { dropParams: true } }],
     ["the step", { mayDrop: true }],
   ])("is dropped and listed where %s says so", (_who, more) => {
-    const { rest, dropped } = settle({ temperature: 1, seed: 7, n: 2, x_new: 1, user: "u" }, { capabilities, ...more });
+    const { rest, dropped } = settle(
+      { temperature: 1, seed: 7, n: 2, x_new: 1, user: "u" },
+      { capabilities, ...more },
+    );
     expect(rest).toEqual({ temperature: 1, x_new: 1 });
     expect(dropped).toBe("seed, n, user");
   });
@@ -99,10 +111,16 @@ describe("a parameter that the provider cannot honour", () => {
 
 describe("tools", () => {
   const capabilities = { tools: false };
-  const body = { tools: [{ type: "function", function: { name: "f" } }], tool_choice: "required", temperature: 1 };
+  const body = {
+    tools: [{ type: "function", function: { name: "f" } }],
+    tool_choice: "required",
+    temperature: 1,
+  };
 
   it("are refused by a provider that has none, or dropped", () => {
-    expect(() => settle(body, { capabilities })).toThrow(expect.objectContaining({ param: "tools" }));
+    expect(() => settle(body, { capabilities })).toThrow(
+      expect.objectContaining({ param: "tools" }),
+    );
     expect(settle(body, { capabilities, mayDrop: true })).toMatchObject({
       rest: { temperature: 1 },
       dropped: "tools, tool_choice",
@@ -112,30 +130,46 @@ describe("tools", () => {
 
 describe("a parameter that the provider refuses by its value", () => {
   it("is dropped where client or operator allow it, one after the other", () => {
-    const { rest, dropped } = settle({ seed: 1, stop: "x", top_p: 1 }, { mayDrop: true, refuses: ["stop", "seed"] });
+    const { rest, dropped } = settle(
+      { seed: 1, stop: "x", top_p: 1 },
+      { mayDrop: true, refuses: ["stop", "seed"] },
+    );
     expect(rest).toEqual({ top_p: 1 });
     expect(dropped).toBe("stop, seed");
   });
 
   it("is left to the provider's own refusal where neither allows it, and when it is no parameter", () => {
-    expect(() => settle({ stop: "x" }, { refuses: ["stop"] })).toThrow(expect.objectContaining({ param: "stop" }));
-    expect(() => settle({}, { mayDrop: true, refuses: ["messages"] })).toThrow(expect.objectContaining({ param: "messages" }));
+    expect(() => settle({ stop: "x" }, { refuses: ["stop"] })).toThrow(
+      expect.objectContaining({ param: "stop" }),
+    );
+    expect(() => settle({}, { mayDrop: true, refuses: ["messages"] })).toThrow(
+      expect.objectContaining({ param: "messages" }),
+    );
   });
 
   it("is dropped and listed without a word of the operator when it is a hint", () => {
-    expect(settle({ seed: 1, top_p: 1 }, { refuses: ["seed"] })).toMatchObject({ rest: { top_p: 1 }, dropped: "seed" });
+    expect(settle({ seed: 1, top_p: 1 }, { refuses: ["seed"] })).toMatchObject({
+      rest: { top_p: 1 },
+      dropped: "seed",
+    });
   });
 });
 
 describe("metadata", () => {
-  const fields = { metadata: { a: "1", tags: ["t"], guardrails: [], spend_logs_metadata: { b: 1 } } };
+  const fields = {
+    metadata: { a: "1", tags: ["t"], guardrails: [], spend_logs_metadata: { b: 1 } },
+  };
 
   it("goes to a target that takes it, without what steers the gateway", () => {
-    expect(settle({}, { fields, target: { forwardMetadata: true } }).rest).toEqual({ metadata: { a: "1" } });
+    expect(settle({}, { fields, target: { forwardMetadata: true } }).rest).toEqual({
+      metadata: { a: "1" },
+    });
   });
 
   it("goes nowhere else, and never when nothing is left", () => {
     expect(settle({}, { fields }).rest).toEqual({});
-    expect(settle({}, { fields: { metadata: { tags: ["t"] } }, target: { forwardMetadata: true } }).rest).toEqual({});
+    expect(
+      settle({}, { fields: { metadata: { tags: ["t"] } }, target: { forwardMetadata: true } }).rest,
+    ).toEqual({});
   });
 });

@@ -1,7 +1,15 @@
-/** Adapts a request to its provider: unsupported fields, metadata, and the notices to the client. */
+/**
+ * Adapts a request to its provider: unsupported fields, metadata, and the notices to the client.
+ */
 
 import { isObject } from "@sluice/kit";
-import { droppedWith, enforcedReplies, gatewayFieldKind, isGatewayOnly, settleFields } from "@sluice/runtime/dialect";
+import {
+  droppedWith,
+  enforcedReplies,
+  gatewayFieldKind,
+  isGatewayOnly,
+  settleFields,
+} from "@sluice/runtime/dialect";
 import { fieldRule } from "@sluice/kit/internals";
 import { refuseSteering } from "./steering.ts";
 import {
@@ -31,13 +39,16 @@ export interface SettledRequest {
   readonly request: ProviderRequest;
   /** The provider, with its replies adapted to the fields that it does not support. */
   readonly provider: ProviderInstance;
-  /** Encodes the request or a part of it, without droppable fields whose value the provider refuses. */
+  /**
+   * Encodes the request or a part of it, without droppable fields whose value the provider refuses.
+   */
   encode(request: ProviderRequest): EncodedRequest;
 }
 
 /**
- * The request without unsupported fields. The header `x-sluice-dropped-params` lists the dropped ones. Throws
- * `unsupported_parameter` for a demand where neither the request, the target nor the step (`mayDrop`) says `drop_params`.
+ * The request without unsupported fields. The header `x-sluice-dropped-params` lists the dropped
+ * ones. Throws `unsupported_parameter` for a demand where neither the request, the target nor the
+ * step (`mayDrop`) says `drop_params`.
  */
 export function settleParameters(
   request: ProviderRequest,
@@ -59,12 +70,21 @@ export function settleParameters(
   const plain = native.length === 0 ? request : without(request, native);
   refuseSteering(plain.document.value, target, instance);
   const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
-  const terms = { operation, provider: instance.name, capabilities, model: target.model, isDropping };
+  const terms = {
+    operation,
+    provider: instance.name,
+    capabilities,
+    model: target.model,
+    isDropping,
+  };
   const { document, dropped, rules } = settleFields(asked.document, terms);
   notice.add(dropped);
   return {
     request: document === asked.document ? asked : { ...asked, document },
-    provider: rules === undefined ? instance : { ...instance, translation: enforcedReplies(translation, rules) },
+    provider:
+      rules === undefined
+        ? instance
+        : { ...instance, translation: enforcedReplies(translation, rules) },
     encode(part) {
       let sent = part;
       for (;;) {
@@ -85,8 +105,13 @@ export function settleParameters(
 }
 
 /** The droppable field whose value a provider refuses. */
-function droppableField(error: unknown, { operation, document }: ProviderRequest, isDropping: boolean): string | undefined {
-  if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined) return undefined;
+function droppableField(
+  error: unknown,
+  { operation, document }: ProviderRequest,
+  isDropping: boolean,
+): string | undefined {
+  if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined)
+    return undefined;
   const rule = fieldRule(operation, error.param);
   if (rule === undefined || document.value[error.param] === undefined) return undefined;
   return isDropping || rule.otherwise === "hint" ? error.param : undefined;
@@ -129,18 +154,28 @@ function foreignFields(fields: GatewayFields = {}): readonly string[] {
 }
 
 /** A body without the members that only gateways know. */
-function gatewayOnly(body: JsonObject, nativeFields: readonly string[] | undefined): readonly string[] {
+function gatewayOnly(
+  body: JsonObject,
+  nativeFields: readonly string[] | undefined,
+): readonly string[] {
   let found: string[] | undefined;
   for (const name in body) if (isGatewayOnly(name, nativeFields)) (found ??= []).push(name);
   return found ?? NO_NAMES;
 }
 
 function without(request: ProviderRequest, names: readonly string[]): ProviderRequest {
-  return { ...request, document: request.document.with(Object.fromEntries(names.map((name) => [name, undefined]))) };
+  return {
+    ...request,
+    document: request.document.with(Object.fromEntries(names.map((name) => [name, undefined]))),
+  };
 }
 
 function withMetadata(request: ProviderRequest, metadata: unknown): ProviderRequest {
   if (!isObject(metadata)) return request;
-  const rest: JsonObject = Object.fromEntries(Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name)));
-  return Object.keys(rest).length === 0 ? request : { ...request, document: request.document.with({ metadata: rest }) };
+  const rest: JsonObject = Object.fromEntries(
+    Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name)),
+  );
+  return Object.keys(rest).length === 0
+    ? request
+    : { ...request, document: request.document.with({ metadata: rest }) };
 }

@@ -9,8 +9,9 @@ export interface PartCaller {
 }
 
 /**
- * The replies of all parts, in their order. At most `width` calls run in parallel. After a failure no further call starts, and the
- * request fails when the running calls have ended. Their rows have their cost.
+ * The replies of all parts, in their order. At most `width` calls run in parallel. After a failure
+ * no further call starts, and the request fails when the running calls have ended. Their rows have
+ * their cost.
  */
 export async function callInParts(
   parts: readonly ProviderRequest[],
@@ -31,7 +32,9 @@ export async function callInParts(
       }
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(width, parts.length) }, work));
+  const ended = await Promise.allSettled(
+    Array.from({ length: Math.min(width, parts.length) }, work),
+  );
   const failed = ended.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return replies;

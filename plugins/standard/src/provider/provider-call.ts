@@ -38,7 +38,10 @@ export interface CallTerms {
   readonly commitAfter: CommitAfter | undefined;
 }
 
-/** Answers one request at its target. Media are inlined first, then the bounds are set, then the reply is made. */
+/**
+ * Answers one request at its target. Media are inlined first, then the bounds are set, then the
+ * reply is made.
+ */
 export class ProviderCall implements PartCaller, DropListener {
   readonly #terms: CallTerms;
   readonly #exchange: Exchange;
@@ -49,8 +52,8 @@ export class ProviderCall implements PartCaller, DropListener {
   #bounds: Patience = NO_BOUNDS;
 
   /**
-   * Throws `model_not_found` for a model that the key may not use, `provider_unavailable` without a provider, and
-   * `unsupported_parameter` for what the provider does not support.
+   * Throws `model_not_found` for a model that the key may not use, `provider_unavailable` without a
+   * provider, and `unsupported_parameter` for what the provider does not support.
    */
   constructor(terms: CallTerms, exchange: Exchange) {
     checkModel(terms.host, exchange);
@@ -61,7 +64,12 @@ export class ProviderCall implements PartCaller, DropListener {
     this.#exchange = exchange;
     this.#target = target;
     this.#door = door;
-    this.#settled = settleParameters(providerRequest(exchange, target), door.instance, exchange, terms.dropsParameters);
+    this.#settled = settleParameters(
+      providerRequest(exchange, target),
+      door.instance,
+      exchange,
+      terms.dropsParameters,
+    );
     this.#request = this.#settled.request;
   }
 
@@ -79,7 +87,12 @@ export class ProviderCall implements PartCaller, DropListener {
   setBounds(): Promise<void> | undefined {
     const exchange = this.#exchange;
     const { instance } = this.#door;
-    const patience = patienceOf({ exchange, instance, target: this.#target, lease: leaseOf(exchange) });
+    const patience = patienceOf({
+      exchange,
+      instance,
+      target: this.#target,
+      lease: leaseOf(exchange),
+    });
     if (patience instanceof Promise) {
       return patience.then((bounds) => {
         this.#bounds = bounds;
@@ -149,17 +162,28 @@ export class ProviderCall implements PartCaller, DropListener {
 
   dropped(): void {
     const { id } = this.#target;
-    this.#exchange.note("provider", "left out an event of the stream that is not a JSON object", id);
-    this.#terms.host.log.warn("unreadable stream event dropped", { request_id: this.#exchange.id, deployment: id });
+    this.#exchange.note(
+      "provider",
+      "left out an event of the stream that is not a JSON object",
+      id,
+    );
+    this.#terms.host.log.warn("unreadable stream event dropped", {
+      request_id: this.#exchange.id,
+      deployment: id,
+    });
   }
 }
 
 /** A step may have replaced the model that the key was checked for. */
 function checkModel({ authority }: Host, { identity, model }: Exchange): void {
-  if (identity !== undefined && model !== undefined && !authority.mayUse(identity, model)) throw modelNotFound(model.id);
+  if (identity !== undefined && model !== undefined && !authority.mayUse(identity, model))
+    throw modelNotFound(model.id);
 }
 
-function checkCapabilities({ name, translation: { capabilities } }: ProviderInstance, { operation, request }: Exchange): void {
+function checkCapabilities(
+  { name, translation: { capabilities } }: ProviderInstance,
+  { operation, request }: Exchange,
+): void {
   if (!capabilities.operations.includes(operation)) {
     const message = `The provider ${name} does not support the operation ${operation}.`;
     throw new GatewayError("unsupported_parameter", message, { param: "model" });
@@ -182,7 +206,8 @@ function ejectedMeanwhile({ id }: Target): GatewayError {
 
 function providerRequest(exchange: Exchange, target: Target): ProviderRequest {
   const { request } = exchange;
-  if (request === undefined) throw new GatewayError("internal_error", "The provider step ran without a request.");
+  if (request === undefined)
+    throw new GatewayError("internal_error", "The provider step ran without a request.");
   return {
     operation: exchange.operation,
     document: request.document,

@@ -1,11 +1,25 @@
-/** Fields by which an upstream chooses models or tools itself. They are forwarded when the operator allows it. */
+/**
+ * Fields by which an upstream chooses models or tools itself. They are forwarded when the operator
+ * allows it.
+ */
 
-import { GatewayError, type JsonObject, type ProviderInstance, type Target } from "@sluice/contract";
+import {
+  GatewayError,
+  type JsonObject,
+  type ProviderInstance,
+  type Target,
+} from "@sluice/contract";
 
 /** Throws `unsupported_parameter` for such a field when the target does not forward it. */
-export function refuseSteering(body: JsonObject, target: Target, { name, translation }: ProviderInstance): void {
+export function refuseSteering(
+  body: JsonObject,
+  target: Target,
+  { name, translation }: ProviderInstance,
+): void {
   const { steering } = translation.capabilities;
-  const found = steering?.find((field) => (body[field] ?? undefined) !== undefined && target.forward?.includes(field) !== true);
+  const found = steering?.find(
+    (field) => (body[field] ?? undefined) !== undefined && target.forward?.includes(field) !== true,
+  );
   if (found === undefined) return;
   throw new GatewayError(
     "unsupported_parameter",

@@ -1,6 +1,11 @@
 /** Connections to the providers of a generation. */
 
-import { createMediaFetcher, createMediaInliner, type MediaInliner, type UpstreamDoor } from "@sluice/runtime/transport";
+import {
+  createMediaFetcher,
+  createMediaInliner,
+  type MediaInliner,
+  type UpstreamDoor,
+} from "@sluice/runtime/transport";
 import { Upstream, upstreamKey } from "@sluice/kit/internals";
 import type { Host, HistogramDescription, ProviderInstance } from "@sluice/contract";
 
@@ -10,7 +15,10 @@ export interface ProviderUpstream extends UpstreamDoor {
   readonly media?: MediaInliner;
 }
 
-/** Waits for a connection. The metric's prefix is that of the step: `sluice_provider_` or `sluice_passthrough_`. */
+/**
+ * Waits for a connection. The metric's prefix is that of the step: `sluice_provider_` or
+ * `sluice_passthrough_`.
+ */
 export const CONNECTION_WAITS: HistogramDescription = {
   name: "connection_wait_seconds",
   help: "Time that requests waited for a free connection for their key, by provider. The upstream's time excludes it.",
@@ -36,9 +44,14 @@ export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream>
 }
 
 /** The media fetcher is shared as well, so that its bounds hold for the process. */
-function mediaOf({ name, fetchMedia }: ProviderInstance, host: Host): Pick<ProviderUpstream, "media"> {
+function mediaOf(
+  { name, fetchMedia }: ProviderInstance,
+  host: Host,
+): Pick<ProviderUpstream, "media"> {
   if (fetchMedia === undefined) return {};
   return {
-    media: host.shared(`media:${name}:${JSON.stringify(fetchMedia)}`, () => createMediaInliner(createMediaFetcher(fetchMedia))),
+    media: host.shared(`media:${name}:${JSON.stringify(fetchMedia)}`, () =>
+      createMediaInliner(createMediaFetcher(fetchMedia)),
+    ),
   };
 }

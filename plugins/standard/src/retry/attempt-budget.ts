@@ -1,6 +1,7 @@
 /**
- * The attempt budget of a request: the maximum of attempts over retries, targets and models. The step `fallback` sets it; every
- * step that calls an upstream again checks it. Parallel calls for one reply count as one attempt.
+ * The attempt budget of a request: the maximum of attempts over retries, targets and models. The
+ * step `fallback` sets it; every step that calls an upstream again checks it. Parallel calls for
+ * one reply count as one attempt.
  */
 
 import type { Attempt, Exchange, GatewayError } from "@sluice/contract";
@@ -52,7 +53,9 @@ export async function hasStandIn(exchange: Exchange, error: GatewayError): Promi
   return (await budgetOf(exchange).standIns?.has(error)) === true;
 }
 
-/** Whether the same target may have another attempt, when `kept` attempts stay reserved for others. */
+/**
+ * Whether the same target may have another attempt, when `kept` attempts stay reserved for others.
+ */
 export function mayRepeat(exchange: Exchange, kept: number): boolean {
   const { max, parts } = budgetOf(exchange);
   return rootOf(exchange).attempts.length - parts + kept < max;
@@ -68,7 +71,8 @@ export async function joinAttempts<T>(exchange: Exchange, call: () => Promise<T>
   const before = exchange.attempts.length;
   try {
     const result = await call();
-    if (exchange.attempts.length - before > 1) (budgetOf(exchange).joined ??= []).push(exchange.attempts.slice(before));
+    if (exchange.attempts.length - before > 1)
+      (budgetOf(exchange).joined ??= []).push(exchange.attempts.slice(before));
     return result;
   } finally {
     const made = exchange.attempts.length - before;

@@ -1,4 +1,7 @@
-/** Retry budgets: how many of a deployment's recent requests may be retries, with a part for each key. They outlive generations. */
+/**
+ * Retry budgets: how many of a deployment's recent requests may be retries, with a part for each
+ * key. They outlive generations.
+ */
 
 import type { SharedValue } from "@sluice/contract";
 import { type Holder, Parts } from "@sluice/kit/internals";
@@ -36,15 +39,17 @@ export class RetryBudget {
   }
 
   /**
-   * Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. A key that is alone may use all of it; of
-   * several keys each has a part. A key that has none of the recent retries gets one beyond the budget, as long as those are fewer than 3.
+   * Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. A key that is
+   * alone may use all of it; of several keys each has a part. A key that has none of the recent
+   * retries gets one beyond the budget, as long as those are fewer than 3.
    */
   takeRetry(holder: Holder, share: number, nowMs: number): TakenRetry {
     const index = this.#turn(nowMs);
     const capacity = Math.max(MIN_RETRIES, Math.floor(sum(this.#requests) * share));
     const free = capacity - this.#parts.held;
     const isAlone = nowMs - this.#changedAtMs > ALONE_MS;
-    if (isAlone ? free <= 0 : !this.#mayTake(holder, capacity)) return free > 0 ? "part spent" : "spent";
+    if (isAlone ? free <= 0 : !this.#mayTake(holder, capacity))
+      return free > 0 ? "part spent" : "spent";
     this.#parts.take(holder);
     this.#retries[index]?.push(holder);
     return "taken";
@@ -60,7 +65,8 @@ export class RetryBudget {
     const slot = Math.floor(nowMs / SLOT_MS);
     for (let passed = Math.max(this.#slot + 1, slot - SLOTS + 1); passed <= slot; passed += 1) {
       this.#requests[passed % SLOTS] = 0;
-      for (const holder of this.#retries[passed % SLOTS]?.splice(0) ?? []) this.#parts.giveBack(holder);
+      for (const holder of this.#retries[passed % SLOTS]?.splice(0) ?? [])
+        this.#parts.giveBack(holder);
     }
     this.#slot = Math.max(this.#slot, slot);
     return this.#slot % SLOTS;
@@ -68,9 +74,9 @@ export class RetryBudget {
 }
 
 /**
- * Budgets by the target's id, in two maps. When the first is full it becomes the second, and the old second is dropped with its
- * unused entries. A single map with a delete and a set for every request leaves outgrown tables to the garbage collector: it cost
- * 15 % of a request's time.
+ * Budgets by the target's id, in two maps. When the first is full it becomes the second, and the
+ * old second is dropped with its unused entries. A single map with a delete and a set for every
+ * request leaves outgrown tables to the garbage collector: it cost 15 % of a request's time.
  */
 export class RetryBudgets implements SharedValue {
   #recent = new Map<string, RetryBudget>();

@@ -3,7 +3,14 @@
 import type { ErrorCode, GatewayError } from "@sluice/contract";
 
 /** `failed`: a status of 500 and above, and every failure without a name of its own. */
-export const RETRIED_FAILURES = ["timeout", "rate_limit", "overloaded", "unreachable", "invalid_response", "failed"] as const;
+export const RETRIED_FAILURES = [
+  "timeout",
+  "rate_limit",
+  "overloaded",
+  "unreachable",
+  "invalid_response",
+  "failed",
+] as const;
 
 export type RetriedFailure = (typeof RETRIED_FAILURES)[number];
 

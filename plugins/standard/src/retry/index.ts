@@ -2,7 +2,14 @@
 
 import { defineStep, parseDuration } from "@sluice/kit";
 import { holderOf } from "@sluice/kit/internals";
-import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/contract";
+import {
+  type Exchange,
+  type GatewayError,
+  type Host,
+  isGatewayError,
+  type Step,
+  type StepDefinition,
+} from "@sluice/contract";
 import { leaseOf } from "../deployments/lease.ts";
 import { RetryBudgets } from "./budget.ts";
 import { backoffMs, waitFor } from "./wait.ts";
@@ -57,12 +64,18 @@ const definition = {
         description:
           "Maximum wait before the first retry; each further retry doubles it. The wait is random, from 0 to the maximum.",
       },
-      max: { type: "string", format: "duration", default: "8s", description: "Upper bound of the doubled maximum." },
+      max: {
+        type: "string",
+        format: "duration",
+        default: "8s",
+        description: "Upper bound of the doubled maximum.",
+      },
       retry_after_max: {
         type: "string",
         format: "duration",
         default: "30s",
-        description: "Maximum accepted Retry-After. A longer one ends the retries at this target immediately.",
+        description:
+          "Maximum accepted Retry-After. A longer one ends the retries at this target immediately.",
       },
       budget: {
         type: "string",
@@ -74,7 +87,8 @@ const definition = {
       retry_images: {
         type: "boolean",
         default: false,
-        description: "Whether image requests are retried too. The upstream bills an image that it made before the failure.",
+        description:
+          "Whether image requests are retried too. The upstream bills an image that it made before the failure.",
       },
       on: {
         type: "array",
@@ -109,7 +123,8 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
   return {
     async run({ exchange }, next) {
       const target = exchange.target ?? exchange.model?.targets[0];
-      if (target === undefined || (exchange.operation === "images" && !config.retry_images)) return next();
+      if (target === undefined || (exchange.operation === "images" && !config.retry_images))
+        return next();
       const budget = budgets.of(target.id);
       const holder = holderOf(exchange.identity);
       budget.request(holder.key, host.clock.monotonic());
@@ -124,14 +139,17 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
             exchange.note("retry", why, error.code);
             throw error;
           };
-          if (!config.on.includes(failureOf(error))) giveUp("`on` does not name the failure, after");
+          if (!config.on.includes(failureOf(error)))
+            giveUp("`on` does not name the failure, after");
           const lease = leaseOf(exchange);
           if (lease?.hasOther === true) giveUp("another target can take the request, after");
           if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
           if (retried >= retries) giveUp("no retry left after");
           const isReplaceable = await hasStandIn(exchange, error);
-          // A second timeout costs the client as much as the first, and a fallback may answer at once.
-          if (isReplaceable && failureOf(error) === "timeout") giveUp("a fallback can take the request, after");
+          // A second timeout costs the client as much as the first, and a fallback may answer at
+          // once.
+          if (isReplaceable && failureOf(error) === "timeout")
+            giveUp("a fallback can take the request, after");
           const kept = isReplaceable ? 1 : 0;
           if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
           const { retryAfterMs } = error;
@@ -141,15 +159,21 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           const nowMs = host.clock.monotonic();
           // A second timeout must leave time for an answer or another model.
           const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
-          if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs) giveUp("no time for a retry after");
+          if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs)
+            giveUp("no time for a retry after");
           const taken = budget.takeRetry(holder, share, nowMs);
           if (taken !== "taken") giveUp(REFUSED_RETRIES[taken]);
-          exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
+          exchange.note(
+            "retry",
+            "once more",
+            `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`,
+          );
           await wait(waitMs, exchange.signal);
           // A hedge beside this branch may have used the last attempt meanwhile.
           if (!mayRepeat(exchange, kept)) throw error;
           // Other requests may have changed the target's health meanwhile.
-          if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
+          if (lease?.mayRepeat === false)
+            giveUp("the deployment was ejected during the wait, after");
           exchange.target = target;
         }
       }
@@ -165,7 +189,8 @@ function allowedRetries({ request }: Exchange, attempts: number): number {
 
 /** Whether the same call may succeed later. An exchange with an end or a reply is not retried. */
 function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
-  // A limit of the gateway would refuse the same target again. Balance and fallback look for another one.
+  // A limit of the gateway would refuse the same target again. Balance and fallback look for
+  // another one.
   if (!isGatewayError(error) || isOwnLimit(error)) return false;
   return error.retryable && !signal.aborted && reply === undefined;
 }

@@ -5,8 +5,8 @@ import { Native } from "@sluice/kit/passthrough";
 import { callsWith } from "./attempt-budget.ts";
 
 /**
- * The attempt of a reply. For several calls it is a record with the sum of their usage, which is `undefined` while one of theirs
- * is.
+ * The attempt of a reply. For several calls it is a record with the sum of their usage, which is
+ * `undefined` while one of theirs is.
  */
 export function wholeAttempt(exchange: Exchange, attempt: Attempt): Attempt {
   const calls = callsWith(exchange, attempt);
@@ -18,7 +18,9 @@ export function wholeAttempt(exchange: Exchange, attempt: Attempt): Attempt {
       return sumOf(calls);
     },
     get usageSource(): UsageSource | undefined {
-      return calls.every(({ usageSource }) => usageSource === "provider") ? "provider" : "estimated";
+      return calls.every(({ usageSource }) => usageSource === "provider")
+        ? "provider"
+        : "estimated";
     },
   };
 }

@@ -13,10 +13,14 @@ export interface BackoffOptions {
 }
 
 /**
- * The wait before a retry; `number` is 1 for the first. It is exponential with full jitter. A Retry-After is a minimum, and the jitter
- * is added, so that clients do not return at the same moment.
+ * The wait before a retry; `number` is 1 for the first. It is exponential with full jitter. A
+ * Retry-After is a minimum, and the jitter is added, so that clients do not return at the same
+ * moment.
  */
-export function backoffMs(retry: number, { baseMs, maxMs, retryAfterMs, random }: BackoffOptions): number {
+export function backoffMs(
+  retry: number,
+  { baseMs, maxMs, retryAfterMs, random }: BackoffOptions,
+): number {
   if (retryAfterMs !== undefined) return retryAfterMs + random() * Math.min(baseMs, maxMs);
   return random() * Math.min(maxMs, baseMs * 2 ** (retry - 1));
 }

@@ -1,6 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { Exchange, Host, JsonObject, Model, Price, ProviderInstance, Target } from "@sluice/contract";
-import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest, runStep } from "@sluice/testing";
+import type {
+  Exchange,
+  Host,
+  JsonObject,
+  Model,
+  Price,
+  ProviderInstance,
+  Target,
+} from "@sluice/contract";
+import {
+  fakeClient,
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeRequest,
+  runStep,
+} from "@sluice/testing";
 import { cost } from "../cost/index.ts";
 import { spend } from "./index.ts";
 
@@ -29,7 +44,10 @@ const model = (id: string, ...targets: Target[]): Model => ({
 });
 const MODELS = [
   model("smart", target("main", "gpt-4o")),
-  model("agreed", target("main", "gpt-4o", { input: 1_000_000, output: 1_000_000, source: "gateway.yaml" })),
+  model(
+    "agreed",
+    target("main", "gpt-4o", { input: 1_000_000, output: 1_000_000, source: "gateway.yaml" }),
+  ),
   model("unpriced", target("main", "unlisted")),
   model("second", target("main", "unlisted"), target("main", "wild")),
   model("no-output", target("main", "no-output")),
@@ -43,7 +61,9 @@ function hostOf(): Host {
     models: {
       find: (id) =>
         MODELS.find((one) => one.id === id && !id.endsWith("*")) ??
-        (id.startsWith("any/") ? { ...model("any/*", target("main", id.slice(4))), id } : undefined),
+        (id.startsWith("any/")
+          ? { ...model("any/*", target("main", id.slice(4))), id }
+          : undefined),
       list: () => MODELS,
     },
     authority: {
@@ -51,7 +71,8 @@ function hostOf(): Host {
       mayUse: ({ models }, { entry }) => models.length === 0 || models.includes(entry),
     },
     providers: {
-      find: (name) => (name in PROVIDERS ? ({ name, use: PROVIDERS[name] } as ProviderInstance) : undefined),
+      find: (name) =>
+        name in PROVIDERS ? ({ name, use: PROVIDERS[name] } as ProviderInstance) : undefined,
       names: () => Object.keys(PROVIDERS),
     },
     prices: { find: (provider, name) => PRICES[`${provider}/${name}`] },
@@ -72,7 +93,9 @@ async function calculate(
   const host = hostOf();
   const step = spend.create({}, host);
   const run = (): Promise<void> => runStep(step, { exchange }, async () => undefined);
-  await (costOptions === undefined ? run() : runStep(cost.create(costOptions, host), { exchange }, run));
+  await (costOptions === undefined
+    ? run()
+    : runStep(cost.create(costOptions, host), { exchange }, run));
   const { reply } = exchange;
   return reply?.kind === "whole" ? reply.document.value : {};
 }
@@ -115,11 +138,18 @@ describe("a reply", () => {
     ["a model that costs nothing", "free", "free", 0, "prices.yaml (free)"],
     ["a model whose second target has a price", "second", "second", 0.0015, "table"],
   ])("may name %s", async (_what, name, id, expected, source) => {
-    expect(await calculate(reply(name))).toMatchObject({ model: id, cost: expected, price_source: source });
+    expect(await calculate(reply(name))).toMatchObject({
+      model: id,
+      cost: expected,
+      price_source: source,
+    });
   });
 
   it("is priced with the discount and margin of the step cost", async () => {
-    const withTerms = await calculate(reply("smart"), { discount: { main: 0.5 }, margin: { main: { fixed: 0.001 } } });
+    const withTerms = await calculate(reply("smart"), {
+      discount: { main: 0.5 },
+      margin: { main: { fixed: 0.001 } },
+    });
     expect(withTerms).toMatchObject({ cost: 0.00475 });
     const parts = withTerms.breakdown as readonly { kind: string; cost: number }[];
     expect(parts.map(({ kind }) => kind)).toEqual(["input", "output", "margin"]);
@@ -127,8 +157,12 @@ describe("a reply", () => {
   });
 
   it("is priced at its service tier, and not at all where that has no price", async () => {
-    expect(await calculate(reply("smart", USAGE, { service_tier: "flex" }), {})).toMatchObject({ cost: 0.00375 });
-    expect(await calculate(reply("smart", USAGE, { service_tier: "default" }), {})).toMatchObject({ cost: 0.0075 });
+    expect(await calculate(reply("smart", USAGE, { service_tier: "flex" }), {})).toMatchObject({
+      cost: 0.00375,
+    });
+    expect(await calculate(reply("smart", USAGE, { service_tier: "default" }), {})).toMatchObject({
+      cost: 0.0075,
+    });
     const unknown = calculate(reply("smart", USAGE, { service_tier: "priority" }), {});
     await expect(unknown).rejects.toMatchObject({ code: "not_found", status: 404 });
   });
@@ -146,8 +180,14 @@ describe("a reply", () => {
     "of a model that the key may not use, %s, is as unknown",
     async (name) => {
       const asked = calculate(reply(name), undefined, ["free"]);
-      await expect(asked).rejects.toMatchObject({ status: 404, code: "model_not_found", param: "completion_response.model" });
-      await expect(asked).rejects.toThrow(`The model "${name}" does not exist or you may not use it.`);
+      await expect(asked).rejects.toMatchObject({
+        status: 404,
+        code: "model_not_found",
+        param: "completion_response.model",
+      });
+      await expect(asked).rejects.toThrow(
+        `The model "${name}" does not exist or you may not use it.`,
+      );
     },
   );
 
@@ -155,8 +195,14 @@ describe("a reply", () => {
     [{ usage: USAGE }, "completion_response.model"],
     [{ model: 7, usage: USAGE }, "completion_response.model"],
     [{ model: "smart" }, "completion_response.usage"],
-    [{ model: "smart", usage: { prompt_tokens: -1, completion_tokens: 1 } }, "completion_response.usage"],
-    [{ model: "smart", usage: { prompt_tokens: 1.5, completion_tokens: 1 } }, "completion_response.usage"],
+    [
+      { model: "smart", usage: { prompt_tokens: -1, completion_tokens: 1 } },
+      "completion_response.usage",
+    ],
+    [
+      { model: "smart", usage: { prompt_tokens: 1.5, completion_tokens: 1 } },
+      "completion_response.usage",
+    ],
   ])("without what a price needs is refused: %j", async (completion, param) => {
     const asked = calculate({ completion_response: completion });
     await expect(asked).rejects.toMatchObject({ code: "invalid_field", status: 400, param });
@@ -166,7 +212,8 @@ describe("a reply", () => {
 describe("a prompt", () => {
   it("is priced by counting its tokens", async () => {
     const answer = await calculate({ model: "smart", messages: MESSAGES });
-    // Three words of the fake counter and the role's, three tokens around the message, three before the reply.
+    // Three words of the fake counter and the role's, three tokens around the message, three before
+    // the reply.
     const tokens = Number(answer.prompt_tokens);
     expect(tokens).toBeGreaterThanOrEqual(9);
     expect(answer).toEqual({
@@ -184,7 +231,12 @@ describe("a prompt", () => {
   });
 
   it("costs more with tools", async () => {
-    const tools = [{ type: "function", function: { name: "weather", description: "The weather of a city somewhere" } }];
+    const tools = [
+      {
+        type: "function",
+        function: { name: "weather", description: "The weather of a city somewhere" },
+      },
+    ];
     const plain = await calculate({ model: "smart", messages: MESSAGES });
     const withTools = await calculate({ model: "smart", messages: MESSAGES, tools });
     expect(Number(withTools.cost)).toBeGreaterThan(Number(plain.cost));
@@ -195,7 +247,11 @@ describe("a prompt", () => {
     ["gpt-4o", "model_not_found"],
     ["unpriced", "not_found"],
   ])("for %s is not found: %s", async (name, code) => {
-    await expect(calculate({ model: name, messages: MESSAGES })).rejects.toMatchObject({ status: 404, code, param: "model" });
+    await expect(calculate({ model: name, messages: MESSAGES })).rejects.toMatchObject({
+      status: 404,
+      code,
+      param: "model",
+    });
   });
 });
 

@@ -27,13 +27,16 @@ interface Question {
 }
 
 /**
- * Answers with the cost, its parts and the price's source. The body's form was checked as it was read. Throws
- * `model_not_found`, `not_found` for an unknown price, `invalid_field` for a reply without a model or usage.
+ * Answers with the cost, its parts and the price's source. The body's form was checked as it was
+ * read. Throws `model_not_found`, `not_found` for an unknown price, `invalid_field` for a reply
+ * without a model or usage.
  */
 export async function calculateSpend(exchange: Exchange, host: Host): Promise<WholeReply> {
   const body = exchange.request?.document.value ?? {};
   const { completion_response: reply } = body;
-  const question = isObject(reply) ? replyQuestion(reply, exchange, host) : await promptQuestion(body, exchange, host);
+  const question = isObject(reply)
+    ? replyQuestion(reply, exchange, host)
+    : await promptQuestion(body, exchange, host);
   const { found, usage, param } = question;
   const parts = costBreakdown(usage, found.price, offeredTerms(exchange, found.target.provider));
   if (parts === undefined) throw unpriced(found.modelId, param);
@@ -43,7 +46,11 @@ export async function calculateSpend(exchange: Exchange, host: Host): Promise<Wh
 function replyQuestion(reply: JsonObject, exchange: Exchange, host: Host): Question {
   const param = "completion_response.model";
   if (typeof reply.model !== "string" || reply.model === "") {
-    throw new GatewayError("invalid_field", "The field completion_response.model must be a string that is not empty.", { param });
+    throw new GatewayError(
+      "invalid_field",
+      "The field completion_response.model must be a string that is not empty.",
+      { param },
+    );
   }
   const usage = readUsage(reply.usage as JsonValue | undefined);
   if (usage === undefined) {

@@ -5,8 +5,12 @@ import { GatewayError } from "@sluice/contract";
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** `2026-01-31`, optionally with a time of day and a zone. An unescaped plus of a query arrives as a space. */
-const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z| ?[+ -]\d\d(?::?\d\d)?)?)?$/i;
+/**
+ * `2026-01-31`, optionally with a time of day and a zone. An unescaped plus of a query arrives as a
+ * space.
+ */
+const DATE =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z| ?[+ -]\d\d(?::?\d\d)?)?)?$/i;
 
 /** A range in milliseconds since 1970. */
 export interface DateRange {
@@ -17,14 +21,17 @@ export interface DateRange {
 }
 
 /**
- * The range from the values of `start_date` and `end_date`. A time without a zone is UTC. Throws `invalid_field` with the
- * parameter's name for an invalid date, and with `end_date` when it is before the start.
+ * The range from the values of `start_date` and `end_date`. A time without a zone is UTC. Throws
+ * `invalid_field` with the parameter's name for an invalid date, and with `end_date` when it is
+ * before the start.
  */
 export function dateRange(start: string | undefined, end: string | undefined): DateRange {
   const from = start === undefined ? undefined : readDate(start, "start_date");
   const to = end === undefined ? undefined : readDate(end, "end_date");
   if (from !== undefined && to !== undefined && to.endMs <= from.startMs) {
-    throw new GatewayError("invalid_field", "The query parameter end_date is before start_date.", { param: "end_date" });
+    throw new GatewayError("invalid_field", "The query parameter end_date is before start_date.", {
+      param: "end_date",
+    });
   }
   return {
     ...(from === undefined ? {} : { fromMs: from.startMs }),
@@ -33,15 +40,22 @@ export function dateRange(start: string | undefined, end: string | undefined): D
 }
 
 /** The first millisecond of a date, and the first one after it. */
-function readDate(text: string, param: string): { readonly startMs: number; readonly endMs: number } {
-  const [, year, month, day, hour, minute = "0", second = "0", fraction = "", zone = ""] = DATE.exec(text.trim()) ?? [];
+function readDate(
+  text: string,
+  param: string,
+): { readonly startMs: number; readonly endMs: number } {
+  const [, year, month, day, hour, minute = "0", second = "0", fraction = "", zone = ""] =
+    DATE.exec(text.trim()) ?? [];
   const midnightMs = midnight(Number(year), Number(month), Number(day));
   const minutes = zoneMinutes(zone);
   const isTime = Number(hour ?? 0) < 24 && Number(minute) < 60 && Number(second) < 60;
   if (midnightMs === undefined || minutes === undefined || !isTime) throw noDate(param);
   if (hour === undefined) return { startMs: midnightMs, endMs: midnightMs + DAY_MS };
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
-  const timeMs = (Number(hour) * 60 + Number(minute) - minutes) * MINUTE_MS + Number(second) * 1_000 + milliseconds;
+  const timeMs =
+    (Number(hour) * 60 + Number(minute) - minutes) * MINUTE_MS +
+    Number(second) * 1_000 +
+    milliseconds;
   // A time of day is a range of one millisecond.
   return { startMs: midnightMs + timeMs, endMs: midnightMs + timeMs + 1 };
 }
@@ -49,7 +63,8 @@ function readDate(text: string, param: string): { readonly startMs: number; read
 /** Midnight of a day of the calendar, `undefined` when it has no such day. */
 function midnight(year: number, month: number, day: number): number | undefined {
   const date = new Date(Date.UTC(year, month - 1, day));
-  const isReal = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const isReal =
+    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return isReal ? date.getTime() : undefined;
 }
 

@@ -63,7 +63,13 @@ const day: LedgerDay = {
   keys: new Map([["key-1", 500_000_000n]]),
 };
 
-const tag: LedgerTag = { tag: "project:a", rows: 2, unpricedRows: 1, costNanoUsd: 1_500_000_000n, totalTokens: 7 };
+const tag: LedgerTag = {
+  tag: "project:a",
+  rows: 2,
+  unpricedRows: 1,
+  costNanoUsd: 1_500_000_000n,
+  totalTokens: 7,
+};
 
 /** Key ids by key. */
 const KEYS: Readonly<Record<string, string>> = { "sk-own": "key-1", "sk-other": "key-2" };
@@ -82,7 +88,11 @@ async function ask(
   identity: Identity | undefined = fakeIdentity(),
   found: readonly SpendRow[] = [row],
 ): Promise<Answer> {
-  const questions = { rows: [] as LedgerQuery[], days: [] as LedgerFilter[], tags: [] as LedgerFilter[] };
+  const questions = {
+    rows: [] as LedgerQuery[],
+    days: [] as LedgerFilter[],
+    tags: [] as LedgerFilter[],
+  };
   const host = fakeHost({
     ledger: {
       rows: async (query) => (questions.rows.push(query), found),
@@ -100,10 +110,15 @@ async function ask(
     },
   });
   const [name = "", query = ""] = path.split("?");
-  const exchange = fakeExchange({ operation: "spend", client: fakeClient({}, { path: `/spend/${name}`, query }), identity });
+  const exchange = fakeExchange({
+    operation: "spend",
+    client: fakeClient({}, { path: `/spend/${name}`, query }),
+    identity,
+  });
   await spend.create({}, host).run({ exchange }, async () => undefined);
   const { reply } = exchange;
-  const body = reply?.kind === "whole" ? (JSON.parse(String(reply.document.bytes)) as unknown) : undefined;
+  const body =
+    reply?.kind === "whole" ? (JSON.parse(String(reply.document.bytes)) as unknown) : undefined;
   return { ...questions, body, headers: exchange.headers };
 }
 
@@ -117,21 +132,39 @@ describe("spend rows", () => {
     expect(await rowsAsked("logs?api_key=sk-own")).toEqual({ keyId: "key-1", limit: 1_001 });
   });
 
-  it.each(["key-2", "sk-other", "sk-unknown", "master"])("of another key are forbidden: %s", async (other) => {
-    const refused = await ask(`logs?api_key=${encodeURIComponent(other)}`).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "permission_denied", status: 403, param: "api_key" });
-    expect(isGatewayError(refused) && refused.message).toBe("A key may read its own spend rows only.");
-  });
+  it.each(["key-2", "sk-other", "sk-unknown", "master"])(
+    "of another key are forbidden: %s",
+    async (other) => {
+      const refused = await ask(`logs?api_key=${encodeURIComponent(other)}`).catch(
+        (error: unknown) => error,
+      );
+      expect(refused).toMatchObject({ code: "permission_denied", status: 403, param: "api_key" });
+      expect(isGatewayError(refused) && refused.message).toBe(
+        "A key may read its own spend rows only.",
+      );
+    },
+  );
 
   it("are narrowed by a filter, never widened", async () => {
     const question = await rowsAsked("logs?user_id=other&request_id=r1&limit=5&cursor=r0%3A1");
-    expect(question).toEqual({ keyId: "key-1", userId: "other", requestId: "r1", completionId: "r1", limit: 6, before: "r0:1" });
+    expect(question).toEqual({
+      keyId: "key-1",
+      userId: "other",
+      requestId: "r1",
+      completionId: "r1",
+      limit: 6,
+      before: "r0:1",
+    });
   });
 
   it("are a user's where the key's record says so, and no other user's", async () => {
     const identity = fakeIdentity({ spendScope: "user", userId: "u" });
     expect(await rowsAsked("logs", identity)).toEqual({ userId: "u", limit: 1_001 });
-    expect(await rowsAsked("logs?api_key=sk-other", identity)).toEqual({ userId: "u", keyId: "key-2", limit: 1_001 });
+    expect(await rowsAsked("logs?api_key=sk-other", identity)).toEqual({
+      userId: "u",
+      keyId: "key-2",
+      limit: 1_001,
+    });
     const other = await ask("logs?user_id=other", identity);
     expect([other.rows, other.body]).toEqual([[], []]);
   });
@@ -139,20 +172,33 @@ describe("spend rows", () => {
   it("are a team's where the key's record says so", async () => {
     const identity = fakeIdentity({ spendScope: "team", teamId: "t", userId: "u" });
     expect(await rowsAsked("logs", identity)).toEqual({ teamId: "t", limit: 1_001 });
-    expect(await rowsAsked("logs?user_id=v", identity)).toEqual({ teamId: "t", userId: "v", limit: 1_001 });
+    expect(await rowsAsked("logs?user_id=v", identity)).toEqual({
+      teamId: "t",
+      userId: "v",
+      limit: 1_001,
+    });
   });
 
   it("are all of them for the master key, or those of the key it names", async () => {
     expect(await rowsAsked("logs", master)).toEqual({ limit: 1_001 });
     expect(await rowsAsked("logs?api_key=key-2", master)).toEqual({ limit: 1_001, keyId: "key-2" });
-    expect(await rowsAsked("logs?api_key=sk-other", master)).toEqual({ limit: 1_001, keyId: "key-2" });
+    expect(await rowsAsked("logs?api_key=sk-other", master)).toEqual({
+      limit: 1_001,
+      keyId: "key-2",
+    });
   });
 
   it("are listed from one date on, up to the other, and between both without a summary", async () => {
     const [fromMs, toMs] = [Date.UTC(2026, 0, 31), Date.UTC(2026, 1, 2)];
     expect(await rowsAsked("logs?start_date=2026-01-31", master)).toEqual({ limit: 1_001, fromMs });
-    expect(await rowsAsked("logs?end_date=2026-02-01&summarize=true", master)).toEqual({ limit: 1_001, toMs });
-    const both = await rowsAsked("logs?start_date=2026-01-31&end_date=2026-02-01&summarize=False", master);
+    expect(await rowsAsked("logs?end_date=2026-02-01&summarize=true", master)).toEqual({
+      limit: 1_001,
+      toMs,
+    });
+    const both = await rowsAsked(
+      "logs?start_date=2026-01-31&end_date=2026-02-01&summarize=False",
+      master,
+    );
     expect(both).toEqual({ limit: 1_001, fromMs, toMs });
   });
 
@@ -169,7 +215,9 @@ describe("spend rows", () => {
   it("are refused without an identity", async () => {
     const exchange = fakeExchange({ client: fakeClient({}, { path: "/spend/logs" }) });
     const step = spend.create({}, fakeHost());
-    await expect(step.run({ exchange }, async () => undefined)).rejects.toMatchObject({ code: "permission_denied" });
+    await expect(step.run({ exchange }, async () => undefined)).rejects.toMatchObject({
+      code: "permission_denied",
+    });
   });
 });
 
@@ -201,32 +249,73 @@ describe("a spend query", () => {
     ["tags?summarize=true", "summarize"],
     ["tags?start_date=2026-01-02&end_date=2026-01-01", "end_date"],
   ])("%s is refused with the parameter's name", async (path, param) => {
-    await expect(ask(path, master)).rejects.toMatchObject({ code: "invalid_field", status: 400, param });
+    await expect(ask(path, master)).rejects.toMatchObject({
+      code: "invalid_field",
+      status: 400,
+      param,
+    });
   });
 
   it.each([
     ["2026-01-31", Date.UTC(2026, 0, 31), Date.UTC(2026, 1, 1)],
     ["2024-02-29", Date.UTC(2024, 1, 29), Date.UTC(2024, 2, 1)],
-    ["2026-01-31T10:20:30Z", Date.UTC(2026, 0, 31, 10, 20, 30), Date.UTC(2026, 0, 31, 10, 20, 30, 1)],
-    ["2026-01-31 10:20:30", Date.UTC(2026, 0, 31, 10, 20, 30), Date.UTC(2026, 0, 31, 10, 20, 30, 1)],
+    [
+      "2026-01-31T10:20:30Z",
+      Date.UTC(2026, 0, 31, 10, 20, 30),
+      Date.UTC(2026, 0, 31, 10, 20, 30, 1),
+    ],
+    [
+      "2026-01-31 10:20:30",
+      Date.UTC(2026, 0, 31, 10, 20, 30),
+      Date.UTC(2026, 0, 31, 10, 20, 30, 1),
+    ],
     ["2026-01-31T10:20", Date.UTC(2026, 0, 31, 10, 20), Date.UTC(2026, 0, 31, 10, 20, 0, 1)],
-    ["2026-01-31T10:20:30.1239Z", Date.UTC(2026, 0, 31, 10, 20, 30, 123), Date.UTC(2026, 0, 31, 10, 20, 30, 124)],
-    ["2026-01-31T01:20:30+02:00", Date.UTC(2026, 0, 30, 23, 20, 30), Date.UTC(2026, 0, 30, 23, 20, 30, 1)],
-    ["2026-01-31T01:20:30 02:00", Date.UTC(2026, 0, 30, 23, 20, 30), Date.UTC(2026, 0, 30, 23, 20, 30, 1)],
-    ["2026-01-31T22:20:30-0330", Date.UTC(2026, 1, 1, 1, 50, 30), Date.UTC(2026, 1, 1, 1, 50, 30, 1)],
+    [
+      "2026-01-31T10:20:30.1239Z",
+      Date.UTC(2026, 0, 31, 10, 20, 30, 123),
+      Date.UTC(2026, 0, 31, 10, 20, 30, 124),
+    ],
+    [
+      "2026-01-31T01:20:30+02:00",
+      Date.UTC(2026, 0, 30, 23, 20, 30),
+      Date.UTC(2026, 0, 30, 23, 20, 30, 1),
+    ],
+    [
+      "2026-01-31T01:20:30 02:00",
+      Date.UTC(2026, 0, 30, 23, 20, 30),
+      Date.UTC(2026, 0, 30, 23, 20, 30, 1),
+    ],
+    [
+      "2026-01-31T22:20:30-0330",
+      Date.UTC(2026, 1, 1, 1, 50, 30),
+      Date.UTC(2026, 1, 1, 1, 50, 30, 1),
+    ],
   ])("%s is inclusive as a start and as an end", async (text, fromMs, toMs) => {
     const query = new URLSearchParams({ start_date: text, end_date: text, summarize: "0" });
-    expect(await rowsAsked(`logs?${String(query)}`, master)).toEqual({ limit: 1_001, fromMs, toMs });
+    expect(await rowsAsked(`logs?${String(query)}`, master)).toEqual({
+      limit: 1_001,
+      fromMs,
+      toMs,
+    });
   });
 });
 
 describe("a summary", () => {
   it("is given where both dates are, under the same filters as rows", async () => {
-    const asked = await ask("logs?start_date=2026-01-01&end_date=2026-01-01&request_id=r&user_id=u");
+    const asked = await ask(
+      "logs?start_date=2026-01-01&end_date=2026-01-01&request_id=r&user_id=u",
+    );
     const fromMs = Date.UTC(2026, 0, 1);
     expect(asked.rows).toEqual([]);
     expect(asked.days).toEqual([
-      { keyId: "key-1", userId: "u", requestId: "r", completionId: "r", fromMs, toMs: fromMs + 86_400_000 },
+      {
+        keyId: "key-1",
+        userId: "u",
+        requestId: "r",
+        completionId: "r",
+        fromMs,
+        toMs: fromMs + 86_400_000,
+      },
     ]);
   });
 
@@ -253,9 +342,17 @@ describe("a summary", () => {
 describe("tags", () => {
   it("are summed up over the dates, a key's own", async () => {
     const { tags, body } = await ask("tags?start_date=2026-01-31&end_date=2026-01-31");
-    expect(tags).toEqual([{ keyId: "key-1", fromMs: Date.UTC(2026, 0, 31), toMs: Date.UTC(2026, 1, 1), limit: 1000 }]);
+    expect(tags).toEqual([
+      { keyId: "key-1", fromMs: Date.UTC(2026, 0, 31), toMs: Date.UTC(2026, 1, 1), limit: 1000 },
+    ]);
     expect(body).toEqual([
-      { individual_request_tag: "project:a", log_count: 2, unpriced_log_count: 1, total_spend: 1.5, total_tokens: 7 },
+      {
+        individual_request_tag: "project:a",
+        log_count: 2,
+        unpriced_log_count: 1,
+        total_spend: 1.5,
+        total_tokens: 7,
+      },
     ]);
   });
 

@@ -1,4 +1,7 @@
-/** Long lists as replies, written in pieces, so that the event loop serves other requests between them. */
+/**
+ * Long lists as replies, written in pieces, so that the event loop serves other requests between
+ * them.
+ */
 
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { documentOf } from "@sluice/kit";
@@ -8,7 +11,10 @@ import type { JsonObject, WholeReply } from "@sluice/contract";
 const TURN_CHARACTERS = 128 * 1024;
 
 /** A whole reply with status 200: the JSON array of every item's public shape. */
-export async function listReply<T>(items: readonly T[], shape: (item: T) => JsonObject): Promise<WholeReply> {
+export async function listReply<T>(
+  items: readonly T[],
+  shape: (item: T) => JsonObject,
+): Promise<WholeReply> {
   const parts: string[] = [];
   let characters = 0;
   for (const item of items) {

@@ -17,13 +17,28 @@ import { booleanOf, cursorOf, invalid, limitOf, readParameters } from "./paramet
 import { publicRow } from "./row.ts";
 import { readerOf, scopeOf } from "./scope.ts";
 
-const PARAMETERS = ["request_id", "api_key", "user_id", "start_date", "end_date", "summarize", "limit", "cursor"];
+const PARAMETERS = [
+  "request_id",
+  "api_key",
+  "user_id",
+  "start_date",
+  "end_date",
+  "summarize",
+  "limit",
+  "cursor",
+];
 
-/** Answers with rows or days. All filters are ANDed. Throws `invalid_field` with the name of a bad parameter. */
+/**
+ * Answers with rows or days. All filters are ANDed. Throws `invalid_field` with the name of a bad
+ * parameter.
+ */
 export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeReply> {
   const parameters = readParameters(exchange.client.query, PARAMETERS);
   const range = dateRange(parameters.get("start_date"), parameters.get("end_date"));
-  const isSummary = booleanOf(parameters, "summarize", true) && range.fromMs !== undefined && range.toMs !== undefined;
+  const isSummary =
+    booleanOf(parameters, "summarize", true) &&
+    range.fromMs !== undefined &&
+    range.toMs !== undefined;
   const limit = limitOf(parameters);
   const before = cursorOf(parameters);
   if (isSummary) refuseWithSummary(parameters, ["limit", "cursor"]);
@@ -36,7 +51,10 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
   if (isSummary) return listReply(await host.ledger.days(filter, exchange.signal), publicDay);
 
   // One additional row shows whether there is another page.
-  const rows = await host.ledger.rows({ ...filter, limit: limit + 1, ...optional("before", before) }, exchange.signal);
+  const rows = await host.ledger.rows(
+    { ...filter, limit: limit + 1, ...optional("before", before) },
+    exchange.signal,
+  );
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   if (rows.length > limit && last !== undefined) {
@@ -45,15 +63,24 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
   return listReply(page, publicRow);
 }
 
-/** Finds a request by its own id, or by the id of its completion, which may be the gateway's or the upstream's. */
+/**
+ * Finds a request by its own id, or by the id of its completion, which may be the gateway's or the
+ * upstream's.
+ */
 function idsOf(id: string | undefined): Pick<LedgerFilter, "requestId" | "completionId"> {
   return id === undefined ? {} : { requestId: requestIdIn(id), completionId: id };
 }
 
-function refuseWithSummary(parameters: ReadonlyMap<string, string>, names: readonly string[]): void {
+function refuseWithSummary(
+  parameters: ReadonlyMap<string, string>,
+  names: readonly string[],
+): void {
   for (const name of names) {
     if (!parameters.has(name)) continue;
-    throw invalid(name, `A summary has no pages: leave the query parameter ${name} out, or ask with summarize=false.`);
+    throw invalid(
+      name,
+      `A summary has no pages: leave the query parameter ${name} out, or ask with summarize=false.`,
+    );
   }
 }
 

@@ -1,7 +1,14 @@
 /** The model and the price of a calculation. */
 
 import { pricedAs } from "@sluice/runtime";
-import { type Exchange, GatewayError, type Host, type Model, type Price, type Target } from "@sluice/contract";
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type Model,
+  type Price,
+  type Target,
+} from "@sluice/contract";
 import { readerOf } from "./scope.ts";
 
 /** A price and its source. */
@@ -14,12 +21,14 @@ export interface FoundPrice {
   readonly price: Price;
 }
 
-/** `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`, `gpt-4-0613`: a name and the day of a version. */
+/**
+ * `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`, `gpt-4-0613`: a name and the day of a version.
+ */
 const DATED = /^(.+)-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4})$/;
 
 /**
- * The price of a model that the key may use, by its id as in a chat request. Throws `model_not_found` as a chat would,
- * `not_found` when no target of the model has a price.
+ * The price of a model that the key may use, by its id as in a chat request. Throws
+ * `model_not_found` as a chat would, `not_found` when no target of the model has a price.
  */
 export function priceOfModel(id: string, exchange: Exchange, host: Host): FoundPrice {
   const model = visible(host.models.find(id), exchange, host);
@@ -28,8 +37,8 @@ export function priceOfModel(id: string, exchange: Exchange, host: Host): FoundP
 }
 
 /**
- * The price of a reply's model: an id of the catalogue, or a provider's own name, with or without a date. Throws
- * `model_not_found` when the key may not use it, `not_found` when it has no price.
+ * The price of a reply's model: an id of the catalogue, or a provider's own name, with or without a
+ * date. Throws `model_not_found` when the key may not use it, `not_found` when it has no price.
  */
 export function priceOfReply(name: string, exchange: Exchange, host: Host): FoundPrice {
   const param = "completion_response.model";
@@ -44,11 +53,16 @@ interface Candidate {
   readonly targets: readonly Target[];
 }
 
-/** Candidate models of a reply's name, the likeliest first: id, target's name, name without its date, wildcard. */
+/**
+ * Candidate models of a reply's name, the likeliest first: id, target's name, name without its
+ * date, wildcard.
+ */
 function* candidatesOf(name: string, exchange: Exchange, host: Host): Generator<Candidate> {
   const exact = visible(host.models.find(name), exchange, host);
   if (exact !== undefined) yield { model: exact, targets: exact.targets };
-  const entries = host.models.list().filter((model) => visible(model, exchange, host) !== undefined);
+  const entries = host.models
+    .list()
+    .filter((model) => visible(model, exchange, host) !== undefined);
   const named = (wanted: string): Candidate[] =>
     entries.flatMap((model) => {
       const targets = model.targets.filter((target) => target.model === wanted);
@@ -65,7 +79,8 @@ function* candidatesOf(name: string, exchange: Exchange, host: Host): Generator<
     if (base !== undefined) yield { model: base, targets: base.targets };
   }
   for (const entry of entries) {
-    if (!entry.id.endsWith("*") || !entry.targets.some((target) => target.model.includes("*"))) continue;
+    if (!entry.id.endsWith("*") || !entry.targets.some((target) => target.model.includes("*")))
+      continue;
     const model = visible(host.models.find(entry.id.slice(0, -1) + name), exchange, host);
     if (model !== undefined) yield { model, targets: model.targets };
   }
@@ -76,18 +91,26 @@ function firstPrice(candidates: readonly Candidate[], host: Host): FoundPrice | 
     for (const target of targets) {
       const instance = host.providers.find(target.provider);
       const provider = instance === undefined ? undefined : pricedAs(instance);
-      const price = provider === undefined ? undefined : (target.price ?? host.prices.find(provider, target.model));
-      if (provider !== undefined && price !== undefined) return { modelId: model.id, target, provider, price };
+      const price =
+        provider === undefined
+          ? undefined
+          : (target.price ?? host.prices.find(provider, target.model));
+      if (provider !== undefined && price !== undefined)
+        return { modelId: model.id, target, provider, price };
     }
   }
   return undefined;
 }
 
 function visible(model: Model | undefined, exchange: Exchange, host: Host): Model | undefined {
-  return model !== undefined && host.authority.mayUse(readerOf(exchange), model) ? model : undefined;
+  return model !== undefined && host.authority.mayUse(readerOf(exchange), model)
+    ? model
+    : undefined;
 }
 
-/** One answer for an unknown model and for a forbidden one, so that a key cannot probe for models. */
+/**
+ * One answer for an unknown model and for a forbidden one, so that a key cannot probe for models.
+ */
 function noModel(id: string, param: string): GatewayError {
   const message = `The model ${JSON.stringify(id.slice(0, 200))} does not exist or you may not use it.`;
   return new GatewayError("model_not_found", message, { param });

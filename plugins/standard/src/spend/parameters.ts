@@ -17,22 +17,36 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 /** The maximum rows of a page, and the default. */
 export const MAX_ROWS = 1_000;
 
-/** The parameters of a query by name. Throws `invalid_field` for an unknown, repeated or empty one. */
-export function readParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {
+/**
+ * The parameters of a query by name. Throws `invalid_field` for an unknown, repeated or empty one.
+ */
+export function readParameters(
+  query: string,
+  known: readonly string[],
+): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.includes(name)) {
-      throw invalid(name, `The query parameter ${shown(name)} is unknown. Known ones: ${known.join(", ")}.`);
+      throw invalid(
+        name,
+        `The query parameter ${shown(name)} is unknown. Known ones: ${known.join(", ")}.`,
+      );
     }
-    if (parameters.has(name)) throw invalid(name, `The query parameter ${name} is repeated. Send it once.`);
-    if (value === "") throw invalid(name, `The query parameter ${name} is empty. Give it a value or leave it out.`);
+    if (parameters.has(name))
+      throw invalid(name, `The query parameter ${name} is repeated. Send it once.`);
+    if (value === "")
+      throw invalid(name, `The query parameter ${name} is empty. Give it a value or leave it out.`);
     parameters.set(name, value);
   }
   return parameters;
 }
 
 /** A boolean, in any case of letters. Throws `invalid_field`. */
-export function booleanOf(parameters: ReadonlyMap<string, string>, name: string, otherwise: boolean): boolean {
+export function booleanOf(
+  parameters: ReadonlyMap<string, string>,
+  name: string,
+  otherwise: boolean,
+): boolean {
   const value = parameters.get(name);
   if (value === undefined) return otherwise;
   const word = value.toLowerCase();
@@ -47,7 +61,10 @@ export function limitOf(parameters: ReadonlyMap<string, string>): number {
   if (text === undefined) return MAX_ROWS;
   const limit = Number(text);
   if (!/^\d+$/.test(text) || limit < 1 || limit > MAX_ROWS) {
-    throw invalid("limit", `The query parameter limit must be a whole number from 1 to ${MAX_ROWS}.`);
+    throw invalid(
+      "limit",
+      `The query parameter limit must be a whole number from 1 to ${MAX_ROWS}.`,
+    );
   }
   return limit;
 }
@@ -56,7 +73,10 @@ export function limitOf(parameters: ReadonlyMap<string, string>): number {
 export function cursorOf(parameters: ReadonlyMap<string, string>): string | undefined {
   const cursor = parameters.get("cursor");
   if (cursor === undefined || /^[^\0]{1,200}:\d{1,9}$/.test(cursor)) return cursor;
-  throw invalid("cursor", "The query parameter cursor must be a value of the header x-sluice-next-cursor.");
+  throw invalid(
+    "cursor",
+    "The query parameter cursor must be a value of the header x-sluice-next-cursor.",
+  );
 }
 
 /** The refusal of one parameter. */

@@ -34,7 +34,9 @@ export function publicRow(row: SpendRow): JsonObject {
     usage_source: row.usageSource,
     cost_status: row.costStatus,
     generation: row.generation,
-    metadata: (row.requests === undefined ? row.metadata : { ...row.metadata, refusals: row.requests }) as JsonObject,
+    metadata: (row.requests === undefined
+      ? row.metadata
+      : { ...row.metadata, refusals: row.requests }) as JsonObject,
     requester_ip_address: row.clientAddress,
     upstream_request_id: row.upstreamRequestId,
     completion_id: row.completionId,

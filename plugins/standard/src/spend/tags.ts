@@ -8,14 +8,20 @@ import { dateRange } from "./dates.ts";
 import { limitOf, readParameters } from "./parameters.ts";
 import { readerOf, scopeOf } from "./scope.ts";
 
-/** Answers with tags. A row with several tags counts for each of them. Throws `invalid_field` for a bad parameter. */
+/**
+ * Answers with tags. A row with several tags counts for each of them. Throws `invalid_field` for a
+ * bad parameter.
+ */
 export async function spendTags(exchange: Exchange, host: Host): Promise<WholeReply> {
   const parameters = readParameters(exchange.client.query, ["start_date", "end_date", "limit"]);
   const range = dateRange(parameters.get("start_date"), parameters.get("end_date"));
   const limit = limitOf(parameters);
   const scope = await scopeOf(readerOf(exchange), host.authority, {});
   if (scope === undefined) return jsonReply([]);
-  return listReply(await host.ledger.tags({ ...scope, ...range, limit }, exchange.signal), publicTag);
+  return listReply(
+    await host.ledger.tags({ ...scope, ...range, limit }, exchange.signal),
+    publicTag,
+  );
 }
 
 function publicTag(tag: LedgerTag): JsonObject {

@@ -4,7 +4,8 @@ import { type Kysely, sql } from "kysely";
 import type { Schema } from "../schema.ts";
 import { TOTAL_MS } from "./totals.ts";
 
-const PROVIDER = "case instr(target_id, '/') when 0 then target_id else substr(target_id, 1, instr(target_id, '/') - 1) end";
+const PROVIDER =
+  "case instr(target_id, '/') when 0 then target_id else substr(target_id, 1, instr(target_id, '/') - 1) end";
 
 /** The subjects of a row, as the table names them, and the conditions under which it has them. */
 const SUBJECTS = [

@@ -5,9 +5,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { createStatementCache } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
 
-/** Names in the maps of one batch of days, about: more would make the message to the main thread a long one. */
+/**
+ * Names in the maps of one batch of days, about: more would make the message to the main thread a
+ * long one.
+ */
 const BATCH_NAMES = 2_000;
-/** Names in one report: some 50 MB of JSON. Clients choose the names of models, so there may be any number of them. */
+/**
+ * Names in one report: some 50 MB of JSON. Clients choose the names of models, so there may be any
+ * number of them.
+ */
 const MAX_NAMES = 1_000_000;
 
 const SELECT = `
@@ -29,10 +35,12 @@ type Group = [
 ];
 
 /**
- * Makes the reader of an open database. It yields batches of days, oldest first, and an empty batch after a day that can wait.
- * It throws `invalid_field` when the report is too large.
+ * Makes the reader of an open database. It yields batches of days, oldest first, and an empty batch
+ * after a day that can wait. It throws `invalid_field` when the report is too large.
  */
-export function createLedgerDays(database: DatabaseSync): (filter: LedgerFilter) => Generator<readonly LedgerDay[]> {
+export function createLedgerDays(
+  database: DatabaseSync,
+): (filter: LedgerFilter) => Generator<readonly LedgerDay[]> {
   const spans = createDaySpans(database);
   const prepare = createStatementCache((sql) => {
     const statement = database.prepare(sql);
@@ -72,7 +80,8 @@ function sumUp(date: string, groups: readonly Group[]): LedgerDay {
   const keys = new Map<string, bigint>();
   const sums = [0n, 0n, 0n, 0n, 0n, 0n] as [bigint, bigint, bigint, bigint, bigint, bigint];
   for (const [model, user, key, ...numbers] of groups) {
-    for (const [index, number] of numbers.entries()) sums[index] = (sums[index] ?? 0n) + (number ?? 0n);
+    for (const [index, number] of numbers.entries())
+      sums[index] = (sums[index] ?? 0n) + (number ?? 0n);
     const cost = numbers[5] ?? 0n;
     add(models, model, cost);
     add(users, user, cost);
@@ -93,7 +102,9 @@ function sumUp(date: string, groups: readonly Group[]): LedgerDay {
   };
 }
 
-/** A row without a name, a refusal whose body was not read for example, is in the day's sums only. */
+/**
+ * A row without a name, a refusal whose body was not read for example, is in the day's sums only.
+ */
 function add(sums: Map<string, bigint>, name: string, cost: bigint): void {
   if (name !== "") sums.set(name, (sums.get(name) ?? 0n) + cost);
 }

@@ -10,8 +10,9 @@ export interface Conditions {
 }
 
 /**
- * The conditions of a filter's ids. The bounds of time are the caller's, as every reader has its own way through them.
- * `column` is what to write before the name of a column that should not choose the index.
+ * The conditions of a filter's ids. The bounds of time are the caller's, as every reader has its
+ * own way through them. `column` is what to write before the name of a column that should not
+ * choose the index.
  */
 export function idConditions(filter: LedgerFilter): Conditions & { readonly column: "" | "+" } {
   const terms: string[] = [];
@@ -21,7 +22,8 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
     terms.push(term);
     parameters.push(value);
   };
-  // A plus keeps SQLite from choosing an index for the term: a request has few rows, so its ids are the best way in.
+  // A plus keeps SQLite from choosing an index for the term: a request has few rows, so its ids are
+  // the best way in.
   const { requestId, completionId } = filter;
   const column = requestId === undefined && completionId === undefined ? "" : "+";
   if (requestId !== undefined && completionId !== undefined) {

@@ -1,4 +1,7 @@
-/** Writes spend rows: one prepared statement, one transaction. Kysely would cost several times the insert itself. */
+/**
+ * Writes spend rows: one prepared statement, one transaction. Kysely would cost several times the
+ * insert itself.
+ */
 
 import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -10,11 +13,15 @@ import { createTotalsWriter, TotalsOfRows } from "./totals.ts";
 export type LedgerValues = readonly SQLInputValue[];
 
 /**
- * Prepares the insert on an open database. The function it returns inserts all rows or throws and inserts none; a row
- * whose `(requestId, attempt)` is there stays as it is. The totals of budgets change in the same transaction.
+ * Prepares the insert on an open database. The function it returns inserts all rows or throws and
+ * inserts none; a row whose `(requestId, attempt)` is there stays as it is. The totals of budgets
+ * change in the same transaction.
  */
-export function createLedgerInsert(database: DatabaseSync): (rows: readonly LedgerValues[]) => void {
-  // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other constraint.
+export function createLedgerInsert(
+  database: DatabaseSync,
+): (rows: readonly LedgerValues[]) => void {
+  // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other
+  // constraint.
   const insert = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
      on conflict (request_id, attempt) do nothing`,
@@ -39,7 +46,10 @@ export function createLedgerInsert(database: DatabaseSync): (rows: readonly Ledg
   };
 }
 
-/** The values of a row, in the order of `LEDGER_COLUMNS`; a test writes and reads a row with all different values. */
+/**
+ * The values of a row, in the order of `LEDGER_COLUMNS`; a test writes and reads a row with all
+ * different values.
+ */
 export function ledgerValues(row: SpendRow): LedgerValues {
   return [
     withoutNul(row.requestId),
@@ -78,7 +88,8 @@ export function ledgerValues(row: SpendRow): LedgerValues {
   ];
 }
 
-// Rows may have waited in an outbox that another version wrote, so a member may be missing whatever its type says.
+// Rows may have waited in an outbox that another version wrote, so a member may be missing whatever
+// its type says.
 
 function text(value: string | null | undefined): SQLInputValue {
   return typeof value === "string" ? withoutNul(value) : null;

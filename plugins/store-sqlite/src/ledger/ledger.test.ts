@@ -112,8 +112,12 @@ test("accepts a row of an older version that lacks members", async () => {
 });
 
 test("takes NUL characters out of what clients send", async () => {
-  await store.ledger.insert([{ ...full, endUser: "a\0b", model: "\0", tags: ["\0t"], metadata: { "k\0": "v\0" } }]);
-  expect(await store.ledger.rows({ limit: 1 })).toMatchObject([{ endUser: "ab", model: "", tags: ["t"], metadata: { k: "v" } }]);
+  await store.ledger.insert([
+    { ...full, endUser: "a\0b", model: "\0", tags: ["\0t"], metadata: { "k\0": "v\0" } },
+  ]);
+  expect(await store.ledger.rows({ limit: 1 })).toMatchObject([
+    { endUser: "ab", model: "", tags: ["t"], metadata: { k: "v" } },
+  ]);
 });
 
 test("reads page after page, newest first, whatever the filters: as a model of the same rows does", async () => {
@@ -137,21 +141,30 @@ test("reads page after page, newest first, whatever the filters: as a model of t
     },
     { requiredKeys: [] },
   );
-  const property = fc.asyncProperty(fc.array(row), query, fc.integer({ min: 1, max: 3 }), async (parts, filters, limit) => {
-    const own = createSqliteStore({ path: ":memory:" }, host);
-    await own.start(new AbortController().signal);
-    const rows = parts.map((part) => ({ ...bare, ...part }));
-    await own.ledger.insert(rows);
-    const pages: SpendRow[] = [];
-    for (;;) {
-      const last = pages.at(-1);
-      const page = await own.ledger.rows({ ...filters, limit, ...(last && { before: `${last.requestId}:${last.attempt}` }) });
-      pages.push(...page);
-      if (page.length < limit) break;
-    }
-    await own.stop();
-    expect(pages).toEqual(model(rows, filters));
-  });
+  const property = fc.asyncProperty(
+    fc.array(row),
+    query,
+    fc.integer({ min: 1, max: 3 }),
+    async (parts, filters, limit) => {
+      const own = createSqliteStore({ path: ":memory:" }, host);
+      await own.start(new AbortController().signal);
+      const rows = parts.map((part) => ({ ...bare, ...part }));
+      await own.ledger.insert(rows);
+      const pages: SpendRow[] = [];
+      for (;;) {
+        const last = pages.at(-1);
+        const page = await own.ledger.rows({
+          ...filters,
+          limit,
+          ...(last && { before: `${last.requestId}:${last.attempt}` }),
+        });
+        pages.push(...page);
+        if (page.length < limit) break;
+      }
+      await own.stop();
+      expect(pages).toEqual(model(rows, filters));
+    },
+  );
   await fc.assert(property, { numRuns: 150 });
 });
 
@@ -161,7 +174,10 @@ test("gives no rows for a cursor that is no row's", async () => {
   expect(await store.ledger.rows({ limit: 5, before: "" })).toEqual([]);
 });
 
-function model(rows: readonly SpendRow[], filters: Partial<Record<string, string | number>>): SpendRow[] {
+function model(
+  rows: readonly SpendRow[],
+  filters: Partial<Record<string, string | number>>,
+): SpendRow[] {
   const kept = new Map<string, SpendRow>();
   for (const row of rows) {
     const id = `${row.requestId}:${row.attempt}`;
@@ -170,9 +186,12 @@ function model(rows: readonly SpendRow[], filters: Partial<Record<string, string
   const { fromMs = -Infinity, toMs = Infinity, ...equal } = filters;
   return [...kept.values()]
     .filter((row) => row.startedAtMs >= Number(fromMs) && row.startedAtMs < Number(toMs))
-    .filter((row) => Object.entries(equal).every(([name, value]) => row[name as keyof SpendRow] === value))
+    .filter((row) =>
+      Object.entries(equal).every(([name, value]) => row[name as keyof SpendRow] === value),
+    )
     .sort(
       (a, b) =>
-        b.startedAtMs - a.startedAtMs || (a.requestId < b.requestId ? 1 : a.requestId > b.requestId ? -1 : b.attempt - a.attempt),
+        b.startedAtMs - a.startedAtMs ||
+        (a.requestId < b.requestId ? 1 : a.requestId > b.requestId ? -1 : b.attempt - a.attempt),
     );
 }

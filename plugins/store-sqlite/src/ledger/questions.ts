@@ -28,8 +28,13 @@ export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag | number)[]
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
 
-/** Makes the answers of an open database. Between two batches, also empty ones, the caller may pause or stop. */
-export function createLedgerAnswers(database: DatabaseSync): (question: LedgerQuestion) => Iterable<LedgerBatch> {
+/**
+ * Makes the answers of an open database. Between two batches, also empty ones, the caller may pause
+ * or stop.
+ */
+export function createLedgerAnswers(
+  database: DatabaseSync,
+): (question: LedgerQuestion) => Iterable<LedgerBatch> {
   const rows = createLedgerRows(database);
   const days = createLedgerDays(database);
   const tags = createLedgerTags(database);
@@ -49,5 +54,6 @@ export function createLedgerAnswers(database: DatabaseSync): (question: LedgerQu
 }
 
 function* inBatches(rows: readonly SpendRow[]): Generator<readonly SpendRow[]> {
-  for (let start = 0; start < rows.length; start += BATCH_ROWS) yield rows.slice(start, start + BATCH_ROWS);
+  for (let start = 0; start < rows.length; start += BATCH_ROWS)
+    yield rows.slice(start, start + BATCH_ROWS);
 }

@@ -1,6 +1,16 @@
-/** The reading half of the ledger: small questions at once, reports and sums each in a thread of their own. */
+/**
+ * The reading half of the ledger: small questions at once, reports and sums each in a thread of
+ * their own.
+ */
 
-import type { LedgerDay, LedgerReader, LedgerSumFilter, LedgerTag, Log, SpendRow } from "@sluice/contract";
+import type {
+  LedgerDay,
+  LedgerReader,
+  LedgerSumFilter,
+  LedgerTag,
+  Log,
+  SpendRow,
+} from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { createLedgerAnswers, type LedgerQuestion } from "./questions.ts";
@@ -15,14 +25,24 @@ export interface SqliteLedgerReader extends LedgerReader {
   stop(): Promise<void>;
 }
 
-/** Makes the reader of an open file. A database in memory belongs to its connection: its questions are answered in turns. */
-export function createLedgerReader(database: DatabaseSync, path: string, log: Log): SqliteLedgerReader {
+/**
+ * Makes the reader of an open file. A database in memory belongs to its connection: its questions
+ * are answered in turns.
+ */
+export function createLedgerReader(
+  database: DatabaseSync,
+  path: string,
+  log: Log,
+): SqliteLedgerReader {
   const answers = createLedgerAnswers(database);
   const thread = path === ":memory:" ? undefined : new LedgerThread(path, log);
   // The start value of a budget is read before a request is admitted: it never waits for a report.
   const sums = path === ":memory:" ? undefined : new LedgerThread(path, log);
 
-  const askHere = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> => {
+  const askHere = async (
+    question: LedgerQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> => {
     signal?.throwIfAborted();
     const found: unknown[] = [];
     let turnEndsMs = performance.now() + TURN_MS;
@@ -35,13 +55,27 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
     }
     return found;
   };
-  const ask = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> =>
+  const ask = async (
+    question: LedgerQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> =>
     thread === undefined ? askHere(question, signal) : thread.ask(question, signal);
-  const sum = async (filter: LedgerSumFilter, signal: AbortSignal | undefined): Promise<readonly unknown[]> =>
-    sums === undefined ? askHere({ about: "spent", filter }, signal) : sums.ask({ about: "spent", filter }, signal);
+  const sum = async (
+    filter: LedgerSumFilter,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> =>
+    sums === undefined
+      ? askHere({ about: "spent", filter }, signal)
+      : sums.ask({ about: "spent", filter }, signal);
 
-  /** One request has few rows: they cost less than the message to the thread, which can wait for a lock. */
-  const askOfOne = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> => {
+  /**
+   * One request has few rows: they cost less than the message to the thread, which can wait for a
+   * lock.
+   */
+  const askOfOne = async (
+    question: LedgerQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly unknown[]> => {
     try {
       return await askHere(question, signal);
     } catch (error) {
@@ -52,9 +86,14 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
 
   return {
     rows: async (query, signal) =>
-      (await (query.requestId === undefined ? ask : askOfOne)({ about: "rows", query }, signal)) as readonly SpendRow[],
-    days: async (filter, signal) => (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
-    tags: async (filter, signal) => (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
+      (await (query.requestId === undefined ? ask : askOfOne)(
+        { about: "rows", query },
+        signal,
+      )) as readonly SpendRow[],
+    days: async (filter, signal) =>
+      (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
+    tags: async (filter, signal) =>
+      (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
     spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
     stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
   };

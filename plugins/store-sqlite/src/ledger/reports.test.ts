@@ -50,7 +50,9 @@ const bare: SpendRow = {
 
 const oneOf = (...values: string[]) => fc.constantFrom(...values);
 /** Sums of a few of these leave what a double holds exactly. */
-const count = fc.option(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(Number.MAX_SAFE_INTEGER)));
+const count = fc.option(
+  fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(Number.MAX_SAFE_INTEGER)),
+);
 const rowParts = fc.record({
   requestId: oneOf("a", "b", "c", "d"),
   attempt: fc.integer({ min: 0, max: 3 }),
@@ -63,7 +65,9 @@ const rowParts = fc.record({
   totalTokens: fc.option(fc.integer({ min: 0, max: 1_000 })),
   costNanoUsd: count,
   // Around midnights before and after 1970.
-  startedAtMs: fc.tuple(fc.integer({ min: -2, max: 3 }), fc.integer({ min: -2, max: 2 })).map(([day, ms]) => day * DAY_MS + ms),
+  startedAtMs: fc
+    .tuple(fc.integer({ min: -2, max: 3 }), fc.integer({ min: -2, max: 2 }))
+    .map(([day, ms]) => day * DAY_MS + ms),
   tags: fc.uniqueArray(oneOf("x", "y:1", "ü", "'"), { maxLength: 3 }),
 });
 const filters = fc.record(
@@ -96,19 +100,30 @@ async function openStore(place: "memory" | "file"): Promise<Store> {
 test.each([
   ["memory", 200],
   ["file", 15],
-] as const)("sums up days and tags as a model of the same rows does, in a %s", { timeout: 60_000 }, async (place, numRuns) => {
-  const property = fc.asyncProperty(fc.array(rowParts, { maxLength: 30 }), filters, async (parts, filter) => {
-    const store = await openStore(place);
-    const rows = parts.map((part): SpendRow => ({ ...bare, ...part }));
-    await store.ledger.insert(rows);
-    const [days, tags] = await Promise.all([store.ledger.days(filter), store.ledger.tags(filter)]);
-    await store.stop();
-    const kept = keptRows(rows, filter);
-    expect(days.map(sorted)).toEqual(modelDays(kept).map(sorted));
-    expect(tags).toEqual(modelTags(kept));
-  });
-  await fc.assert(property, { numRuns });
-});
+] as const)(
+  "sums up days and tags as a model of the same rows does, in a %s",
+  { timeout: 60_000 },
+  async (place, numRuns) => {
+    const property = fc.asyncProperty(
+      fc.array(rowParts, { maxLength: 30 }),
+      filters,
+      async (parts, filter) => {
+        const store = await openStore(place);
+        const rows = parts.map((part): SpendRow => ({ ...bare, ...part }));
+        await store.ledger.insert(rows);
+        const [days, tags] = await Promise.all([
+          store.ledger.days(filter),
+          store.ledger.tags(filter),
+        ]);
+        await store.stop();
+        const kept = keptRows(rows, filter);
+        expect(days.map(sorted)).toEqual(modelDays(kept).map(sorted));
+        expect(tags).toEqual(modelTags(kept));
+      },
+    );
+    await fc.assert(property, { numRuns });
+  },
+);
 
 test("reads in the thread what was inserted a moment ago, page after page", async () => {
   const store = await openStore("file");
@@ -119,9 +134,13 @@ test("reads in the thread what was inserted a moment ago, page after page", asyn
   }));
   for (let start = 0; start < rows.length; start += 100) {
     await store.ledger.insert(rows.slice(start, start + 100));
-    expect(await store.ledger.rows({ limit: 1_000 })).toEqual(rows.slice(0, start + 100).toReversed());
+    expect(await store.ledger.rows({ limit: 1_000 })).toEqual(
+      rows.slice(0, start + 100).toReversed(),
+    );
   }
-  expect(await store.ledger.rows({ limit: 5, before: "r0010:1" })).toEqual(rows.slice(5, 10).toReversed());
+  expect(await store.ledger.rows({ limit: 5, before: "r0010:1" })).toEqual(
+    rows.slice(5, 10).toReversed(),
+  );
   await store.stop();
 });
 
@@ -149,27 +168,35 @@ test("says after fifteen seconds that the first answer takes too long", async ()
 
 test("takes 64 questions at once and refuses more", async () => {
   const store = await openStore("file");
-  const asked = Array.from({ length: 65 }, () => store.ledger.tags({}).catch((error: unknown) => error));
+  const asked = Array.from({ length: 65 }, () =>
+    store.ledger.tags({}).catch((error: unknown) => error),
+  );
   const answers = await Promise.all(asked);
   expect(answers.filter((answer) => Array.isArray(answer))).toHaveLength(64);
   expect(answers.at(-1)).toMatchObject({ code: "overloaded", retryAfterMs: 1_000 });
   await store.stop();
 });
 
-test.each(["memory", "file"] as const)("refuses a report that is too large, in a %s", async (place) => {
-  const store = await openStore(place);
-  // Every row a day of its own, and each day counts for ten names and its own three.
-  const rows = Array.from({ length: 80_000 }, (_, day) => ({
-    ...bare,
-    requestId: `r${day}`,
-    userId: "u",
-    startedAtMs: day * DAY_MS,
-  }));
-  await store.ledger.insert(rows);
-  await expect(store.ledger.days({})).rejects.toMatchObject({ code: "invalid_field", status: 400 });
-  expect(await store.ledger.days({ toMs: 50 * DAY_MS })).toHaveLength(50);
-  await store.stop();
-});
+test.each(["memory", "file"] as const)(
+  "refuses a report that is too large, in a %s",
+  async (place) => {
+    const store = await openStore(place);
+    // Every row a day of its own, and each day counts for ten names and its own three.
+    const rows = Array.from({ length: 80_000 }, (_, day) => ({
+      ...bare,
+      requestId: `r${day}`,
+      userId: "u",
+      startedAtMs: day * DAY_MS,
+    }));
+    await store.ledger.insert(rows);
+    await expect(store.ledger.days({})).rejects.toMatchObject({
+      code: "invalid_field",
+      status: 400,
+    });
+    expect(await store.ledger.days({ toMs: 50 * DAY_MS })).toHaveLength(50);
+    await store.stop();
+  },
+);
 
 test("ends the questions under way when the store stops", async () => {
   const store = await openStore("file");
@@ -183,7 +210,9 @@ test("starts another thread when one died", async () => {
   const path = join(folder, "late.db");
   const errors: string[] = [];
   const thread = new LedgerThread(path, { ...log, error: (message) => void errors.push(message) });
-  await expect(thread.ask({ about: "days", filter: {} })).rejects.toThrow("the thread that reads the ledger ended");
+  await expect(thread.ask({ about: "days", filter: {} })).rejects.toThrow(
+    "the thread that reads the ledger ended",
+  );
   expect(errors).toHaveLength(1);
   openDatabase(path, "normal").close();
   await expect(thread.ask({ about: "days", filter: {} })).rejects.toThrow("no such table: ledger");
@@ -192,21 +221,34 @@ test("starts another thread when one died", async () => {
 });
 
 /** The rows of a filter; of two with one key, the first. */
-function keptRows(rows: readonly SpendRow[], { fromMs = -Infinity, toMs = Infinity, ...equal }: LedgerFilter): SpendRow[] {
+function keptRows(
+  rows: readonly SpendRow[],
+  { fromMs = -Infinity, toMs = Infinity, ...equal }: LedgerFilter,
+): SpendRow[] {
   const kept = new Map<string, SpendRow>();
   for (const row of rows.toReversed()) kept.set(`${row.requestId}:${row.attempt}`, row);
   return [...kept.values()]
     .filter(({ startedAtMs }) => startedAtMs >= fromMs && startedAtMs < toMs)
-    .filter((row) => Object.entries(equal).every(([name, value]) => row[name as keyof SpendRow] === value));
+    .filter((row) =>
+      Object.entries(equal).every(([name, value]) => row[name as keyof SpendRow] === value),
+    );
 }
 
 function modelDays(rows: readonly SpendRow[]): LedgerDay[] {
-  const byDate = Map.groupBy(rows, ({ startedAtMs }) => new Date(startedAtMs).toISOString().slice(0, 10));
+  const byDate = Map.groupBy(rows, ({ startedAtMs }) =>
+    new Date(startedAtMs).toISOString().slice(0, 10),
+  );
   return [...byDate.keys()].sort(compareDates).map((date) => {
     const own = byDate.get(date) ?? [];
     // A request counts once for each of its owners: in life it has one.
-    const groups = [...Map.groupBy(own, ({ model, userId, keyId }) => JSON.stringify([model, userId, keyId])).values()];
-    const unpriced = groups.map((group) => new Set(group.filter(isUnpriced).map(({ requestId }) => requestId)).size);
+    const groups = [
+      ...Map.groupBy(own, ({ model, userId, keyId }) =>
+        JSON.stringify([model, userId, keyId]),
+      ).values(),
+    ];
+    const unpriced = groups.map(
+      (group) => new Set(group.filter(isUnpriced).map(({ requestId }) => requestId)).size,
+    );
     return {
       date,
       costNanoUsd: cost(own),
@@ -227,9 +269,17 @@ function modelTags(rows: readonly SpendRow[]): LedgerTag[] {
   const tags = names.map((tag) => {
     const own = rows.filter((row) => row.tags.includes(tag));
     const totalTokens = own.reduce((sum, row) => sum + (row.totalTokens ?? 0), 0);
-    return { tag, rows: own.length, unpricedRows: own.filter(isUnpriced).length, costNanoUsd: cost(own), totalTokens };
+    return {
+      tag,
+      rows: own.length,
+      unpricedRows: own.filter(isUnpriced).length,
+      costNanoUsd: cost(own),
+      totalTokens,
+    };
   });
-  return tags.sort((a, b) => Number(b.costNanoUsd - a.costNanoUsd) || b.rows - a.rows || (a.tag < b.tag ? -1 : 1));
+  return tags.sort(
+    (a, b) => Number(b.costNanoUsd - a.costNanoUsd) || b.rows - a.rows || (a.tag < b.tag ? -1 : 1),
+  );
 }
 
 function isUnpriced({ costNanoUsd }: SpendRow): boolean {
@@ -251,6 +301,12 @@ function compareDates(a: string, b: string): number {
 
 /** Maps compare by their order; the order of a day's names means nothing. */
 function sorted(day: LedgerDay): object {
-  const entries = (map: ReadonlyMap<string, bigint>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { ...day, models: entries(day.models), users: entries(day.users), keys: entries(day.keys) };
+  const entries = (map: ReadonlyMap<string, bigint>) =>
+    [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    ...day,
+    models: entries(day.models),
+    users: entries(day.users),
+    keys: entries(day.keys),
+  };
 }

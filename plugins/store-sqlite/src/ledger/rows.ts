@@ -9,7 +9,9 @@ import { readList, readObject } from "../text.ts";
 type Columns = Record<string, SQLOutputValue>;
 
 /** Makes the reader of an open database. An unknown `before` gives no rows. */
-export function createLedgerRows(database: DatabaseSync): (query: LedgerQuery) => readonly SpendRow[] {
+export function createLedgerRows(
+  database: DatabaseSync,
+): (query: LedgerQuery) => readonly SpendRow[] {
   // One statement for each combination of filters, 128 at the most.
   const prepare = createStatementCache((sql) => database.prepare(sql));
 
@@ -30,7 +32,8 @@ function conditions(query: LedgerQuery): Conditions {
     terms.push(term);
     parameters.push(...values);
   };
-  // Behind a cursor the cursor is a closer bound than `toMs` (5 ms against 22, measured with 50,000 newer rows in the range).
+  // Behind a cursor the cursor is a closer bound than `toMs` (5 ms against 22, measured with 50,000
+  // newer rows in the range).
   const end = query.before === undefined ? column : "+";
   if (query.fromMs !== undefined) add(`${column}started_at_ms >= ?`, query.fromMs);
   if (query.toMs !== undefined) add(`${end}started_at_ms < ?`, query.toMs);
@@ -51,7 +54,10 @@ function conditions(query: LedgerQuery): Conditions {
 /** Reads `requestId:attempt`. The request id may hold colons of its own. */
 function readCursor(cursor: string): { requestId: string; attempt: number } {
   const colon = cursor.lastIndexOf(":");
-  return { requestId: cursor.slice(0, Math.max(0, colon)), attempt: Number(cursor.slice(colon + 1)) };
+  return {
+    requestId: cursor.slice(0, Math.max(0, colon)),
+    attempt: Number(cursor.slice(colon + 1)),
+  };
 }
 
 function toRow(row: Columns): SpendRow {

@@ -2,5 +2,8 @@
 
 /** The slot in `shared` that is 1 after the caller has stopped waiting. */
 export const CANCELLED = 0;
-/** The slot in `shared` that counts the received batches. It changes once more when the caller stops waiting. */
+/**
+ * The slot in `shared` that counts the received batches. It changes once more when the caller stops
+ * waiting.
+ */
 export const RECEIVED = 1;

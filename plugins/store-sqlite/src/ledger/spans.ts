@@ -1,4 +1,7 @@
-/** The UTC days of a filter that have rows, one after the other, so that no statement reads more than one day. */
+/**
+ * The UTC days of a filter that have rows, one after the other, so that no statement reads more
+ * than one day.
+ */
 
 import type { LedgerFilter } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -16,13 +19,19 @@ export interface DaySpan {
 }
 
 /** Makes the walk through the days of an open database, oldest first. */
-export function createDaySpans(database: DatabaseSync): (filter: LedgerFilter) => Generator<DaySpan> {
+export function createDaySpans(
+  database: DatabaseSync,
+): (filter: LedgerFilter) => Generator<DaySpan> {
   const prepare = createStatementCache((sql) => database.prepare(sql));
 
   return function* (filter) {
     const { terms, parameters, column } = idConditions(filter);
-    const where = [...terms, `${column}started_at_ms >= ?`, `${column}started_at_ms < ?`].join(" and ");
-    const next = prepare(`select started_at_ms as at from ledger where ${where} order by started_at_ms limit 1`);
+    const where = [...terms, `${column}started_at_ms >= ?`, `${column}started_at_ms < ?`].join(
+      " and ",
+    );
+    const next = prepare(
+      `select started_at_ms as at from ledger where ${where} order by started_at_ms limit 1`,
+    );
     const toMs = filter.toMs ?? Number.MAX_SAFE_INTEGER;
     let fromMs = filter.fromMs ?? Number.MIN_SAFE_INTEGER;
     for (;;) {

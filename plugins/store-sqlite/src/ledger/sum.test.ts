@@ -12,7 +12,9 @@ import { createTotals } from "./create-totals.ts";
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-interface Row extends Partial<Pick<SpendRow, "keyId" | "userId" | "teamId" | "targetId" | "costNanoUsd" | "tags">> {
+interface Row extends Partial<
+  Pick<SpendRow, "keyId" | "userId" | "teamId" | "targetId" | "costNanoUsd" | "tags">
+> {
   readonly at: number;
 }
 
@@ -22,12 +24,19 @@ async function ledgerOf(rows: readonly Row[], before: number) {
   const kysely = createKysely(runHere(database));
   await migrations["0001_first"]?.up(kysely);
   // The statements name every column of today.
-  for (const name of ["0008_counted_refusals", "0009_upstream_ids"]) await migrations[name]?.up(kysely);
+  for (const name of ["0008_counted_refusals", "0009_upstream_ids"])
+    await migrations[name]?.up(kysely);
   const old = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
   );
   const values = rows.map((row, index) =>
-    ledgerValues({ keyId: "k", ...row, requestId: `r${index}`, attempt: 1, startedAtMs: row.at } as unknown as SpendRow),
+    ledgerValues({
+      keyId: "k",
+      ...row,
+      requestId: `r${index}`,
+      attempt: 1,
+      startedAtMs: row.at,
+    } as unknown as SpendRow),
   );
   for (const row of values.slice(0, before)) old.run(...row);
   await createTotals(kysely);
@@ -55,17 +64,26 @@ test.each([
   [{ provider: "openai" }, 1_010],
   [{ provider: "openai", fromMs: DAY_MS + 1 }, 1_000],
   [{ provider: "openai", tag: "blue", fromMs: 2 * DAY_MS }, 1_000],
-])("the rows of %j cost %i, whether they are older than the totals or not", async (filter, expected) => {
-  const rows: readonly Row[] = [
-    { at: 5, keyId: "a", costNanoUsd: 1 },
-    { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m" },
-    { at: DAY_MS + 1, userId: "u", costNanoUsd: 100, targetId: "open", tags: ["red", "blue"] },
-    { at: 3 * DAY_MS, teamId: "t", costNanoUsd: 1_000, targetId: "openai/x/y", tags: ["blue", "blue"] },
-    { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
-    { at: 9 * DAY_MS, costNanoUsd: 10_000 },
-  ];
-  for (const before of [0, 3, rows.length]) {
-    const sum = await ledgerOf(rows, before);
-    expect([...sum(filter)].flat(), `${before} rows before the totals`).toEqual([expected]);
-  }
-});
+])(
+  "the rows of %j cost %i, whether they are older than the totals or not",
+  async (filter, expected) => {
+    const rows: readonly Row[] = [
+      { at: 5, keyId: "a", costNanoUsd: 1 },
+      { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m" },
+      { at: DAY_MS + 1, userId: "u", costNanoUsd: 100, targetId: "open", tags: ["red", "blue"] },
+      {
+        at: 3 * DAY_MS,
+        teamId: "t",
+        costNanoUsd: 1_000,
+        targetId: "openai/x/y",
+        tags: ["blue", "blue"],
+      },
+      { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
+      { at: 9 * DAY_MS, costNanoUsd: 10_000 },
+    ];
+    for (const before of [0, 3, rows.length]) {
+      const sum = await ledgerOf(rows, before);
+      expect([...sum(filter)].flat(), `${before} rows before the totals`).toEqual([expected]);
+    }
+  },
+);

@@ -1,4 +1,7 @@
-/** Sums the cost of spend rows: what a budget begins with. Whole spans are read from the totals, the rest row by row. */
+/**
+ * Sums the cost of spend rows: what a budget begins with. Whole spans are read from the totals, the
+ * rest row by row.
+ */
 
 import type { LedgerSumFilter } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
@@ -10,8 +13,13 @@ const WITH_TAG = "exists (select 1 from json_each(ledger.tags) each where each.v
 /** A target's id is `provider/model`, or the provider's name alone where no model was named. */
 const OF_PROVIDER = "(target_id = ? or substr(target_id, 1, ?) = ?)";
 
-/** Makes the sum of an open database. It yields empty batches while it adds up, then one number, in nano-dollars. */
-export function createLedgerSum(database: DatabaseSync): (filter: LedgerSumFilter) => Generator<readonly number[]> {
+/**
+ * Makes the sum of an open database. It yields empty batches while it adds up, then one number, in
+ * nano-dollars.
+ */
+export function createLedgerSum(
+  database: DatabaseSync,
+): (filter: LedgerSumFilter) => Generator<readonly number[]> {
   const spans = createDaySpans(database);
   const prepare = createStatementCache((sql) => {
     const statement = database.prepare(sql);
@@ -34,7 +42,10 @@ export function createLedgerSum(database: DatabaseSync): (filter: LedgerSumFilte
     let sum = 0n;
     for (const { where, parameters } of spans(filter)) {
       const all = [where, ...terms].join(" and ");
-      const row = prepare(`select sum(cost_nano_usd) as cost from ledger where ${all}`).get(...parameters, ...values);
+      const row = prepare(`select sum(cost_nano_usd) as cost from ledger where ${all}`).get(
+        ...parameters,
+        ...values,
+      );
       sum += (row?.["cost"] as bigint | null | undefined) ?? 0n;
       yield [];
     }
@@ -49,18 +60,26 @@ export function createLedgerSum(database: DatabaseSync): (filter: LedgerSumFilte
     }
     const { fromMs = 0 } = filter;
     const span = Math.ceil(fromMs / TOTAL_MS);
-    const row = prepare("select sum(nano_usd) as cost from spent where subject = ? and span >= ?").get(subject, span);
+    const row = prepare(
+      "select sum(nano_usd) as cost from spent where subject = ? and span >= ?",
+    ).get(subject, span);
     let sum = (row?.["cost"] as bigint | null | undefined) ?? 0n;
-    if (span * TOTAL_MS > fromMs) sum += yield* ofRows({ ...filter, fromMs, toMs: span * TOTAL_MS });
+    if (span * TOTAL_MS > fromMs)
+      sum += yield* ofRows({ ...filter, fromMs, toMs: span * TOTAL_MS });
     yield [Number(sum)];
   };
 }
 
-/** The subject of the totals that a filter means; `undefined` where it has another bound or more than one subject. */
+/**
+ * The subject of the totals that a filter means; `undefined` where it has another bound or more
+ * than one subject.
+ */
 function subjectOf(filter: LedgerSumFilter): string | undefined {
   const { requestId, completionId, toMs, keyId, userId, teamId, tag, provider } = filter;
   if (requestId !== undefined || completionId !== undefined || toMs !== undefined) return undefined;
-  const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(([, id]) => id !== undefined);
+  const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(
+    ([, id]) => id !== undefined,
+  );
   const [first] = subjects;
   if (subjects.length > 1 || provider?.includes("/") === true) return undefined;
   return first === undefined ? "all" : `${first[0]}:${first[1]}`;

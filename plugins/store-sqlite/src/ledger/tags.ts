@@ -6,19 +6,33 @@ import { createStatementCache } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
 
 const BATCH_TAGS = 2_000;
-/** Different tags of one report: more would need more memory than the thread has, which ends every report. */
+/**
+ * Different tags of one report: more would need more memory than the thread has, which ends every
+ * report.
+ */
 const MAX_TAGS = 200_000;
 
 const SELECT = `
   select each.value, sum(ifnull(requests, 1)), sum(cost_nano_usd is null), sum(cost_nano_usd), sum(total_tokens)
   from ledger, json_each(ledger.tags) each`;
 
-type Group = [tag: string, rows: bigint, unpriced: bigint, cost: bigint | null, tokens: bigint | null];
+type Group = [
+  tag: string,
+  rows: bigint,
+  unpriced: bigint,
+  cost: bigint | null,
+  tokens: bigint | null,
+];
 
 type Sums = { -readonly [K in keyof LedgerTag]: LedgerTag[K] };
 
-/** Makes the reader of an open database. It yields empty batches while it sums up, then the tags, highest cost first. */
-export function createLedgerTags(database: DatabaseSync): (query: LedgerTagQuery) => Generator<readonly LedgerTag[]> {
+/**
+ * Makes the reader of an open database. It yields empty batches while it sums up, then the tags,
+ * highest cost first.
+ */
+export function createLedgerTags(
+  database: DatabaseSync,
+): (query: LedgerTagQuery) => Generator<readonly LedgerTag[]> {
   const spans = createDaySpans(database);
   const prepare = createStatementCache((sql) => {
     const statement = database.prepare(sql);
@@ -30,18 +44,25 @@ export function createLedgerTags(database: DatabaseSync): (query: LedgerTagQuery
   return function* ({ limit, ...filter }) {
     const found = new Map<string, Sums>();
     for (const { where, parameters } of spans(filter)) {
-      const statement = prepare(`${SELECT} where ${where} and ledger.tags is not null group by each.value`);
-      for (const group of statement.all(...parameters) as unknown as readonly Group[]) add(found, group);
+      const statement = prepare(
+        `${SELECT} where ${where} and ledger.tags is not null group by each.value`,
+      );
+      for (const group of statement.all(...parameters) as unknown as readonly Group[])
+        add(found, group);
       if (found.size > MAX_TAGS) throw tooLarge();
       yield [];
     }
     const tags = [...found.values()].sort(compareTags).slice(0, limit);
-    for (let start = 0; start < tags.length; start += BATCH_TAGS) yield tags.slice(start, start + BATCH_TAGS);
+    for (let start = 0; start < tags.length; start += BATCH_TAGS)
+      yield tags.slice(start, start + BATCH_TAGS);
   };
 }
 
 function tooLarge(): GatewayError {
-  return new GatewayError("invalid_field", `The report has more than ${MAX_TAGS} different tags; ask for fewer days.`);
+  return new GatewayError(
+    "invalid_field",
+    `The report has more than ${MAX_TAGS} different tags; ask for fewer days.`,
+  );
 }
 
 function add(found: Map<string, Sums>, [value, rows, unpriced, cost, tokens]: Group): void {

@@ -1,4 +1,7 @@
-/** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
+/**
+ * Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway
+ * from serving.
+ */
 
 import { type ErrorCode, GatewayError, type Log } from "@sluice/contract";
 import { waitForAnswer } from "@sluice/kit";
@@ -14,7 +17,10 @@ const ANSWER_DEADLINE_MS = 5_000;
 const START_MS = 10_000;
 /** Questions that may be under way at once. */
 const MAX_QUESTIONS = 64;
-/** The memory of the thread, in megabytes. A question that needs more ends the thread, and only that. */
+/**
+ * The memory of the thread, in megabytes. A question that needs more ends the thread, and only
+ * that.
+ */
 const THREAD_HEAP_MB = 256;
 
 /** A question under way. */
@@ -39,8 +45,9 @@ export class LedgerThread {
   }
 
   /**
-   * The whole answer. Rejects with the signal's reason, with `deadline_exceeded` after five seconds (fifteen while the thread starts), with `overloaded` when
-   * too many wait, with `Error` when the file cannot be read.
+   * The whole answer. Rejects with the signal's reason, with `deadline_exceeded` after five seconds
+   * (fifteen while the thread starts), with `overloaded` when too many wait, with `Error` when the
+   * file cannot be read.
    */
   ask(question: LedgerQuestion, signal?: AbortSignal): Promise<readonly unknown[]> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
@@ -101,7 +108,9 @@ export class LedgerThread {
     worker.unref();
     worker.on("message", (answer: WorkerAnswer) => this.#receive(answer));
     worker.on("error", (error) => this.#fail(worker, error));
-    worker.on("exit", () => this.#fail(worker, new Error("the thread that reads the ledger ended")));
+    worker.on("exit", () =>
+      this.#fail(worker, new Error("the thread that reads the ledger ended")),
+    );
     return worker;
   }
 
@@ -115,7 +124,9 @@ export class LedgerThread {
   #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#log.error("the thread that reads the ledger ended; the next question starts another", { error });
+    this.#log.error("the thread that reads the ledger ended; the next question starts another", {
+      error,
+    });
     this.#rejectAll(new Error("the thread that reads the ledger ended", { cause: error }));
   }
 
@@ -126,7 +137,9 @@ export class LedgerThread {
 
 /** The error of the other thread: an error that is posted loses its class. */
 function errorOf(message: string, code: ErrorCode | undefined): Error {
-  return code === undefined ? new Error(`the ledger cannot be read: ${message}`) : new GatewayError(code, message);
+  return code === undefined
+    ? new Error(`the ledger cannot be read: ${message}`)
+    : new GatewayError(code, message);
 }
 
 function tooLong(): GatewayError {

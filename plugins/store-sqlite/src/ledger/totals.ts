@@ -1,4 +1,7 @@
-/** Totals of the ledger: what each subject has spent in each quarter of an hour, so that no budget begins with a walk over all rows. */
+/**
+ * Totals of the ledger: what each subject has spent in each quarter of an hour, so that no budget
+ * begins with a walk over all rows.
+ */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
@@ -11,7 +14,10 @@ const AT = Object.fromEntries(LEDGER_COLUMNS.map((name, index) => [name, index])
   number
 >;
 
-/** Adds rows up, and writes their totals in the transaction that inserts them: a statement for each total, not for each row. */
+/**
+ * Adds rows up, and writes their totals in the transaction that inserts them: a statement for each
+ * total, not for each row.
+ */
 export class TotalsOfRows {
   readonly #bySpan = new Map<number, Map<string, number>>();
 
@@ -27,7 +33,8 @@ export class TotalsOfRows {
 
   /** Hands out each total once. */
   *[Symbol.iterator](): Generator<readonly [subject: string, span: number, nanoUsd: number]> {
-    for (const [span, totals] of this.#bySpan) for (const [subject, nanoUsd] of totals) yield [subject, span, nanoUsd];
+    for (const [span, totals] of this.#bySpan)
+      for (const [subject, nanoUsd] of totals) yield [subject, span, nanoUsd];
   }
 }
 
@@ -44,11 +51,18 @@ export function createTotalsWriter(database: DatabaseSync): (totals: TotalsOfRow
 
 function subjectsOf(row: readonly SQLInputValue[]): string[] {
   const subjects = ["all"];
-  const [key, user, team, target, tags] = [row[AT.key_id], row[AT.user_id], row[AT.team_id], row[AT.target_id], row[AT.tags]];
+  const [key, user, team, target, tags] = [
+    row[AT.key_id],
+    row[AT.user_id],
+    row[AT.team_id],
+    row[AT.target_id],
+    row[AT.tags],
+  ];
   if (typeof key === "string") subjects.push(`key:${key}`);
   if (typeof user === "string") subjects.push(`user:${user}`);
   if (typeof team === "string") subjects.push(`team:${team}`);
   if (typeof target === "string") subjects.push(`provider:${target.split("/", 1)[0]}`);
-  if (typeof tags === "string") for (const tag of new Set(JSON.parse(tags) as string[])) subjects.push(`tag:${tag}`);
+  if (typeof tags === "string")
+    for (const tag of new Set(JSON.parse(tags) as string[])) subjects.push(`tag:${tag}`);
   return subjects;
 }

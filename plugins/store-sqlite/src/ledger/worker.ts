@@ -1,4 +1,7 @@
-/** The thread that reads the ledger: its own connection, which can only read. Questions share its time in turns. */
+/**
+ * The thread that reads the ledger: its own connection, which can only read. Questions share its
+ * time in turns.
+ */
 
 import { errorMessage, type ErrorCode, isGatewayError } from "@sluice/contract";
 import { DatabaseSync } from "node:sqlite";
@@ -22,7 +25,12 @@ export interface WorkerQuestion {
 export type WorkerAnswer =
   | { readonly id: number; readonly kind: "batch"; readonly batch: LedgerBatch }
   | { readonly id: number; readonly kind: "end" }
-  | { readonly id: number; readonly kind: "error"; readonly message: string; readonly code: ErrorCode | undefined };
+  | {
+      readonly id: number;
+      readonly kind: "error";
+      readonly message: string;
+      readonly code: ErrorCode | undefined;
+    };
 
 /** Batches under way at most: more would come to the other thread all in one turn. */
 const MAX_UNDER_WAY = 2;
@@ -30,7 +38,10 @@ const MAX_UNDER_WAY = 2;
 /** Time one question has before the next one gets a turn, in milliseconds. */
 const TURN_MS = 10;
 
-const database = new DatabaseSync((workerData as { path: string }).path, { readOnly: true, timeout: 2_000 });
+const database = new DatabaseSync((workerData as { path: string }).path, {
+  readOnly: true,
+  timeout: 2_000,
+});
 database.exec("pragma cache_size = -64000; pragma temp_store = memory;");
 const answers = createLedgerAnswers(database);
 

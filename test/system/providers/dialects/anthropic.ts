@@ -2,16 +2,33 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { type Asked, Misread, type Said, TOKENS, type Turn } from "./model.ts";
-import { eventStream, imageOf, knownMembers, listAt, objectAt, pieces, textAt, turnOf } from "./reading.ts";
+import {
+  eventStream,
+  imageOf,
+  knownMembers,
+  listAt,
+  objectAt,
+  pieces,
+  textAt,
+  turnOf,
+} from "./reading.ts";
 import { bodyOf, type Simulator } from "./simulator.ts";
 
-const STOPS = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use", content_filter: "refusal" } as const;
+const STOPS = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  content_filter: "refusal",
+} as const;
 const MEMBERS = ["max_tokens", "messages", "system", "tools", "output_config", "stream"];
 
 export const anthropic: Simulator = {
   read(request, url) {
     if (url !== "/v1/messages") throw new Misread(`The path is ${url}.`);
-    if (request.headers["x-api-key"] === undefined || request.headers["anthropic-version"] === undefined) {
+    if (
+      request.headers["x-api-key"] === undefined ||
+      request.headers["anthropic-version"] === undefined
+    ) {
       throw new Misread("The key or the version is missing.");
     }
     const { model, ...body } = bodyOf(request);
@@ -25,10 +42,14 @@ export const anthropic: Simulator = {
 /** Claude on Vertex AI: the model and the stream are in the path, the version in the body. */
 export const vertexClaude: Simulator = {
   read(request, url) {
-    const method = /\/publishers\/anthropic\/models\/claude-[^/:]+:(rawPredict|streamRawPredict)$/.exec(url)?.[1];
+    const method =
+      /\/publishers\/anthropic\/models\/claude-[^/:]+:(rawPredict|streamRawPredict)$/.exec(
+        url,
+      )?.[1];
     if (method === undefined) throw new Misread(`The path is ${url}.`);
     const { anthropic_version: version, ...body } = bodyOf(request);
-    if (version !== "vertex-2023-10-16" || body.model !== undefined) throw new Misread("The body is not as Vertex AI wants it.");
+    if (version !== "vertex-2023-10-16" || body.model !== undefined)
+      throw new Misread("The body is not as Vertex AI wants it.");
     return readMessages(body, method === "streamRawPredict");
   },
   reply: message,
@@ -40,12 +61,16 @@ function readMessages(body: JsonObject, stream: boolean): Asked {
   const turns: Turn[] = [];
   for (const [index, said] of listAt(body.messages, "messages").entries()) {
     const place = `messages[${index}]`;
-    if (said.role !== "user" && said.role !== "assistant") throw new Misread(`${place} has the role ${String(said.role)}.`);
+    if (said.role !== "user" && said.role !== "assistant")
+      throw new Misread(`${place} has the role ${String(said.role)}.`);
     const turn = turnOf(turns, said.role);
-    for (const block of listAt(said.content, `${place}.content`)) readBlock(block, turn, `${place}.content`);
+    for (const block of listAt(said.content, `${place}.content`))
+      readBlock(block, turn, `${place}.content`);
   }
   const format =
-    body.output_config === undefined ? undefined : objectAt(objectAt(body.output_config, "output_config").format, "format");
+    body.output_config === undefined
+      ? undefined
+      : objectAt(objectAt(body.output_config, "output_config").format, "format");
   return {
     system: body.system === undefined ? "" : texts(body.system, "system"),
     turns,
@@ -53,7 +78,8 @@ function readMessages(body: JsonObject, stream: boolean): Asked {
       name: textAt(tool.name, "tools.name"),
       schema: objectAt(tool.input_schema, "tools.input_schema"),
     })),
-    schema: format === undefined ? undefined : objectAt(format.schema, "output_config.format.schema"),
+    schema:
+      format === undefined ? undefined : objectAt(format.schema, "output_config.format.schema"),
     maxTokens: body.max_tokens as number,
     stream,
   };
@@ -78,11 +104,18 @@ function readBlock(block: JsonObject, turn: Turn, place: string): void {
       break;
     }
     case "tool_use":
-      turn.calls.push({ id: textAt(block.id, place), name: textAt(block.name, place), input: objectAt(block.input, place) });
+      turn.calls.push({
+        id: textAt(block.id, place),
+        name: textAt(block.name, place),
+        input: objectAt(block.input, place),
+      });
       break;
     case "tool_result":
       if (turn.texts.length > 0) throw new Misread(`${place} has a result behind a text.`);
-      turn.results.push({ id: textAt(block.tool_use_id, place), text: texts(block.content, place) });
+      turn.results.push({
+        id: textAt(block.tool_use_id, place),
+        text: texts(block.content, place),
+      });
       break;
     default:
       throw new Misread(`${place} has a block ${String(block.type)}.`);
@@ -96,7 +129,12 @@ const INPUT = {
 };
 
 function message({ text, calls, finish }: Said): JsonObject {
-  const uses = calls.map(({ name, input }, index) => ({ type: "tool_use", id: `toolu_${index}A`, name, input }));
+  const uses = calls.map(({ name, input }, index) => ({
+    type: "tool_use",
+    id: `toolu_${index}A`,
+    name,
+    input,
+  }));
   return {
     id: "msg_1",
     type: "message",
@@ -111,7 +149,12 @@ function message({ text, calls, finish }: Said): JsonObject {
 
 function events(said: Said): Buffer {
   const { text, calls, finish } = said;
-  const begun = { ...message(said), content: [], stop_reason: null, usage: { ...INPUT, output_tokens: 1 } };
+  const begun = {
+    ...message(said),
+    content: [],
+    stop_reason: null,
+    usage: { ...INPUT, output_tokens: 1 },
+  };
   const made: JsonObject[] = [{ type: "message_start", message: begun }, { type: "ping" }];
   const block = (index: number, start: JsonObject, deltas: readonly JsonObject[]): void => {
     made.push({ type: "content_block_start", index, content_block: start });

@@ -36,7 +36,11 @@ const TOOLS: OpenAI.ChatCompletionTool[] = [
   },
   {
     type: "function",
-    function: { name: "get_time", description: "What time it is.", parameters: { ...OBJECT, properties: {} } },
+    function: {
+      name: "get_time",
+      description: "What time it is.",
+      parameters: { ...OBJECT, properties: {} },
+    },
   },
 ];
 const FORMAT: OpenAI.ResponseFormatJSONSchema = {
@@ -44,7 +48,11 @@ const FORMAT: OpenAI.ResponseFormatJSONSchema = {
   json_schema: {
     name: "weather",
     strict: true,
-    schema: { ...OBJECT, properties: { city: { type: "string" }, degrees: { type: "integer" } }, required: ["city", "degrees"] },
+    schema: {
+      ...OBJECT,
+      properties: { city: { type: "string" }, degrees: { type: "integer" } },
+      required: ["city", "degrees"],
+    },
   },
 };
 const SYSTEM: OpenAI.ChatCompletionMessageParam[] = [
@@ -52,14 +60,22 @@ const SYSTEM: OpenAI.ChatCompletionMessageParam[] = [
   { role: "developer", content: "Say du." },
 ];
 
-const user = (content: OpenAI.ChatCompletionUserMessageParam["content"]): OpenAI.ChatCompletionMessageParam => ({
+const user = (
+  content: OpenAI.ChatCompletionUserMessageParam["content"],
+): OpenAI.ChatCompletionMessageParam => ({
   role: "user",
   content,
 });
 
 /** Everything that the application does with one model. Each entry is one request. */
-export async function runApplication(client: OpenAI, model: string, stream: boolean): Promise<Record<string, Outcome>> {
-  const ask = async (request: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream">) => {
+export async function runApplication(
+  client: OpenAI,
+  model: string,
+  stream: boolean,
+): Promise<Record<string, Outcome>> {
+  const ask = async (
+    request: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model" | "stream">,
+  ) => {
     try {
       const reply = stream
         ? await client.chat.completions
@@ -69,7 +85,10 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
       return { message: reply.choices[0]?.message, outcome: outcomeOf(reply) };
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
-      return { message: undefined, outcome: { status: error.status as number, param: error.param } };
+      return {
+        message: undefined,
+        outcome: { status: error.status as number, param: error.param },
+      };
     }
   };
   const question = user("How is the weather, and what time is it?");
@@ -80,7 +99,10 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
       messages: [
         user([
           { type: "text", text: "What is this?" },
-          { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE.toString("base64")}` } },
+          {
+            type: "image_url",
+            image_url: { url: `data:image/png;base64,${PICTURE.toString("base64")}` },
+          },
         ]),
       ],
     }),
@@ -89,9 +111,18 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
     ask({ messages: [user("Something forbidden.")] }),
   ]);
   const made = called.message?.tool_calls ?? [];
-  const results = made.map(({ id }, index) => ({ role: "tool" as const, tool_call_id: id, content: RESULTS[index] ?? "" }));
+  const results = made.map(({ id }, index) => ({
+    role: "tool" as const,
+    tool_call_id: id,
+    content: RESULTS[index] ?? "",
+  }));
   // Results may come in any order.
-  const history = [...SYSTEM, question, ...(called.message === undefined ? [] : [called.message]), ...results.toReversed()];
+  const history = [
+    ...SYSTEM,
+    question,
+    ...(called.message === undefined ? [] : [called.message]),
+    ...results.toReversed(),
+  ];
   const { outcome: answered } = await ask({ messages: history, tools: TOOLS });
   return {
     system: system.outcome,
@@ -107,12 +138,15 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
 function outcomeOf({ choices, usage }: OpenAI.ChatCompletion): Outcome {
   const [choice] = choices;
   const calls = choice?.message.tool_calls ?? [];
-  if (new Set(calls.map(({ id }) => id)).size !== calls.length) throw new Error("Two calls have one id.");
+  if (new Set(calls.map(({ id }) => id)).size !== calls.length)
+    throw new Error("Two calls have one id.");
   return {
     text: choice?.message.content ?? "",
     finish: choice?.finish_reason ?? null,
     calls: calls.flatMap((call) =>
-      call.type === "function" ? [{ name: call.function.name, input: JSON.parse(call.function.arguments) as unknown }] : [],
+      call.type === "function"
+        ? [{ name: call.function.name, input: JSON.parse(call.function.arguments) as unknown }]
+        : [],
     ),
     usage: {
       prompt: usage?.prompt_tokens ?? 0,

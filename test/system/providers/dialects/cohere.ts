@@ -2,10 +2,25 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { Misread, type Said, TOKENS, type Turn } from "./model.ts";
-import { eventStream, imageOfUrl, jsonAt, knownMembers, listAt, objectAt, pieces, textAt, turnOf } from "./reading.ts";
+import {
+  eventStream,
+  imageOfUrl,
+  jsonAt,
+  knownMembers,
+  listAt,
+  objectAt,
+  pieces,
+  textAt,
+  turnOf,
+} from "./reading.ts";
 import { bodyOf, type Simulator } from "./simulator.ts";
 
-const STOPS = { stop: "COMPLETE", length: "MAX_TOKENS", tool_calls: "TOOL_CALL", content_filter: "ERROR_TOXIC" } as const;
+const STOPS = {
+  stop: "COMPLETE",
+  length: "MAX_TOKENS",
+  tool_calls: "TOOL_CALL",
+  content_filter: "ERROR_TOXIC",
+} as const;
 const MEMBERS = ["model", "messages", "tools", "response_format", "max_tokens", "stream"];
 const USAGE = {
   billed_units: { input_tokens: 20, output_tokens: TOKENS.completion },
@@ -26,7 +41,8 @@ export const cohere: Simulator = {
       else readMessage(message, turns, place);
     }
     const format = objectAt(body.response_format ?? {}, "response_format");
-    if (format.json_schema !== undefined && format.type !== "json_object") throw new Misread("The format is no json_object.");
+    if (format.json_schema !== undefined && format.type !== "json_object")
+      throw new Misread("The format is no json_object.");
     return {
       system: system.join(" "),
       turns,
@@ -34,7 +50,8 @@ export const cohere: Simulator = {
         const { name, parameters } = objectAt(tool.function, "tools");
         return { name: textAt(name, "tools"), schema: objectAt(parameters, "tools") };
       }),
-      schema: format.json_schema === undefined ? undefined : objectAt(format.json_schema, "json_schema"),
+      schema:
+        format.json_schema === undefined ? undefined : objectAt(format.json_schema, "json_schema"),
       maxTokens: body.max_tokens as number | undefined,
       stream: body.stream === true,
     };
@@ -70,19 +87,27 @@ function texts(value: JsonValue | undefined, place: string): string {
 function readMessage(message: JsonObject, turns: Turn[], place: string): void {
   const { role, content } = message;
   if (role === "tool") {
-    turnOf(turns, "user").results.push({ id: textAt(message.tool_call_id, place), text: texts(content, place) });
+    turnOf(turns, "user").results.push({
+      id: textAt(message.tool_call_id, place),
+      text: texts(content, place),
+    });
     return;
   }
   const turn = turnOf(turns, role === "assistant" ? "assistant" : "user");
   for (const call of listAt(message.tool_calls ?? [], place)) {
     if (call.index !== undefined) throw new Misread(`${place} has an index in a call.`);
     const { name, arguments: given } = objectAt(call.function, place);
-    turn.calls.push({ id: textAt(call.id, place), name: textAt(name, place), input: jsonAt(given, place) });
+    turn.calls.push({
+      id: textAt(call.id, place),
+      name: textAt(name, place),
+      input: jsonAt(given, place),
+    });
   }
   if (typeof content === "string") turn.texts.push(content);
   else {
     for (const block of listAt(content ?? [], place)) {
-      if (block.type === "image_url") turn.images.push(imageOfUrl(objectAt(block.image_url, place).url, place));
+      if (block.type === "image_url")
+        turn.images.push(imageOfUrl(objectAt(block.image_url, place).url, place));
       else turn.texts.push(textAt(block.text, place));
     }
   }
@@ -90,12 +115,24 @@ function readMessage(message: JsonObject, turns: Turn[], place: string): void {
 
 function events({ text, calls, finish }: Said): Buffer {
   const made: JsonObject[] = [
-    { type: "message-start", id: "c1", delta: { message: { role: "assistant", content: [], tool_plan: "", tool_calls: [] } } },
+    {
+      type: "message-start",
+      id: "c1",
+      delta: { message: { role: "assistant", content: [], tool_plan: "", tool_calls: [] } },
+    },
   ];
   if (text !== "") {
-    made.push({ type: "content-start", index: 0, delta: { message: { content: { type: "text", text: "" } } } });
+    made.push({
+      type: "content-start",
+      index: 0,
+      delta: { message: { content: { type: "text", text: "" } } },
+    });
     for (const piece of pieces(text))
-      made.push({ type: "content-delta", index: 0, delta: { message: { content: { text: piece } } } });
+      made.push({
+        type: "content-delta",
+        index: 0,
+        delta: { message: { content: { text: piece } } },
+      });
     made.push({ type: "content-end", index: 0 });
   }
   for (const [index, { name, input }] of calls.entries()) {
@@ -103,7 +140,12 @@ function events({ text, calls, finish }: Said): Buffer {
     const head = { id: `${name}_x${index}`, type: "function", function: { name, arguments: "" } };
     made.push({ type: "tool-call-start", index, delta: call(head) });
     const given = Object.keys(input).length === 0 ? [] : pieces(JSON.stringify(input));
-    for (const piece of given) made.push({ type: "tool-call-delta", index, delta: call({ function: { arguments: piece } }) });
+    for (const piece of given)
+      made.push({
+        type: "tool-call-delta",
+        index,
+        delta: call({ function: { arguments: piece } }),
+      });
     made.push({ type: "tool-call-end", index });
   }
   made.push({ type: "message-end", delta: { finish_reason: STOPS[finish], usage: USAGE } });

@@ -1,4 +1,7 @@
-/** A model behind every simulated dialect: what it was asked, in no dialect's words, and what it says to that. */
+/**
+ * A model behind every simulated dialect: what it was asked, in no dialect's words, and what it
+ * says to that.
+ */
 
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
@@ -46,7 +49,10 @@ export interface Said {
 /** Tokens of every answer. `prompt` includes `cached`. */
 export const TOKENS = { prompt: 30, cached: 10, completion: 7 } as const;
 
-/** What the model wants to know, when it has tools: two calls of one tool, and one of another without arguments. */
+/**
+ * What the model wants to know, when it has tools: two calls of one tool, and one of another
+ * without arguments.
+ */
 export const CALLS: readonly Omit<Call, "id">[] = [
   { name: "get_weather", input: { city: "Köln" } },
   { name: "get_weather", input: { city: "Basel" } },
@@ -64,13 +70,20 @@ export function answerOf(asked: Asked): Said {
   const last = asked.turns.at(-1);
   if (last?.role !== "user") throw new Misread("The last turn is not the user's.");
   if (last.results.length > 0) return { text: resultsSaid(asked, last), calls: [], finish: "stop" };
-  if (asked.maxTokens !== undefined && asked.maxTokens < 8) return { text: "One, two", calls: [], finish: "length" };
-  if (asked.schema !== undefined) return { text: dataSaid(asked.schema), calls: [], finish: "stop" };
+  if (asked.maxTokens !== undefined && asked.maxTokens < 8)
+    return { text: "One, two", calls: [], finish: "length" };
+  if (asked.schema !== undefined)
+    return { text: dataSaid(asked.schema), calls: [], finish: "stop" };
   if (asked.tools.length > 0) return { text: "", calls: toolsUsed(asked), finish: "tool_calls" };
   if (last.images.length > 0) {
-    return { text: last.images.map((image) => `Seen: ${image.toString("hex")}.`).join(" "), calls: [], finish: "stop" };
+    return {
+      text: last.images.map((image) => `Seen: ${image.toString("hex")}.`).join(" "),
+      calls: [],
+      finish: "stop",
+    };
   }
-  if (last.texts.includes("Something forbidden.")) return { text: "I", calls: [], finish: "content_filter" };
+  if (last.texts.includes("Something forbidden."))
+    return { text: "I", calls: [], finish: "content_filter" };
   return { text: `System “${asked.system}”. Grüße 😀`, calls: [], finish: "stop" };
 }
 
@@ -94,7 +107,8 @@ function toolsUsed({ tools }: Asked): Said["calls"] {
   if (weather?.name !== "get_weather" || time?.name !== "get_time")
     throw new Misread("The tools are not get_weather and get_time.");
   const city = member(weather.schema, "properties", "city");
-  if (!isObject(city) || city.type !== "string") throw new Misread("The schema of get_weather has no city.");
+  if (!isObject(city) || city.type !== "string")
+    throw new Misread("The schema of get_weather has no city.");
   return CALLS;
 }
 
@@ -105,6 +119,12 @@ function dataSaid(schema: JsonObject): string {
 }
 
 /** A member deep within an object. */
-export function member(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>((at, name) => (isObject(at) ? at[name] : undefined), value);
+export function member(
+  value: JsonValue | undefined,
+  ...path: readonly string[]
+): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (at, name) => (isObject(at) ? at[name] : undefined),
+    value,
+  );
 }

@@ -2,7 +2,17 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { Misread, type Said, TOKENS, type Turn } from "./model.ts";
-import { eventStream, imageOfUrl, jsonAt, knownMembers, listAt, objectAt, pieces, textAt, turnOf } from "./reading.ts";
+import {
+  eventStream,
+  imageOfUrl,
+  jsonAt,
+  knownMembers,
+  listAt,
+  objectAt,
+  pieces,
+  textAt,
+  turnOf,
+} from "./reading.ts";
 import { bodyOf, type Simulator } from "./simulator.ts";
 
 const MEMBERS = ["model", "messages", "tools", "response_format", "stream", "stream_options"];
@@ -45,20 +55,26 @@ export function openai(terms: OpenAiTerms): Simulator {
   return {
     read: (request, url) => {
       if (url !== terms.path) throw new Misread(`The path is ${url}.`);
-      if (terms.header !== undefined && request.headers[terms.header] === undefined) throw new Misread("The key is missing.");
+      if (terms.header !== undefined && request.headers[terms.header] === undefined)
+        throw new Misread("The key is missing.");
       const body = bodyOf(request);
       knownMembers(body, [...MEMBERS, terms.maxTokens], "the body");
-      if (terms.tellsUsage === true && body.stream_options !== undefined) throw new Misread("It knows no stream_options.");
+      if (terms.tellsUsage === true && body.stream_options !== undefined)
+        throw new Misread("It knows no stream_options.");
       const system: string[] = [];
       const turns: Turn[] = [];
       for (const [index, message] of listAt(body.messages, "messages").entries()) {
         const place = `messages[${index}]`;
-        if (message.role === "system" || (message.role === "developer" && terms.hasNoDeveloper !== true)) {
+        if (
+          message.role === "system" ||
+          (message.role === "developer" && terms.hasNoDeveloper !== true)
+        ) {
           system.push(texts(message.content, place));
         } else readMessage(message, turns, terms, place);
       }
       const { type, json_schema: format } = objectAt(body.response_format ?? {}, "response_format");
-      if (type !== undefined && type !== "json_schema") throw new Misread(`The format is ${JSON.stringify(type)}.`);
+      if (type !== undefined && type !== "json_schema")
+        throw new Misread(`The format is ${JSON.stringify(type)}.`);
       return {
         system: system.join(" "),
         turns,
@@ -66,13 +82,20 @@ export function openai(terms: OpenAiTerms): Simulator {
           const { name, parameters } = objectAt(tool.function, "tools");
           return { name: textAt(name, "tools"), schema: objectAt(parameters ?? {}, "tools") };
         }),
-        schema: format === undefined ? undefined : objectAt(objectAt(format, "json_schema").schema, "schema"),
+        schema:
+          format === undefined
+            ? undefined
+            : objectAt(objectAt(format, "json_schema").schema, "schema"),
         maxTokens: body[terms.maxTokens] as number | undefined,
         stream: body.stream === true,
       };
     },
     reply: (said) => {
-      const message = { role: "assistant", content: said.text === "" ? null : said.text, ...toolCalls(said, terms, false) };
+      const message = {
+        role: "assistant",
+        content: said.text === "" ? null : said.text,
+        ...toolCalls(said, terms, false),
+      };
       const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(said, terms) };
       return {
         id: "chatcmpl-1",
@@ -83,7 +106,8 @@ export function openai(terms: OpenAiTerms): Simulator {
         usage: usage(TOTALS),
       };
     },
-    stream: (said) => eventStream([...(terms.before ?? []), ...chunks(said, terms, usage(TOTALS)), "[DONE]"]),
+    stream: (said) =>
+      eventStream([...(terms.before ?? []), ...chunks(said, terms, usage(TOTALS)), "[DONE]"]),
   };
 }
 
@@ -94,7 +118,12 @@ function texts(content: JsonValue | undefined, place: string): string {
     .join(" ");
 }
 
-function readMessage(message: JsonObject, turns: Turn[], { ids, hasPlainImages }: OpenAiTerms, place: string): void {
+function readMessage(
+  message: JsonObject,
+  turns: Turn[],
+  { ids, hasPlainImages }: OpenAiTerms,
+  place: string,
+): void {
   const { role, content } = message;
   const idOf = (value: JsonValue | undefined): string => {
     const id = textAt(value, place);
@@ -102,10 +131,14 @@ function readMessage(message: JsonObject, turns: Turn[], { ids, hasPlainImages }
     return id;
   };
   if (role === "tool") {
-    turnOf(turns, "user").results.push({ id: idOf(message.tool_call_id), text: texts(content, place) });
+    turnOf(turns, "user").results.push({
+      id: idOf(message.tool_call_id),
+      text: texts(content, place),
+    });
     return;
   }
-  if (role !== "user" && role !== "assistant") throw new Misread(`${place} has the role ${JSON.stringify(role)}.`);
+  if (role !== "user" && role !== "assistant")
+    throw new Misread(`${place} has the role ${JSON.stringify(role)}.`);
   const turn = turnOf(turns, role);
   for (const call of listAt(message.tool_calls ?? [], place)) {
     const { name, arguments: given } = objectAt(call.function, place);
@@ -115,7 +148,13 @@ function readMessage(message: JsonObject, turns: Turn[], { ids, hasPlainImages }
   else {
     for (const block of listAt(content ?? [], place)) {
       if (block.type === "text") turn.texts.push(textAt(block.text, place));
-      else turn.images.push(imageOfUrl(hasPlainImages === true ? block.image_url : objectAt(block.image_url, place).url, place));
+      else
+        turn.images.push(
+          imageOfUrl(
+            hasPlainImages === true ? block.image_url : objectAt(block.image_url, place).url,
+            place,
+          ),
+        );
     }
   }
 }
@@ -141,21 +180,31 @@ function toolCalls({ calls }: Said, { ids }: OpenAiTerms, isDelta: boolean): Jso
 }
 
 function chunks(said: Said, terms: OpenAiTerms, usage: JsonObject): JsonObject[] {
-  const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "m-2024" };
+  const head = {
+    id: "chatcmpl-1",
+    object: "chat.completion.chunk",
+    created: 1_700_000_000,
+    model: "m-2024",
+  };
   const chunk = (delta: JsonObject, finish: string | null, more: JsonObject = {}): JsonObject => ({
     ...head,
     choices: [{ index: 0, delta, finish_reason: finish }],
     ...more,
   });
   const isWhole = terms.ids === "none" || terms.tellsUsage === true;
-  const calls = isWhole ? (said.calls.length === 0 ? [] : [toolCalls(said, terms, true)]) : said.calls.flatMap(callPieces);
+  const calls = isWhole
+    ? said.calls.length === 0
+      ? []
+      : [toolCalls(said, terms, true)]
+    : said.calls.flatMap(callPieces);
   const made = [
     chunk({ role: "assistant", content: "" }, null),
     ...pieces(said.text).map((content) => chunk({ content }, null)),
     ...calls.map((delta) => chunk(delta, null)),
   ];
   const finish = finishOf(said, terms);
-  if (terms.streamUsage === "x_groq") return [...made, chunk({}, finish, { x_groq: { id: "req_1", usage } })];
+  if (terms.streamUsage === "x_groq")
+    return [...made, chunk({}, finish, { x_groq: { id: "req_1", usage } })];
   if (terms.streamUsage === "with the finish") return [...made, chunk({}, finish, { usage })];
   return [...made, chunk({}, finish), { ...head, choices: [], usage }];
 }
@@ -163,7 +212,10 @@ function chunks(said: Said, terms: OpenAiTerms, usage: JsonObject): JsonObject[]
 /** A call's head, then its arguments in pieces. */
 function callPieces({ name, input }: Said["calls"][number], index: number): JsonObject[] {
   const head = { index, id: idOf(index), type: "function", function: { name, arguments: "" } };
-  return [head, ...pieces(JSON.stringify(input)).map((piece) => ({ index, function: { arguments: piece } }))].map((call) => ({
+  return [
+    head,
+    ...pieces(JSON.stringify(input)).map((piece) => ({ index, function: { arguments: piece } })),
+  ].map((call) => ({
     tool_calls: [call],
   }));
 }

@@ -1,4 +1,7 @@
-/** Reads native requests strictly: a missing value, or one of another type, is reported with its place. */
+/**
+ * Reads native requests strictly: a missing value, or one of another type, is reported with its
+ * place.
+ */
 
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
@@ -29,7 +32,8 @@ export function jsonAt(value: Value, place: string): JsonObject {
 
 /** The bytes of an image, which must be a PNG. */
 export function imageOf(type: Value, data: Value, place: string): Buffer {
-  if (type !== "image/png" && type !== "png") throw new Misread(`${place} is no PNG: ${JSON.stringify(type)}`);
+  if (type !== "image/png" && type !== "png")
+    throw new Misread(`${place} is no PNG: ${JSON.stringify(type)}`);
   return Buffer.from(textAt(data, place), "base64");
 }
 
@@ -42,7 +46,8 @@ export function imageOfUrl(value: Value, place: string): Buffer {
 /** Refuses members that the dialect does not know, as strict APIs do. */
 export function knownMembers(value: JsonObject, names: readonly string[], place: string): void {
   const odd = Object.keys(value).find((name) => !names.includes(name));
-  if (odd !== undefined) throw new Misread(`${place} has a member ${odd} that the dialect does not know.`);
+  if (odd !== undefined)
+    throw new Misread(`${place} has a member ${odd} that the dialect does not know.`);
 }
 
 /** Collects turns: what one side says in several messages is one turn. */
@@ -66,7 +71,8 @@ export function pieces(text: string): string[] {
 /** Server-sent events. Events that are named say their type before their data. */
 export function eventStream(events: readonly JsonValue[], isNamed = false): Buffer {
   const text = events.map((event) => {
-    const name = isNamed && isObject(event) && typeof event.type === "string" ? `event: ${event.type}\n` : "";
+    const name =
+      isNamed && isObject(event) && typeof event.type === "string" ? `event: ${event.type}\n` : "";
     return `${name}data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`;
   });
   return Buffer.from(text.join(""));

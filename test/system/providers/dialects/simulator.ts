@@ -1,4 +1,7 @@
-/** An upstream that speaks every dialect, each below a path of its own: it reads, asks the model, and answers in kind. */
+/**
+ * An upstream that speaks every dialect, each below a path of its own: it reads, asks the model,
+ * and answers in kind.
+ */
 
 import type { ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@sluice/contract";
@@ -7,7 +10,10 @@ import { answerOf, type Asked, type Said } from "./model.ts";
 
 /** A dialect's own way to be asked and to answer. */
 export interface Simulator {
-  /** Reads a request. Throws for whatever the real API would not take. `url` stands below the dialect's path. */
+  /**
+   * Reads a request. Throws for whatever the real API would not take. `url` stands below the
+   * dialect's path.
+   */
   read(request: NativeRequest, url: string): Asked;
   /** A whole reply. */
   reply(said: Said): JsonValue;
@@ -46,7 +52,8 @@ export async function createSimulatedUpstream(
       if (simulator === undefined) throw new Error("No dialect is spoken there.");
       const asked = simulator.read(request, url);
       const said = answerOf(asked);
-      if (asked.stream) writeStream(response, simulator.streamType ?? "text/event-stream", simulator.stream(said));
+      if (asked.stream)
+        writeStream(response, simulator.streamType ?? "text/event-stream", simulator.stream(said));
       else writeJson(response, 200, simulator.reply(said));
     } catch (error) {
       faults.push(`${request.url}: ${String(error)}\n${request.body.toString()}`);
@@ -67,6 +74,7 @@ function writeJson(response: ServerResponse, status: number, value: JsonValue): 
 
 function writeStream(response: ServerResponse, type: string, bytes: Buffer): void {
   response.writeHead(200, { "content-type": type });
-  for (let at = 0; at < bytes.length; at += WRITTEN_BYTES) response.write(bytes.subarray(at, at + WRITTEN_BYTES));
+  for (let at = 0; at < bytes.length; at += WRITTEN_BYTES)
+    response.write(bytes.subarray(at, at + WRITTEN_BYTES));
   response.end();
 }

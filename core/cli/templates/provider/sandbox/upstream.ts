@@ -1,4 +1,7 @@
-/** A test upstream: answers every request with the cases of `fixtures/text.cases.json`, on 127.0.0.1:4010 or `PORT`. */
+/**
+ * A test upstream: answers every request with the cases of `fixtures/text.cases.json`, on
+ * 127.0.0.1:4010 or `PORT`.
+ */
 
 import { createServer } from "node:http";
 import { fixtureInput } from "@sluice/testing";
@@ -14,7 +17,9 @@ const server = createServer((request, response) => {
   });
   request.on("end", () => {
     const isStream = body.includes('"delivery":"events"');
-    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    response.writeHead(200, {
+      "content-type": isStream ? "text/event-stream" : "application/json",
+    });
     response.end(fixtureInput(FIXTURES, isStream ? "text/stream" : "text/reply"));
   });
 });

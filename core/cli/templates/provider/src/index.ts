@@ -14,7 +14,8 @@ export default defineProvider<AcmeConfig>({
   name: "acme",
   stability: "experimental",
   summary: "Chat by the API of Acme, whole and streamed.",
-  // The options under `providers:` in YAML. Every key has a description: editors show it, and a test requires it.
+  // The options under `providers:` in YAML. Every key has a description: editors show it, and a
+  // test requires it.
   config: {
     type: "object",
     required: ["api_key"],

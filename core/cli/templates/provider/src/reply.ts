@@ -48,7 +48,9 @@ export function decodeReply(body: Uint8Array, request: ProviderRequest): Decoded
   });
 }
 
-/** Creates the translator of one stream: `piece` events, then one `end`; or a `problem` at any time. */
+/**
+ * Creates the translator of one stream: `piece` events, then one `end`; or a `problem` at any time.
+ */
 export function translateStream(request: ProviderRequest): StreamTranslator {
   return createStreamTranslator(request, (writer) => ({ event, data }) => {
     const value = readJsonEvent(data);
@@ -70,7 +72,10 @@ export function translateStream(request: ProviderRequest): StreamTranslator {
   });
 }
 
-/** Makes the gateway's error of a reply whose status is not 2xx. The status decides when the body has no known problem. */
+/**
+ * Makes the gateway's error of a reply whose status is not 2xx. The status decides when the body
+ * has no known problem.
+ */
 export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, ({ problem }) => (isObject(problem) ? failureOf(problem) : {}));
 }
@@ -84,10 +89,15 @@ function failureOf({ kind, text, field }: JsonObject): Omit<UpstreamFailure, "st
   };
 }
 
-/** Reads `{ read, written }` in tokens. Missing values stay unknown; the gateway then counts them. */
+/**
+ * Reads `{ read, written }` in tokens. Missing values stay unknown; the gateway then counts them.
+ */
 function readUsage(meter: JsonValue | undefined): Usage | undefined {
   if (!isObject(meter)) return undefined;
-  return usageOf({ promptTokens: tokenCount(meter.read), completionTokens: tokenCount(meter.written) });
+  return usageOf({
+    promptTokens: tokenCount(meter.read),
+    completionTokens: tokenCount(meter.written),
+  });
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -5,7 +5,12 @@ import { describe, it } from "vitest";
 import definition from "./index.ts";
 
 const exchangeOf = (...texts: readonly string[]) =>
-  fakeExchange({ request: fakeRequest({ model: "m", messages: texts.map((content) => ({ role: "user", content })) }) });
+  fakeExchange({
+    request: fakeRequest({
+      model: "m",
+      messages: texts.map((content) => ({ role: "user", content })),
+    }),
+  });
 
 describe("the step acme", () => {
   const step = definition.create({ max_messages: 2 }, fakeHost());
@@ -20,12 +25,15 @@ describe("the step acme", () => {
 
   it("refuses a conversation with too many messages before the inner steps run", async () => {
     const inner = async (): Promise<void> => assert.fail("the inner steps ran");
-    await assert.rejects(runStep(step, { exchange: exchangeOf("one", "two", "three") }, inner), (error) => {
-      assert.ok(isGatewayError(error));
-      assert.equal(error.code, "invalid_field");
-      assert.equal(error.status, 400);
-      assert.equal(error.param, "messages");
-      return true;
-    });
+    await assert.rejects(
+      runStep(step, { exchange: exchangeOf("one", "two", "three") }, inner),
+      (error) => {
+        assert.ok(isGatewayError(error));
+        assert.equal(error.code, "invalid_field");
+        assert.equal(error.status, 400);
+        assert.equal(error.param, "messages");
+        return true;
+      },
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** The step acme: refuses conversations with too many messages, and returns their number in a header. Replace this behaviour. */
+/**
+ * The step acme: refuses conversations with too many messages, and returns their number in a
+ * header. Replace this behaviour.
+ */
 
 import { defineStep } from "@sluice/kit";
 import { type Exchange, GatewayError } from "@sluice/contract";
@@ -11,7 +14,8 @@ export default defineStep<AcmeConfig>({
   name: "acme",
   stability: "experimental",
   summary: "Refuses conversations with more messages than allowed.",
-  // The options under `with:` in YAML. Every key has a description: editors show it, and a test requires it.
+  // The options under `with:` in YAML. Every key has a description: editors show it, and a test
+  // requires it.
   config: {
     type: "object",
     properties: {
@@ -29,17 +33,25 @@ export default defineStep<AcmeConfig>({
     requires: [{ capability: "identity", reason: "the step answers authenticated clients only" }],
   },
   create({ max_messages: maxMessages }, host) {
-    const refused = host.metrics.counter({ name: "refused_total", help: "Refused requests." }).with();
+    const refused = host.metrics
+      .counter({ name: "refused_total", help: "Refused requests." })
+      .with();
     return {
-      // Runs on the way in, without a promise. `false` continues with the next step and skips `run`.
+      // Runs on the way in, without a promise. `false` continues with the next step and skips
+      // `run`.
       enter(exchange) {
         const count = messagesOf(exchange);
         if (count <= maxMessages) return true;
         refused.add();
         exchange.note("acme", "more messages than allowed", String(count));
-        throw new GatewayError("invalid_field", `messages must have at most ${maxMessages} entries.`, { param: "messages" });
+        throw new GatewayError(
+          "invalid_field",
+          `messages must have at most ${maxMessages} entries.`,
+          { param: "messages" },
+        );
       },
-      // Runs around the inner steps. Code after `next` runs on the way out, before the client receives anything.
+      // Runs around the inner steps. Code after `next` runs on the way out, before the client
+      // receives anything.
       async run({ exchange }, next) {
         await next();
         exchange.headers.set("x-acme-messages", String(messagesOf(exchange)));

@@ -12,30 +12,43 @@ import { createRecordingLog, systemClock } from "../testing/recording-log.ts";
 const FIXTURE = fileURLToPath(new URL("../testing/append-until-killed.ts", import.meta.url));
 const KILLS = 10;
 
-test("keeps every acknowledged row exactly once, wherever the process is killed", { timeout: 120_000 }, async () => {
-  const directory = mkdtempSync(join(tmpdir(), "sluice-crash-"));
-  const acknowledged: string[] = [];
-  for (let round = 0; round < KILLS; round++) {
-    acknowledged.push(...(await recordUntilKilled(directory, `p${round}`, Math.random() * 250)));
-  }
+test(
+  "keeps every acknowledged row exactly once, wherever the process is killed",
+  { timeout: 120_000 },
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-crash-"));
+    const acknowledged: string[] = [];
+    for (let round = 0; round < KILLS; round++) {
+      acknowledged.push(...(await recordUntilKilled(directory, `p${round}`, Math.random() * 250)));
+    }
 
-  const outbox = openOutbox({ directory });
-  const store = openFileStore(join(directory, "store.db"));
-  const ledger = createLedger({ outbox, store, log: createRecordingLog(), clock: systemClock });
-  await ledger.flush();
-  const counts = store.counts();
-  expect(acknowledged.length).toBeGreaterThan(KILLS);
-  expect(acknowledged.filter((id) => counts.get(id) !== 1)).toEqual([]);
-  expect(outbox.pendingBatches).toBe(0);
-  await ledger.stop();
-  outbox.close();
-  store.close();
-  rmSync(directory, { recursive: true });
-});
+    const outbox = openOutbox({ directory });
+    const store = openFileStore(join(directory, "store.db"));
+    const ledger = createLedger({ outbox, store, log: createRecordingLog(), clock: systemClock });
+    await ledger.flush();
+    const counts = store.counts();
+    expect(acknowledged.length).toBeGreaterThan(KILLS);
+    expect(acknowledged.filter((id) => counts.get(id) !== 1)).toEqual([]);
+    expect(outbox.pendingBatches).toBe(0);
+    await ledger.stop();
+    outbox.close();
+    store.close();
+    rmSync(directory, { recursive: true });
+  },
+);
 
-/** Runs the fixture, kills it this long after its first acknowledgement, and returns the acknowledged ids. */
-async function recordUntilKilled(directory: string, prefix: string, lifeMs: number): Promise<string[]> {
-  const child = spawn(process.execPath, [FIXTURE, directory, prefix], { stdio: ["ignore", "pipe", "pipe"] });
+/**
+ * Runs the fixture, kills it this long after its first acknowledgement, and returns the
+ * acknowledged ids.
+ */
+async function recordUntilKilled(
+  directory: string,
+  prefix: string,
+  lifeMs: number,
+): Promise<string[]> {
+  const child = spawn(process.execPath, [FIXTURE, directory, prefix], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   let complaints = "";
   child.stderr.on("data", (part) => (complaints += String(part)));

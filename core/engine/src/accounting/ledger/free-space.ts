@@ -6,7 +6,10 @@ import { statfs } from "node:fs/promises";
 const MIN_FREE_BYTES = 16 * 2 ** 20;
 const MIN_FREE_SHARE = 1 / 20;
 
-/** A sentence for a full disk; `undefined` with enough space, and when the system does not report it. */
+/**
+ * A sentence for a full disk; `undefined` with enough space, and when the system does not report
+ * it.
+ */
 export async function fullDisk(directory: string): Promise<string | undefined> {
   const found = await statfs(directory).catch(() => undefined);
   if (found === undefined || found.blocks === 0) return undefined;

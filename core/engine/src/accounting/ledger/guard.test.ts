@@ -20,7 +20,12 @@ beforeEach(() => {
   outbox = openOutbox({ directory });
   lines = [];
   fault = undefined;
-  guard = new LedgerGuard({ outbox, places: { disk: () => fault }, log: fakeLog(lines), clock: fakeClock() });
+  guard = new LedgerGuard({
+    outbox,
+    places: { disk: () => fault },
+    log: fakeLog(lines),
+    clock: fakeClock(),
+  });
 });
 afterEach(() => {
   guard.stop();
@@ -45,7 +50,12 @@ it("refuses calls while a place has a fault, keeps the rows of those under way, 
   fault = "The disk is full.";
   await look();
   const refusal = refusalOf(() => void note("new"));
-  expect(refusal).toMatchObject({ code: "overloaded", status: 503, retryable: false, retryAfterMs: 5_000 });
+  expect(refusal).toMatchObject({
+    code: "overloaded",
+    status: 503,
+    retryable: false,
+    retryAfterMs: 5_000,
+  });
   expect(refusal !== undefined && isLedgerRefusal(refusal)).toBe(true);
   await expect(guard.record([makeRow("under way")])).rejects.toMatchObject({ code: "overloaded" });
   expect([outbox.keptRows, guard.fault?.place]).toEqual([1, "disk"]);
@@ -53,7 +63,10 @@ it("refuses calls while a place has a fault, keeps the rows of those under way, 
   fault = undefined;
   await look();
   expect(guard.fault).toBeUndefined();
-  expect([outbox.keptRows, outbox.peek()?.rows.map(({ requestId }) => requestId)]).toEqual([0, ["under way"]]);
+  expect([outbox.keptRows, outbox.peek()?.rows.map(({ requestId }) => requestId)]).toEqual([
+    0,
+    ["under way"],
+  ]);
   expect(lines.map(({ level }) => level)).toEqual(["error", "info"]);
   await guard.record([makeRow("later")]);
 });
@@ -63,7 +76,12 @@ it("notices a write that fails, and says so once however many requests it refuse
   outbox.notes?.end();
   symlinkSync("/dev/full", join(directory, "calls.log"));
   outbox.notes = new CallNotes(directory, "outbox.db");
-  guard = new LedgerGuard({ outbox, places: { disk: () => fault }, log: fakeLog(lines), clock: fakeClock() });
+  guard = new LedgerGuard({
+    outbox,
+    places: { disk: () => fault },
+    log: fakeLog(lines),
+    clock: fakeClock(),
+  });
   const kept = vi.spyOn(outbox, "writeKept").mockImplementation(() => {
     throw new Error("database or disk is full");
   });
@@ -73,7 +91,8 @@ it("notices a write that fails, and says so once however many requests it refuse
     expect(reason).toMatchObject({ code: "overloaded", retryable: false });
     expect(isLedgerRefusal(reason as Error)).toBe(true);
   }
-  for (let count = 0; count < 50; count += 1) expect(refusalOf(() => void note(`r${count}`))).toBeDefined();
+  for (let count = 0; count < 50; count += 1)
+    expect(refusalOf(() => void note(`r${count}`))).toBeDefined();
   await look();
   await look();
   expect(kept).toHaveBeenCalledTimes(2);

@@ -28,7 +28,10 @@ export interface LedgerGuardOptions {
   readonly clock: Clock;
 }
 
-/** A running guard. During a fault it writes no rows. It keeps them in memory until the fault has passed, so none is lost. */
+/**
+ * A running guard. During a fault it writes no rows. It keeps them in memory until the fault has
+ * passed, so none is lost.
+ */
 export class LedgerGuard {
   readonly #outbox: Outbox;
   readonly #places: LedgerGuardOptions["places"];
@@ -67,15 +70,18 @@ export class LedgerGuard {
   }
 
   /**
-   * Notes a call before it is made. Throws `overloaded` while rows cannot be stored. Resolves once the note is written; when it
-   * cannot be, `withdraw` is called, and it rejects with `overloaded`.
+   * Notes a call before it is made. Throws `overloaded` while rows cannot be stored. Resolves once
+   * the note is written; when it cannot be, `withdraw` is called, and it rejects with `overloaded`.
    */
   note(call: NotedCall, withdraw: () => void): Promise<void> {
     this.check();
     return this.#outbox.note(call, withdraw);
   }
 
-  /** Makes rows durable. Rejects with `Error` when it keeps them in memory; it then stores them later. */
+  /**
+   * Makes rows durable. Rejects with `Error` when it keeps them in memory; it then stores them
+   * later.
+   */
   record(rows: readonly SpendRow[]): Promise<void> {
     if (this.#fault === undefined) return this.#outbox.append(rows);
     this.#outbox.keep(rows);
@@ -125,7 +131,10 @@ export class LedgerGuard {
     // A missing file is a better explanation than SQLite's own error.
     if (this.#fault !== undefined) return;
     const reason = errorMessage(error);
-    this.#begin("outbox", `The outbox does not take spend rows: ${reason}. Look at the disk of the data folder.`);
+    this.#begin(
+      "outbox",
+      `The outbox does not take spend rows: ${reason}. Look at the disk of the data folder.`,
+    );
   }
 
   /** Logs one line for each fault. The refused requests have no lines. */
@@ -136,7 +145,10 @@ export class LedgerGuard {
       return;
     }
     this.#fault = { place, text, sinceMs: before?.sinceMs ?? this.#clock.monotonic() };
-    this.#log.error("spend rows cannot be stored; requests are refused before any upstream is called", { place, reason: text });
+    this.#log.error(
+      "spend rows cannot be stored; requests are refused before any upstream is called",
+      { place, reason: text },
+    );
   }
 }
 
@@ -148,13 +160,20 @@ export function isLedgerRefusal(error: Error): boolean {
   return refusals.has(error);
 }
 
-/** The refusal, as a client reads it. It is not retryable: every other call would be refused as well. */
+/**
+ * The refusal, as a client reads it. It is not retryable: every other call would be refused as
+ * well.
+ */
 export function ledgerUnavailable(cause?: unknown): GatewayError {
-  const error = new GatewayError("overloaded", "The gateway cannot store spend rows now. Retry after the time in retry-after.", {
-    retryable: false,
-    retryAfterMs: 5_000,
-    ...(cause !== undefined && { cause }),
-  });
+  const error = new GatewayError(
+    "overloaded",
+    "The gateway cannot store spend rows now. Retry after the time in retry-after.",
+    {
+      retryable: false,
+      retryAfterMs: 5_000,
+      ...(cause !== undefined && { cause }),
+    },
+  );
   refusals.add(error);
   return error;
 }

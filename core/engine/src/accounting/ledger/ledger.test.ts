@@ -126,16 +126,19 @@ test("a reader sees what was recorded before it asked, even in the same turn", a
   expect((await ledger.rows({ limit: 10 })).map((row) => row.requestId)).toEqual(["a"]);
 });
 
-test.each(["days", "tags"] as const)("a reader of %s has the rows that were recorded before it asked", async (report) => {
-  const kept = vi.spyOn(store, report).mockImplementation(async () => {
-    expect([...store.kept.keys()]).toEqual(["a:1"]);
-    return [];
-  });
-  void ledger.record([makeRow("a")]);
-  const signal = new AbortController().signal;
-  await ledger[report]({ keyId: "k" }, signal);
-  expect(kept).toHaveBeenCalledExactlyOnceWith({ keyId: "k" }, signal);
-});
+test.each(["days", "tags"] as const)(
+  "a reader of %s has the rows that were recorded before it asked",
+  async (report) => {
+    const kept = vi.spyOn(store, report).mockImplementation(async () => {
+      expect([...store.kept.keys()]).toEqual(["a:1"]);
+      return [];
+    });
+    void ledger.record([makeRow("a")]);
+    const signal = new AbortController().signal;
+    await ledger[report]({ keyId: "k" }, signal);
+    expect(kept).toHaveBeenCalledExactlyOnceWith({ keyId: "k" }, signal);
+  },
+);
 
 test("a reader waits at most half a second for a failing store", async () => {
   await ledger.record([makeRow("a")]);

@@ -1,6 +1,16 @@
-/** The ledger: writes rows to the outbox at once and to the store soon after, and reads them from the store. */
+/**
+ * The ledger: writes rows to the outbox at once and to the store soon after, and reads them from
+ * the store.
+ */
 
-import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log, type SpendRow } from "@sluice/contract";
+import {
+  type Clock,
+  GatewayError,
+  type LedgerReader,
+  type LedgerStore,
+  type Log,
+  type SpendRow,
+} from "@sluice/contract";
 import type { NotedCall } from "../outbox/call-note-line.ts";
 import type { LedgerFault, LedgerGuard } from "./guard.ts";
 import { Relay } from "../outbox/relay.ts";
@@ -35,30 +45,39 @@ export interface LedgerHealth {
 }
 
 /**
- * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever process or store does. A reader
- * has the rows that were recorded before the call: it waits for them up to 500 ms.
+ * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever
+ * process or store does. A reader has the rows that were recorded before the call: it waits for
+ * them up to 500 ms.
  */
 export interface Ledger extends LedgerReader {
   /**
-   * Resolves once the rows outlive the process; refused requests beyond a rate are counted in memory and written when the minute
-   * ends. Rejects with `Error` when the outbox cannot take them yet; it has them in time. */
+   * Resolves once the rows outlive the process; refused requests beyond a rate are counted in
+   * memory and written when the minute ends. Rejects with `Error` when the outbox cannot take them
+   * yet; it has them in time.
+   */
   record(rows: readonly SpendRow[]): Promise<void>;
-  /** Writes the refused requests that are counted together. From here on each has a row of its own. */
+  /**
+   * Writes the refused requests that are counted together. From here on each has a row of its own.
+   */
   settleRefusals(): void;
   /** Throws `overloaded` while rows cannot be stored. */
   check(): void;
   /**
-   * Notes a call before it is made, for its row if the process is killed. Throws `overloaded` while rows cannot be stored. Resolves
-   * once the note is written; when it cannot be, `withdraw` is called, and it rejects with `overloaded`.
+   * Notes a call before it is made, for its row if the process is killed. Throws `overloaded` while
+   * rows cannot be stored. Resolves once the note is written; when it cannot be, `withdraw` is
+   * called, and it rejects with `overloaded`.
    */
   note(call: NotedCall, withdraw: () => void): Promise<void>;
   /**
-   * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when it is aborted, with
-   * `Error` when the ledger stops before. While the store fails it waits.
+   * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when
+   * it is aborted, with `Error` when the ledger stops before. While the store fails it waits.
    */
   flush(signal?: AbortSignal): Promise<void>;
   health(): LedgerHealth;
-  /** Ends the moving. Rows may still be recorded; the next process moves them. The outbox and the store stay open. */
+  /**
+   * Ends the moving. Rows may still be recorded; the next process moves them. The outbox and the
+   * store stay open.
+   */
   stop(): Promise<void>;
 }
 
@@ -124,9 +143,13 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 function unreadable(): GatewayError {
-  return new GatewayError("overloaded", "The gateway cannot read the spend now. Retry after the time in retry-after.", {
-    retryAfterMs: 5_000,
-  });
+  return new GatewayError(
+    "overloaded",
+    "The gateway cannot read the spend now. Retry after the time in retry-after.",
+    {
+      retryAfterMs: 5_000,
+    },
+  );
 }
 
 /** Waits for the relay. After the time limit a reader gets the stored rows. */

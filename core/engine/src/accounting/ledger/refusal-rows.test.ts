@@ -24,24 +24,36 @@ function setUp() {
   return { clock, written, rows, refuse };
 }
 
-const total = (rows: readonly SpendRow[]): number => rows.reduce((sum, { requests = 1 }) => sum + requests, 0);
+const total = (rows: readonly SpendRow[]): number =>
+  rows.reduce((sum, { requests = 1 }) => sum + requests, 0);
 
 test("of each key 60 refusals in a minute have rows of their own, the rest one row for each code", () => {
   const { written, rows, refuse } = setUp();
   for (let index = 0; index < 100; index++) refuse({ keyId: "other" });
   const taken = Array.from({ length: 1_000 }, (_, index) =>
-    refuse({ errorCode: index % 2 === 0 ? "rate_limited" : "budget_exceeded", model: `m${index}`, metadata: { note: "x" } }),
+    refuse({
+      errorCode: index % 2 === 0 ? "rate_limited" : "budget_exceeded",
+      model: `m${index}`,
+      metadata: { note: "x" },
+    }),
   );
   expect(taken.filter((isTaken) => !isTaken)).toHaveLength(60);
   expect(written).toEqual([]);
   rows.stop();
-  expect(written.map(({ keyId, errorCode, requests, model }) => [keyId, errorCode, requests, model])).toEqual([
+  expect(
+    written.map(({ keyId, errorCode, requests, model }) => [keyId, errorCode, requests, model]),
+  ).toEqual([
     ["other", "rate_limited", 40, "gpt-4o-mini"],
     ["key-1", "rate_limited", 470, ""],
     ["key-1", "budget_exceeded", 470, ""],
   ]);
   expect(new Set(written.map(({ requestId }) => requestId)).size).toBe(3);
-  expect(written[1]).toMatchObject({ attempt: 0, status: "failure", metadata: {}, tags: ["team-a"] });
+  expect(written[1]).toMatchObject({
+    attempt: 0,
+    status: "failure",
+    metadata: {},
+    tags: ["team-a"],
+  });
 });
 
 test("a new minute writes the sums of the last one and begins anew", () => {
@@ -63,7 +75,8 @@ test("clients that vary their tags have a bounded number of sums, and every requ
 
 test("the sums of many keys are bounded", () => {
   const { written, rows, refuse } = setUp();
-  for (let key = 0; key < 5_000; key++) for (let index = 0; index < 62; index++) refuse({ keyId: `k${key}` });
+  for (let key = 0; key < 5_000; key++)
+    for (let index = 0; index < 62; index++) refuse({ keyId: `k${key}` });
   expect(written.length).toBeGreaterThan(4_000);
   rows.stop();
   expect(total(written)).toBe(10_000);

@@ -1,5 +1,6 @@
 /**
- * Rows of refused requests beyond a rate are counted together. See core/decisions/2026-11-22-refusals-counted.md.
+ * Rows of refused requests beyond a rate are counted together. See
+ * core/decisions/2026-11-22-refusals-counted.md.
  */
 
 import { randomUUID } from "node:crypto";
@@ -9,9 +10,13 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Refused requests of a key in a minute that have a row of their own. */
 const MAX_ROWS = 60;
-/** Maximum combinations of code, call type and tags that are distinguished for a key in a minute. */
+/**
+ * Maximum combinations of code, call type and tags that are distinguished for a key in a minute.
+ */
 const MAX_GROUPS_OF_KEY = 16;
-/** Sums in memory. Where there are more keys than that, all sums are written before the minute ends. */
+/**
+ * Sums in memory. Where there are more keys than that, all sums are written before the minute ends.
+ */
 const MAX_SUMS = 4_096;
 
 /** The value of a field in which the counted requests differ. */
@@ -42,7 +47,13 @@ export class RefusalRows {
   takes(rows: readonly SpendRow[]): boolean {
     const row = rows[0];
     // A client that left was not refused: its request has passed the limits.
-    if (rows.length !== 1 || row?.attempt !== 0 || row.status !== "failure" || row.errorCode === "client_closed") return false;
+    if (
+      rows.length !== 1 ||
+      row?.attempt !== 0 ||
+      row.status !== "failure" ||
+      row.errorCode === "client_closed"
+    )
+      return false;
     if (this.#isEnded) return false;
     this.#turn();
     let key = this.#keys.get(row.keyId);
@@ -55,7 +66,10 @@ export class RefusalRows {
     return true;
   }
 
-  /** Writes what is counted. Rows that come later are the caller's to write. A second call has no effect. */
+  /**
+   * Writes what is counted. Rows that come later are the caller's to write. A second call has no
+   * effect.
+   */
   stop(): void {
     this.#isEnded = true;
     this.#flush();

@@ -56,7 +56,9 @@ it("says that the keys were made under another pepper", async () => {
   const store = storeOf();
   await compare(store);
   await compare(store, "q");
-  expect(lines).toMatchObject([{ level: "warn", fields: { pepper: join(dataDirectory, "pepper") } }]);
+  expect(lines).toMatchObject([
+    { level: "warn", fields: { pepper: join(dataDirectory, "pepper") } },
+  ]);
 });
 
 it("marks nothing for a store that does not last", async () => {

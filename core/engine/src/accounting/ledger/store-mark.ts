@@ -1,4 +1,6 @@
-/** The mark of a store in the data folder: it identifies the store that the folder was used with. */
+/**
+ * The mark of a store in the data folder: it identifies the store that the folder was used with.
+ */
 
 import { createHmac, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -29,22 +31,32 @@ export interface StoreMarkParts {
 }
 
 /**
- * Compares an open store with the data folder's mark, or writes the first mark. Throws a StartError for a store that
- * another data folder began. Warns when the store's keys were made under another pepper: none of them is recognised here.
+ * Compares an open store with the data folder's mark, or writes the first mark. Throws a StartError
+ * for a store that another data folder began. Warns when the store's keys were made under another
+ * pepper: none of them is recognised here.
  */
-export async function compareStore(store: Store, { dataDirectory, mark, pepper, log }: StoreMarkParts): Promise<void> {
+export async function compareStore(
+  store: Store,
+  { dataDirectory, mark, pepper, log }: StoreMarkParts,
+): Promise<void> {
   if (store.keep === undefined) return;
   const id = await store.keep("id", mark ?? randomUUID());
   if (mark === undefined) writeFileSync(markPath(dataDirectory), `${id}\n`, { mode: OWNER_ONLY });
   else if (id !== mark) {
-    throw new StartError(`The store is not the one that this data folder was used with. ${howToGoOn(dataDirectory)}`);
+    throw new StartError(
+      `The store is not the one that this data folder was used with. ${howToGoOn(dataDirectory)}`,
+    );
   }
   const print = createHmac("sha256", pepper).update("sluice: the pepper of a store").digest("hex");
   if ((await store.keep("pepper", print)) === print) return;
-  log.warn("the keys of this store were made under another pepper, and none of them is recognised here", {
-    pepper: join(dataDirectory, "pepper"),
-    advice: "stop the gateway, copy the file pepper from the data folder in which the keys were made, start it again",
-  });
+  log.warn(
+    "the keys of this store were made under another pepper, and none of them is recognised here",
+    {
+      pepper: join(dataDirectory, "pepper"),
+      advice:
+        "stop the gateway, copy the file pepper from the data folder in which the keys were made, start it again",
+    },
+  );
 }
 
 /** The remedy for a data folder without its store. */

@@ -1,4 +1,7 @@
-/** The batches of an outbox: numbered groups of rows, in the file, and the newest of them in memory too. */
+/**
+ * The batches of an outbox: numbered groups of rows, in the file, and the newest of them in memory
+ * too.
+ */
 
 import type { SpendRow } from "@sluice/contract";
 import type { OutboxBatch, OutboxFile } from "./file.ts";
@@ -37,7 +40,10 @@ export class Batches {
     else if (rows.length > 0) this.#write(rows);
   }
 
-  /** The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay until `discard`. */
+  /**
+   * The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay
+   * until `discard`.
+   */
   peek(): OutboxBatch | undefined {
     while (this.#discardedSequence < this.#committedSequence) {
       const next = this.#discardedSequence + 1;
@@ -50,7 +56,10 @@ export class Batches {
     return undefined;
   }
 
-  /** Removes the batches up to this number. Throws when the file cannot be written; they then come again. */
+  /**
+   * Removes the batches up to this number. Throws when the file cannot be written; they then come
+   * again.
+   */
   discard(throughSequence: number): void {
     this.#file.remove.run(throughSequence);
     this.#window.drop(throughSequence);
@@ -73,8 +82,11 @@ export class Batches {
       batches.push({ rows: part, body: JSON.stringify(part) });
     }
     this.#file.inTransaction(() => {
-      batches.forEach(({ body }, index) => this.#file.insert.run(this.#committedSequence + 1 + index, body));
+      batches.forEach(({ body }, index) =>
+        this.#file.insert.run(this.#committedSequence + 1 + index, body),
+      );
     });
-    for (const batch of batches) this.#window.push(++this.#committedSequence, batch.rows, batch.body.length);
+    for (const batch of batches)
+      this.#window.push(++this.#committedSequence, batch.rows, batch.body.length);
   }
 }

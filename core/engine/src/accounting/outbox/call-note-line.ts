@@ -36,8 +36,29 @@ const INTERRUPTED = Object.freeze({ interrupted: true });
 
 /** A JSON array and a line feed. The names would be more than half of it. */
 export function noteLine(call: NotedCall): string {
-  const { requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup } = call;
-  const { provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress } = call;
+  const {
+    requestId,
+    attempt,
+    callType,
+    keyId,
+    keyAlias,
+    userId,
+    teamId,
+    endUser,
+    model,
+    targetId,
+    modelGroup,
+  } = call;
+  const {
+    provider,
+    promptTokens,
+    costNanoUsd,
+    costStatus,
+    startedAtMs,
+    generation,
+    tags,
+    clientAddress,
+  } = call;
   const { completionTokens } = call;
   // One array literal: spreading or growing an array costs more than writing all texts.
   return `${JSON.stringify([
@@ -65,7 +86,8 @@ export function noteLine(call: NotedCall): string {
 }
 
 /**
- * The row of a line: `partial`, billed for what was reserved under a budget, otherwise for its prompt as it was estimated. `undefined` for what is no line of this version, or is cut.
+ * The row of a line: `partial`, billed for what was reserved under a budget, otherwise for its
+ * prompt as it was estimated. `undefined` for what is no line of this version, or is cut.
  */
 export function rowOfNote(line: string): SpendRow | undefined {
   let found: unknown;
@@ -74,7 +96,8 @@ export function rowOfNote(line: string): SpendRow | undefined {
   } catch {
     return undefined;
   }
-  if (!Array.isArray(found) || found.length < MIN_MEMBERS || found.length > MEMBERS) return undefined;
+  if (!Array.isArray(found) || found.length < MIN_MEMBERS || found.length > MEMBERS)
+    return undefined;
   const call = readMembers(found);
   return {
     ...call,
@@ -95,10 +118,44 @@ export function rowOfNote(line: string): SpendRow | undefined {
 
 /** The file is the gateway's own and has its types. */
 function readMembers(line: readonly unknown[]): NotedCall {
-  const [requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup, ...rest] = line;
-  const [provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress, completionTokens = 0] =
-    rest;
-  const whose = { requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup };
+  const [
+    requestId,
+    attempt,
+    callType,
+    keyId,
+    keyAlias,
+    userId,
+    teamId,
+    endUser,
+    model,
+    targetId,
+    modelGroup,
+    ...rest
+  ] = line;
+  const [
+    provider,
+    promptTokens,
+    costNanoUsd,
+    costStatus,
+    startedAtMs,
+    generation,
+    tags,
+    clientAddress,
+    completionTokens = 0,
+  ] = rest;
+  const whose = {
+    requestId,
+    attempt,
+    callType,
+    keyId,
+    keyAlias,
+    userId,
+    teamId,
+    endUser,
+    model,
+    targetId,
+    modelGroup,
+  };
   const used = { provider, promptTokens, completionTokens, costNanoUsd, costStatus };
   return { ...whose, ...used, startedAtMs, generation, tags, clientAddress } as NotedCall;
 }

@@ -1,11 +1,26 @@
-/** Notes of calls: a file gets the parts of a call's row before the upstream is called, in case the process is killed. */
+/**
+ * Notes of calls: a file gets the parts of a call's row before the upstream is called, in case the
+ * process is killed.
+ */
 
 import type { SpendRow } from "@sluice/contract";
-import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type NotedCall, noteLine, rowOfNote } from "./call-note-line.ts";
 
-/** The file is rewritten with the open notes alone when it is longer than this and than twice the open notes. */
+/**
+ * The file is rewritten with the open notes alone when it is longer than this and than twice the
+ * open notes.
+ */
 const MAX_CLOSED_BYTES = 1_048_576;
 const OWNER_ONLY = 0o600;
 
@@ -14,7 +29,10 @@ const TURN_BYTES = 65_536;
 const MAX_BYTES_PER_CHARACTER = 3;
 const turnBuffer = Buffer.allocUnsafeSlow(TURN_BYTES);
 
-/** The file of notes beside an outbox: `calls.log` beside `outbox.db`, `calls-2.log` beside `outbox-2.db`. */
+/**
+ * The file of notes beside an outbox: `calls.log` beside `outbox.db`, `calls-2.log` beside
+ * `outbox-2.db`.
+ */
 export function callNotesName(outbox: string): string {
   return outbox.replace(/^outbox/, "calls").replace(/\.db$/, ".log");
 }
@@ -47,9 +65,10 @@ class Turn {
 }
 
 /**
- * An open file of notes. A note is one line, appended without a sync: it outlives the process, not a loss of power. All notes of
- * one turn of the event loop share one write. A note that is not closed when the process ends becomes a row at the next start; of
- * one that has its row already the store keeps the first.
+ * An open file of notes. A note is one line, appended without a sync: it outlives the process, not
+ * a loss of power. All notes of one turn of the event loop share one write. A note that is not
+ * closed when the process ends becomes a row at the next start; of one that has its row already the
+ * store keeps the first.
  */
 export class CallNotes {
   readonly path: string;
@@ -64,7 +83,10 @@ export class CallNotes {
   #bytes = 0;
   #nextLookBytes = MAX_CLOSED_BYTES;
 
-  /** Opens the file, which `readCallNotes` has been asked for before: what it holds is removed. Throws `Error`. */
+  /**
+   * Opens the file, which `readCallNotes` has been asked for before: what it holds is removed.
+   * Throws `Error`.
+   */
   constructor(directory: string, outbox: string) {
     this.path = join(directory, callNotesName(outbox));
     this.#file = openSync(this.path, "w", OWNER_ONLY);
@@ -74,8 +96,8 @@ export class CallNotes {
   }
 
   /**
-   * Notes a call. Resolves once the note is in the file, at the end of this turn of the event loop. After a failed write it calls
-   * `withdraw` and rejects with the error of `onFailure`.
+   * Notes a call. Resolves once the note is in the file, at the end of this turn of the event loop.
+   * After a failed write it calls `withdraw` and rejects with the error of `onFailure`.
    */
   add(call: NotedCall, withdraw: () => void): Promise<void> {
     const { requestId } = call;
@@ -95,7 +117,10 @@ export class CallNotes {
     return turn.promise;
   }
 
-  /** Writes the notes of this turn now instead of at its end. Does nothing without notes. Never throws. */
+  /**
+   * Writes the notes of this turn now instead of at its end. Does nothing without notes. Never
+   * throws.
+   */
   commit(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -126,7 +151,10 @@ export class CallNotes {
     this.#write("\n");
   }
 
-  /** Writes what waits and closes the file, which stays: notes that are open are read by the next start. */
+  /**
+   * Writes what waits and closes the file, which stays: notes that are open are read by the next
+   * start.
+   */
   end(): void {
     this.commit();
     closeSync(this.#file);
@@ -158,7 +186,10 @@ export class CallNotes {
     });
   }
 
-  /** Removes closed notes from the file. A file that cannot be replaced is left as it is for another while. */
+  /**
+   * Removes closed notes from the file. A file that cannot be replaced is left as it is for another
+   * while.
+   */
   #shorten(): void {
     this.#nextLookBytes = this.#bytes + MAX_CLOSED_BYTES;
     if (this.#bytes < 2 * this.#openLength) return;
@@ -194,7 +225,10 @@ function commitTurn(notes: CallNotes): void {
   notes.commit();
 }
 
-/** The rows of the notes that an earlier process has left; none when there is no file. A line that was cut is left out. */
+/**
+ * The rows of the notes that an earlier process has left; none when there is no file. A line that
+ * was cut is left out.
+ */
 export function readCallNotes(directory: string, outbox: string): readonly SpendRow[] {
   let text: string;
   try {

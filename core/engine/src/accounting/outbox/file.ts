@@ -1,4 +1,6 @@
-/** The outbox's file: a small SQLite database that one process holds, with every statement prepared. */
+/**
+ * The outbox's file: a small SQLite database that one process holds, with every statement prepared.
+ */
 
 import { errorMessage, type SpendRow } from "@sluice/contract";
 import { mkdirSync } from "node:fs";
@@ -32,9 +34,15 @@ export interface OutboxFile {
   readonly insert: StatementSync;
   /** Takes a number: deletes the batches up to it. */
   readonly remove: StatementSync;
-  /** Writes as much as the rows of some requests take, and removes it. Throws when the file does not take it. */
+  /**
+   * Writes as much as the rows of some requests take, and removes it. Throws when the file does not
+   * take it.
+   */
   probe(): void;
-  /** Reads whole batches numbered `from` up to but not including `end`, as many as `maxRows` rows allow, but at least one. */
+  /**
+   * Reads whole batches numbered `from` up to but not including `end`, as many as `maxRows` rows
+   * allow, but at least one.
+   */
   read(from: number, end: number, maxRows: number): OutboxBatch | undefined;
   /** All of it or nothing. */
   inTransaction(write: () => void): void;
@@ -47,7 +55,11 @@ export function outboxName(worker = 1): string {
 }
 
 /** Opens the file in the directory. Throws `Error` with the file's name and what to do. */
-export function openOutboxFile(directory: string, maxBytes = DEFAULT_MAX_BYTES, name = outboxName()): OutboxFile {
+export function openOutboxFile(
+  directory: string,
+  maxBytes = DEFAULT_MAX_BYTES,
+  name = outboxName(),
+): OutboxFile {
   const path = join(directory, name);
   let database: DatabaseSync | undefined;
   try {
@@ -62,8 +74,9 @@ export function openOutboxFile(directory: string, maxBytes = DEFAULT_MAX_BYTES, 
 }
 
 function prepareDatabase(database: DatabaseSync, maxBytes: number): void {
-  // Exclusive: a second process would delete batches that this one has not moved. It also spares the lock calls and the
-  // shared memory of WAL at every commit. The lock goes with the process, however it ends.
+  // Exclusive: a second process would delete batches that this one has not moved. It also spares
+  // the lock calls and the shared memory of WAL at every commit. The lock goes with the process,
+  // however it ends.
   database.exec(`
     pragma page_size = ${PAGE_BYTES};
     pragma locking_mode = exclusive;
@@ -79,7 +92,9 @@ function prepareDatabase(database: DatabaseSync, maxBytes: number): void {
 function describeFile(database: DatabaseSync, path: string): OutboxFile {
   // Number 0 is that of a probe.
   const range = database
-    .prepare("select coalesce(min(seq), 1) as first, coalesce(max(seq), 0) as last from batch where seq > 0")
+    .prepare(
+      "select coalesce(min(seq), 1) as first, coalesce(max(seq), 0) as last from batch where seq > 0",
+    )
     .get();
   const insert = database.prepare("insert into batch (seq, body) values (?, ?)");
   const insertProbe = database.prepare("insert or replace into batch (seq, body) values (0, ?)");
@@ -94,7 +109,9 @@ function describeFile(database: DatabaseSync, path: string): OutboxFile {
       throw error;
     }
   };
-  const select = database.prepare("select seq, body from batch where seq >= ? and seq < ? order by seq");
+  const select = database.prepare(
+    "select seq, body from batch where seq >= ? and seq < ? order by seq",
+  );
   return {
     path,
     firstSequence: Number(range?.["first"]),

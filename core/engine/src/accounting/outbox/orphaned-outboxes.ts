@@ -20,8 +20,15 @@ export function outboxNames(directory: string): readonly string[] {
   return readdirSync(directory).filter((name) => NAME.test(name));
 }
 
-/** Moves the rows of one outbox to the store. What does not get there stays in the file. Never rejects. */
-export async function moveLeftOutbox(name: string, parts: LeftOutboxParts, signal: AbortSignal): Promise<void> {
+/**
+ * Moves the rows of one outbox to the store. What does not get there stays in the file. Never
+ * rejects.
+ */
+export async function moveLeftOutbox(
+  name: string,
+  parts: LeftOutboxParts,
+  signal: AbortSignal,
+): Promise<void> {
   const { log, clock, store } = parts;
   try {
     const outbox = openOutbox({ directory: parts.directory, name });
@@ -38,6 +45,9 @@ export async function moveLeftOutbox(name: string, parts: LeftOutboxParts, signa
       outbox.close();
     }
   } catch (error) {
-    log.warn("spend rows of another worker stay in its outbox; the next start moves them", { outbox: name, error });
+    log.warn("spend rows of another worker stay in its outbox; the next start moves them", {
+      outbox: name,
+      error,
+    });
   }
 }

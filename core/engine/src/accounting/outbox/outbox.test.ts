@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -54,7 +64,11 @@ test("commits all appends of one turn by one insert and one promise", async () =
 });
 
 test("gives back every row as it came, after a restart too", async () => {
-  const row = makeRow("a", { metadata: { text: 'NUL \0, quote ", \u2028, \ud83d\ude00' }, tags: ["ü"], costNanoUsd: null });
+  const row = makeRow("a", {
+    metadata: { text: 'NUL \0, quote ", \u2028, \ud83d\ude00' },
+    tags: ["ü"],
+    costNanoUsd: null,
+  });
   await outbox.append([row]);
   expect(outbox.peek()?.rows).toEqual([row]);
   outbox.close();
@@ -85,7 +99,9 @@ test("rejects every appender of a turn whose commit fails, and takes the next tu
   const appends = [outbox.append([large]), outbox.append([makeRow("same turn")])];
   for (const result of await Promise.allSettled(appends)) {
     expect(result.status).toBe("rejected");
-    expect(String((result as PromiseRejectedResult).reason)).toMatch(/outbox\.db did not take 2 spend rows: .*full/);
+    expect(String((result as PromiseRejectedResult).reason)).toMatch(
+      /outbox\.db did not take 2 spend rows: .*full/,
+    );
   }
   await outbox.append([makeRow("small")]);
   expect(drain(outbox)).toEqual(["small"]);
@@ -115,7 +131,9 @@ test("keeps few rows in memory and reads the others from the file, in order", as
 });
 
 test("refuses a second process on the same directory, by name", () => {
-  expect(() => openOutbox({ directory })).toThrow(/outbox\.db cannot be opened.*Another process uses the same data directory/);
+  expect(() => openOutbox({ directory })).toThrow(
+    /outbox\.db cannot be opened.*Another process uses the same data directory/,
+  );
 });
 
 test("refuses a damaged file, by name, and leaves it there", () => {
@@ -139,7 +157,8 @@ test("has the row of a call that was noted and not settled, after a restart; one
   await outbox.append([makeRow("settled")]);
   const copy = mkdtempSync(join(tmpdir(), "sluice-outbox-"));
   // What a killed process leaves: the files as they are.
-  for (const name of ["outbox.db", "outbox.db-wal", "calls.log"]) cpSync(join(directory, name), join(copy, name));
+  for (const name of ["outbox.db", "outbox.db-wal", "calls.log"])
+    cpSync(join(directory, name), join(copy, name));
   const next = openOutbox({ directory: copy });
   const rows: [string, string][] = [];
   for (let batch = next.peek(); batch !== undefined; batch = next.peek()) {
@@ -167,25 +186,40 @@ test("keeps its notes short: those of settled calls leave the file, open ones st
   }
   const path = join(directory, "calls.log");
   expect(statSync(path).size).toBeLessThan(2.5 * 2 ** 20);
-  expect(readCallNotes(directory, "outbox.db").some(({ requestId }) => requestId === "open")).toBe(true);
+  expect(readCallNotes(directory, "outbox.db").some(({ requestId }) => requestId === "open")).toBe(
+    true,
+  );
 });
 
 test("has, of a call that was noted, the row as it stands while nothing is heard of it", async () => {
-  const call = makeRow("a", { tags: ['quote " and\nline'], costNanoUsd: null, costStatus: "unpriced", teamId: "ü" });
+  const call = makeRow("a", {
+    tags: ['quote " and\nline'],
+    costNanoUsd: null,
+    costStatus: "unpriced",
+    teamId: "ü",
+  });
   await outbox.note(call, () => undefined);
   const totalTokens = (call.promptTokens ?? 0) + (call.completionTokens ?? 0);
   const expected = { status: "partial", totalTokens, usageSource: "estimated" } as const;
   const nothing = { firstContentAtMs: null, cachedTokens: null, endedAtMs: call.startedAtMs };
-  expect(readCallNotes(directory, "outbox.db")).toEqual([{ ...call, ...expected, ...nothing, metadata: { interrupted: true } }]);
+  expect(readCallNotes(directory, "outbox.db")).toEqual([
+    { ...call, ...expected, ...nothing, metadata: { interrupted: true } },
+  ]);
 });
 
 test("writes the notes of one turn at once, before any of their calls is made, however long they are", async () => {
   const path = join(directory, "calls.log");
   const long = "ü".repeat(40_000);
-  const notes = [note("a"), outbox.note(makeRow("b", { tags: [long] }), () => undefined), note("c")];
+  const notes = [
+    note("a"),
+    outbox.note(makeRow("b", { tags: [long] }), () => undefined),
+    note("c"),
+  ];
   expect(statSync(path).size).toBe(0);
   await notes[0];
-  expect(readCallNotes(directory, "outbox.db").map(({ requestId, tags }) => [requestId, tags[0]])).toEqual([
+  expect(
+    readCallNotes(directory, "outbox.db").map(({ requestId, tags }) => [requestId, tags[0]]),
+  ).toEqual([
     ["a", "team-a"],
     ["b", long],
     ["c", "team-a"],
@@ -201,7 +235,9 @@ test("withdraws every call of a turn whose notes are not written, and none of an
   failing.notes = new CallNotes(full, "outbox.db");
   const withdrawn: string[] = [];
   const results = await Promise.allSettled(
-    ["a", "b"].map((requestId) => failing.note(makeRow(requestId), () => withdrawn.push(requestId))),
+    ["a", "b"].map((requestId) =>
+      failing.note(makeRow(requestId), () => withdrawn.push(requestId)),
+    ),
   );
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(String((results[0] as PromiseRejectedResult).reason)).toContain("ENOSPC");
@@ -213,7 +249,10 @@ test("withdraws every call of a turn whose notes are not written, and none of an
 
 test("reads past a note that was cut", async () => {
   await note("a");
-  writeFileSync(join(directory, "calls.log"), `${readFileSync(join(directory, "calls.log"), "utf8")}["b",1,"chat"`);
+  writeFileSync(
+    join(directory, "calls.log"),
+    `${readFileSync(join(directory, "calls.log"), "utf8")}["b",1,"chat"`,
+  );
   expect(readCallNotes(directory, "outbox.db").map(({ requestId }) => requestId)).toEqual(["a"]);
 });
 

@@ -1,4 +1,7 @@
-/** The outbox: a local append-only file. Every spend row is in it before the gateway relies on the row. */
+/**
+ * The outbox: a local append-only file. Every spend row is in it before the gateway relies on the
+ * row.
+ */
 
 import { errorMessage, type SpendRow } from "@sluice/contract";
 import { Batches } from "./batches.ts";
@@ -7,7 +10,10 @@ import { CallNotes, readCallNotes } from "./call-notes.ts";
 import { openOutboxFile, outboxName } from "./file.ts";
 import type { OutboxBatch, OutboxFile } from "./file.ts";
 
-/** Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after the next start. */
+/**
+ * Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after
+ * the next start.
+ */
 const MAX_KEPT_ROWS = 10_000;
 
 /** The parts of an outbox. */
@@ -23,24 +29,28 @@ export interface OutboxOptions {
 }
 
 /**
- * Opens the outbox. Calls that were under way when an earlier process was killed have their rows in it then. Throws `Error`, for
- * people, when the file cannot be used or another process holds it.
+ * Opens the outbox. Calls that were under way when an earlier process was killed have their rows in
+ * it then. Throws `Error`, for people, when the file cannot be used or another process holds it.
  */
 export function openOutbox(options: OutboxOptions): Outbox {
   const { directory, name = outboxName(), maxBytes, maxRowsInMemory } = options;
   const file = openOutboxFile(directory, maxBytes, name);
   try {
     const outbox = new Outbox(file, maxRowsInMemory);
-    // The store keeps the first row of a call: one that has its own row, here or there, stays as it is.
+    // The store keeps the first row of a call: one that has its own row, here or there, stays as it
+    // is.
     outbox.write(readCallNotes(directory, name));
     outbox.notes = new CallNotes(directory, name);
     return outbox;
   } catch (error) {
     file.close();
     const reason = errorMessage(error);
-    throw new Error(`the notes of calls beside ${file.path} cannot be used (${reason}). Check space and permissions.`, {
-      cause: error,
-    });
+    throw new Error(
+      `the notes of calls beside ${file.path} cannot be used (${reason}). Check space and permissions.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -65,8 +75,9 @@ export class Outbox {
   }
 
   /**
-   * Resolves once the rows are committed. All appends of one turn of the event loop share one commit and one promise.
-   * Rejects with `Error` when the commit fails; the rows are then kept in memory, and `writeKept` tries again.
+   * Resolves once the rows are committed. All appends of one turn of the event loop share one
+   * commit and one promise. Rejects with `Error` when the commit fails; the rows are then kept in
+   * memory, and `writeKept` tries again.
    */
   append(rows: readonly SpendRow[]): Promise<void> {
     let turn = this.#turn;
@@ -79,7 +90,10 @@ export class Outbox {
     return turn.promise;
   }
 
-  /** Commits the appends of this turn now instead of at its end. Does nothing without appends. Never throws. */
+  /**
+   * Commits the appends of this turn now instead of at its end. Does nothing without appends. Never
+   * throws.
+   */
   commit(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -91,7 +105,10 @@ export class Outbox {
       turn.resolve();
     } catch (error) {
       const reason = errorMessage(error);
-      const failure = new Error(`${this.#file.path} did not take ${rows.length} spend rows: ${reason}`, { cause: error });
+      const failure = new Error(
+        `${this.#file.path} did not take ${rows.length} spend rows: ${reason}`,
+        { cause: error },
+      );
       this.keep(rows);
       this.onFailure(failure);
       turn.reject(failure);
@@ -105,8 +122,9 @@ export class Outbox {
   }
 
   /**
-   * Notes a call before it is made, for its row if the process is killed. Resolves at the end of this turn of the event loop. When
-   * the note cannot be written, `withdraw` is called, and it rejects with what `notes.onFailure` says.
+   * Notes a call before it is made, for its row if the process is killed. Resolves at the end of
+   * this turn of the event loop. When the note cannot be written, `withdraw` is called, and it
+   * rejects with what `notes.onFailure` says.
    */
   note(call: NotedCall, withdraw: () => void): Promise<void> {
     return this.notes?.add(call, withdraw) ?? Promise.resolve();
@@ -122,7 +140,9 @@ export class Outbox {
     return this.#kept.length;
   }
 
-  /** Writes the kept rows and probes both files. Throws the error of SQLite or of the file system. */
+  /**
+   * Writes the kept rows and probes both files. Throws the error of SQLite or of the file system.
+   */
   writeKept(): void {
     const kept = this.#kept;
     this.write(kept);
@@ -151,17 +171,26 @@ export class Outbox {
     return this.#turn !== undefined;
   }
 
-  /** The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay until `discard`. */
+  /**
+   * The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay
+   * until `discard`.
+   */
   peek(): OutboxBatch | undefined {
     return this.#batches.peek();
   }
 
-  /** Removes the batches up to this number. Throws when the file cannot be written; they then come again. */
+  /**
+   * Removes the batches up to this number. Throws when the file cannot be written; they then come
+   * again.
+   */
   discard(throughSequence: number): void {
     this.#batches.discard(throughSequence);
   }
 
-  /** Commits what waits and closes both files. Rows that the file still does not take keep their notes. A second call has no effect. */
+  /**
+   * Commits what waits and closes both files. Rows that the file still does not take keep their
+   * notes. A second call has no effect.
+   */
   close(): void {
     if (this.#isClosed) return;
     this.commit();

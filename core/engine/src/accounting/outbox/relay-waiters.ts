@@ -22,14 +22,21 @@ export class RelayWaiters {
     return target;
   }
 
-  /** Resolves when the batch has arrived. Rejects with the signal's reason when it is aborted before. */
+  /**
+   * Resolves when the batch has arrived. Rejects with the signal's reason when it is aborted
+   * before.
+   */
   add(sequence: number, signal: AbortSignal | undefined): Promise<void> {
     const settled = Promise.withResolvers<void>();
     const giveUp = (): void => {
       this.#waiters.delete(waiter);
       settled.reject(signal?.reason);
     };
-    const waiter: Waiter = { sequence, settled, release: () => signal?.removeEventListener("abort", giveUp) };
+    const waiter: Waiter = {
+      sequence,
+      settled,
+      release: () => signal?.removeEventListener("abort", giveUp),
+    };
     this.#waiters.add(waiter);
     signal?.addEventListener("abort", giveUp, { once: true });
     return settled.promise;

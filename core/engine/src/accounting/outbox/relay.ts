@@ -1,4 +1,7 @@
-/** The relay: copies committed rows from the outbox to the store, in the background and in large transactions. */
+/**
+ * The relay: copies committed rows from the outbox to the store, in the background and in large
+ * transactions.
+ */
 
 import { within } from "@sluice/kit";
 import { errorMessage, type Clock, type LedgerStore, type Log } from "@sluice/contract";
@@ -34,7 +37,10 @@ export class Relay {
   #isStopped = false;
   #failures = 0;
   #failingSinceMs = 0;
-  /** When the oldest rows that wait came, as near as the relay knows: it looks when it is noticed and when it has moved. */
+  /**
+   * When the oldest rows that wait came, as near as the relay knows: it looks when it is noticed
+   * and when it has moved.
+   */
   #behindSinceMs: number | undefined;
 
   constructor({ outbox, store, log, clock }: RelayOptions) {
@@ -56,7 +62,9 @@ export class Relay {
 
   /** How long rows have been waiting, in milliseconds; 0 when the store has all of them. */
   get lagMs(): number {
-    return this.#behindSinceMs === undefined || !this.hasWork ? 0 : this.#clock.monotonic() - this.#behindSinceMs;
+    return this.#behindSinceMs === undefined || !this.hasWork
+      ? 0
+      : this.#clock.monotonic() - this.#behindSinceMs;
   }
 
   /** Notifies the relay of new rows. Costs nothing while a move is scheduled or running. */
@@ -66,7 +74,10 @@ export class Relay {
     this.#arm(MOVE_DELAY_MS);
   }
 
-  /** Resolves once all that was appended before the call is in the store. While the store fails, its retries go on. */
+  /**
+   * Resolves once all that was appended before the call is in the store. While the store fails, its
+   * retries go on.
+   */
   async flush(signal?: AbortSignal): Promise<void> {
     this.#outbox.commit();
     const target = this.#outbox.committedSequence;
@@ -106,11 +117,17 @@ export class Relay {
     });
   }
 
-  /** Moves the rows committed before its start and those that a caller waits for. After a failure, returns when to retry. */
+  /**
+   * Moves the rows committed before its start and those that a caller waits for. After a failure,
+   * returns when to retry.
+   */
   async #move(): Promise<number | undefined> {
     const begun = this.#outbox.committedSequence;
     const begunMs = this.#clock.monotonic();
-    while (!this.#isStopped && this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target)) {
+    while (
+      !this.#isStopped &&
+      this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target)
+    ) {
       try {
         const batch = this.#outbox.peek();
         if (batch === undefined) break;
@@ -132,25 +149,37 @@ export class Relay {
   #fail(error: unknown): number {
     if (this.#failures === 0) {
       this.#failingSinceMs = this.#clock.monotonic();
-      this.#log.warn("spend rows do not reach the store; they wait in the outbox and are tried again", {
-        error: errorMessage(error),
-        pending_batches: this.#outbox.pendingBatches,
-      });
+      this.#log.warn(
+        "spend rows do not reach the store; they wait in the outbox and are tried again",
+        {
+          error: errorMessage(error),
+          pending_batches: this.#outbox.pendingBatches,
+        },
+      );
     }
     this.#failures++;
-    // Half of the delay is random, so that several gateways do not come back to a store at the same moment.
-    const delayMs = Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.min(this.#failures - 1, 10));
+    // Half of the delay is random, so that several gateways do not come back to a store at the same
+    // moment.
+    const delayMs = Math.min(
+      MAX_RETRY_DELAY_MS,
+      MIN_RETRY_DELAY_MS * 2 ** Math.min(this.#failures - 1, 10),
+    );
     return delayMs * (0.5 + Math.random() / 2);
   }
 
   #recover(): void {
     if (this.#failures === 0) return;
     const outageMs = Math.round(this.#clock.monotonic() - this.#failingSinceMs);
-    this.#log.info("spend rows reach the store again", { failures: this.#failures, outage_ms: outageMs });
+    this.#log.info("spend rows reach the store again", {
+      failures: this.#failures,
+      outage_ms: outageMs,
+    });
     this.#failures = 0;
   }
 }
 
 function stoppedError(): Error {
-  return new Error("the ledger stopped before all rows were in the store; the next start moves them from the outbox");
+  return new Error(
+    "the ledger stopped before all rows were in the store; the next start moves them from the outbox",
+  );
 }

@@ -1,4 +1,7 @@
-/** The newest committed batches, kept in memory so that the relay need not read back what was written a moment ago. */
+/**
+ * The newest committed batches, kept in memory so that the relay need not read back what was
+ * written a moment ago.
+ */
 
 import type { SpendRow } from "@sluice/contract";
 import type { OutboxBatch } from "./file.ts";
@@ -13,8 +16,9 @@ interface Entry {
 }
 
 /**
- * A run of batches without gaps that ends with the newest one, or did when it became full. A full window takes nothing
- * until it is empty: the batches that it refused are read from the file, then it begins again with the next.
+ * A run of batches without gaps that ends with the newest one, or did when it became full. A full
+ * window takes nothing until it is empty: the batches that it refused are read from the file, then
+ * it begins again with the next.
  */
 export class OutboxWindow {
   readonly #maxRows: number;
@@ -42,7 +46,10 @@ export class OutboxWindow {
   /** Offers the newest batch. `characters` is the length of its JSON. */
   push(sequence: number, rows: readonly SpendRow[], characters: number): void {
     if (this.#isFull) return;
-    if (this.#rowCount + rows.length > this.#maxRows || this.#characterCount + characters > MAX_CHARACTERS) {
+    if (
+      this.#rowCount + rows.length > this.#maxRows ||
+      this.#characterCount + characters > MAX_CHARACTERS
+    ) {
       this.#isFull = this.#rowCount > 0;
       return;
     }
@@ -74,7 +81,8 @@ export class OutboxWindow {
       this.#characterCount -= entry.characters;
       entry = this.#entries[++this.#head];
     }
-    // The array is cut once the part that has left is the larger one, so that each entry is moved at most once.
+    // The array is cut once the part that has left is the larger one, so that each entry is moved
+    // at most once.
     if (this.#head * 2 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#head);
       this.#head = 0;

@@ -1,6 +1,6 @@
 /**
- * A process that records rows as fast as it can and writes the id of each acknowledged row to its output, until it is
- * killed. Arguments: the directory, a prefix of the ids.
+ * A process that records rows as fast as it can and writes the id of each acknowledged row to its
+ * output, until it is killed. Arguments: the directory, a prefix of the ids.
  */
 
 import { writeSync } from "node:fs";
@@ -16,7 +16,12 @@ const CONCURRENCY = 16;
 
 const [directory, prefix] = process.argv.slice(2) as [string, string];
 const store = openFileStore(join(directory, "store.db"));
-const ledger = createLedger({ outbox: openOutbox({ directory }), store, log: createRecordingLog(), clock: systemClock });
+const ledger = createLedger({
+  outbox: openOutbox({ directory }),
+  store,
+  log: createRecordingLog(),
+  clock: systemClock,
+});
 
 let next = 0;
 await Promise.all(Array.from({ length: CONCURRENCY }, record));

@@ -13,7 +13,9 @@ export interface FileStore extends LedgerStore {
 /** Opens the file, or makes it. */
 export function openFileStore(path: string): FileStore {
   const database = new DatabaseSync(path, { timeout: 2_000 });
-  database.exec("pragma journal_mode = wal; create table if not exists seen (id text, attempt integer, unique (id, attempt))");
+  database.exec(
+    "pragma journal_mode = wal; create table if not exists seen (id text, attempt integer, unique (id, attempt))",
+  );
   const insert = database.prepare("insert or ignore into seen values (?, ?)");
   return {
     async insert(rows) {

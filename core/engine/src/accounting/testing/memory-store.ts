@@ -10,7 +10,10 @@ export interface MemoryStore extends LedgerStore {
   readonly transactions: readonly number[];
   /** Calls of `insert`, with those that failed. */
   readonly calls: number;
-  /** The next `times` inserts throw; `afterwards` says that the rows are kept all the same, as when only the reply is lost. */
+  /**
+   * The next `times` inserts throw; `afterwards` says that the rows are kept all the same, as when
+   * only the reply is lost.
+   */
   failNext(times: number, afterwards?: boolean): void;
 }
 
@@ -52,6 +55,7 @@ export function createMemoryStore(): MemoryStore {
     rows: async (query) => [...kept.values()].toReversed().slice(0, query.limit),
     days: async () => [],
     tags: async () => [],
-    spent: async () => [...kept.values()].reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0),
+    spent: async () =>
+      [...kept.values()].reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0),
   };
 }

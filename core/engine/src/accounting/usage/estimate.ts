@@ -1,8 +1,18 @@
-/** Estimates the usage of attempts whose upstream reported none, from the texts of request and reply. */
+/**
+ * Estimates the usage of attempts whose upstream reported none, from the texts of request and
+ * reply.
+ */
 
 import { BILLING, isClientGone } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import type { Attempt, AttemptWriter, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/contract";
+import type {
+  Attempt,
+  AttemptWriter,
+  Exchange,
+  GatewayRequest,
+  JsonDocument,
+  TokenCounter,
+} from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
@@ -23,13 +33,19 @@ const MAX_WAIT_MS = 250;
 /** The longer wait when no client waits for the reply. */
 const MAX_WAIT_ALONE_MS = 2_000;
 
-/** Attempts with unreported usage: those that answered, in full or in part, and those that are billed without an answer. */
+/**
+ * Attempts with unreported usage: those that answered, in full or in part, and those that are
+ * billed without an answer.
+ */
 export function hasUnreportedUsage(exchange: Counted): boolean {
   return isCounted(exchange) && exchange.attempts.some((attempt) => hasNoReport(exchange, attempt));
 }
 
 /** Sets the usage of every attempt that lacks one, as `estimated`. Never rejects. */
-export async function estimateUsage(exchange: Counted, { tokens, factors }: EstimateParts): Promise<void> {
+export async function estimateUsage(
+  exchange: Counted,
+  { tokens, factors }: EstimateParts,
+): Promise<void> {
   const untold = exchange.attempts.filter((attempt) => hasNoReport(exchange, attempt));
   const { request } = exchange;
   if (request === undefined) return;
@@ -50,24 +66,45 @@ export async function estimateUsage(exchange: Counted, { tokens, factors }: Esti
     const factor = factors.of(attempt.target.model);
     // A usage with an impossible prompt keeps its completion.
     const { suspectUsage: suspect } = attempt;
-    const least = suspect === undefined ? attempt.leastUsage : { promptTokens: 0, completionTokens: suspect.completionTokens };
+    const least =
+      suspect === undefined
+        ? attempt.leastUsage
+        : { promptTokens: 0, completionTokens: suspect.completionTokens };
     // A prompt that was reported needs no count.
-    const promptTokens = (least?.promptTokens ?? 0) > 0 ? (least?.promptTokens ?? 0) : Math.round((prompt?.tokens ?? 0) * factor);
+    const promptTokens =
+      (least?.promptTokens ?? 0) > 0
+        ? (least?.promptTokens ?? 0)
+        : Math.round((prompt?.tokens ?? 0) * factor);
     const saidTokens = Math.round(said.tokens * (attempt.replyText?.scale ?? 1) * factor);
-    const completionTokens = Math.max(saidTokens, least?.completionTokens ?? 0, assumedTokens(exchange, attempt, request) ?? 0);
-    const counted = { ...least, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
-    attempt.estimate(isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted);
+    const completionTokens = Math.max(
+      saidTokens,
+      least?.completionTokens ?? 0,
+      assumedTokens(exchange, attempt, request) ?? 0,
+    );
+    const counted = {
+      ...least,
+      promptTokens,
+      completionTokens,
+      totalTokens: promptTokens + completionTokens,
+    };
+    attempt.estimate(
+      isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted,
+    );
   }
 }
 
 /** Operations that are billed by tokens. */
 function isCounted({ operation, identity }: Exchange): boolean {
-  return identity !== undefined && (operation === "chat" || operation === "embeddings" || operation === "passthrough");
+  return (
+    identity !== undefined &&
+    (operation === "chat" || operation === "embeddings" || operation === "passthrough")
+  );
 }
 
 /**
- * Whether a native reply has nothing that can be counted, and what was reserved for it stands in its row: it is no text that is
- * known, it is whole and says nothing, or the upstream goes on in the background when the client has left.
+ * Whether a native reply has nothing that can be counted, and what was reserved for it stands in
+ * its row: it is no text that is known, it is whole and says nothing, or the upstream goes on in
+ * the background when the client has left.
  */
 function isUncountable(
   { reserved, replyText, outcome }: Attempt,
@@ -90,13 +127,19 @@ const MAX_ADDED_TOKENS = 20_000;
 const MAX_TOKENS_PER_BYTE = 2.5;
 
 /**
- * Whether a reported prompt cannot be true: over ten times what its text can be, and more than a provider adds. A request whose
- * prompt is not all in its body, media and searches for example, is never judged.
+ * Whether a reported prompt cannot be true: over ten times what its text can be, and more than a
+ * provider adds. A request whose prompt is not all in its body, media and searches for example, is
+ * never judged.
  */
-function isSuspect({ operation, request }: Exchange, { usage, document = request?.document }: Attempt): boolean {
-  if (usage === undefined || usage.promptTokens <= MAX_ADDED_TOKENS || document === undefined) return false;
+function isSuspect(
+  { operation, request }: Exchange,
+  { usage, document = request?.document }: Attempt,
+): boolean {
+  if (usage === undefined || usage.promptTokens <= MAX_ADDED_TOKENS || document === undefined)
+    return false;
   if (operation !== "chat" && operation !== "embeddings") return false;
-  const size = typeof document.bytes === "string" ? Buffer.byteLength(document.bytes) : document.bytes.length;
+  const size =
+    typeof document.bytes === "string" ? Buffer.byteLength(document.bytes) : document.bytes.length;
   if (usage.promptTokens <= size * MAX_TOKENS_PER_BYTE + MAX_ADDED_TOKENS) return false;
   const { value } = document;
   const tools = Array.isArray(value.tools) ? value.tools : [];
@@ -106,11 +149,15 @@ function isSuspect({ operation, request }: Exchange, { usage, document = request
 }
 
 /**
- * Whether a reply has text although its upstream reported no completion token: the count is missing or wrong. What counts no text is
- * left out: embeddings, and native replies that hold none.
+ * Whether a reply has text although its upstream reported no completion token: the count is missing
+ * or wrong. What counts no text is left out: embeddings, and native replies that hold none.
  */
-function lacksCompletion({ operation }: Exchange, { usage, usageSource, replyText, target }: Attempt): boolean {
-  if (usage?.completionTokens !== 0 || usageSource !== "provider" || target.price?.free === true) return false;
+function lacksCompletion(
+  { operation }: Exchange,
+  { usage, usageSource, replyText, target }: Attempt,
+): boolean {
+  if (usage?.completionTokens !== 0 || usageSource !== "provider" || target.price?.free === true)
+    return false;
   // Images are billed by the piece and have no tokens.
   if (usage.images !== undefined) return false;
   return operation !== "embeddings" && (replyText?.texts() ?? []).some((text) => text !== "");
@@ -122,27 +169,39 @@ function hasNoReport(exchange: Exchange, attempt: AttemptWriter): boolean {
   const { usage, outcome, firstContentAtMs, error, replyText, reserved } = attempt;
   if (usage !== undefined || attempt.target.price?.free === true) return false;
   // Of a native reply that is no text nothing is known, unless something was reserved.
-  if (exchange.operation === "passthrough" && replyText === undefined && reserved === undefined) return false;
+  if (exchange.operation === "passthrough" && replyText === undefined && reserved === undefined)
+    return false;
   // The work of the upstream after its reply is unknown. Without a reservation it has no estimate.
   if (isBackground(exchange) && reserved === undefined) return false;
-  // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.
+  // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice:
+  // it bills the prompt.
   if (error?.code === "hedge_lost") return true;
   if (BILLING.get(exchange)?.estimate?.(attempt, exchange) !== undefined) return true;
-  // A failed attempt with a first content has generated tokens. An attempt without an outcome is about to be closed: as cut
-  // with content, as failed without.
+  // A failed attempt with a first content has generated tokens. An attempt without an outcome is
+  // about to be closed: as cut with content, as failed without.
   return outcome === "success" || outcome === "partial" || firstContentAtMs !== undefined;
 }
 
 /**
- * The longest output that an attempt may have had, where it is to be billed as if it had: the request's larger bound or the model's,
- * the lower one.
+ * The longest output that an attempt may have had, where it is to be billed as if it had: the
+ * request's larger bound or the model's, the lower one.
  */
-function assumedTokens(exchange: Exchange, attempt: Attempt, { document }: GatewayRequest): number | undefined {
-  const isAssumed = exchange.operation === "chat" && BILLING.get(exchange)?.estimate?.(attempt, exchange) === "longest_output";
+function assumedTokens(
+  exchange: Exchange,
+  attempt: Attempt,
+  { document }: GatewayRequest,
+): number | undefined {
+  const isAssumed =
+    exchange.operation === "chat" &&
+    BILLING.get(exchange)?.estimate?.(attempt, exchange) === "longest_output";
   if (!isAssumed) return undefined;
   const { max_completion_tokens: maxCompletion, max_tokens: max, n } = document.value;
-  const asked = [maxCompletion, max].filter((value) => typeof value === "number" && value > 0) as number[];
+  const asked = [maxCompletion, max].filter(
+    (value) => typeof value === "number" && value > 0,
+  ) as number[];
   const longest = asked.length === 0 ? undefined : Math.max(...asked);
-  const bounds = [longest, attempt.model?.info?.maxOutputTokens].filter((value) => value !== undefined);
+  const bounds = [longest, attempt.model?.info?.maxOutputTokens].filter(
+    (value) => value !== undefined,
+  );
   return bounds.length === 0 ? undefined : Math.min(...bounds) * (typeof n === "number" ? n : 1);
 }

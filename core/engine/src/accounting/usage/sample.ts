@@ -4,20 +4,34 @@ import type { Exchange } from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import type { EstimateParts } from "./estimate.ts";
 
-/** The sampler counts one exchange of this many, the first one included. A factor needs no more, and a count costs 0.1 ms per KB. */
+/**
+ * The sampler counts one exchange of this many, the first one included. A factor needs no more, and
+ * a count costs 0.1 ms per KB.
+ */
 const EVERY = 32;
 /** Longer prompts are left out: they tell no more about a family than short ones. */
 const MAX_CHARACTERS = 65_536;
 
-/** Looks at a settled exchange. Whatever it does is done behind the reply, and what fails is forgotten. */
+/**
+ * Looks at a settled exchange. Whatever it does is done behind the reply, and what fails is
+ * forgotten.
+ */
 export type UsageSampler = (exchange: Exchange) => void;
 
-/** A sampler. It counts the prompts of chat exchanges that other makers' models answered, with a usage of their own. */
+/**
+ * A sampler. It counts the prompts of chat exchanges that other makers' models answered, with a
+ * usage of their own.
+ */
 export function createUsageSampler({ tokens, factors }: EstimateParts): UsageSampler {
   let seen = 0;
   return (exchange) => {
     const attempt = exchange.attempts.at(-1);
-    if (exchange.operation !== "chat" || attempt?.outcome !== "success" || attempt.usageSource !== "provider") return;
+    if (
+      exchange.operation !== "chat" ||
+      attempt?.outcome !== "success" ||
+      attempt.usageSource !== "provider"
+    )
+      return;
     const { usage, target } = attempt;
     const body = exchange.request?.document;
     if (usage === undefined || body === undefined || !factors.isLearnt(target.model)) return;

@@ -1,4 +1,7 @@
-/** The admin listener of several workers: one address, which asks one of them or all and puts the answers together. */
+/**
+ * The admin listener of several workers: one address, which asks one of them or all and puts the
+ * answers together.
+ */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { errorBody, GatewayError, isGatewayError, type Log } from "@sluice/contract";
@@ -42,8 +45,19 @@ export interface WorkersParts {
 }
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
-/** Headers between two hops are not the workers' to see, nor the lengths of a body that is read whole. */
-const HOP = new Set(["connection", "host", "transfer-encoding", "content-length", "keep-alive", "expect", "upgrade"]);
+/**
+ * Headers between two hops are not the workers' to see, nor the lengths of a body that is read
+ * whole.
+ */
+const HOP = new Set([
+  "connection",
+  "host",
+  "transfer-encoding",
+  "content-length",
+  "keep-alive",
+  "expect",
+  "upgrade",
+]);
 const KEPT = [
   "content-type",
   "x-content-type-options",
@@ -62,7 +76,9 @@ export function createWorkersListener(parts: WorkersParts): RequestListener {
       if (!known) parts.log.error("an admin request failed", { error });
       const failure = known
         ? error
-        : new GatewayError("overloaded", "No worker can answer now. Retry in a second.", { retryAfterMs: 1_000 });
+        : new GatewayError("overloaded", "No worker can answer now. Retry in a second.", {
+            retryAfterMs: 1_000,
+          });
       if (response.headersSent) response.destroy();
       else writeFailure(response, failure);
     });
@@ -71,11 +87,20 @@ export function createWorkersListener(parts: WorkersParts): RequestListener {
 
 function writeFailure(response: ServerResponse, failure: GatewayError): void {
   const { retryAfterMs } = failure;
-  const retryAfter = retryAfterMs === undefined ? [] : ["retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))];
-  response.writeHead(failure.status, ["content-type", "application/json", ...retryAfter]).end(JSON.stringify(errorBody(failure)));
+  const retryAfter =
+    retryAfterMs === undefined
+      ? []
+      : ["retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))];
+  response
+    .writeHead(failure.status, ["content-type", "application/json", ...retryAfter])
+    .end(JSON.stringify(errorBody(failure)));
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, parts: WorkersParts): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: WorkersParts,
+): Promise<void> {
   const { method = "GET", url = "/" } = request;
   // An absolute form names a host, and would be asked for there.
   if (!url.startsWith("/"))
@@ -85,7 +110,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     );
   const path = url.split("?", 1)[0] ?? "/";
   const body = method === "POST" ? await readBody(request, BODY_LIMITS) : undefined;
-  const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const headers = Object.entries(request.headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
   const question: Question = {
     method: askedMethod(method),
     path,
@@ -101,7 +128,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   response.writeHead(answer.status, Object.fromEntries(kept)).end(answer.text);
 }
 
-/** A HEAD is a GET whose body stays behind. `fetch` sends no TRACE, which has no route, as PUT has none. */
+/**
+ * A HEAD is a GET whose body stays behind. `fetch` sends no TRACE, which has no route, as PUT has
+ * none.
+ */
 function askedMethod(method: string): string {
   if (method === "HEAD") return "GET";
   return method === "TRACE" ? "PUT" : method;
@@ -117,11 +147,15 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   if (method === "POST" && path === "/restart") return restart(question, parts);
   const serving = parts.serving();
   if (serving.length === 0)
-    throw new GatewayError("overloaded", "No worker is ready. Retry in a second.", { retryAfterMs: 1_000 });
+    throw new GatewayError("overloaded", "No worker is ready. Retry in a second.", {
+      retryAfterMs: 1_000,
+    });
   const workers = responsive(serving);
   const [first] = workers;
   if (first === undefined)
-    throw new GatewayError("overloaded", `No worker answers: ${namesOf(serving)}.`, { retryAfterMs: 1_000 });
+    throw new GatewayError("overloaded", `No worker answers: ${namesOf(serving)}.`, {
+      retryAfterMs: 1_000,
+    });
   if (method === "GET") return look(question, parts);
   if (method !== "POST") return askAny(workers, question);
   if (/^\/config\/(?:reload|rollback)$/.test(path)) {
@@ -137,7 +171,8 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
     });
   }
   // Each worker has learnt of its own what it thinks of a deployment.
-  if (/^\/deployments\/.+\/reset$/.test(path)) return oneOfThem(await askAll(parts.alive(), question));
+  if (/^\/deployments\/.+\/reset$/.test(path))
+    return oneOfThem(await askAll(parts.alive(), question));
   const answer = await ask(first, question);
   if (answer.status === 200 && /^\/(?:key|team)\//.test(path)) await parts.forget();
   return answer;
@@ -148,10 +183,15 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   const serving = responsive(parts.serving());
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
   if (path === "/requests") {
-    const after = placeOfCursor(new URLSearchParams(question.url.split("?")[1]).get("cursor") ?? "");
-    return joined(await askAll(responsive(parts.alive()), question), (values) => joinRequests(values, after));
+    const after = placeOfCursor(
+      new URLSearchParams(question.url.split("?")[1]).get("cursor") ?? "",
+    );
+    return joined(await askAll(responsive(parts.alive()), question), (values) =>
+      joinRequests(values, after),
+    );
   }
-  if (path.startsWith("/requests/")) return oneOfThem(await askAll(responsive(parts.alive()), question));
+  if (path.startsWith("/requests/"))
+    return oneOfThem(await askAll(responsive(parts.alive()), question));
   return askAny(serving, question);
 }
 
@@ -179,7 +219,11 @@ async function restart(question: Question, parts: WorkersParts): Promise<Reply> 
 }
 
 function ownReply(type: string, text: string): Reply {
-  return { status: 200, headers: new Headers({ "content-type": type, "cache-control": "no-store" }), text };
+  return {
+    status: 200,
+    headers: new Headers({ "content-type": type, "cache-control": "no-store" }),
+    text,
+  };
 }
 
 function namesOf(workers: readonly WorkerAddress[]): string {

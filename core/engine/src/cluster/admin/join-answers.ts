@@ -6,7 +6,11 @@ import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
 /** The worker that served a request has its explanation. The others have at most its rows. */
 export function oneOfThem(answers: Answers): Answer {
   const found = answers.filter(({ status }) => status === 200);
-  return found.find(({ text }) => (JSON.parse(text) as { source?: unknown }).source !== "ledger") ?? found[0] ?? answers[0];
+  return (
+    found.find(({ text }) => (JSON.parse(text) as { source?: unknown }).source !== "ledger") ??
+    found[0] ??
+    answers[0]
+  );
 }
 
 /** One page of metrics; `own` are those of the supervisor. */
@@ -18,13 +22,19 @@ export function joinMetrics(answers: Answers, own: string): Answer {
 }
 
 /** The answer of each worker. */
-export type Values = readonly { readonly worker: WorkerAddress; readonly value: Record<string, unknown> }[];
+export type Values = readonly {
+  readonly worker: WorkerAddress;
+  readonly value: Record<string, unknown>;
+}[];
 
 /** Joins JSON answers. A failure is the joined answer. */
 export function joined(answers: Answers, join: (values: Values) => unknown): Answer {
   const refused = answers.find(({ status }) => status !== 200);
   if (refused !== undefined) return refused;
-  const values = answers.map(({ worker, text }) => ({ worker, value: JSON.parse(text) as Record<string, unknown> }));
+  const values = answers.map(({ worker, text }) => ({
+    worker,
+    value: JSON.parse(text) as Record<string, unknown>,
+  }));
   return withValue(answers[0], join(values));
 }
 
@@ -44,7 +54,11 @@ interface Deployment {
   readonly consecutive_failures: number;
   readonly in_flight: number;
   readonly queued: number;
-  readonly tokens: { readonly limit: number; readonly reserved: number; readonly spent: number } | null;
+  readonly tokens: {
+    readonly limit: number;
+    readonly reserved: number;
+    readonly spent: number;
+  } | null;
   readonly latency_ms: number | null;
   readonly attempts: Readonly<Record<"total" | "success" | "failure" | "other", number>>;
 }
@@ -64,7 +78,8 @@ export function joinDeployments(values: Values): unknown {
 
 function joinDeployment(views: readonly Deployment[]): unknown {
   const worst = views.toSorted((a, b) => BREAKERS[b.breaker] - BREAKERS[a.breaker])[0];
-  const sum = (valueOf: (view: Deployment) => number): number => views.reduce((total, view) => total + valueOf(view), 0);
+  const sum = (valueOf: (view: Deployment) => number): number =>
+    views.reduce((total, view) => total + valueOf(view), 0);
   const timed = views.filter(({ latency_ms: latencyMs }) => latencyMs !== null);
   const latencyMs = timed.reduce((total, view) => total + (view.latency_ms ?? 0), 0) / timed.length;
   return {
@@ -72,7 +87,9 @@ function joinDeployment(views: readonly Deployment[]): unknown {
     credential_refused: views.some(({ credential_refused: isRefused }) => isRefused),
     ejected_models: [
       ...new Map(
-        views.flatMap(({ ejected_models: models }) => models.map((one) => [`${one.operation} ${one.model}`, one])),
+        views.flatMap(({ ejected_models: models }) =>
+          models.map((one) => [`${one.operation} ${one.model}`, one]),
+        ),
       ).values(),
     ],
     ejections: sum(({ ejections }) => ejections),

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
 import { joinAttempts, joinStatus } from "./join-config.ts";
 
-const workers: WorkerAddress[] = [1, 2, 3].map((number) => ({ number, pid: number, adminUrl: "http://127.0.0.1:1" }));
+const workers: WorkerAddress[] = [1, 2, 3].map((number) => ({
+  number,
+  pid: number,
+  adminUrl: "http://127.0.0.1:1",
+}));
 const [one, two] = workers as [WorkerAddress, WorkerAddress];
 
 const supervision = { expected: 2, supervisor: { pid: 9, version: "1.0.0", is_outdated: false } };
@@ -14,7 +18,13 @@ const answer = (worker: WorkerAddress, value: object, status = 200): Answer => (
   text: JSON.stringify(value),
 });
 const applied = { outcome: "applied", digest: "d", generation: 7, reason: null, findings: [] };
-const refused = { outcome: "refused", digest: "d", generation: null, reason: null, findings: [{ text: "no" }] };
+const refused = {
+  outcome: "refused",
+  digest: "d",
+  generation: null,
+  reason: null,
+  findings: [{ text: "no" }],
+};
 const joinedOf = (answers: Answers): Record<string, unknown> =>
   JSON.parse(joinAttempts(workers, answers).text) as Record<string, unknown>;
 
@@ -32,7 +42,11 @@ describe("an edit of several workers", () => {
 
   it("is refused, with the findings, when one of them refused it", () => {
     const value = joinedOf([answer(one, applied), answer(two, refused)]);
-    expect(value).toMatchObject({ outcome: "refused", generation: null, findings: [{ text: "no" }] });
+    expect(value).toMatchObject({
+      outcome: "refused",
+      generation: null,
+      findings: [{ text: "no" }],
+    });
     expect(value["reason"]).toContain("worker 2 refused what worker 1 took");
   });
 
@@ -48,7 +62,9 @@ describe("an edit of several workers", () => {
 
   it("is what the others say when one does not know of it", () => {
     const unknown = { error: { message: "No canary runs." } };
-    expect(joinedOf([answer(one, unknown, 404), answer(two, applied)])).toMatchObject({ outcome: "applied" });
+    expect(joinedOf([answer(one, unknown, 404), answer(two, applied)])).toMatchObject({
+      outcome: "applied",
+    });
     expect(joinAttempts(workers, [answer(one, unknown, 404)]).status).toBe(404);
   });
 });
@@ -111,7 +127,13 @@ describe("the status of several workers", () => {
 
   it("names a worker that does not answer, and is a status when none does", () => {
     const still = { ...two, silentMs: 5_000.4, heldBy: "check (file:///srv/mine.ts:9)" };
-    const named = { worker: 2, answers: false, generation: null, silent_ms: 5_000, held_by: "check (file:///srv/mine.ts:9)" };
+    const named = {
+      worker: 2,
+      answers: false,
+      generation: null,
+      silent_ms: 5_000,
+      held_by: "check (file:///srv/mine.ts:9)",
+    };
     expect(joinStatus([{ worker: one, value: status }], [one, still], supervision)).toMatchObject({
       workers_agree: true,
       workers: [{ worker: 1, answers: true }, named],

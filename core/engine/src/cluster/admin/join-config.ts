@@ -1,4 +1,7 @@
-/** Joins the workers' status of the configuration: the generation of each, and the outcome of an edit in each. */
+/**
+ * Joins the workers' status of the configuration: the generation of each, and the outcome of an
+ * edit in each.
+ */
 
 import { isObject } from "@sluice/kit";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
@@ -23,9 +26,17 @@ export interface SupervisorFacts {
 }
 
 /** The status of a worker that was not reached: all members are empty. */
-const NOTHING = { live: null, drift: { files_differ: false, files: [] }, last_attempt: null, judged: null };
+const NOTHING = {
+  live: null,
+  drift: { files_differ: false, files: [] },
+  last_attempt: null,
+  judged: null,
+};
 
-/** The first worker's status, with the counts of all, and beside it what each of those that serve runs, whether it answers or not. */
+/**
+ * The first worker's status, with the counts of all, and beside it what each of those that serve
+ * runs, whether it answers or not.
+ */
 export function joinStatus(
   values: Values,
   serving: readonly WorkerAddress[],
@@ -44,24 +55,38 @@ export function joinStatus(
       leases: live["leases"] ?? null,
       canary: objectOf(value?.["canary"])["generation"] ?? null,
       differs: worker.differs ?? null,
-      ...(value === undefined && { silent_ms: Math.round(worker.silentMs ?? 0), held_by: worker.heldBy ?? null }),
+      ...(value === undefined && {
+        silent_ms: Math.round(worker.silentMs ?? 0),
+        held_by: worker.heldBy ?? null,
+      }),
     };
   });
   const known = workers.filter(({ answers }) => answers);
-  const listsOf = (name: string): readonly Value[][] => values.map(({ value }) => (value[name] ?? []) as Value[]);
+  const listsOf = (name: string): readonly Value[][] =>
+    values.map(({ value }) => (value[name] ?? []) as Value[]);
   return {
     ...(first?.value ?? { version: supervisor.version, ...NOTHING }),
-    live: (first?.value["live"] ?? null) === null ? null : { ...objectOf(first?.value["live"]), leases: sum(workers, "leases") },
+    live:
+      (first?.value["live"] ?? null) === null
+        ? null
+        : { ...objectOf(first?.value["live"]), leases: sum(workers, "leases") },
     last_attempt: lastAttemptOf(values.map(({ value }) => objectOf(value["last_attempt"]))),
     canary: joinCanary(values.map(({ value }) => value["canary"]).filter(isObject) as Value[]),
     shadows: joinShadows(listsOf("shadows").flat()),
     waiting_for_restart: [...new Set(listsOf("waiting_for_restart").flat())],
     draining: values.flatMap(({ worker }, index) =>
-      (listsOf("draining")[index] ?? []).map((generation) => ({ ...generation, worker: worker.number })),
+      (listsOf("draining")[index] ?? []).map((generation) => ({
+        ...generation,
+        worker: worker.number,
+      })),
     ),
-    previous_key: joinPreviousKeys(values.map(({ value }) => value["previous_key"]).filter(isObject)),
+    previous_key: joinPreviousKeys(
+      values.map(({ value }) => value["previous_key"]).filter(isObject),
+    ),
     ledger: joinLedgers(values.map(({ value }) => objectOf(value["ledger"]))),
-    workers_agree: new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`)).size <= 1,
+    workers_agree:
+      new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`))
+        .size <= 1,
     workers_expected: expected,
     supervisor,
     workers,
@@ -91,7 +116,9 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
   // A refusal by the first worker holds for all, so the others get no request.
   const unknown = refused.length > 0 && !isSplit ? "not_asked" : "no_answer";
   const findings = new Map(
-    refused.flatMap(({ value }) => value["findings"] as Value[]).map((finding) => [finding["text"], finding]),
+    refused
+      .flatMap(({ value }) => value["findings"] as Value[])
+      .map((finding) => [finding["text"], finding]),
   );
   return withValue(first, {
     ...(refused[0] ?? attempts[0])?.value,
@@ -101,7 +128,11 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
     }),
     workers: asked.map((worker) => {
       const value = attempts.find((attempt) => attempt.worker === worker)?.value;
-      return { worker: worker.number, outcome: value?.["outcome"] ?? unknown, generation: value?.["generation"] ?? null };
+      return {
+        worker: worker.number,
+        outcome: value?.["outcome"] ?? unknown,
+        generation: value?.["generation"] ?? null,
+      };
     }),
   });
 }
@@ -109,7 +140,9 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
 /** The first worker's, unless another refused the same contents. */
 function lastAttemptOf(attempts: readonly Value[]): Value | null {
   const [first = {}] = attempts;
-  const refused = attempts.find(({ outcome, digest }) => outcome === "refused" && digest === first["digest"]);
+  const refused = attempts.find(
+    ({ outcome, digest }) => outcome === "refused" && digest === first["digest"],
+  );
   const last = refused ?? first;
   return Object.keys(last).length === 0 ? null : last;
 }
@@ -126,7 +159,11 @@ function joinCanary(canaries: readonly Value[]): Value | null {
     requests: sum(same, "requests"),
     errors: sum(same, "errors"),
     p99_ms: highest(same, "p99_ms"),
-    others: { requests: sum(others, "requests"), errors: sum(others, "errors"), p99_ms: highest(others, "p99_ms") },
+    others: {
+      requests: sum(others, "requests"),
+      errors: sum(others, "errors"),
+      p99_ms: highest(others, "p99_ms"),
+    },
     shadows: joinShadows(same.flatMap(({ shadows }) => (shadows ?? []) as Value[])),
   };
 }
@@ -136,7 +173,12 @@ const SHADOW_COUNTS = ["runs", "refused", "answered", "changed", "failed"];
 function joinShadows(shadows: readonly Value[]): Value[] {
   const byPlace = new Map<string, Value[]>();
   for (const shadow of shadows) {
-    const place = JSON.stringify([shadow["pipeline"], shadow["step"], shadow["file"], shadow["line"]]);
+    const place = JSON.stringify([
+      shadow["pipeline"],
+      shadow["step"],
+      shadow["file"],
+      shadow["line"],
+    ]);
     byPlace.set(place, [...(byPlace.get(place) ?? []), shadow]);
   }
   return [...byPlace.values()].map((same) => ({

@@ -27,7 +27,10 @@ export class MasterKeys {
     return now;
   };
 
-  /** The workers' answer to the first accepted key, tried from the newest. Throws when no worker answers. */
+  /**
+   * The workers' answer to the first accepted key, tried from the newest. Throws when no worker
+   * answers.
+   */
   async lookAt(workers: readonly WorkerAddress[], path: string): Promise<unknown> {
     this.present();
     const [newest = "", ...older] = this.#known.toReversed();
@@ -36,7 +39,8 @@ export class MasterKeys {
       if (answer.status !== 401) break;
       answer = await lookAt(workers, path, key);
     }
-    if (answer.status !== 200) throw new Error(`The workers refuse the master key (status ${answer.status}).`);
+    if (answer.status !== 200)
+      throw new Error(`The workers refuse the master key (status ${answer.status}).`);
     return JSON.parse(answer.text) as unknown;
   }
 }

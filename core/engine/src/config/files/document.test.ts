@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { readDocument, readInPieces, type ConfigDocument, type KnownDocuments } from "./document.ts";
+import {
+  readDocument,
+  readInPieces,
+  type ConfigDocument,
+  type KnownDocuments,
+} from "./document.ts";
 import { atOnce } from "./slices.ts";
 import { diskSource, MAX_FILE_BYTES } from "./source.ts";
 import { TestFolder } from "../load.fixture.ts";
@@ -21,7 +26,9 @@ function place(
 
 describe("reading a document", () => {
   it("knows where keys, values and items stand", () => {
-    const { document } = read("# first\none:\n  two: [a, { three: b }]\nlist:\n  - x: 1\n    y: 2\n");
+    const { document } = read(
+      "# first\none:\n  two: [a, { three: b }]\nlist:\n  - x: 1\n    y: 2\n",
+    );
     expect(place(document, "keyAt", ["one"])).toBe("2:1");
     expect(place(document, "keyAt", ["one", "two"])).toBe("3:3");
     expect(place(document, "valueAt", ["one", "two"])).toBe("3:8");
@@ -51,13 +58,19 @@ describe("reading a document", () => {
   });
 
   it("reads words of older YAML as text", () => {
-    expect(read("a: yes\nb: 0777\nc: 1_000\nd: 12:30\n").document?.value).toEqual({ a: "yes", b: 777, c: "1_000", d: "12:30" });
+    expect(read("a: yes\nb: 0777\nc: 1_000\nd: 12:30\n").document?.value).toEqual({
+      a: "yes",
+      b: 777,
+      c: "1_000",
+      d: "12:30",
+    });
   });
 
   it("parses a file again when its text is another one", () => {
     using folder = new TestFolder();
     const known: KnownDocuments = new Map();
-    const read = (text: string) => atOnce(readInPieces(folder.write("a.yaml", text), "a.yaml", diskSource, known));
+    const read = (text: string) =>
+      atOnce(readInPieces(folder.write("a.yaml", text), "a.yaml", diskSource, known));
     const first = read("a: 1\n");
     expect(read("a: 1\n")).toBe(first);
     expect(read("a: 2\n").document?.value).toEqual({ a: 2 });
@@ -66,9 +79,15 @@ describe("reading a document", () => {
   });
 
   it("refuses a file beyond the limit, a file that is not text and a file that is not there", () => {
-    expect(read(new Uint8Array(MAX_FILE_BYTES + 1)).findings[0]?.message).toContain("are the limit");
-    expect(read(new Uint8Array([0x61, 0xff, 0xfe])).findings[0]?.message).toBe("the file is not UTF-8 text");
-    expect(readDocument("/nowhere/a.yaml", "a.yaml").findings[0]?.message).toBe("the file cannot be read: there is no such file");
+    expect(read(new Uint8Array(MAX_FILE_BYTES + 1)).findings[0]?.message).toContain(
+      "are the limit",
+    );
+    expect(read(new Uint8Array([0x61, 0xff, 0xfe])).findings[0]?.message).toBe(
+      "the file is not UTF-8 text",
+    );
+    expect(readDocument("/nowhere/a.yaml", "a.yaml").findings[0]?.message).toBe(
+      "the file cannot be read: there is no such file",
+    );
   });
 
   it("reports every syntax error of a file", () => {

@@ -1,6 +1,16 @@
 /** A YAML file, read with care, that knows the line and column of everything in it. */
 
-import { isAlias, isMap, isScalar, isSeq, visit, type Document, type Node, type Pair, type YAMLError } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLError,
+} from "yaml";
 
 import type { Finding } from "../finding.ts";
 import { misindentedLine } from "./indentation.ts";
@@ -25,7 +35,10 @@ export interface ConfigDocument {
   readonly digest: string;
   /** The contents as they were read. */
   readonly text: string;
-  /** The contents as plain data. Aliased values are one object: a caller copies before it changes anything. */
+  /**
+   * The contents as plain data. Aliased values are one object: a caller copies before it changes
+   * anything.
+   */
   readonly value: unknown;
   /** Where a value stands; for a missing one, where its parent's key stands. */
   valueAt(path: Path): Position;
@@ -40,26 +53,45 @@ export type ReadResult =
   | { readonly document: ConfigDocument; readonly findings: readonly [] }
   | { readonly document: undefined; readonly findings: readonly Finding[] };
 
-/** What was read before, by path: a file with the same contents is not parsed again. One reading of each path is kept. */
-export type KnownDocuments = Map<string, { readonly digest: string; readonly file: string; readonly result: ReadResult }>;
+/**
+ * What was read before, by path: a file with the same contents is not parsed again. One reading of
+ * each path is kept.
+ */
+export type KnownDocuments = Map<
+  string,
+  { readonly digest: string; readonly file: string; readonly result: ReadResult }
+>;
 
 /** Reads a YAML file. `file` is its name in findings. */
-export function readDocument(path: string, file: string, source: ConfigSource = diskSource): ReadResult {
+export function readDocument(
+  path: string,
+  file: string,
+  source: ConfigSource = diskSource,
+): ReadResult {
   return atOnce(readInPieces(path, file, source));
 }
 
 /** Reads a YAML file in pieces. */
-export function* readInPieces(path: string, file: string, source: ConfigSource, known?: KnownDocuments): Pieces<ReadResult> {
+export function* readInPieces(
+  path: string,
+  file: string,
+  source: ConfigSource,
+  known?: KnownDocuments,
+): Pieces<ReadResult> {
   const fault = (message: string, fix: string): ReadResult => ({
     document: undefined,
     findings: [{ at: { file, line: 1, column: 1 }, message, fix }],
   });
   const read = source.read(path);
   if (read.bytes === undefined)
-    return fault(`the file cannot be read: ${read.reason}`, read.fix ?? "create it, or name another file");
+    return fault(
+      `the file cannot be read: ${read.reason}`,
+      read.fix ?? "create it, or name another file",
+    );
   const digest = sha256(read.bytes);
   const before = known?.get(path);
-  if (before !== undefined && before.digest === digest && before.file === file) return before.result;
+  if (before !== undefined && before.digest === digest && before.file === file)
+    return before.result;
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
@@ -80,17 +112,26 @@ function* parseText(text: string, path: string, file: string, digest: string): P
   const errors = [...yaml.errors, ...yaml.warnings];
   if (errors.length > 0) return { document: undefined, findings: syntaxFindings(errors, text, at) };
   const lost = danglingAliases(yaml);
-  if (lost.length > 0) return { document: undefined, findings: lost.map((offset) => ({ at: at(offset), ...DANGLING_ALIAS })) };
+  if (lost.length > 0)
+    return {
+      document: undefined,
+      findings: lost.map((offset) => ({ at: at(offset), ...DANGLING_ALIAS })),
+    };
   yield;
   let value: unknown;
   try {
     value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
   } catch {
-    const finding = { at: at(0), message: `the file uses more than ${MAX_ALIASES} aliases (*name)`, fix: "write the values out" };
+    const finding = {
+      at: at(0),
+      message: `the file uses more than ${MAX_ALIASES} aliases (*name)`,
+      fix: "write the values out",
+    };
     return { document: undefined, findings: [finding] };
   }
   const start = yaml.contents?.range?.[0] ?? 0;
-  const locate = (path: Path, wanted: "key" | "value"): Position => at(offsetOf(yaml, path, wanted) ?? start);
+  const locate = (path: Path, wanted: "key" | "value"): Position =>
+    at(offsetOf(yaml, path, wanted) ?? start);
   const document: ConfigDocument = {
     path,
     file,
@@ -104,12 +145,24 @@ function* parseText(text: string, path: string, file: string, digest: string): P
   return { document, findings: [] };
 }
 
-/** Every key that is written twice, and the first fault of the text's structure: what follows that one follows from it. */
-function syntaxFindings(errors: readonly YAMLError[], text: string, at: (offset: number) => Position): Finding[] {
+/**
+ * Every key that is written twice, and the first fault of the text's structure: what follows that
+ * one follows from it.
+ */
+function syntaxFindings(
+  errors: readonly YAMLError[],
+  text: string,
+  at: (offset: number) => Position,
+): Finding[] {
   const sorted = errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
   const fault = sorted.find(({ code }) => code !== "DUPLICATE_KEY");
-  const twice = sorted.filter(({ code, pos }) => code === "DUPLICATE_KEY" && (fault === undefined || pos[0] < fault.pos[0]));
-  const findings = twice.map((error): Finding => ({ at: at(error.pos[0]), ...explainSyntax(error, text) }));
+  const twice = sorted.filter(
+    ({ code, pos }) => code === "DUPLICATE_KEY" && (fault === undefined || pos[0] < fault.pos[0]),
+  );
+  const findings = twice.map((error): Finding => ({
+    at: at(error.pos[0]),
+    ...explainSyntax(error, text),
+  }));
   if (fault === undefined) return findings;
   const place = at(fault.pos[0]);
   // A key that stands too deep makes a fault of the value above it.
@@ -117,7 +170,10 @@ function syntaxFindings(errors: readonly YAMLError[], text: string, at: (offset:
   if (wrong === undefined) return [...findings, { at: place, ...explainSyntax(fault, text) }];
   const { line, column, message, fix } = wrong;
   // A key can be there twice because the line ended a section too early.
-  return [...findings.filter((finding) => finding.at.line < line), { at: { ...place, line, column }, message, fix }];
+  return [
+    ...findings.filter((finding) => finding.at.line < line),
+    { at: { ...place, line, column }, message, fix },
+  ];
 }
 
 /** Offsets of aliases that name no anchor. */
@@ -138,7 +194,9 @@ function offsetOf(yaml: Document.Parsed, path: Path, wanted: "key" | "value"): n
   for (const part of path) {
     if (isAlias(node)) node = node.resolve(yaml);
     if (isMap(node)) {
-      const pair: Pair | undefined = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
+      const pair: Pair | undefined = node.items.find(
+        (item) => isScalar(item.key) && String(item.key.value) === String(part),
+      );
       if (pair === undefined) return keyOffset;
       keyOffset = (pair.key as Node).range?.[0];
       node = pair.value;
@@ -152,7 +210,8 @@ function offsetOf(yaml: Document.Parsed, path: Path, wanted: "key" | "value"): n
     }
   }
   if (wanted === "key" || node === null) return keyOffset;
-  // An alias, a block and an absent value: the reader looks for the key's line, and a scalar's own place.
+  // An alias, a block and an absent value: the reader looks for the key's line, and a scalar's own
+  // place.
   const isBlock = (isMap(node) || isSeq(node)) && node.flow !== true;
   return isBlock ? keyOffset : ((node as Node).range?.[0] ?? keyOffset);
 }

@@ -1,4 +1,7 @@
-/** The end mark: `end_of_config: true`, the last line of a file that must not be taken for whole when its end is missing. */
+/**
+ * The end mark: `end_of_config: true`, the last line of a file that must not be taken for whole
+ * when its end is missing.
+ */
 
 import type { JsonSchema } from "@sluice/contract";
 
@@ -11,7 +14,8 @@ const END_MARK = "end_of_config";
 /** The schema of the key, the same in every kind of file. */
 export const endMarkSchema = {
   const: true,
-  description: "Write it as the last line. Once a file has it, the gateway refuses an edit without it as truncated.",
+  description:
+    "Write it as the last line. Once a file has it, the gateway refuses an edit without it as truncated.",
 } as const satisfies JsonSchema;
 
 /** Whether a document has the mark. */
@@ -28,5 +32,7 @@ export function endMarkFaults(document: ConfigDocument): Fault[] {
 }
 
 function keysOf({ value }: ConfigDocument): readonly string[] {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.keys(value)
+    : [];
 }

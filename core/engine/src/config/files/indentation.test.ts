@@ -43,7 +43,13 @@ it.each([
   ["an entry one blank short", "  - id: chat-b", " - id: chat-b", "9:2", NOTHING],
   ["an entry at the beginning of the line", "  - id: chat-b", "- id: chat-b", "9:1", NOTHING],
   ["a key deeper than its neighbour", "  port: 4000", "  port: 4000\n    host: a", "4:5", DEEPER],
-  ["a key deeper than a key at the beginning", "version: 1", "version: 1\n  host: a", "2:3", DEEPER],
+  [
+    "a key deeper than a key at the beginning",
+    "version: 1",
+    "version: 1\n  host: a",
+    "2:3",
+    DEEPER,
+  ],
   ["a tab", "    fallbacks", "\tfallbacks", "8:1", "with a tab"],
 ])("names the one line that is wrong: %s", (_name, from, to, place, message) => {
   expect(TEXT).toContain(from);
@@ -57,14 +63,19 @@ it("says of a key without a colon that the colon is missing", () => {
   using folder = new TestFolder();
   const { findings } = readDocument(folder.write("a.yaml", "a: 1\nb\nc: 2\n"), "a.yaml");
   expect(findings).toHaveLength(1);
-  expect(findings[0]).toMatchObject({ at: { line: 2 }, message: expect.stringContaining("a key has no colon") });
+  expect(findings[0]).toMatchObject({
+    at: { line: 2 },
+    message: expect.stringContaining("a key has no colon"),
+  });
 });
 
 it("finds nothing in files that are right", () => {
   const repository = join(import.meta.dirname, "../../../../..");
   const files = [
     join(repository, "config/gateway.yaml"),
-    ...readdirSync(join(repository, "pipelines")).map((name) => join(repository, "pipelines", name)),
+    ...readdirSync(join(repository, "pipelines")).map((name) =>
+      join(repository, "pipelines", name),
+    ),
   ];
   for (const text of [TEXT, ...files.map((file) => readFileSync(file, "utf8"))]) {
     expect(misindentedLine(text, 10_000)).toBeUndefined();

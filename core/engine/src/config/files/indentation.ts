@@ -1,4 +1,7 @@
-/** The line of a YAML text whose indentation is wrong. The parser names it late, or names a line that follows from it. */
+/**
+ * The line of a YAML text whose indentation is wrong. The parser names it late, or names a line
+ * that follows from it.
+ */
 
 /** A wrong line: one-based line and column, what is wrong and what to do. */
 export interface Misindented {
@@ -29,8 +32,9 @@ const FIX = "indent it like its neighbours, two spaces a level";
 const FITS_NOTHING = "the indentation of the line matches no line above it";
 
 /**
- * Finds the first line whose indentation matches no line above it, up to the line that the parser refused. It reads block lines only:
- * texts of several lines are passed over, and at a tab or at brackets over several lines it ends, because the parser names these.
+ * Finds the first line whose indentation matches no line above it, up to the line that the parser
+ * refused. It reads block lines only: texts of several lines are passed over, and at a tab or at
+ * brackets over several lines it ends, because the parser names these.
  */
 export function misindentedLine(text: string, lastLine: number): Misindented | undefined {
   const reader = new BlockLines();
@@ -78,7 +82,8 @@ class BlockLines {
     } else if (isItem !== top.isList) {
       const under = levels.at(-2);
       // A list may stand as deep as its key.
-      if (isItem && top.isOpen && ended.length === 0) levels.push({ indent, isList: true, line, isOpen: false });
+      if (isItem && top.isOpen && ended.length === 0)
+        levels.push({ indent, isList: true, line, isOpen: false });
       else if (!isItem && under?.indent === indent) levels.pop();
       else return { line, column: indent + 1, message: FITS_NOTHING, fix: FIX };
     }
@@ -94,7 +99,8 @@ class BlockLines {
     const [dash = ""] = isItem ? (/^-\s*/.exec(content) ?? []) : [];
     const rest = content.slice(dash.length);
     level.isOpen = valueOf(content) === "" && (!isItem || rest === "");
-    if (isItem && rest !== "") this.#levels.push({ indent: indent + dash.length, isList: false, line, isOpen: false });
+    if (isItem && rest !== "")
+      this.#levels.push({ indent: indent + dash.length, isList: false, line, isOpen: false });
     if (isItem && KEY.test(rest)) this.#enter(line, indent + dash.length, rest, false);
   }
 
@@ -104,7 +110,9 @@ class BlockLines {
       const message = `the line ends the section above it, but line ${line} continues that section`;
       return { line: ending.line, column: ending.indent + 1, message, fix: FIX };
     }
-    const message = hasEnded ? FITS_NOTHING : `the line is indented deeper than line ${top.line}, which already has a value`;
+    const message = hasEnded
+      ? FITS_NOTHING
+      : `the line is indented deeper than line ${top.line}, which already has a value`;
     return { line, column: indent + 1, message, fix: FIX };
   }
 }

@@ -1,4 +1,7 @@
-/** The first phase of loading: every file is read, parsed and its references resolved. Nothing is validated and no plugin is known yet. */
+/**
+ * The first phase of loading: every file is read, parsed and its references resolved. Nothing is
+ * validated and no plugin is known yet.
+ */
 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
@@ -7,7 +10,12 @@ import { hasEndMark } from "./end-mark.ts";
 import type { Finding } from "../finding.ts";
 import { valueAtPath } from "./path.ts";
 import { atOnce, type Pieces } from "./slices.ts";
-import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
+import {
+  resolveReferences,
+  unresolvedFinding,
+  type Environment,
+  type ResolvedDocument,
+} from "./references.ts";
 import { engineKeys } from "../schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "../snapshot.ts";
 import { type ConfigSource, diskSource, fileFault } from "./source.ts";
@@ -16,7 +24,9 @@ import { type ConfigSource, diskSource, fileFault } from "./source.ts";
 export interface OpenOptions {
   /** The gateway file, absolute or relative to `cwd`. */
   readonly path: string;
-  /** The working directory: findings name files relative to it, `data_directory` is relative to it. */
+  /**
+   * The working directory: findings name files relative to it, `data_directory` is relative to it.
+   */
   readonly cwd: string;
   readonly environment: Environment;
   /** The source of the files. Default: the disk. */
@@ -41,11 +51,16 @@ export interface OpenedConfig {
   readonly files: readonly SnapshotFile[];
   /** Absolute paths of every existing file of the configuration, parsed or not. */
   readonly documents: readonly string[];
-  /** Absolute paths of the files and folders to watch for changes, including those that do not exist. */
+  /**
+   * Absolute paths of the files and folders to watch for changes, including those that do not
+   * exist.
+   */
   readonly watched: readonly string[];
 }
 
-/** Reads a configuration. Does not throw for anything the files hold or lack: that becomes findings. */
+/**
+ * Reads a configuration. Does not throw for anything the files hold or lack: that becomes findings.
+ */
 export function openConfig(options: OpenOptions): OpenedConfig {
   return atOnce(openInPieces(options));
 }
@@ -60,7 +75,19 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
   const pipelines = yield* opening.pipelines(gateway);
   const { findings, files, documents } = opening;
   const watched = [...opening.watched];
-  return { path, cwd, environment, plugins: pluginsOf(gateway), findings, gateway, pipelines, prices, files, documents, watched };
+  return {
+    path,
+    cwd,
+    environment,
+    plugins: pluginsOf(gateway),
+    findings,
+    gateway,
+    pipelines,
+    prices,
+    files,
+    documents,
+    watched,
+  };
 }
 
 /** One reading of a configuration: the gateway file first, then the files that it names. */
@@ -87,8 +114,13 @@ class Opening {
     const gateway = yield* this.#open(this.#path);
     if (!this.#source.has(this.#path)) {
       const at = { file: this.#nameOf(this.#path), line: 1, column: 1 };
-      const fix = "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
-      this.findings.splice(0, this.findings.length, { at, message: "the file cannot be read: there is no such file", fix });
+      const fix =
+        "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
+      this.findings.splice(0, this.findings.length, {
+        at,
+        message: "the file cannot be read: there is no such file",
+        fix,
+      });
     }
     return gateway;
   }
@@ -100,7 +132,11 @@ class Opening {
     if (this.#source.has(file)) return yield* this.#open(file);
     if (named !== undefined && gateway !== undefined) {
       const at = gateway.document.valueAt(["prices"]);
-      this.findings.push({ at, message: `there is no file ${this.#nameOf(file)}`, fix: "create it, or remove `prices`" });
+      this.findings.push({
+        at,
+        message: `there is no file ${this.#nameOf(file)}`,
+        fix: "create it, or remove `prices`",
+      });
     }
     return undefined;
   }
@@ -128,12 +164,23 @@ class Opening {
     yield;
     const { environment, known } = this.#options;
     this.documents.push(file);
-    const { document, findings } = yield* readInPieces(file, this.#nameOf(file), this.#source, known);
+    const { document, findings } = yield* readInPieces(
+      file,
+      this.#nameOf(file),
+      this.#source,
+      known,
+    );
     this.findings.push(...findings);
     if (document === undefined) return undefined;
-    this.files.push({ path: file, digest: document.digest, hasEndMark: hasEndMark(document), end: document.end });
+    this.files.push({
+      path: file,
+      digest: document.digest,
+      hasEndMark: hasEndMark(document),
+      end: document.end,
+    });
     const resolved = resolveReferences(document, environment, this.#source);
-    for (const reference of resolved.references) if (reference.file !== undefined) this.watched.add(reference.file);
+    for (const reference of resolved.references)
+      if (reference.file !== undefined) this.watched.add(reference.file);
     this.findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === this.#path));
     return resolved;
   }
@@ -144,10 +191,14 @@ class Opening {
     return typeof value === "string" && value !== "" ? resolve(this.#home, value) : undefined;
   }
 
-  /** A gateway file in a folder `config` has its pipelines beside that folder, any other file beside itself. */
+  /**
+   * A gateway file in a folder `config` has its pipelines beside that folder, any other file beside
+   * itself.
+   */
   #usualPipelines(): string {
     const [outside, inside] = [resolve(this.#home, "../pipelines"), join(this.#home, "pipelines")];
-    const [usual, other] = basename(this.#home) === "config" ? [outside, inside] : [inside, outside];
+    const [usual, other] =
+      basename(this.#home) === "config" ? [outside, inside] : [inside, outside];
     return [usual, other].find((place) => this.#source.has(place)) ?? usual;
   }
 
@@ -162,15 +213,23 @@ export function nameOf(file: string, cwd: string): string {
   return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
 }
 
-/** The unresolved references, except those in a provider's options: a provider without its credential is unavailable. */
+/**
+ * The unresolved references, except those in a provider's options: a provider without its
+ * credential is unavailable.
+ */
 function unresolvedFindings(resolved: ResolvedDocument, isGateway: boolean): Finding[] {
   return resolved.references
-    .filter((reference) => reference.value === undefined && !(isGateway && isProviderOption(reference.path)))
+    .filter(
+      (reference) =>
+        reference.value === undefined && !(isGateway && isProviderOption(reference.path)),
+    )
     .map((reference) => unresolvedFinding(resolved.document, reference));
 }
 
 function isProviderOption(path: Path): boolean {
-  return path[0] === "providers" && path.length > 2 && !engineKeys("provider").includes(String(path[2]));
+  return (
+    path[0] === "providers" && path.length > 2 && !engineKeys("provider").includes(String(path[2]))
+  );
 }
 
 function listPipelines(
@@ -190,6 +249,8 @@ function pluginsOf(gateway: ResolvedDocument | undefined): PluginReference[] {
   const listed = valueAtPath(gateway?.value, ["plugins"]);
   if (gateway === undefined || !Array.isArray(listed)) return [];
   return listed.flatMap((specifier: unknown, index) =>
-    typeof specifier === "string" && specifier !== "" ? [{ specifier, at: gateway.document.valueAt(["plugins", index]) }] : [],
+    typeof specifier === "string" && specifier !== ""
+      ? [{ specifier, at: gateway.document.valueAt(["plugins", index]) }]
+      : [],
   );
 }

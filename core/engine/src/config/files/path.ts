@@ -35,12 +35,20 @@ export function setAtPath(data: unknown, path: Path, value: unknown): void {
   const parent = valueAtPath(data, path.slice(0, -1));
   const last = path.at(-1);
   if (typeof parent !== "object" || parent === null || last === undefined) return;
-  Object.defineProperty(parent, last, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(parent, last, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 
 /** Whether two paths are the same. */
 export function isSamePath(left: Path, right: Path): boolean {
-  return left.length === right.length && left.every((part, index) => String(part) === String(right[index]));
+  return (
+    left.length === right.length &&
+    left.every((part, index) => String(part) === String(right[index]))
+  );
 }
 
 function memberOf(value: unknown, part: string | number): unknown {

@@ -1,4 +1,7 @@
-/** References: `${env:NAME}`, `${env:NAME:-default}` and `${file:path}`, resolved on scalar texts after parsing. */
+/**
+ * References: `${env:NAME}`, `${env:NAME:-default}` and `${file:path}`, resolved on scalar texts
+ * after parsing.
+ */
 
 import { dirname, resolve } from "node:path";
 
@@ -36,7 +39,10 @@ export interface ResolvedDocument {
   /** A fresh copy of the data. A text with an unresolved reference stays as it is written. */
   readonly value: unknown;
   readonly references: readonly Reference[];
-  /** Broken references, missing values, literals that look like credentials. Unresolved references are not among them. */
+  /**
+   * Broken references, missing values, literals that look like credentials. Unresolved references
+   * are not among them.
+   */
   readonly findings: readonly Finding[];
 }
 
@@ -44,7 +50,10 @@ const REFERENCE = /\$\{([^}]*)(\}?)/g;
 const ENVIRONMENT_REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const FILE_REFERENCE = /^file:(.+)$/;
 
-/** Puts the values of references into a copy of a document's data. Reads the files that are referred to. */
+/**
+ * Puts the values of references into a copy of a document's data. Reads the files that are referred
+ * to.
+ */
 export function resolveReferences(
   document: ConfigDocument,
   environment: Environment,
@@ -62,13 +71,19 @@ export function resolveReferences(
     if (typeof value === "string") return visitText(value, path);
     if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, visit(member, [...path, key])]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, visit(member, [...path, key])]),
+    );
   };
 
   const visitText = (text: string, path: Path): string => {
     if (looksLikeCredential(text)) {
       const message = `\`${formatPath(path)}\` holds a literal that looks like a credential`;
-      findings.push({ at: document.valueAt(path), message, fix: "write `${env:NAME}` and put the value in the environment" });
+      findings.push({
+        at: document.valueAt(path),
+        message,
+        fix: "write `${env:NAME}` and put the value in the environment",
+      });
     }
     return text.replace(REFERENCE, (written: string, inner: string, closing: string) => {
       const reference = closing === "" ? undefined : read(written, inner, path, written === text);
@@ -86,18 +101,40 @@ export function resolveReferences(
     });
   };
 
-  const read = (written: string, inner: string, path: Path, isWhole: boolean): Reference | undefined => {
+  const read = (
+    written: string,
+    inner: string,
+    path: Path,
+    isWhole: boolean,
+  ): Reference | undefined => {
     const variable = ENVIRONMENT_REFERENCE.exec(inner);
     if (variable !== null) {
       const name = variable[1] ?? "";
       const value = environment[name] || variable[2];
       const hasDefault = variable[2] !== undefined;
-      return { path, written, name: `env:${name}`, file: undefined, value, reason: "is not set", isWhole, hasDefault };
+      return {
+        path,
+        written,
+        name: `env:${name}`,
+        file: undefined,
+        value,
+        reason: "is not set",
+        isWhole,
+        hasDefault,
+      };
     }
     const named = FILE_REFERENCE.exec(inner)?.[1];
     if (named === undefined) return undefined;
     const file = resolve(dirname(document.path), named);
-    return { path, written, name: `file:${named}`, file, ...readValue(file, source), isWhole, hasDefault: false };
+    return {
+      path,
+      written,
+      name: `file:${named}`,
+      file,
+      ...readValue(file, source),
+      isWhole,
+      hasDefault: false,
+    };
   };
 
   const value = visit(document.value, []);
@@ -108,16 +145,23 @@ export function resolveReferences(
 export function unresolvedFinding(document: ConfigDocument, reference: Reference): Finding {
   const message = `\`${formatPath(reference.path)}\` needs ${reference.written}, which ${reference.reason}`;
   const variable = reference.name.slice("env:".length);
-  const fix = reference.file === undefined ? `set ${variable} in the environment` : `put the value into ${reference.file}`;
+  const fix =
+    reference.file === undefined
+      ? `set ${variable} in the environment`
+      : `put the value into ${reference.file}`;
   return { at: document.valueAt(reference.path), message, fix };
 }
 
 const MAX_SHOWN = 40;
 
 /** A file's text without the line break at its end. */
-function readValue(file: string, source: ConfigSource): { value: string | undefined; reason: string } {
+function readValue(
+  file: string,
+  source: ConfigSource,
+): { value: string | undefined; reason: string } {
   const read = source.read(file);
-  if (read.bytes === undefined) return { value: undefined, reason: `cannot be read: ${read.reason}` };
+  if (read.bytes === undefined)
+    return { value: undefined, reason: `cannot be read: ${read.reason}` };
   const value = read.bytes.toString("utf8").replace(/\r?\n$/, "");
   return value === "" ? { value: undefined, reason: "is empty" } : { value, reason: "" };
 }

@@ -1,4 +1,7 @@
-/** Work in pieces: run at once in a command, or in time slices between the requests of a serving process. */
+/**
+ * Work in pieces: run at once in a command, or in time slices between the requests of a serving
+ * process.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -19,7 +22,10 @@ export function atOnce<Result>(work: Pieces<Result>): Result {
 }
 
 /** Runs the work in time slices. */
-export async function inSlices<Result>(work: Pieces<Result>, slices = new TimeSlices()): Promise<Result> {
+export async function inSlices<Result>(
+  work: Pieces<Result>,
+  slices = new TimeSlices(),
+): Promise<Result> {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

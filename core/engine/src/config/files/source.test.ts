@@ -11,7 +11,11 @@ import { diskSource, heldSource, MAX_FILE_BYTES, overlaidSource, recordSource } 
 
 let folder: TestFolder;
 const at = (name: string): string => join(folder.path, name);
-const options = () => ({ path: "config/gateway.yaml", cwd: folder.path, environment: { OPENAI_API_KEY: "key" } });
+const options = () => ({
+  path: "config/gateway.yaml",
+  cwd: folder.path,
+  environment: { OPENAI_API_KEY: "key" },
+});
 
 beforeEach(() => {
   folder = new TestFolder(sound);
@@ -49,11 +53,17 @@ describe("the disk", () => {
   ])("gives a finding for %s in the place of a file, of a secret as well", (_name, make) => {
     make(at("config/prices.yaml"));
     make(at("config/key"));
-    folder.write("config/gateway.yaml", (sound["config/gateway.yaml"] ?? "").replace("${env:OPENAI_API_KEY}", "${file:key}"));
+    folder.write(
+      "config/gateway.yaml",
+      (sound["config/gateway.yaml"] ?? "").replace("${env:OPENAI_API_KEY}", "${file:key}"),
+    );
     const { findings, snapshot } = folder.load();
     expect(snapshot).toBeUndefined();
     expect(findings).toMatchObject([
-      { at: { file: "config/prices.yaml" }, message: expect.stringContaining("cannot be read: it is a ") },
+      {
+        at: { file: "config/prices.yaml" },
+        message: expect.stringContaining("cannot be read: it is a "),
+      },
     ]);
   });
 });
@@ -106,7 +116,10 @@ describe("a reading that is recorded", () => {
 describe("opening files that are still written", () => {
   it("waits until they stand still and gives what they are then", async () => {
     const opening = openSettled(options());
-    folder.write("config/gateway.yaml", (sound["config/gateway.yaml"] ?? "").replace("4000", "4567"));
+    folder.write(
+      "config/gateway.yaml",
+      (sound["config/gateway.yaml"] ?? "").replace("4000", "4567"),
+    );
     const opened = await opening;
     expect(opened.findings).toEqual([]);
     expect(opened.gateway?.value).toMatchObject({ server: { port: 4567 } });

@@ -1,14 +1,28 @@
 /** The source of configuration files: the disk, or texts in memory. */
 
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, type BigIntStats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type BigIntStats,
+} from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** The largest file that is read. */
 export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
-/** What reading a file gives: all its bytes, or why there are none, in words that hold nothing of its contents. */
-export type FileRead = { readonly bytes: Buffer } | { readonly bytes: undefined; readonly reason: string; readonly fix?: string };
+/**
+ * What reading a file gives: all its bytes, or why there are none, in words that hold nothing of
+ * its contents.
+ */
+export type FileRead =
+  | { readonly bytes: Buffer }
+  | { readonly bytes: undefined; readonly reason: string; readonly fix?: string };
 
 /** Files by their absolute paths. */
 export interface ConfigSource {
@@ -20,7 +34,11 @@ export interface ConfigSource {
 }
 
 /** The files as they are on disk. */
-export const diskSource: ConfigSource = { read: readWhole, has: existsSync, list: (folder) => readdirSync(folder) };
+export const diskSource: ConfigSource = {
+  read: readWhole,
+  has: existsSync,
+  list: (folder) => readdirSync(folder),
+};
 
 /** Texts by their paths and nothing else, but for the files of secrets: those are on disk. */
 export function heldSource(texts: ReadonlyMap<string, string>): ConfigSource {
@@ -34,12 +52,19 @@ export function heldSource(texts: ReadonlyMap<string, string>): ConfigSource {
 /** Texts laid over the disk; a null takes a file away. */
 export function overlaidSource(texts: ReadonlyMap<string, string | null>): ConfigSource {
   return {
-    read: (path) => (texts.get(path) === null ? ABSENT : (heldRead(texts.get(path) ?? undefined) ?? readWhole(path))),
+    read: (path) =>
+      texts.get(path) === null
+        ? ABSENT
+        : (heldRead(texts.get(path) ?? undefined) ?? readWhole(path)),
     has: (path) => (texts.has(path) ? texts.get(path) !== null : existsSync(path)),
     list: (folder) => {
       const gone = new Set([...texts].filter(([, text]) => text === null).map(([path]) => path));
-      const held = new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null));
-      const onDisk = existsSync(folder) ? readdirSync(folder).filter((name) => !gone.has(`${folder}/${name}`)) : [];
+      const held = new Map(
+        [...texts].filter((entry): entry is [string, string] => entry[1] !== null),
+      );
+      const onDisk = existsSync(folder)
+        ? readdirSync(folder).filter((name) => !gone.has(`${folder}/${name}`))
+        : [];
       return [...new Set([...onDisk, ...namesIn(held, folder)])];
     },
   };
@@ -120,8 +145,9 @@ function fingerprint(read: FileRead): string {
 }
 
 /**
- * Compares the file's state before and after the read: a file that changes meanwhile counts as incomplete. Opens without
- * blocking, because a FIFO without a writer would otherwise stop the process.
+ * Compares the file's state before and after the read: a file that changes meanwhile counts as
+ * incomplete. Opens without blocking, because a FIFO without a writer would otherwise stop the
+ * process.
  */
 function readWhole(path: string): FileRead {
   let handle: number | undefined;
@@ -129,15 +155,21 @@ function readWhole(path: string): FileRead {
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const before = fstatSync(handle, { bigint: true });
     if (before.isDirectory()) return { bytes: undefined, reason: "it is a folder" };
-    if (!before.isFile()) return { bytes: undefined, reason: "it is a pipe or a device, not a file" };
+    if (!before.isFile())
+      return { bytes: undefined, reason: "it is a pipe or a device, not a file" };
     const size = Number(before.size);
     if (size > MAX_FILE_BYTES) {
       const reason = `it has ${size} bytes, and ${MAX_FILE_BYTES} are the limit`;
       return { bytes: undefined, reason, fix: "split it, or remove the unneeded part" };
     }
     const bytes = readUpTo(handle, size + 1);
-    if (bytes.length === size && isSame(before, fstatSync(handle, { bigint: true }))) return { bytes };
-    return { bytes: undefined, reason: "it changed while it was read", fix: "finish writing it; the gateway reads it again" };
+    if (bytes.length === size && isSame(before, fstatSync(handle, { bigint: true })))
+      return { bytes };
+    return {
+      bytes: undefined,
+      reason: "it changed while it was read",
+      fix: "finish writing it; the gateway reads it again",
+    };
   } catch (error) {
     return { bytes: undefined, reason: fileFault(error) };
   } finally {

@@ -26,7 +26,8 @@ async function start(paths: readonly string[], options: Partial<WatchOptions> = 
     changes += 1;
     heard?.();
   };
-  // The poll is far away: what these tests hear comes from the operating system, unless they say otherwise.
+  // The poll is far away: what these tests hear comes from the operating system, unless they say
+  // otherwise.
   watch = watchConfig({
     paths: paths.map((path) => join(folder.path, path)),
     onChange,
@@ -37,7 +38,9 @@ async function start(paths: readonly string[], options: Partial<WatchOptions> = 
   await watch.ready;
 }
 
-/** Does something and waits for the call it must cause. Returns how many calls there were so far. */
+/**
+ * Does something and waits for the call it must cause. Returns how many calls there were so far.
+ */
 async function change(act: () => void): Promise<number> {
   const called = new Promise<void>((resolve) => {
     heard = resolve;
@@ -52,14 +55,21 @@ const paths = ["config/gateway.yaml", "config/prices.yaml", "pipelines", "pipeli
 describe("watching", () => {
   it("hears a write in place", async () => {
     await start(paths);
-    expect(await change(() => folder.write("config/gateway.yaml", "two, longer"))).toBeGreaterThan(0);
+    expect(await change(() => folder.write("config/gateway.yaml", "two, longer"))).toBeGreaterThan(
+      0,
+    );
   });
 
   it("hears atomic saves, again and again", async () => {
     await start(paths);
     for (const text of ["two", "three", "four"]) {
       expect(
-        await change(() => renameSync(folder.write("config/.gateway.yaml.tmp", text), join(folder.path, "config/gateway.yaml"))),
+        await change(() =>
+          renameSync(
+            folder.write("config/.gateway.yaml.tmp", text),
+            join(folder.path, "config/gateway.yaml"),
+          ),
+        ),
       ).toBeGreaterThan(0);
     }
   });
@@ -121,13 +131,15 @@ describe("watching", () => {
     await start(paths);
     folder.write("config/notes.txt", "not ours");
     await change(() => {
-      for (let index = 0; index < 20; index += 1) folder.write("pipelines/chat.yaml", "x".repeat(index + 5));
+      for (let index = 0; index < 20; index += 1)
+        folder.write("pipelines/chat.yaml", "x".repeat(index + 5));
     });
     expect(changes).toBe(1);
   });
 
   it("follows an update to other paths", async () => {
-    // A folder added to a running watch is not yet watched when update returns; the poll covers that moment.
+    // A folder added to a running watch is not yet watched when update returns; the poll covers
+    // that moment.
     await start(["config/gateway.yaml"], { pollMs: 20 });
     folder.write("secrets/key", "one");
     watch?.update([join(folder.path, "config/gateway.yaml"), join(folder.path, "secrets/key")]);

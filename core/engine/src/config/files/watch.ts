@@ -1,4 +1,7 @@
-/** Watching: one call for every change of a configuration's files, however an editor or an orchestrator writes them. */
+/**
+ * Watching: one call for every change of a configuration's files, however an editor or an
+ * orchestrator writes them.
+ */
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -33,8 +36,9 @@ export interface ConfigWatch {
 }
 
 /**
- * Watches the folders of the paths, not the files: a watch on a file goes blind after the first atomic save. What
- * counts is whether a stamp (inode, size, times, the real file behind links) differs; an event is only a reason to look.
+ * Watches the folders of the paths, not the files: a watch on a file goes blind after the first
+ * atomic save. What counts is whether a stamp (inode, size, times, the real file behind links)
+ * differs; an event is only a reason to look.
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   let stamps = stampAll(options.paths);
@@ -57,7 +61,12 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
   };
 
   let folders = foldersOf(paths);
-  const watcher = watchPaths(folders, { depth: 0, ignoreInitial: true, persistent: true, ignorePermissionErrors: true });
+  const watcher = watchPaths(folders, {
+    depth: 0,
+    ignoreInitial: true,
+    persistent: true,
+    ignorePermissionErrors: true,
+  });
   watcher.on("all", look).on("raw", look);
   watcher.on("error", (error) => options.onError?.(error));
   const ready = new Promise<void>((settled) => {
@@ -74,7 +83,8 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
       const added = nextFolders.filter((folder) => !folders.includes(folder));
       if (dropped.length > 0) watcher.unwatch(dropped);
       if (added.length > 0) watcher.add(added);
-      // Only what is watched from now on gets a new stamp here: a change that was not read yet must not be lost.
+      // Only what is watched from now on gets a new stamp here: a change that was not read yet must
+      // not be lost.
       const hasPending = stampAll(paths) !== stamps;
       paths = next;
       folders = nextFolders;
@@ -91,7 +101,9 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
 }
 
 function foldersOf(paths: readonly string[]): string[] {
-  return [...new Set(paths.flatMap((path) => (isFolder(path) ? [path, dirname(path)] : [dirname(path)])))];
+  return [
+    ...new Set(paths.flatMap((path) => (isFolder(path) ? [path, dirname(path)] : [dirname(path)]))),
+  ];
 }
 
 function isFolder(path: string): boolean {
@@ -106,7 +118,9 @@ function stampAll(paths: readonly string[]): string {
 function stampOf(path: string): string {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats === undefined ? "absent" : `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
+    return stats === undefined
+      ? "absent"
+      : `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
   } catch (error) {
     return error instanceof Error ? error.message : "unreadable";
   }

@@ -6,12 +6,24 @@ import { describe, expect, it } from "vitest";
 import { atOnce } from "./slices.ts";
 import { parseInPieces } from "./yaml.ts";
 
-const shipped = readFileSync(new URL("../../../../../config/gateway.yaml", import.meta.url), "utf8");
-const OPTIONS = { prettyErrors: false, schema: "core", merge: false, stringKeys: true, strict: true, uniqueKeys: true } as const;
+const shipped = readFileSync(
+  new URL("../../../../../config/gateway.yaml", import.meta.url),
+  "utf8",
+);
+const OPTIONS = {
+  prettyErrors: false,
+  schema: "core",
+  merge: false,
+  stringKeys: true,
+  strict: true,
+  uniqueKeys: true,
+} as const;
 
 /** What of a document the configuration depends on. */
 function parsed(text: string, { yaml, lines }: ReturnType<typeof ownParse>) {
-  const places = Array.from({ length: 20 }, (_, part) => lines.linePos(Math.floor((text.length * part) / 20)));
+  const places = Array.from({ length: 20 }, (_, part) =>
+    lines.linePos(Math.floor((text.length * part) / 20)),
+  );
   const faults = [...yaml.errors, ...yaml.warnings].map(({ code, pos }) => ({ code, pos }));
   return { value: faults.length > 0 ? undefined : (yaml.toJS() as unknown), faults, places };
 }
@@ -37,7 +49,8 @@ describe("parsing in pieces", () => {
       "a: &b 1\nc: *b\n",
       "- x\n- y: {z: 1}\n",
     ];
-    for (const text of [shipped, ...texts]) expect(parsed(text, ownParse(text))).toEqual(parsed(text, packageParse(text)));
+    for (const text of [shipped, ...texts])
+      expect(parsed(text, ownParse(text))).toEqual(parsed(text, packageParse(text)));
   });
 
   it("reads every cut of a file as the package does", () => {

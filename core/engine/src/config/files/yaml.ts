@@ -1,6 +1,14 @@
 /** Parses YAML into a document, in pieces: requests run between the pieces of a long file. */
 
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from "yaml";
+import {
+  Composer,
+  type CST,
+  type Document,
+  Lexer,
+  LineCounter,
+  Parser,
+  YAMLParseError,
+} from "yaml";
 
 import type { Pieces } from "./slices.ts";
 
@@ -11,12 +19,22 @@ export interface ParsedText {
   readonly lines: LineCounter;
 }
 
-const OPTIONS = { prettyErrors: false, schema: "core", merge: false, stringKeys: true, strict: true, uniqueKeys: true } as const;
+const OPTIONS = {
+  prettyErrors: false,
+  schema: "core",
+  merge: false,
+  stringKeys: true,
+  strict: true,
+  uniqueKeys: true,
+} as const;
 
 /** Lexemes between two yields: about a tenth of a millisecond. */
 const LEXEMES = 64;
 
-/** Parses a text as the package's own `parseDocument` does. Two thirds of the time go into tokens, which come one by one; the rest is one piece. */
+/**
+ * Parses a text as the package's own `parseDocument` does. Two thirds of the time go into tokens,
+ * which come one by one; the rest is one piece.
+ */
 export function* parseInPieces(text: string): Pieces<ParsedText> {
   const lines = new LineCounter();
   const tokens = yield* tokensOf(text, lines);
@@ -25,7 +43,9 @@ export function* parseInPieces(text: string): Pieces<ParsedText> {
   if (yaml === undefined) throw new Error("The composer made no document.");
   if (another !== undefined) {
     const [from = 0, to = from] = another.range;
-    yaml.errors.push(new YAMLParseError([from, to], "MULTIPLE_DOCS", "The text holds more than one document."));
+    yaml.errors.push(
+      new YAMLParseError([from, to], "MULTIPLE_DOCS", "The text holds more than one document."),
+    );
   }
   return { yaml, lines };
 }

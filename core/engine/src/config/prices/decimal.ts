@@ -3,8 +3,9 @@
 const DECIMAL = /^(\d{1,15})(?:\.(\d+))?$/;
 
 /**
- * A decimal text times a power of ten, as an integer: `("0.15", 6)` gives 150,000. Returns `undefined` when the text is
- * no plain decimal, has digits beyond the scale, or gives more than an exact number can hold.
+ * A decimal text times a power of ten, as an integer: `("0.15", 6)` gives 150,000. Returns
+ * `undefined` when the text is no plain decimal, has digits beyond the scale, or gives more than an
+ * exact number can hold.
  */
 export function parseDecimal(text: string, scale: number): number | undefined {
   const parts = DECIMAL.exec(text);

@@ -29,7 +29,11 @@ const table = createPriceTable({
 });
 
 /** Pico-dollars for each use: ten dollars for a thousand searches of the web. */
-const OPENAI_TOOLS = { web_search: 10_000_000_000, file_search: 2_500_000_000, code_interpreter: 30_000_000_000 };
+const OPENAI_TOOLS = {
+  web_search: 10_000_000_000,
+  file_search: 2_500_000_000,
+  code_interpreter: 30_000_000_000,
+};
 
 describe("the price table", () => {
   it("takes built-in prices in exact pico-dollars", () => {
@@ -44,7 +48,9 @@ describe("the price table", () => {
 
   it("names the version of the table that is installed", () => {
     const entry = createRequire(import.meta.url).resolve("@pydantic/genai-prices");
-    const { version } = JSON.parse(readFileSync(join(dirname(entry), "../package.json"), "utf8")) as { version: string };
+    const { version } = JSON.parse(
+      readFileSync(join(dirname(entry), "../package.json"), "utf8"),
+    ) as { version: string };
     expect(SEED_SOURCE).toBe(`@pydantic/genai-prices ${version}`);
   });
 
@@ -67,7 +73,12 @@ describe("the price table", () => {
   });
 
   it("says of a free model that it is free", () => {
-    expect(table.find("echo", "x")).toEqual({ input: 0, output: 0, free: true, source: "prices.yaml (free)" });
+    expect(table.find("echo", "x")).toEqual({
+      input: 0,
+      output: 0,
+      free: true,
+      source: "prices.yaml (free)",
+    });
   });
 
   it("knows no price for an unknown model, an unknown provider and a provider that only sounds known", () => {
@@ -77,14 +88,21 @@ describe("the price table", () => {
   });
 
   it("matches dated names by the table's own clauses", () => {
-    expect(table.find("openai", "gpt-4o-mini-2024-07-18")).toEqual(table.find("openai", "gpt-4o-mini"));
+    expect(table.find("openai", "gpt-4o-mini-2024-07-18")).toEqual(
+      table.find("openai", "gpt-4o-mini"),
+    );
   });
 
   it("reads the other tables under our plugins' names", () => {
     expect(table.find("anthropic", "claude-3-5-haiku-20241022")?.source).toBe(SEED_SOURCE);
     expect(table.find("gemini", "gemini-2.0-flash")?.source).toBe(SEED_SOURCE);
-    expect(table.find("vertex", "claude-sonnet-4-5@20250929")).toMatchObject({ input: 3_000_000, output: 15_000_000 });
-    expect(table.find("vertex", "imagen-4.0-generate-001")?.images).toEqual([{ picoUsd: 40_000_000_000 }]);
+    expect(table.find("vertex", "claude-sonnet-4-5@20250929")).toMatchObject({
+      input: 3_000_000,
+      output: 15_000_000,
+    });
+    expect(table.find("vertex", "imagen-4.0-generate-001")?.images).toEqual([
+      { picoUsd: 40_000_000_000 },
+    ]);
   });
 
   it("keeps the tiers of the table", () => {
@@ -109,12 +127,23 @@ describe("the price table", () => {
         for (const promptTokens of [1_000, 1_000_000]) {
           // An embedding has no output to price.
           const completionTokens = price.output === undefined ? 0 : 500;
-          const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, cachedTokens: 100 };
-          const own = { input_tokens: promptTokens, output_tokens: completionTokens, cache_read_tokens: 100 };
-          const theirs = calcPrice(own, id, { providerId: name, timestamp: new Date(now) })?.total_price ?? 0;
-          expect(Math.abs((costNanoUsd(usage, price) ?? 0) - theirs * 1e9), `${name}/${id} ${promptTokens}`).toBeLessThanOrEqual(
-            1,
-          );
+          const usage = {
+            promptTokens,
+            completionTokens,
+            totalTokens: promptTokens + completionTokens,
+            cachedTokens: 100,
+          };
+          const own = {
+            input_tokens: promptTokens,
+            output_tokens: completionTokens,
+            cache_read_tokens: 100,
+          };
+          const theirs =
+            calcPrice(own, id, { providerId: name, timestamp: new Date(now) })?.total_price ?? 0;
+          expect(
+            Math.abs((costNanoUsd(usage, price) ?? 0) - theirs * 1e9),
+            `${name}/${id} ${promptTokens}`,
+          ).toBeLessThanOrEqual(1);
           compared += 1;
         }
       }

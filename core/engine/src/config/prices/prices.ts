@@ -7,7 +7,10 @@ import { priceOf } from "./section.ts";
 import { findSeedPrice, withTools } from "./seed.ts";
 import type { PriceSection } from "../schema/prices.ts";
 
-/** Providers, and answers for each, that are kept; a client that invents names cannot make a table grow. */
+/**
+ * Providers, and answers for each, that are kept; a client that invents names cannot make a table
+ * grow.
+ */
 const MAX_CACHED = 2_000;
 
 /** What a price table is made of. */
@@ -20,7 +23,10 @@ export interface PriceTableOptions {
   readonly now?: () => number;
 }
 
-/** A price table. The built-in prices are loaded at the first question that prices.yaml does not answer. */
+/**
+ * A price table. The built-in prices are loaded at the first question that prices.yaml does not
+ * answer.
+ */
 export function createPriceTable(options: PriceTableOptions): PriceTable {
   const now = options.now ?? Date.now;
   const exact = new Map<string, Price>();
@@ -34,7 +40,9 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
   wildcards.sort((left, right) => right.prefix.length - left.prefix.length);
 
   // By provider and then by model: no name is put together for an answer that is there.
-  const caches = new BoundedMap<BoundedMap<{ readonly price: Price | undefined; readonly untilMs: number }>>(MAX_CACHED);
+  const caches = new BoundedMap<
+    BoundedMap<{ readonly price: Price | undefined; readonly untilMs: number }>
+  >(MAX_CACHED);
   return Object.freeze({
     find(provider: string, model: string): Price | undefined {
       let cache = caches.get(provider);
@@ -43,11 +51,16 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
         caches.set(provider, cache);
       }
       const cached = cache.get(model);
-      if (cached !== undefined && (cached.untilMs === Infinity || now() < cached.untilMs)) return cached.price;
+      if (cached !== undefined && (cached.untilMs === Infinity || now() < cached.untilMs))
+        return cached.price;
       const time = now();
       const name = `${provider}/${model}`;
-      const own = exact.get(name) ?? wildcards.find((wildcard) => name.startsWith(wildcard.prefix))?.price;
-      const found = own === undefined ? findSeedPrice(provider, model, time) : { price: own, untilMs: Infinity };
+      const own =
+        exact.get(name) ?? wildcards.find((wildcard) => name.startsWith(wildcard.prefix))?.price;
+      const found =
+        own === undefined
+          ? findSeedPrice(provider, model, time)
+          : { price: own, untilMs: Infinity };
       const answer = { ...found, price: withTools(found.price, provider, model) };
       cache.set(model, answer);
       return answer.price;

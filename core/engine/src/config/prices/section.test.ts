@@ -45,7 +45,10 @@ describe("prices as they are written", () => {
       outputImage: 30_000_000,
       cacheReadImage: 500_000,
       request: 5_000_000_000,
-      images: [{ size: "1024x1024", quality: "hd", picoUsd: 80_000_000_000 }, { picoUsd: 40_000_000_000 }],
+      images: [
+        { size: "1024x1024", quality: "hd", picoUsd: 80_000_000_000 },
+        { picoUsd: 40_000_000_000 },
+      ],
       tiers: [
         { above: 100, cacheWrite1h: 12_000_000 },
         { above: 200, input: 4_000_000 },
@@ -68,7 +71,11 @@ describe("prices as they are written", () => {
     ["images and half of the tokens", { images: [{ price: 1 }], input: 1 }, /lacks `output`/],
     ["tiers alone", { request: 1, tiers: [{ above: 1, input: 1 }] }, /lacks `input`/],
     ["free and priced", { free: true, input: 1 }, /is free and has prices/],
-    ["two tiers at one length", { input: 1, output: 1, tiers: [{ above: 5 }, { above: 5 }] }, /two tiers/],
+    [
+      "two tiers at one length",
+      { input: 1, output: 1, tiers: [{ above: 5 }, { above: 5 }] },
+      /two tiers/,
+    ],
     [
       "two tiers of a service tier",
       { input: 1, output: 1, service_tiers: { flex: { tiers: [{ above: 5 }, { above: 5 }] } } },
@@ -94,15 +101,27 @@ describe("built-in prices", () => {
   const find = (provider: string, model: string) => findSeedPrice(provider, model, NOW).price;
 
   it("hold writes for an hour, images and calls", () => {
-    expect(find("anthropic", "claude-sonnet-4-5")).toMatchObject({ cacheWrite: 3_750_000, cacheWrite1h: 6_000_000 });
-    expect(find("anthropic", "claude-sonnet-4-5")?.tiers).toMatchObject([{ above: 200_000, cacheWrite1h: 12_000_000 }]);
-    expect(find("openai", "gpt-image-1")).toMatchObject({ inputImage: 10_000_000, cacheReadImage: 2_500_000 });
+    expect(find("anthropic", "claude-sonnet-4-5")).toMatchObject({
+      cacheWrite: 3_750_000,
+      cacheWrite1h: 6_000_000,
+    });
+    expect(find("anthropic", "claude-sonnet-4-5")?.tiers).toMatchObject([
+      { above: 200_000, cacheWrite1h: 12_000_000 },
+    ]);
+    expect(find("openai", "gpt-image-1")).toMatchObject({
+      inputImage: 10_000_000,
+      cacheReadImage: 2_500_000,
+    });
     expect(find("openai", "dall-e-3")?.images).toHaveLength(6);
     expect(find("stability", "edit/inpaint")?.images).toMatchObject([{ picoUsd: 50_000_000_000 }]);
   });
 
   it("know service tiers of exactly the models they were read for", () => {
-    expect(find("openai", "gpt-5")?.serviceTiers?.["flex"]).toEqual({ input: 625_000, output: 5_000_000, cacheRead: 62_500 });
+    expect(find("openai", "gpt-5")?.serviceTiers?.["flex"]).toEqual({
+      input: 625_000,
+      output: 5_000_000,
+      cacheRead: 62_500,
+    });
     expect(find("openai", "gpt-5")).toBe(find("openai", "gpt-5"));
     expect(find("openai", "gpt-5-mini")?.serviceTiers).toBeUndefined();
   });
@@ -115,12 +134,19 @@ describe("built-in prices", () => {
 
 describe("the directory of models", () => {
   it("lists names that a request may use, by what they do", () => {
-    const of = (mode: string | undefined) => seedDirectory.list("openai").filter((known) => known.mode === mode);
+    const of = (mode: string | undefined) =>
+      seedDirectory.list("openai").filter((known) => known.mode === mode);
     const names = (mode: string | undefined) => of(mode).map(({ name }) => name);
     expect(names("chat")).toEqual(expect.arrayContaining(["gpt-4o", "gpt-5", "o3"]));
-    expect(names("embedding")).toEqual(["text-embedding-3-large", "text-embedding-3-small", "text-embedding-ada-002"]);
+    expect(names("embedding")).toEqual([
+      "text-embedding-3-large",
+      "text-embedding-3-small",
+      "text-embedding-ada-002",
+    ]);
     expect(names("image")).toEqual(expect.arrayContaining(["dall-e-3", "gpt-image-1"]));
-    expect(names("chat").filter((name) => /^ft:|[:*]|-$|embed|image|whisper|realtime|tts/.test(name))).toEqual([]);
+    expect(
+      names("chat").filter((name) => /^ft:|[:*]|-$|embed|image|whisper|realtime|tts/.test(name)),
+    ).toEqual([]);
   });
 
   it("finds a dated name, and nothing of a provider that only sounds known", () => {

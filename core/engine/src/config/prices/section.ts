@@ -5,7 +5,9 @@ import type { ImagePrice, Price, PriceTier, Rates, ServiceTierPrice } from "@slu
 import { parseDecimal } from "./decimal.ts";
 import type { PriceSection, RateName, RatesSection, TierSection } from "../schema/prices.ts";
 
-/** Decimals of an amount in dollars, and of a price per million tokens in pico-dollars per token. */
+/**
+ * Decimals of an amount in dollars, and of a price per million tokens in pico-dollars per token.
+ */
 const DECIMALS = 6;
 /** Pico-dollars in a millionth of a dollar. */
 const PICO_PER_MICRO = 1_000_000;
@@ -35,7 +37,8 @@ export interface PriceFault {
 /** The price of an entry, `undefined` when it is at fault: see {@link priceFault}. */
 export function priceOf(section: PriceSection, file: string): Price | undefined {
   if (priceFault(section) !== undefined) return undefined;
-  if (section.free === true) return Object.freeze({ input: 0, output: 0, free: true, source: `${file} (free)` });
+  if (section.free === true)
+    return Object.freeze({ input: 0, output: 0, free: true, source: `${file} (free)` });
   const { images, request, tools, tiers, service_tiers: serviceTiers } = section;
   const rates = ratesOf(section);
   // Who prices a model by the piece alone says that its tokens cost nothing.
@@ -55,17 +58,31 @@ export function priceOf(section: PriceSection, file: string): Price | undefined 
 export function priceFault(section: PriceSection): PriceFault | undefined {
   const keys = Object.keys(section);
   if (section.free === true) {
-    return keys.length === 1 ? undefined : { message: "is free and has prices", fix: "keep `free: true` or the prices" };
+    return keys.length === 1
+      ? undefined
+      : { message: "is free and has prices", fix: "keep `free: true` or the prices" };
   }
   const isByPiece = section.images !== undefined || section.request !== undefined;
-  const hasTokens = keys.some((key) => key in NAMES) || section.tiers !== undefined || section.service_tiers !== undefined;
+  const hasTokens =
+    keys.some((key) => key in NAMES) ||
+    section.tiers !== undefined ||
+    section.service_tiers !== undefined;
   if ((section.input === undefined || section.output === undefined) && (hasTokens || !isByPiece)) {
     const lacks = section.input === undefined ? "input" : "output";
-    return { message: `lacks \`${lacks}\``, fix: `add \`${lacks}:\` in US dollars per million tokens, or write \`free: true\`` };
+    return {
+      message: `lacks \`${lacks}\``,
+      fix: `add \`${lacks}:\` in US dollars per million tokens, or write \`free: true\``,
+    };
   }
-  const lists = [section.tiers, ...Object.values(section.service_tiers ?? {}).map(({ tiers }) => tiers)];
-  const hasTwins = lists.some((tiers = []) => new Set(tiers.map(({ above }) => above)).size !== tiers.length);
-  if (hasTwins) return { message: "has two tiers that begin at one length", fix: "keep one of the two" };
+  const lists = [
+    section.tiers,
+    ...Object.values(section.service_tiers ?? {}).map(({ tiers }) => tiers),
+  ];
+  const hasTwins = lists.some(
+    (tiers = []) => new Set(tiers.map(({ above }) => above)).size !== tiers.length,
+  );
+  if (hasTwins)
+    return { message: "has two tiers that begin at one length", fix: "keep one of the two" };
   const sorts = (section.images ?? []).map(({ size, quality }) => `${size ?? ""} ${quality ?? ""}`);
   if (new Set(sorts).size !== sorts.length) {
     return { message: "prices one size and quality of image twice", fix: "keep one of the two" };
@@ -88,7 +105,9 @@ function tiersOf(tiers: readonly TierSection[]): readonly PriceTier[] {
   return Object.freeze(made.sort((left, right) => left.above - right.above));
 }
 
-function serviceTiersOf(sections: NonNullable<PriceSection["service_tiers"]>): Readonly<Record<string, ServiceTierPrice>> {
+function serviceTiersOf(
+  sections: NonNullable<PriceSection["service_tiers"]>,
+): Readonly<Record<string, ServiceTierPrice>> {
   const made = Object.entries(sections).map(([name, section]) => {
     const tiers = section.tiers === undefined ? {} : { tiers: tiersOf(section.tiers) };
     return [name, Object.freeze({ ...ratesOf(section), ...tiers })] as const;
@@ -97,10 +116,16 @@ function serviceTiersOf(sections: NonNullable<PriceSection["service_tiers"]>): R
 }
 
 function toolsOf(tools: NonNullable<PriceSection["tools"]>): NonNullable<Price["tools"]> {
-  return Object.freeze(Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, picoUsd(price)])));
+  return Object.freeze(
+    Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, picoUsd(price)])),
+  );
 }
 
-function imageOf({ size, quality, price }: NonNullable<PriceSection["images"]>[number]): ImagePrice {
+function imageOf({
+  size,
+  quality,
+  price,
+}: NonNullable<PriceSection["images"]>[number]): ImagePrice {
   return Object.freeze({
     ...(size === undefined ? {} : { size }),
     ...(quality === undefined ? {} : { quality }),

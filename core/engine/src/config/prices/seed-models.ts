@@ -1,4 +1,6 @@
-/** The models that the table of @pydantic/genai-prices knows: names, what they do, context windows. */
+/**
+ * The models that the table of @pydantic/genai-prices knows: names, what they do, context windows.
+ */
 
 import type { KnownModel, ModelDirectory, ModelMode } from "@sluice/contract";
 
@@ -6,7 +8,10 @@ import { BoundedMap } from "../bounded-map.ts";
 import { OWN_PRICES } from "./seed-own.ts";
 import { loadSeed, type SeedModel, type SeedProvider, tableName } from "./seed-table.ts";
 
-/** The table has no modes: names tell. What the gateway has no operation for, and what has been switched off, is none. */
+/**
+ * The table has no modes: names tell. What the gateway has no operation for, and what has been
+ * switched off, is none.
+ */
 const NO_MODE =
   /realtime|transcribe|whisper|tts|voice|live|moderation|ocr|rerank|instruct$|computer-use|^(?:ada|babbage|curie|davinci)$|^text-davinci|video|omni|veo|audio-preview$/;
 const EMBEDDING = /embed/;
@@ -19,7 +24,10 @@ const NO_NAME = /^ft:|[:*]|[-._/]$/;
 const MAX_KEPT = 4_000;
 
 const lists = new Map<string, readonly KnownModel[]>();
-/** Answers, also that a name is unknown. To look one up costs up to half a millisecond, and a list asks for hundreds. */
+/**
+ * Answers, also that a name is unknown. To look one up costs up to half a millisecond, and a list
+ * asks for hundreds.
+ */
 const answers = new BoundedMap<{ readonly known: KnownModel | undefined }>(MAX_KEPT);
 
 /** The directory. The table is loaded at the first question. */
@@ -56,10 +64,15 @@ function namesOf(id: string): readonly KnownModel[] {
 }
 
 function isName(table: SeedProvider, model: SeedModel): boolean {
-  return model.deprecated !== true && !NO_NAME.test(model.id) && match(table, model.id)?.id === model.id;
+  return (
+    model.deprecated !== true && !NO_NAME.test(model.id) && match(table, model.id)?.id === model.id
+  );
 }
 
-/** The table's entry of a name, by the package's own matching. A table that is given by itself would be copied, for every question. */
+/**
+ * The table's entry of a name, by the package's own matching. A table that is given by itself would
+ * be copied, for every question.
+ */
 function match(table: SeedProvider, model: string): SeedModel | undefined {
   return loadSeed().calcPrice({}, model, { providerId: table.id })?.model;
 }

@@ -1,11 +1,13 @@
 /**
- * Built-in prices that the table of @pydantic/genai-prices has no place for: images by the piece, and service tiers. Data.
- * Sources: the list prices as LiteLLM's price map carries them (`model_prices_and_context_window.json`, 2025-11), which give images
- * per pixel for their size and tokens with the suffixes `_flex` and `_priority`.
- * DALL·E: the last list prices; OpenAI has shut both models down (developers.openai.com/api/docs/models/dall-e-3), and its page of
- * dall-e-2 shows these three prices under other sizes, so the sizes are those of the older price list.
- * Stability: credits of a cent, flat (platform.stability.ai/pricing); control and edit services by the notice of 2025-07-09
- * (stability.ai/api-pricing-update-25); its engines are priced by size and steps, and have none here.
+ * Built-in prices that the table of @pydantic/genai-prices has no place for: images by the piece,
+ * and service tiers. Data. Sources: the list prices as LiteLLM's price map carries them
+ * (`model_prices_and_context_window.json`, 2025-11), which give images per pixel for their size and
+ * tokens with the suffixes `_flex` and `_priority`. DALL·E: the last list prices; OpenAI has shut
+ * both models down (developers.openai.com/api/docs/models/dall-e-3), and its page of dall-e-2 shows
+ * these three prices under other sizes, so the sizes are those of the older price list. Stability:
+ * credits of a cent, flat (platform.stability.ai/pricing); control and edit services by the notice
+ * of 2025-07-09 (stability.ai/api-pricing-update-25); its engines are priced by size and steps, and
+ * have none here.
  */
 
 import type { PriceSection } from "../schema/prices.ts";
@@ -53,9 +55,10 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
 };
 
 /**
- * Prices of tools by `<table>/<beginning of a model>`, in US dollars for each use; the longest beginning is used. The table of the
- * package has searches of OpenAI and Anthropic for most models. Sources: platform.openai.com/docs/pricing (built-in tools),
- * ai.google.dev/gemini-api/docs/pricing (grounding), platform.claude.com/docs/en/about-claude/pricing (web search), 2025-11.
+ * Prices of tools by `<table>/<beginning of a model>`, in US dollars for each use; the longest
+ * beginning is used. The table of the package has searches of OpenAI and Anthropic for most models.
+ * Sources: platform.openai.com/docs/pricing (built-in tools), ai.google.dev/gemini-api/docs/pricing
+ * (grounding), platform.claude.com/docs/en/about-claude/pricing (web search), 2025-11.
  */
 export const OWN_TOOLS: Readonly<Record<string, NonNullable<PriceSection["tools"]>>> = {
   "openai/": { web_search: 0.01, file_search: 0.0025, code_interpreter: 0.03 },
@@ -70,7 +73,9 @@ export const OWN_TOOLS: Readonly<Record<string, NonNullable<PriceSection["tools"
 };
 
 /** Service tiers by `<table>/<model>`, added to what the table says of exactly these names. */
-export const OWN_SERVICE_TIERS: Readonly<Record<string, NonNullable<PriceSection["service_tiers"]>>> = {
+export const OWN_SERVICE_TIERS: Readonly<
+  Record<string, NonNullable<PriceSection["service_tiers"]>>
+> = {
   "openai/gpt-4o": { priority: { input: 4.25, cache_read: 2.125, output: 17 } },
   "openai/gpt-5": {
     flex: { input: 0.625, cache_read: 0.0625, output: 5 },

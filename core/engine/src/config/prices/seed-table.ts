@@ -14,7 +14,12 @@ export type SeedPrices = Exclude<SeedModel["prices"], readonly unknown[]>;
 export type SeedPrice = SeedPrices[string];
 
 /** Our plugin names whose table has another name. Others are looked up under their own, exactly. */
-const TABLE_NAMES: Readonly<Record<string, string>> = { gemini: "google", vertex: "google", bedrock: "aws", xai: "x-ai" };
+const TABLE_NAMES: Readonly<Record<string, string>> = {
+  gemini: "google",
+  vertex: "google",
+  bedrock: "aws",
+  xai: "x-ai",
+};
 
 /** The table's name for a provider plugin. */
 export function tableName(provider: string): string {

@@ -1,4 +1,7 @@
-/** Built-in prices: the table of @pydantic/genai-prices, matched by its own clauses, and our own beside it. */
+/**
+ * Built-in prices: the table of @pydantic/genai-prices, matched by its own clauses, and our own
+ * beside it.
+ */
 
 import type { HostedTool, Price, PriceTier, Rates } from "@sluice/contract";
 
@@ -15,13 +18,18 @@ const MINUTE_MS = 60_000;
 /** More than the table has models. */
 const MAX_KEPT = 4_000;
 
-/** An answer and the moment until which it may be kept: prices by the hour change on a full minute. */
+/**
+ * An answer and the moment until which it may be kept: prices by the hour change on a full minute.
+ */
 export interface SeedAnswer {
   readonly price: Price | undefined;
   readonly untilMs: number;
 }
 
-/** Answers that hold for ever. They outlive price tables: to look a model up costs up to half a millisecond, and a list has hundreds. */
+/**
+ * Answers that hold for ever. They outlive price tables: to look a model up costs up to half a
+ * millisecond, and a list has hundreds.
+ */
 const lasting = new BoundedMap<SeedAnswer>(MAX_KEPT);
 
 /** The built-in price of a provider's model at a time, in milliseconds since 1970. */
@@ -39,10 +47,12 @@ function lookUp(id: string, model: string, nowMs: number): SeedAnswer {
   const own = OWN_PRICES[`${id}/${model}`];
   if (own !== undefined) return { price: priceOf(own, OWN_SOURCE), untilMs: Infinity };
   const { findProvider, calcPrice } = loadSeed();
-  // findProvider also guesses from parts of a name ("openai-compatible" is not OpenAI and has not its prices).
+  // findProvider also guesses from parts of a name ("openai-compatible" is not OpenAI and has not
+  // its prices).
   const table = findProvider({ providerId: id });
   // A table that is given by itself would be copied, for every question.
-  const found = table?.id === id ? calcPrice({}, model, { providerId: id, timestamp: new Date(nowMs) }) : null;
+  const found =
+    table?.id === id ? calcPrice({}, model, { providerId: id, timestamp: new Date(nowMs) }) : null;
   if (found === null) return { price: undefined, untilMs: Infinity };
   const isTimed = Array.isArray(found.model.prices) && found.model.prices.length > 1;
   const untilMs = isTimed ? (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS : Infinity;
@@ -81,7 +91,8 @@ function convert(prices: SeedPrices): Price | undefined {
 function make(prices: SeedPrices): Price | undefined {
   // A model without text on the way in is priced by the hour, the page or the search: not by us.
   // Citations are tokens that no usage counts.
-  if (prices["input_mtok"] === undefined || prices["output_citation_mtok"] !== undefined) return undefined;
+  if (prices["input_mtok"] === undefined || prices["output_citation_mtok"] !== undefined)
+    return undefined;
   const calls = prices["requests_kcount"];
   if (typeof calls === "object") return undefined;
   const tiers = tiersOf(prices);
@@ -106,7 +117,11 @@ function toolsIn(prices: SeedPrices): Pick<Price, "tools"> {
 const ownTools = Object.entries(OWN_TOOLS).sort(([one], [other]) => other.length - one.length);
 
 /** A price with the built-in prices of tools that it does not have itself. */
-export function withTools(price: Price | undefined, provider: string, model: string): Price | undefined {
+export function withTools(
+  price: Price | undefined,
+  provider: string,
+  model: string,
+): Price | undefined {
   if (price === undefined || price.free === true) return price;
   const name = `${tableName(provider)}/${model}`;
   const section = ownTools.find(([beginning]) => name.startsWith(beginning))?.[1];
@@ -122,7 +137,9 @@ function tiersOf(prices: SeedPrices): readonly PriceTier[] {
     if (typeof price === "object") for (const tier of price.tiers) starts.add(tier.start);
   }
   const ordered = [...starts].sort((left, right) => left - right);
-  return Object.freeze(ordered.map((above) => Object.freeze({ above, ...ratesAt(prices, above + 1) })));
+  return Object.freeze(
+    ordered.map((above) => Object.freeze({ above, ...ratesAt(prices, above + 1) })),
+  );
 }
 
 /** The rates that hold for a prompt of a length. */
@@ -135,11 +152,15 @@ function ratesAt(prices: SeedPrices, promptTokens: number): Rates {
   return rates;
 }
 
-/** Pico-dollars per token of dollars per million. A few prices of the table are quotients; they are rounded. */
+/**
+ * Pico-dollars per token of dollars per million. A few prices of the table are quotients; they are
+ * rounded.
+ */
 function pico(price: SeedPrice, promptTokens: number): number | undefined {
   if (price === undefined) return undefined;
   let dollars = typeof price === "number" ? price : price.base;
-  if (typeof price === "object") for (const tier of price.tiers) if (promptTokens > tier.start) dollars = tier.price;
+  if (typeof price === "object")
+    for (const tier of price.tiers) if (promptTokens > tier.start) dollars = tier.price;
   return parseDecimal(String(dollars), 6) ?? Math.round(dollars * 1e6);
 }
 
@@ -154,6 +175,7 @@ function withServiceTiers(price: Price | undefined, name: string): Price | undef
 }
 
 function extend(price: Price, sections: NonNullable<(typeof OWN_SERVICE_TIERS)[string]>): Price {
-  const { serviceTiers = {} } = priceOf({ input: 0, output: 0, service_tiers: sections }, OWN_SOURCE) ?? {};
+  const { serviceTiers = {} } =
+    priceOf({ input: 0, output: 0, service_tiers: sections }, OWN_SOURCE) ?? {};
   return Object.freeze({ ...price, serviceTiers });
 }

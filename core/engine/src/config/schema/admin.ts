@@ -21,7 +21,8 @@ export const adminSchema = {
       minimum: 0,
       maximum: 65_535,
       default: 4001,
-      description: "Port of the admin listener; 0 takes a free one. The variable SLUICE_ADMIN_PORT overrides it.",
+      description:
+        "Port of the admin listener; 0 takes a free one. The variable SLUICE_ADMIN_PORT overrides it.",
     },
     read_key: {
       type: "string",
@@ -33,7 +34,8 @@ export const adminSchema = {
     },
     previous_key: {
       type: "object",
-      description: "The master key before a rotation. The gateway accepts it beside the new one until the given time.",
+      description:
+        "The master key before a rotation. The gateway accepts it beside the new one until the given time.",
       additionalProperties: false,
       required: ["key", "until"],
       properties: {
@@ -47,7 +49,8 @@ export const adminSchema = {
         until: {
           type: "string",
           minLength: 1,
-          description: "When the key expires: a day, a time in `server.time_zone`, or a time with an offset.",
+          description:
+            "When the key expires: a day, a time in `server.time_zone`, or a time with an offset.",
           examples: ["2026-12-24T18:00Z"],
         },
       },

@@ -6,7 +6,11 @@ import type { JsonObject } from "@sluice/contract";
 export const CALL_HEADER_KEYS = {
   call_headers: {
     type: "object",
-    additionalProperties: { type: "string", maxLength: 4096, description: "The value, in visible ASCII." },
+    additionalProperties: {
+      type: "string",
+      maxLength: 4096,
+      description: "The value, in visible ASCII.",
+    },
     default: {},
     description:
       "Headers of every call to the provider, beside the provider's own. Credentials and headers of connection, framing and forwarding are refused. Example: `{ x-tenant: blue }`.",

@@ -17,7 +17,8 @@ export const FETCH_MEDIA_KEYS = {
         default: ["*"],
         items: {
           type: "string",
-          pattern: "^(\\*|(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)$",
+          pattern:
+            "^(\\*|(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)$",
           description: "`*`, `*.example.com` or `cdn.example.com`.",
         },
         description:
@@ -31,7 +32,12 @@ export const FETCH_MEDIA_KEYS = {
         description:
           "Your own origins. They may have private addresses, any port and no TLS. All others must be public and use https on port 443. Example: `[http://store.internal:9000]`.",
       },
-      max_size: { type: "string", format: "size", default: "10mb", description: "Maximum size of one medium." },
+      max_size: {
+        type: "string",
+        format: "size",
+        default: "10mb",
+        description: "Maximum size of one medium.",
+      },
       timeout: {
         type: "string",
         format: "duration",

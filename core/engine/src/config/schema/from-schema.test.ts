@@ -2,7 +2,10 @@ import type { JsonSchema } from "@sluice/contract";
 import { describe, expectTypeOf, it } from "vitest";
 import type { FromSchema } from "./from-schema.ts";
 
-const patterns = { type: ["string", "array"], items: { type: "string" } } as const satisfies JsonSchema;
+const patterns = {
+  type: ["string", "array"],
+  items: { type: "string" },
+} as const satisfies JsonSchema;
 const section = {
   type: "object",
   additionalProperties: false,
@@ -44,6 +47,8 @@ describe("the type of a schema", () => {
     expectTypeOf<Section["key"]>().toEqualTypeOf<unknown>();
     // @ts-expect-error -- the schema is closed.
     expectTypeOf<Section["other"]>().toEqualTypeOf<unknown>();
-    expectTypeOf<FromSchema<{ type: "object"; properties: { use: { type: "string" } } }>["other"]>().toEqualTypeOf<unknown>();
+    expectTypeOf<
+      FromSchema<{ type: "object"; properties: { use: { type: "string" } } }>["other"]
+    >().toEqualTypeOf<unknown>();
   });
 });

@@ -1,4 +1,7 @@
-/** The type of a value that a JSON Schema of the configuration accepts, after validation has set the defaults. */
+/**
+ * The type of a value that a JSON Schema of the configuration accepts, after validation has set the
+ * defaults.
+ */
 
 /** The members of an object that are always there: required, or with a default. */
 type Present<S> =
@@ -8,7 +11,9 @@ type Present<S> =
       : never);
 
 /** The declared members, each under its own type. */
-type Declared<P, Names> = { readonly [K in keyof P as K extends Names ? K : never]: FromSchema<P[K]> } & {
+type Declared<P, Names> = {
+  readonly [K in keyof P as K extends Names ? K : never]: FromSchema<P[K]>;
+} & {
   readonly [K in keyof P as K extends Names ? never : K]?: FromSchema<P[K]>;
 };
 
@@ -39,8 +44,8 @@ type FromType<T, S> = T extends "object"
           : unknown;
 
 /**
- * What a schema accepts. Write the schema with `as const satisfies JsonSchema`. A secret is `unknown`: validation puts a `Secret`
- * in place of its text. Formats and patterns stay `string`.
+ * What a schema accepts. Write the schema with `as const satisfies JsonSchema`. A secret is
+ * `unknown`: validation puts a `Secret` in place of its text. Formats and patterns stay `string`.
  */
 export type FromSchema<S> = S extends { readonly "x-secret": true }
   ? unknown
@@ -48,7 +53,9 @@ export type FromSchema<S> = S extends { readonly "x-secret": true }
     ? C
     : S extends { readonly enum: readonly (infer E)[] }
       ? E
-      : S extends { readonly anyOf: readonly (infer A)[] } | { readonly oneOf: readonly (infer A)[] }
+      : S extends
+            | { readonly anyOf: readonly (infer A)[] }
+            | { readonly oneOf: readonly (infer A)[] }
         ? OneOf<A>
         : S extends { readonly type: readonly (infer T)[] }
           ? FromType<T, S>

@@ -5,17 +5,23 @@ import type { JsonObject, JsonSchema, ModelMode } from "@sluice/contract";
 import { priceSchema } from "./prices.ts";
 import type { FromSchema } from "./from-schema.ts";
 
-const FEW = { type: "array", items: { type: "string", minLength: 1, description: "One name." } } as const satisfies JsonObject;
+const FEW = {
+  type: "array",
+  items: { type: "string", minLength: 1, description: "One name." },
+} as const satisfies JsonObject;
 const NAMES = { ...FEW, default: [] } as const satisfies JsonObject;
-const fallback = (when: string) => ({ ...NAMES, description: `Model ids to try in order, for ${when}.` }) as const;
+const fallback = (when: string) =>
+  ({ ...NAMES, description: `Model ids to try in order, for ${when}.` }) as const;
 /** Has no default: an absent list differs from an empty one. */
 const partOfGeneral = (when: string) =>
   ({
     ...FEW,
     description: `Model ids to try in order, for ${when}. Absent: those of \`general\`. \`[]\`: none.`,
   }) as const;
-const tokens = (what: string) => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` }) as const;
-const supports = (what: string) => ({ type: "boolean", description: `Whether the model supports ${what}.` }) as const;
+const tokens = (what: string) =>
+  ({ type: "integer", minimum: 1, description: `${what}, in tokens.` }) as const;
+const supports = (what: string) =>
+  ({ type: "boolean", description: `Whether the model supports ${what}.` }) as const;
 
 /** Abilities that `info` can declare, under LiteLLM's names. */
 const SUPPORTS = {
@@ -46,7 +52,8 @@ export const modelSchema = {
     id: {
       type: "string",
       minLength: 1,
-      description: "The id that clients request. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
+      description:
+        "The id that clients request. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
     },
     mode: {
       type: "string",
@@ -69,17 +76,20 @@ export const modelSchema = {
           model: {
             type: "string",
             minLength: 1,
-            description: "The model's name at the provider. `*` takes the text that the wildcard matched.",
+            description:
+              "The model's name at the provider. `*` takes the text that the wildcard matched.",
           },
           drop_params: {
             type: "boolean",
             default: false,
-            description: "Drops parameters that the provider does not support. Default: the gateway refuses such requests.",
+            description:
+              "Drops parameters that the provider does not support. Default: the gateway refuses such requests.",
           },
           forward_metadata: {
             type: "boolean",
             default: false,
-            description: "Sends the request's metadata to the provider, without the members that control the gateway.",
+            description:
+              "Sends the request's metadata to the provider, without the members that control the gateway.",
           },
           forward: {
             type: "array",
@@ -93,12 +103,14 @@ export const modelSchema = {
             minimum: 0,
             maximum: 1_000_000,
             default: 1,
-            description: "Share of the requests, relative to the other targets' weights. 0: only when no other target can serve.",
+            description:
+              "Share of the requests, relative to the other targets' weights. 0: only when no other target can serve.",
           },
           priority: {
             type: "integer",
             default: 0,
-            description: "For the strategy `priority`: the available target with the lowest number serves.",
+            description:
+              "For the strategy `priority`: the available target with the lowest number serves.",
           },
           max_parallel: {
             type: "integer",
@@ -110,7 +122,8 @@ export const modelSchema = {
             minimum: 0,
             maximum: 100_000,
             default: 0,
-            description: "Maximum requests that wait when `max_parallel` is reached and no other target is free.",
+            description:
+              "Maximum requests that wait when `max_parallel` is reached and no other target is free.",
           },
           queue_timeout: {
             type: "string",
@@ -121,23 +134,33 @@ export const modelSchema = {
           rpm: {
             type: "integer",
             minimum: 1,
-            description: "Maximum requests in any minute. Above it, the step balance uses another target. Needs the step limits.",
+            description:
+              "Maximum requests in any minute. Above it, the step balance uses another target. Needs the step limits.",
           },
           tpm: {
             type: "integer",
             minimum: 1,
-            description: "Maximum tokens in any minute. Above it, the step balance uses another target. Needs the step limits.",
+            description:
+              "Maximum tokens in any minute. Above it, the step balance uses another target. Needs the step limits.",
           },
-          price: { ...priceSchema, description: "The price of the target. It overrides prices.yaml and the built-in table." },
+          price: {
+            ...priceSchema,
+            description:
+              "The price of the target. It overrides prices.yaml and the built-in table.",
+          },
         },
       },
     },
     balance: {
       type: "string",
       enum: ["weighted", "priority", "least_busy", "lowest_latency", "lowest_cost", "sticky"],
-      description: "The strategy that chooses the target. Absent: the strategy of the pipeline's step `balance`.",
+      description:
+        "The strategy that chooses the target. Absent: the strategy of the pipeline's step `balance`.",
     },
-    access_groups: { ...NAMES, description: "Groups that a key may name instead of the model's id." },
+    access_groups: {
+      ...NAMES,
+      description: "Groups that a key may name instead of the model's id.",
+    },
     only_named: {
       type: "boolean",
       default: false,
@@ -155,7 +178,9 @@ export const modelSchema = {
         context_window: fallback("prompts that do not fit the model"),
         content_policy: fallback("prompts that the upstream's policy refuses"),
         rate_limit: partOfGeneral("upstreams that answer 429"),
-        overloaded: partOfGeneral("upstreams that are overloaded (503, 529), and deployments at their limits"),
+        overloaded: partOfGeneral(
+          "upstreams that are overloaded (503, 529), and deployments at their limits",
+        ),
         timeout: partOfGeneral("upstreams that do not answer in time"),
       },
     },

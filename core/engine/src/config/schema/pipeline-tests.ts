@@ -3,8 +3,14 @@
 import type { JsonObject, JsonSchema } from "@sluice/contract";
 import type { FromSchema } from "./from-schema.ts";
 
-const NAMES = { type: "array", items: { type: "string", minLength: 1, description: "One name." } } as const satisfies JsonObject;
-const TEXTS = { type: "array", items: { type: "string", minLength: 1, description: "One text." } } as const satisfies JsonObject;
+const NAMES = {
+  type: "array",
+  items: { type: "string", minLength: 1, description: "One name." },
+} as const satisfies JsonObject;
+const TEXTS = {
+  type: "array",
+  items: { type: "string", minLength: 1, description: "One text." },
+} as const satisfies JsonObject;
 const COUNT = { type: "integer", minimum: 0 } as const satisfies JsonObject;
 const HEADERS = {
   type: "object",
@@ -35,14 +41,33 @@ const keySchema = {
     alias: { type: "string", minLength: 1, description: "The name of the key." },
     user_id: { type: "string", minLength: 1, description: "The user of the key." },
     team_id: { type: "string", minLength: 1, description: "The team of the key." },
-    models: { ...NAMES, description: "Model ids, wildcards and access groups that the key may use. Absent: every model." },
-    team_models: { ...NAMES, description: "Models that the key's team may use. Absent: every model." },
+    models: {
+      ...NAMES,
+      description:
+        "Model ids, wildcards and access groups that the key may use. Absent: every model.",
+    },
+    team_models: {
+      ...NAMES,
+      description: "Models that the key's team may use. Absent: every model.",
+    },
     guardrails: { ...NAMES, description: "Guardrails that the key's requests must pass." },
-    passthrough: { type: "boolean", description: "Whether the key may call every native path of the providers. Default: false." },
+    passthrough: {
+      type: "boolean",
+      description: "Whether the key may call every native path of the providers. Default: false.",
+    },
     tags: { ...NAMES, description: "The key's tags." },
     metadata: { type: "object", description: "The key's notes." },
-    max_budget: { type: "number", minimum: 0, maximum: 8_000_000, description: "US dollars that the key may spend." },
-    soft_budget: { type: "number", minimum: 0, description: "US dollars above which the step limits warns." },
+    max_budget: {
+      type: "number",
+      minimum: 0,
+      maximum: 8_000_000,
+      description: "US dollars that the key may spend.",
+    },
+    soft_budget: {
+      type: "number",
+      minimum: 0,
+      description: "US dollars above which the step limits warns.",
+    },
     rpm: { ...COUNT, description: "Requests in any minute." },
     tpm: { ...COUNT, description: "Tokens in any minute." },
     max_parallel: { ...COUNT, description: "Concurrent requests." },
@@ -53,7 +78,10 @@ const outcomeSchema = {
   description: "The outcome of one upstream call. Without members: a success.",
   additionalProperties: false,
   properties: {
-    reply: { type: "string", description: "Text of a successful reply, for every provider's dialect. Default: `ok`." },
+    reply: {
+      type: "string",
+      description: "Text of a successful reply, for every provider's dialect. Default: `ok`.",
+    },
     chunks: {
       type: "array",
       items: { type: "string", description: "One piece." },
@@ -73,10 +101,15 @@ const outcomeSchema = {
         },
       },
     },
-    finish_reason: { type: "string", minLength: 1, description: "Why the reply ends. Default: `stop`, or `tool_calls`." },
+    finish_reason: {
+      type: "string",
+      minLength: 1,
+      description: "Why the reply ends. Default: `stop`, or `tool_calls`.",
+    },
     usage: {
       type: ["object", "string"],
-      description: "The usage that the upstream reports. `none`: it reports none. Default: 10 prompt and 5 completion tokens.",
+      description:
+        "The usage that the upstream reports. `none`: it reports none. Default: 10 prompt and 5 completion tokens.",
       pattern: "^none$",
       additionalProperties: false,
       required: ["prompt_tokens", "completion_tokens"],
@@ -91,30 +124,44 @@ const outcomeSchema = {
       maximum: 599,
       description: "The status. A status outside of 2xx without a `body` makes an error.",
     },
-    message: { type: "string", description: "The message of an error. Default: a text with the status." },
+    message: {
+      type: "string",
+      description: "The message of an error. Default: a text with the status.",
+    },
     code: {
       type: "string",
       description: "The code of an error, as in OpenAI's API. Example: `context_length_exceeded`.",
     },
-    headers: { ...HEADERS, description: 'Headers of the response. Example: `{ retry-after: "0" }`.' },
+    headers: {
+      ...HEADERS,
+      description: 'Headers of the response. Example: `{ retry-after: "0" }`.',
+    },
     body: {
       type: ["object", "array", "string"],
-      description: "The body in the provider's own format; the provider's plugin decodes it. A string is sent unchanged.",
+      description:
+        "The body in the provider's own format; the provider's plugin decodes it. A string is sent unchanged.",
     },
     events: {
       type: "array",
-      description: "Events of a stream in the provider's own format: the data of each. A string is sent unchanged.",
+      description:
+        "Events of a stream in the provider's own format: the data of each. A string is sent unchanged.",
       items: { type: ["object", "string"], description: "One event." },
     },
-    cut_after: { ...COUNT, description: "The connection closes after this number of events of a stream, or pieces of a body." },
+    cut_after: {
+      ...COUNT,
+      description:
+        "The connection closes after this number of events of a stream, or pieces of a body.",
+    },
     silent_after: {
       ...COUNT,
-      description: "The upstream stops sending after this number of events. Timeouts of providers are 100 ms in tests.",
+      description:
+        "The upstream stops sending after this number of events. Timeouts of providers are 100 ms in tests.",
     },
     silent: {
       type: "boolean",
       const: true,
-      description: "The upstream does not answer. The provider's `first_byte` timeout is 100 ms in tests.",
+      description:
+        "The upstream does not answer. The provider's `first_byte` timeout is 100 ms in tests.",
     },
     refused: { type: "boolean", const: true, description: "The upstream refuses the connection." },
   },
@@ -126,25 +173,50 @@ const expectSchema = {
   additionalProperties: false,
   minProperties: 1,
   properties: {
-    status: { type: "integer", minimum: 200, maximum: 599, description: "The status of the reply." },
-    error: { type: "string", minLength: 1, description: "The error's code, as docs/errors.md lists them." },
+    status: {
+      type: "integer",
+      minimum: 200,
+      maximum: 599,
+      description: "The status of the reply.",
+    },
+    error: {
+      type: "string",
+      minLength: 1,
+      description: "The error's code, as docs/errors.md lists them.",
+    },
     headers: { ...HEADERS, description: "Headers of the reply. `*` matches any value." },
     headers_lack: { ...NAMES, description: "Headers that the reply must not have." },
     body: members("Values of the reply's body."),
     body_has: textOrTexts("Texts that the reply's body must contain."),
     body_lacks: textOrTexts("Texts that the reply's body must not contain."),
     text: { type: "string", description: "The text of the reply, streamed or whole." },
-    targets: { ...NAMES, description: "The targets that were called, in order. Example: `[openai/gpt-4o]`." },
+    targets: {
+      ...NAMES,
+      description: "The targets that were called, in order. Example: `[openai/gpt-4o]`.",
+    },
     upstream_calls: { ...COUNT, description: "The number of upstream calls." },
-    upstream_body: members("Values of the last upstream call's body, in the provider's own dialect."),
-    upstream_body_has: textOrTexts("Texts of which each must be in the body of at least one upstream call."),
+    upstream_body: members(
+      "Values of the last upstream call's body, in the provider's own dialect.",
+    ),
+    upstream_body_has: textOrTexts(
+      "Texts of which each must be in the body of at least one upstream call.",
+    ),
     upstream_body_lacks: textOrTexts("Texts that no body of an upstream call may contain."),
     rows: {
       type: "array",
-      items: { type: "string", enum: ["success", "failure", "partial"], description: "A row's status." },
+      items: {
+        type: "string",
+        enum: ["success", "failure", "partial"],
+        description: "A row's status.",
+      },
       description: "The statuses of the spend rows, in order. `[]`: none.",
     },
-    cost: { type: "number", minimum: 0, maximum: 8_000_000, description: "Total cost of all rows, in US dollars." },
+    cost: {
+      type: "number",
+      minimum: 0,
+      maximum: 8_000_000,
+      description: "Total cost of all rows, in US dollars.",
+    },
   },
 } as const satisfies JsonObject;
 
@@ -153,7 +225,8 @@ export const testsSchema = {
   type: "array",
   default: [],
   maxItems: 200,
-  description: "Tests of the pipeline. `sluice test`, the start and every edit run them. A failed test refuses the edit.",
+  description:
+    "Tests of the pipeline. `sluice test`, the start and every edit run them. A failed test refuses the edit.",
   items: {
     type: "object",
     description:
@@ -161,11 +234,17 @@ export const testsSchema = {
     additionalProperties: false,
     required: ["name", "expect"],
     properties: {
-      name: { type: "string", minLength: 1, maxLength: 200, description: "What the test shows, as a sentence." },
+      name: {
+        type: "string",
+        minLength: 1,
+        maxLength: 200,
+        description: "What the test shows, as a sentence.",
+      },
       route: {
         type: "string",
         pattern: "^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /\\S*$",
-        description: "Method and path, with a query if there is one. Default: the first route. Example: `GET /v1/models/echo`.",
+        description:
+          "Method and path, with a query if there is one. Default: the first route. Example: `GET /v1/models/echo`.",
       },
       key: keySchema,
       headers: { ...HEADERS, description: "Further request headers." },
@@ -177,7 +256,8 @@ export const testsSchema = {
       upstream: {
         type: "array",
         items: outcomeSchema,
-        description: "The outcomes of the upstream calls, in order, for all providers together. A further call fails the test.",
+        description:
+          "The outcomes of the upstream calls, in order, for all providers together. A further call fails the test.",
       },
       timeout: {
         type: "string",
@@ -202,7 +282,10 @@ export interface TestOutcomeSection extends Omit<FromSchema<typeof outcomeSchema
 export type TestExpectSection = FromSchema<typeof expectSchema>;
 
 /** One test after validation. */
-export interface TestSection extends Omit<FromSchema<typeof testsSchema.items>, "key" | "upstream"> {
+export interface TestSection extends Omit<
+  FromSchema<typeof testsSchema.items>,
+  "key" | "upstream"
+> {
   readonly key?: "none" | "master" | TestKeySection;
   readonly upstream?: readonly TestOutcomeSection[];
 }

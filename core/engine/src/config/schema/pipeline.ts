@@ -6,7 +6,10 @@ import { type TestSection, testsSchema } from "./pipeline-tests.ts";
 import { stepUseProperties } from "./step-use.ts";
 import type { FromSchema } from "./from-schema.ts";
 
-/** The form of a route: a method, a space, a path. `{id}` matches one segment, `{rest...}` one or more. */
+/**
+ * The form of a route: a method, a space, a path. `{id}` matches one segment, `{rest...}` one or
+ * more.
+ */
 const ROUTE_PATTERN =
   "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
 
@@ -44,8 +47,18 @@ export const pipelineSchema = {
     },
     operation: {
       type: "string",
-      enum: ["chat", "embeddings", "images", "passthrough", "models", "spend", "embedding", "image"],
-      description: "The operation of its requests. `embedding` and `image` mean `embeddings` and `images`.",
+      enum: [
+        "chat",
+        "embeddings",
+        "images",
+        "passthrough",
+        "models",
+        "spend",
+        "embedding",
+        "image",
+      ],
+      description:
+        "The operation of its requests. `embedding` and `image` mean `embeddings` and `images`.",
     },
     deadline: {
       type: "string",
@@ -60,20 +73,28 @@ export const pipelineSchema = {
       description:
         "Maximum silence of a stream after its first content. Then the gateway sends the comment `: ping` to keep the connection open. `0s`: no limit, no comment.",
     },
-    steps: { type: "array", minItems: 1, description: "The steps, outermost first. A bare name means no options." },
+    steps: {
+      type: "array",
+      minItems: 1,
+      description: "The steps, outermost first. A bare name means no options.",
+    },
     tests: testsSchema,
     test_budget: {
       type: "string",
       format: "duration",
       default: "10s",
-      description: "Time for all tests of the file together, at most `60s`. Tests that do not run in this time count as failed.",
+      description:
+        "Time for all tests of the file together, at most `60s`. Tests that do not run in this time count as failed.",
     },
     end_of_config: endMarkSchema,
   },
 } as const satisfies JsonSchema;
 
 /** A pipeline file after validation: every step in its long form. */
-export interface PipelineSections extends Omit<FromSchema<typeof pipelineSchema>, "operation" | "steps" | "tests"> {
+export interface PipelineSections extends Omit<
+  FromSchema<typeof pipelineSchema>,
+  "operation" | "steps" | "tests"
+> {
   /** `embedding` and `image` are `embeddings` and `images` by then. */
   readonly operation: Operation;
   readonly steps: readonly StepSection[];

@@ -17,9 +17,15 @@ const PROVIDER_KEYS = {
         type: "string",
         format: "duration",
         default: "10s",
-        description: "Wait for a free connection, before the attempt begins. It does not count as a failure of the provider.",
+        description:
+          "Wait for a free connection, before the attempt begins. It does not count as a failure of the provider.",
       },
-      connect: { type: "string", format: "duration", default: "5s", description: "Time to open a connection." },
+      connect: {
+        type: "string",
+        format: "duration",
+        default: "5s",
+        description: "Time to open a connection.",
+      },
       first_byte: {
         type: "string",
         format: "duration",
@@ -32,7 +38,12 @@ const PROVIDER_KEYS = {
         description:
           "Time from the request to the first content of a stream. Reasoning counts as content. Default: 30s if another target or a fallback can take the request; 300s if none can, and for models and requests with reasoning. Example: `20s`.",
       },
-      idle: { type: "string", format: "duration", default: "60s", description: "Time between two pieces of a reply." },
+      idle: {
+        type: "string",
+        format: "duration",
+        default: "60s",
+        description: "Time between two pieces of a reply.",
+      },
     },
   },
   connections: {
@@ -52,7 +63,8 @@ const PROVIDER_KEYS = {
         items: {
           type: "string",
           pattern: "^((GET|POST|PUT|PATCH|DELETE) )?/?[^/?#\\s][^?#\\s]*$",
-          description: "An optional method, and a path from the native root. `*` matches one segment, `**` the rest.",
+          description:
+            "An optional method, and a path from the native root. `*` matches one segment, `**` the rest.",
         },
       },
     ],
@@ -63,7 +75,8 @@ const PROVIDER_KEYS = {
   show_rate_limits: {
     type: "boolean",
     default: false,
-    description: "Whether native routes pass the provider's rate limit headers, which describe its account, to clients.",
+    description:
+      "Whether native routes pass the provider's rate limit headers, which describe its account, to clients.",
   },
   ...CALL_HEADER_KEYS,
   ...FETCH_MEDIA_KEYS,
@@ -112,7 +125,8 @@ const GUARDRAIL_KEYS = {
     type: "string",
     enum: ["enforce", "shadow"],
     default: "enforce",
-    description: "shadow: the guardrail runs and its verdicts are reported, without effect on requests.",
+    description:
+      "shadow: the guardrail runs and its verdicts are reported, without effect on requests.",
   },
   on_error: {
     type: "string",
@@ -140,13 +154,15 @@ const GUARDRAIL_KEYS = {
     minimum: 1,
     maximum: 16,
     default: 2,
-    description: "Threads of a guardrail with `isolation: worker`. While one hangs, the others continue.",
+    description:
+      "Threads of a guardrail with `isolation: worker`. While one hangs, the others continue.",
   },
   worker_heap: {
     type: "string",
     format: "size",
     default: "128mb",
-    description: "Maximum JavaScript heap of one thread. A thread that needs more is terminated and replaced.",
+    description:
+      "Maximum JavaScript heap of one thread. A thread that needs more is terminated and replaced.",
   },
   scope: {
     type: "array",
@@ -183,12 +199,18 @@ export function engineKeys(kind: AnyDefinition["kind"]): readonly string[] {
   return ["use", ...Object.keys(COMMON_KEYS[kind] ?? {})];
 }
 
-/** The schema of `{ use: name, ...options }` for a provider, a guardrail, a store or shared state. Cached by definition. */
+/**
+ * The schema of `{ use: name, ...options }` for a provider, a guardrail, a store or shared state.
+ * Cached by definition.
+ */
 export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   return cached(usedSchemas, definition, () => {
     const own = definition.config;
     const common: JsonObject = {
-      use: { const: definition.name, description: `${WHAT[definition.kind] ?? "The plugin"}: ${definition.summary}` },
+      use: {
+        const: definition.name,
+        description: `${WHAT[definition.kind] ?? "The plugin"}: ${definition.summary}`,
+      },
       ...COMMON_KEYS[definition.kind],
     };
     return {
@@ -200,14 +222,23 @@ export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
 }
 
 /**
- * The schema of a step's `with:`. It refuses unknown keys, whatever the definition says: a misspelt option must not be silent. A
- * definition that takes any key declares a property of type object for them.
+ * The schema of a step's `with:`. It refuses unknown keys, whatever the definition says: a misspelt
+ * option must not be silent. A definition that takes any key declares a property of type object for
+ * them.
  */
 export function optionsSchema(definition: AnyDefinition): JsonSchema {
-  return cached(optionSchemas, definition, () => ({ ...definition.config, type: "object", additionalProperties: false }));
+  return cached(optionSchemas, definition, () => ({
+    ...definition.config,
+    type: "object",
+    additionalProperties: false,
+  }));
 }
 
-type CommonOptions<P> = FromSchema<{ readonly type: "object"; readonly additionalProperties: false; readonly properties: P }>;
+type CommonOptions<P> = FromSchema<{
+  readonly type: "object";
+  readonly additionalProperties: false;
+  readonly properties: P;
+}>;
 
 /** `instances` of shared state after validation. */
 export type StateSection = CommonOptions<typeof STATE_KEYS>;
@@ -221,12 +252,18 @@ export type GuardrailSection = CommonOptions<typeof GUARDRAIL_KEYS>;
 const usedSchemas = new WeakMap<AnyDefinition, JsonSchema>();
 const optionSchemas = new WeakMap<AnyDefinition, JsonSchema>();
 
-function cached(cache: WeakMap<AnyDefinition, JsonSchema>, definition: AnyDefinition, make: () => JsonSchema): JsonSchema {
+function cached(
+  cache: WeakMap<AnyDefinition, JsonSchema>,
+  definition: AnyDefinition,
+  make: () => JsonSchema,
+): JsonSchema {
   const schema = cache.get(definition) ?? make();
   cache.set(definition, schema);
   return schema;
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : {};
 }

@@ -54,8 +54,11 @@ export const policiesSchema = {
       type: "object",
       default: {},
       additionalProperties: false,
-      description: "The severity of each lint of `sluice check`. Example: `{ unpriced_model: error }`.",
-      properties: Object.fromEntries(Object.entries(LINTS).map(([name, about]) => [name, severity(about)])) as SeverityOf,
+      description:
+        "The severity of each lint of `sluice check`. Example: `{ unpriced_model: error }`.",
+      properties: Object.fromEntries(
+        Object.entries(LINTS).map(([name, about]) => [name, severity(about)]),
+      ) as SeverityOf,
     },
   },
 } as const satisfies JsonSchema;

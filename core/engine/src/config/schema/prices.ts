@@ -1,11 +1,16 @@
-/** The schema of prices.yaml, which overrides the built-in table. gateway.yaml uses the same form for the price of a target. */
+/**
+ * The schema of prices.yaml, which overrides the built-in table. gateway.yaml uses the same form
+ * for the price of a target.
+ */
 
 import type { HostedTool, JsonObject, JsonSchema } from "@sluice/contract";
 import { endMarkSchema } from "../files/end-mark.ts";
 import type { FromSchema } from "./from-schema.ts";
 
-const amount = (description: string) => ({ type: "number", minimum: 0, format: "price", description }) as const;
-const dollars = (what: string): ReturnType<typeof amount> => amount(`${what}, in US dollars per million tokens.`);
+const amount = (description: string) =>
+  ({ type: "number", minimum: 0, format: "price", description }) as const;
+const dollars = (what: string): ReturnType<typeof amount> =>
+  amount(`${what}, in US dollars per million tokens.`);
 
 /** Prices by kind of token. */
 const RATES = {
@@ -26,14 +31,19 @@ const RATES = {
 const TIERS = {
   type: "array",
   minItems: 1,
-  description: "Prices for longer prompts. The highest tier that the prompt reaches applies to the whole request.",
+  description:
+    "Prices for longer prompts. The highest tier that the prompt reaches applies to the whole request.",
   items: {
     type: "object",
     description: "Prices of longer prompts. Absent prices keep their value.",
     additionalProperties: false,
     required: ["above"],
     properties: {
-      above: { type: "integer", minimum: 1, description: "The tier applies to prompts with more tokens than this." },
+      above: {
+        type: "integer",
+        minimum: 1,
+        description: "The tier applies to prompts with more tokens than this.",
+      },
       ...RATES,
     },
   },
@@ -41,7 +51,9 @@ const TIERS = {
 
 /** Tools that providers run and bill by the use. */
 const TOOLS = {
-  web_search: amount("Each search of the web, in US dollars. Gemini before version 3: each grounded prompt."),
+  web_search: amount(
+    "Each search of the web, in US dollars. Gemini before version 3: each grounded prompt.",
+  ),
   file_search: amount("Each search of stored files, in US dollars."),
   code_interpreter: amount("Each container that runs code, in US dollars."),
   maps: amount("Each prompt that is grounded with maps, in US dollars."),
@@ -53,12 +65,16 @@ export const priceSchema = {
   description: "One model's prices.",
   additionalProperties: false,
   properties: {
-    free: { const: true, description: "The model costs nothing. No other key may stand beside it." },
+    free: {
+      const: true,
+      description: "The model costs nothing. No other key may stand beside it.",
+    },
     ...RATES,
     request: amount("Price of each call, beside its tokens, in US dollars."),
     tools: {
       type: "object",
-      description: "Prices of tools that the provider runs, by the use. An absent tool has the built-in price, if there is one.",
+      description:
+        "Prices of tools that the provider runs, by the use. An absent tool has the built-in price, if there is one.",
       additionalProperties: false,
       properties: TOOLS,
     },
@@ -73,8 +89,16 @@ export const priceSchema = {
         additionalProperties: false,
         required: ["price"],
         properties: {
-          size: { type: "string", pattern: "^\\d+x\\d+$", description: "`<width>x<height>`. Absent: any size." },
-          quality: { type: "string", minLength: 1, description: "The quality's name. Absent: any quality." },
+          size: {
+            type: "string",
+            pattern: "^\\d+x\\d+$",
+            description: "`<width>x<height>`. Absent: any size.",
+          },
+          quality: {
+            type: "string",
+            minLength: 1,
+            description: "The quality's name. Absent: any quality.",
+          },
           price: amount("Price of one image, in US dollars."),
         },
       },
@@ -83,7 +107,8 @@ export const priceSchema = {
     service_tiers: {
       type: "object",
       minProperties: 1,
-      description: "Prices by the service tier that the reply names, such as flex, priority and batch.",
+      description:
+        "Prices by the service tier that the reply names, such as flex, priority and batch.",
       additionalProperties: {
         type: "object",
         description: "Prices of one service tier. Absent prices keep their value.",

@@ -61,10 +61,15 @@ export const serverSchema = {
     },
     auth_headers: {
       type: "array",
-      description: "Names of headers that carry a key. The gateway reads them before `authorization`.",
+      description:
+        "Names of headers that carry a key. The gateway reads them before `authorization`.",
       default: ["x-service-api-key"],
       uniqueItems: true,
-      items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
+      items: {
+        type: "string",
+        pattern: "^[A-Za-z0-9-]+$",
+        description: "The name of a header, such as x-service-api-key.",
+      },
     },
     error_code: {
       type: "string",
@@ -79,11 +84,17 @@ export const serverSchema = {
         "Default limits of keys from `POST /key/generate` and `sluice keys create`. null in such a request means no limit.",
       additionalProperties: false,
       properties: {
-        max_budget: { type: "number", minimum: 0, maximum: 8_000_000, description: "US dollars that the key may spend." },
+        max_budget: {
+          type: "number",
+          minimum: 0,
+          maximum: 8_000_000,
+          description: "US dollars that the key may spend.",
+        },
         budget_duration: {
           type: "string",
           pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
-          description: "Period after which the budget restarts. It applies only if max_budget also comes from this section.",
+          description:
+            "Period after which the budget restarts. It applies only if max_budget also comes from this section.",
         },
         rpm: { type: "integer", minimum: 0, description: "Requests in any minute." },
         tpm: { type: "integer", minimum: 0, description: "Tokens in any minute." },
@@ -134,7 +145,8 @@ export const serverSchema = {
         error_rate: {
           ...PERCENT,
           default: "20%",
-          description: "Share of the new generation's requests with a status of 500 or more, above which it is rolled back.",
+          description:
+            "Share of the new generation's requests with a status of 500 or more, above which it is rolled back.",
         },
         only_below: {
           ...PERCENT,
@@ -149,7 +161,12 @@ export const serverSchema = {
           default: 20,
           description: "Minimum number of requests of either generation for a comparison.",
         },
-        for: { type: "string", format: "duration", default: "30s", description: "Time for which a new generation is monitored." },
+        for: {
+          type: "string",
+          format: "duration",
+          default: "30s",
+          description: "Time for which a new generation is monitored.",
+        },
       },
     },
     stalled_client_timeout: {
@@ -159,7 +176,12 @@ export const serverSchema = {
       description:
         "Maximum time in which a client reads nothing, or less than 1 KiB per second, of a waiting reply. Then the gateway closes the connection and the upstream's.",
     },
-    max_body: { type: "string", format: "size", default: "20mb", description: "Maximum size of a request body." },
+    max_body: {
+      type: "string",
+      format: "size",
+      default: "20mb",
+      description: "Maximum size of a request body.",
+    },
     max_held: {
       type: "string",
       format: "size",
@@ -185,7 +207,8 @@ export const serverSchema = {
     },
     cors: {
       type: "object",
-      description: "Allows web pages of other origins to call the gateway. Without this section no page may.",
+      description:
+        "Allows web pages of other origins to call the gateway. Without this section no page may.",
       additionalProperties: false,
       required: ["origins"],
       properties: {
@@ -194,7 +217,11 @@ export const serverSchema = {
           minItems: 1,
           uniqueItems: true,
           description: "Exact origins, such as https://app.example.com; `*` for all of them.",
-          items: { type: "string", pattern: "^(\\*|https?://[^/\\s*]+)$", description: "One origin, without a path." },
+          items: {
+            type: "string",
+            pattern: "^(\\*|https?://[^/\\s*]+)$",
+            description: "One origin, without a path.",
+          },
         },
         max_age: {
           type: "string",
@@ -208,13 +235,15 @@ export const serverSchema = {
       type: "string",
       minLength: 1,
       default: "data",
-      description: "Folder for the store, the outbox and the installation's own secrets, relative to the working directory.",
+      description:
+        "Folder for the store, the outbox and the installation's own secrets, relative to the working directory.",
     },
     time_zone: {
       type: "string",
       pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
       default: "UTC",
-      description: "Time zone in which the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
+      description:
+        "Time zone in which the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
     },
   },
 } as const satisfies JsonSchema;

@@ -1,4 +1,7 @@
-/** The keys that every step takes beside its options: when it applies, whether it is enforced, and how its failures are handled. */
+/**
+ * The keys that every step takes beside its options: when it applies, whether it is enforced, and
+ * how its failures are handled.
+ */
 
 import type { JsonSchema } from "@sluice/contract";
 import type { FromSchema } from "./from-schema.ts";
@@ -22,9 +25,13 @@ const when = {
   type: "object",
   additionalProperties: false,
   minProperties: 1,
-  description: "The step applies to requests that match all conditions. Other requests skip it. Default: every request.",
+  description:
+    "The step applies to requests that match all conditions. Other requests skip it. Default: every request.",
   properties: {
-    model: oneOrMore("Ids of the current model; after a fallback, of the fallback model.", "gpt-4o*"),
+    model: oneOrMore(
+      "Ids of the current model; after a fallback, of the fallback model.",
+      "gpt-4o*",
+    ),
     key: oneOrMore("Aliases or ids of keys.", "ci"),
     user: oneOrMore("Ids of the key's user.", "u-17"),
     team: oneOrMore("Ids of the key's team.", "research"),
@@ -33,15 +40,20 @@ const when = {
       type: "object",
       minProperties: 1,
       maxProperties: 20,
-      description: "Request headers by name. Clients choose their values: use them to select, never to authorize.",
+      description:
+        "Request headers by name. Clients choose their values: use them to select, never to authorize.",
       propertyNames: { pattern: "^[A-Za-z0-9-]+$" },
       additionalProperties: oneOrMore("Values of the header; `*` for any.", "beta"),
     },
-    stream: { type: "boolean", description: "Whether the client asked for a stream. Example: true." },
+    stream: {
+      type: "boolean",
+      description: "Whether the client asked for a stream. Example: true.",
+    },
   },
 } as const satisfies JsonSchema;
 
-const TIME = "a date, or a date and time such as 2026-12-24T18:00, in the zone `tz`, or with its own offset such as Z or +01:00";
+const TIME =
+  "a date, or a date and time such as 2026-12-24T18:00, in the zone `tz`, or with its own offset such as Z or +01:00";
 
 const active = {
   type: "object",
@@ -49,15 +61,27 @@ const active = {
   minProperties: 1,
   description: "When the step applies. At other times requests skip it. Default: always.",
   properties: {
-    from: { type: "string", minLength: 1, description: `Start of the period: ${TIME}. Example: 2026-12-24.` },
-    until: { type: "string", minLength: 1, description: `End of the period: ${TIME}. Example: 2027-01-02T06:00.` },
+    from: {
+      type: "string",
+      minLength: 1,
+      description: `Start of the period: ${TIME}. Example: 2026-12-24.`,
+    },
+    until: {
+      type: "string",
+      minLength: 1,
+      description: `End of the period: ${TIME}. Example: 2027-01-02T06:00.`,
+    },
     cron: {
       type: "string",
       minLength: 1,
       description:
         "The step applies in matching minutes. Fields: minute, hour, day of the month, month, day of the week. Example: `* 22-23,0-5 * * *` for every night.",
     },
-    tz: { type: "string", minLength: 1, description: "Time zone, an IANA name. Default: `server.time_zone`." },
+    tz: {
+      type: "string",
+      minLength: 1,
+      description: "Time zone, an IANA name. Default: `server.time_zone`.",
+    },
   },
 } as const satisfies JsonSchema;
 

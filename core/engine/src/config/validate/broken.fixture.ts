@@ -53,7 +53,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a gateway file that is a list",
     files: { "config/gateway.yaml": "- version: 1\n" },
-    findings: ["config/gateway.yaml:1:1  the file must be a section with keys, not a list  write `key: value` pairs below it"],
+    findings: [
+      "config/gateway.yaml:1:1  the file must be a section with keys, not a list  write `key: value` pairs below it",
+    ],
   },
   {
     title: "a tab before a key",
@@ -77,12 +79,16 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a key written twice",
     files: gateway("version: 1", "version: 1\nversion: 1"),
-    findings: ["config/gateway.yaml:2:1  `version` is written twice in one place  keep one of the two"],
+    findings: [
+      "config/gateway.yaml:2:1  `version` is written twice in one place  keep one of the two",
+    ],
   },
   {
     title: "a nested key written twice",
     files: server("port: 1, port: 2"),
-    findings: ["config/gateway.yaml:2:20  `port` is written twice in one place  keep one of the two"],
+    findings: [
+      "config/gateway.yaml:2:20  `port` is written twice in one place  keep one of the two",
+    ],
   },
   {
     title: "a line with two keys",
@@ -101,12 +107,16 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "too many aliases",
     files: { "config/gateway.yaml": `a: &a [x]\nb: [${"*a, ".repeat(12)}*a]\n` },
-    findings: ["config/gateway.yaml:1:1  the file uses more than 10 aliases (*name)  write the values out"],
+    findings: [
+      "config/gateway.yaml:1:1  the file uses more than 10 aliases (*name)  write the values out",
+    ],
   },
   {
     title: "two documents in a file",
     files: more("---\nversion: 1"),
-    findings: ["config/gateway.yaml:10:1  the file holds more than one document  remove the `---` line"],
+    findings: [
+      "config/gateway.yaml:10:1  the file holds more than one document  remove the `---` line",
+    ],
   },
   {
     title: "an unknown tag",
@@ -116,7 +126,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "no version",
     files: gateway("version: 1\n", ""),
-    findings: ["config/gateway.yaml:1:1  the file lacks `version`  add `version:` (The version of this file's format)"],
+    findings: [
+      "config/gateway.yaml:1:1  the file lacks `version`  add `version:` (The version of this file's format)",
+    ],
   },
   {
     title: "a version that is not 1",
@@ -175,22 +187,30 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "text for a port",
     files: server("port: http"),
-    findings: ["config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000"],
+    findings: [
+      "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
+    ],
   },
   {
     title: "a quoted port",
     files: server('port: "4000"'),
-    findings: ["config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000"],
+    findings: [
+      "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
+    ],
   },
   {
     title: "a port out of range",
     files: server("port: 70000"),
-    findings: ["config/gateway.yaml:2:17  `server.port` must be at most 65535, not 70000  write a smaller number"],
+    findings: [
+      "config/gateway.yaml:2:17  `server.port` must be at most 65535, not 70000  write a smaller number",
+    ],
   },
   {
     title: "a negative port",
     files: server("port: -1"),
-    findings: ["config/gateway.yaml:2:17  `server.port` must be at least 0, not -1  write a larger number"],
+    findings: [
+      "config/gateway.yaml:2:17  `server.port` must be at least 0, not -1  write a larger number",
+    ],
   },
   {
     title: "a port with a fraction",
@@ -209,7 +229,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a list for a section",
     files: gateway("server: { port: 4000 }", "server: [4000]"),
-    findings: ["config/gateway.yaml:2:9  `server` must be a section with keys, not a list  write `key: value` pairs below it"],
+    findings: [
+      "config/gateway.yaml:2:9  `server` must be a section with keys, not a list  write `key: value` pairs below it",
+    ],
   },
   {
     title: "text for a list",
@@ -228,7 +250,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a header twice",
     files: server("auth_headers: [x-key, x-key]"),
-    findings: ["config/gateway.yaml:2:25  `server.auth_headers` lists an entry twice (entries 1 and 2)  keep one of the two"],
+    findings: [
+      "config/gateway.yaml:2:25  `server.auth_headers` lists an entry twice (entries 1 and 2)  keep one of the two",
+    ],
   },
   {
     title: "a number for a duration",
@@ -282,12 +306,16 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a plugin twice",
     files: gateway('["@sluice/standard@^1.0.0"]', "[one, one]"),
-    findings: ["config/gateway.yaml:3:10  `plugins` lists an entry twice (entries 1 and 2)  keep one of the two"],
+    findings: [
+      "config/gateway.yaml:3:10  `plugins` lists an entry twice (entries 1 and 2)  keep one of the two",
+    ],
   },
   {
     title: "a provider without use",
     files: gateway("{ use: echo }", "{ timeouts: {} }"),
-    findings: ["config/gateway.yaml:6:3  `providers.echo` lacks `use`  add `use:` (The plugin's name)"],
+    findings: [
+      "config/gateway.yaml:6:3  `providers.echo` lacks `use`  add `use:` (The plugin's name)",
+    ],
   },
   {
     title: "a provider whose plugin is nearly known",
@@ -319,7 +347,10 @@ export const brokenCases: readonly BrokenCase[] = [
   },
   {
     title: "an origin that is none",
-    files: gateway("{ use: echo }", '{ use: echo, fetch_media: { allow_origins: ["http://a:99999", "http://a:80/b"] } }'),
+    files: gateway(
+      "{ use: echo }",
+      '{ use: echo, fetch_media: { allow_origins: ["http://a:99999", "http://a:80/b"] } }',
+    ),
     findings: [
       'config/gateway.yaml:6:53  `providers.echo.fetch_media.allow_origins[0]` is "http://a:99999", which is not an origin  write a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000',
       'config/gateway.yaml:6:71  `providers.echo.fetch_media.allow_origins[1]` is "http://a:80/b", which is not an origin  write a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000',
@@ -328,7 +359,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a missing option of a provider",
     files: gateway('{ use: openai, api_key: "${env:OPENAI_API_KEY}" }', "{ use: openai }"),
-    findings: ["config/gateway.yaml:5:3  `providers.openai` lacks `api_key`  add `api_key:` (The key)"],
+    findings: [
+      "config/gateway.yaml:5:3  `providers.openai` lacks `api_key`  add `api_key:` (The key)",
+    ],
   },
   {
     title: "an option that is no URL",
@@ -347,17 +380,23 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "an unknown timeout",
     files: gateway("{ use: echo }", "{ use: echo, timeouts: { first_bite: 60s } }"),
-    findings: ["config/gateway.yaml:6:34  `providers.echo.timeouts.first_bite` is not a known key  did you mean `first_byte`?"],
+    findings: [
+      "config/gateway.yaml:6:34  `providers.echo.timeouts.first_bite` is not a known key  did you mean `first_byte`?",
+    ],
   },
   {
     title: "no connections",
     files: gateway("{ use: echo }", "{ use: echo, connections: 0 }"),
-    findings: ["config/gateway.yaml:6:35  `providers.echo.connections` must be at least 1, not 0  write a larger number"],
+    findings: [
+      "config/gateway.yaml:6:35  `providers.echo.connections` must be at least 1, not 0  write a larger number",
+    ],
   },
   {
     title: "a reserved provider name",
     files: gateway("  echo: {", "  spend: { use: echo }\n  echo: {"),
-    findings: ["config/gateway.yaml:6:3  `providers.spend` has a name that the gateway's own paths use  choose another name"],
+    findings: [
+      "config/gateway.yaml:6:3  `providers.spend` has a name that the gateway's own paths use  choose another name",
+    ],
   },
   {
     title: "a provider name with a capital",
@@ -478,12 +517,16 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "shared state among no gateway",
     files: more("shared: { use: memory, instances: 0 }"),
-    findings: ["config/gateway.yaml:10:35  `shared.instances` must be at least 1, not 0  write a larger number"],
+    findings: [
+      "config/gateway.yaml:10:35  `shared.instances` must be at least 1, not 0  write a larger number",
+    ],
   },
   {
     title: "an unknown option of the store",
     files: more("store: { use: sqlite, url: x }"),
-    findings: ["config/gateway.yaml:10:23  `store.url` is not a known key  remove it; the keys here are use, path"],
+    findings: [
+      "config/gateway.yaml:10:23  `store.url` is not a known key  remove it; the keys here are use, path",
+    ],
   },
   {
     title: "a model without targets",
@@ -528,7 +571,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a star in the middle",
     files: more('  - { id: "a*b", targets: [{ provider: echo, model: echo }] }'),
-    findings: ["config/gateway.yaml:10:11  `models[1].id` has a `*` before its end  keep one `*`, at the end"],
+    findings: [
+      "config/gateway.yaml:10:11  `models[1].id` has a `*` before its end  keep one `*`, at the end",
+    ],
   },
   {
     title: "a star without a wildcard",
@@ -540,7 +585,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a model id that is a number",
     files: more("  - { id: 4, targets: [{ provider: echo, model: echo }] }"),
-    findings: ["config/gateway.yaml:10:11  `models[1].id` must be text, not the number 4  put it in quotes"],
+    findings: [
+      "config/gateway.yaml:10:11  `models[1].id` must be text, not the number 4  put it in quotes",
+    ],
   },
   {
     title: "a key written out",
@@ -560,7 +607,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a key whose variable is not set",
     files: more('keys: [{ alias: ci, key: "${env:CI_KEY}" }]'),
-    findings: ["config/gateway.yaml:10:26  `keys[0].key` needs ${env:CI_KEY}, which is not set  set CI_KEY in the environment"],
+    findings: [
+      "config/gateway.yaml:10:26  `keys[0].key` needs ${env:CI_KEY}, which is not set  set CI_KEY in the environment",
+    ],
   },
   {
     title: "a stand-in of another mode",
@@ -588,7 +637,9 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an alias twice",
     files: more('keys:\n  - { alias: ci, key: "${env:K}" }\n  - { alias: ci, key: "${env:K}" }'),
     environment: { K: "v" },
-    findings: ['config/gateway.yaml:12:14  `keys[1].alias` is "ci", which `keys[0]` is already  rename or remove one of the two'],
+    findings: [
+      'config/gateway.yaml:12:14  `keys[1].alias` is "ci", which `keys[0]` is already  rename or remove one of the two',
+    ],
   },
   {
     title: "a key for an unknown model",
@@ -602,12 +653,16 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a metadata member without a value",
     files: more('keys: [{ alias: ci, key: "${env:K}", metadata: { a: ~ } }]'),
     environment: { K: "v" },
-    findings: ["config/gateway.yaml:10:50  `keys[0].metadata.a` has no value  give it a value, or remove it"],
+    findings: [
+      "config/gateway.yaml:10:50  `keys[0].metadata.a` has no value  give it a value, or remove it",
+    ],
   },
   {
     title: "a prices file that is not there",
     files: more("prices: costs.yaml"),
-    findings: ["config/gateway.yaml:10:9  there is no file config/costs.yaml  create it, or remove `prices`"],
+    findings: [
+      "config/gateway.yaml:10:9  there is no file config/costs.yaml  create it, or remove `prices`",
+    ],
   },
   {
     title: "a folder of pipelines that is not there",
@@ -626,7 +681,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a negative price",
     files: prices("openai/x: { input: -1, output: 1 }"),
-    findings: ["config/prices.yaml:3:22  `prices.openai/x.input` must be at least 0, not -1  write a larger number"],
+    findings: [
+      "config/prices.yaml:3:22  `prices.openai/x.input` must be at least 0, not -1  write a larger number",
+    ],
   },
   {
     title: "a price without its other half",
@@ -638,7 +695,9 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a free model with a price",
     files: prices("openai/x: { free: true, input: 1, output: 1 }"),
-    findings: ["config/prices.yaml:3:3  `prices.openai/x` is free and has prices  keep `free: true` or the prices"],
+    findings: [
+      "config/prices.yaml:3:3  `prices.openai/x` is free and has prices  keep `free: true` or the prices",
+    ],
   },
   {
     title: "a price for a model without its provider",
@@ -649,8 +708,12 @@ export const brokenCases: readonly BrokenCase[] = [
   },
   {
     title: "two tiers at one length",
-    files: prices("openai/x: { input: 1, output: 1, tiers: [{ above: 5, input: 2 }, { above: 5, input: 3 }] }"),
-    findings: ["config/prices.yaml:3:3  `prices.openai/x` has two tiers that begin at one length  keep one of the two"],
+    files: prices(
+      "openai/x: { input: 1, output: 1, tiers: [{ above: 5, input: 2 }, { above: 5, input: 3 }] }",
+    ),
+    findings: [
+      "config/prices.yaml:3:3  `prices.openai/x` has two tiers that begin at one length  keep one of the two",
+    ],
   },
   {
     title: "an unknown price",
@@ -730,7 +793,10 @@ export const brokenCases: readonly BrokenCase[] = [
   },
   {
     title: "a step whose use is misspelt",
-    files: pipeline("[auth, provider]", "[{ use: retry, with: { attempts: 2 }, mode: shadowed, timeout: 2 }, provider]"),
+    files: pipeline(
+      "[auth, provider]",
+      "[{ use: retry, with: { attempts: 2 }, mode: shadowed, timeout: 2 }, provider]",
+    ),
     findings: [
       'pipelines/chat.yaml:5:52  `steps[0].mode` is "shadowed"; it can be enforce or shadow  did you mean `shadow`?',
       "pipelines/chat.yaml:5:71  `steps[0].timeout` must be text, not the number 2  write a number and a unit: 250ms, 30s, 10m, 1h, 7d",
@@ -752,16 +818,23 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a bare step that needs options",
     files: pipeline("[auth, provider]", "[retry, provider]"),
-    findings: ["pipelines/chat.yaml:5:9  `steps[0]` lacks `attempts`  add `attempts:` (Attempts in all)"],
+    findings: [
+      "pipelines/chat.yaml:5:9  `steps[0]` lacks `attempts`  add `attempts:` (Attempts in all)",
+    ],
   },
   {
     title: "an option of a step out of range",
     files: pipeline("[auth, provider]", "[{ use: retry, with: { attempts: 9 } }]"),
-    findings: ["pipelines/chat.yaml:5:41  `steps[0].with.attempts` must be at most 5, not 9  write a smaller number"],
+    findings: [
+      "pipelines/chat.yaml:5:41  `steps[0].with.attempts` must be at most 5, not 9  write a smaller number",
+    ],
   },
   {
     title: "an option of a step nearly right",
-    files: pipeline("[auth, provider]", "[{ use: retry, with: { attempts: 2, on: [timeuot], jiter: true } }]"),
+    files: pipeline(
+      "[auth, provider]",
+      "[{ use: retry, with: { attempts: 2, on: [timeuot], jiter: true } }]",
+    ),
     findings: [
       'pipelines/chat.yaml:5:49  `steps[0].with.on[0]` is "timeuot"; it can be timeout or overload  did you mean `timeout`?',
       "pipelines/chat.yaml:5:59  `steps[0].with.jiter` is not a known key  did you mean `jitter`?",
@@ -792,11 +865,16 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "routes that differ in a parameter's name only",
     files: pipeline("[POST /v1/chat/completions]", '["GET /m/{id}", "GET /m/{name}"]'),
-    findings: ['pipelines/chat.yaml:3:25  the route "GET /m/{name}" is taken at pipelines/chat.yaml:3:10  keep one of the two'],
+    findings: [
+      'pipelines/chat.yaml:3:25  the route "GET /m/{name}" is taken at pipelines/chat.yaml:3:10  keep one of the two',
+    ],
   },
   {
     title: "a pipeline's name twice",
-    files: { "pipelines/other.yaml": "version: 1\npipeline: chat\noperation: chat\nroutes: [GET /a]\nsteps: [auth]\n" },
+    files: {
+      "pipelines/other.yaml":
+        "version: 1\npipeline: chat\noperation: chat\nroutes: [GET /a]\nsteps: [auth]\n",
+    },
     findings: [
       'pipelines/other.yaml:2:11  the pipeline\'s name "chat" is taken at pipelines/chat.yaml:2:11  rename one of the two',
     ],

@@ -7,11 +7,14 @@ import { formatPath } from "../files/path.ts";
 
 const FIX = "name headers of the upstream's own; credentials are options of the provider";
 
-/** The faults of the headers of every provider. Reads whatever is there; schemas report what is not. */
+/**
+ * The faults of the headers of every provider. Reads whatever is there; schemas report what is not.
+ */
 export function callHeaderFaults(gateway: unknown): Fault[] {
   const { providers, server } = isObject(gateway) ? gateway : {};
   if (!isObject(providers)) return [];
-  const listed = isObject(server) && Array.isArray(server["auth_headers"]) ? server["auth_headers"] : [];
+  const listed =
+    isObject(server) && Array.isArray(server["auth_headers"]) ? server["auth_headers"] : [];
   const keyHeaders = listed.map((name) => String(name).toLowerCase());
   return Object.entries(providers).flatMap(([name, provider]): Fault[] => {
     if (!isObject(provider)) return [];
@@ -22,10 +25,19 @@ export function callHeaderFaults(gateway: unknown): Fault[] {
       .filter((header) => !mayBeCallHeader(header.toLowerCase()))
       .map((header) => faultOf([...base, "call_headers", header], header, "key"));
     const unsafe = named
-      .filter((header) => isObject(fixed) && !/^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(String(fixed[header])))
+      .filter(
+        (header) =>
+          isObject(fixed) &&
+          !/^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(String(fixed[header])),
+      )
       .map((header): Fault => {
         const path = [...base, "call_headers", header];
-        return { path, on: "value", message: `\`${formatPath(path)}\` is not visible ASCII`, fix: "write a header's value" };
+        return {
+          path,
+          on: "value",
+          message: `\`${formatPath(path)}\` is not visible ASCII`,
+          fix: "write a header's value",
+        };
       });
     const refused = (Array.isArray(passed) ? passed : []).flatMap((header, index): Fault[] => {
       const known = String(header).toLowerCase();

@@ -1,4 +1,7 @@
-/** Values against schemas: by reading the schema, and by ajv where a value has a fault or the schema needs more. */
+/**
+ * Values against schemas: by reading the schema, and by ajv where a value has a fault or the schema
+ * needs more.
+ */
 
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
@@ -19,10 +22,14 @@ export interface CheckResult {
 }
 
 /**
- * Checks a value and fills in defaults. `unresolved` are texts that hold references without a value. Throws an Error when the schema itself
- * is at fault.
+ * Checks a value and fills in defaults. `unresolved` are texts that hold references without a
+ * value. Throws an Error when the schema itself is at fault.
  */
-export function checkValue(schema: JsonSchema, value: unknown, unresolved: ReadonlySet<string> = NO_TEXTS): CheckResult {
+export function checkValue(
+  schema: JsonSchema,
+  value: unknown,
+  unresolved: ReadonlySet<string> = NO_TEXTS,
+): CheckResult {
   const secrets = conform(schema, value, unresolved);
   return secrets === undefined ? checkByAjv(schema, value) : { errors: [], secrets };
 }
@@ -40,7 +47,9 @@ export function checkByAjv(schema: JsonSchema, value: unknown): CheckResult {
   return { errors: isValid ? [] : [...(validate.errors ?? [])], secrets };
 }
 
-/** Compiled schemas by identity: static schemas live for ever, a plugin's as long as its definition. */
+/**
+ * Compiled schemas by identity: static schemas live for ever, a plugin's as long as its definition.
+ */
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 let ajv: Ajv2020 | undefined;
 /** Filled by the keyword below during one synchronous validation. */
@@ -49,12 +58,15 @@ let secretPointers: string[] = [];
 type AjvModule = typeof import("ajv/dist/2020.js");
 type FormatsModule = typeof import("ajv-formats");
 
-/** Loads ajv synchronously, as a check is: a process whose configuration has no fault needs none. */
+/**
+ * Loads ajv synchronously, as a check is: a process whose configuration has no fault needs none.
+ */
 function createAjv(): Ajv2020 {
   const require = createRequire(import.meta.url);
   const { Ajv2020 } = require("ajv/dist/2020.js") as AjvModule;
   const formats = require("ajv-formats") as FormatsModule;
-  // strictTypes and strictRequired judge style, not meaning: plugin authors may write `required` beside `if`.
+  // strictTypes and strictRequired judge style, not meaning: plugin authors may write `required`
+  // beside `if`.
   const created = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -67,14 +79,21 @@ function createAjv(): Ajv2020 {
   });
   formats.default(created);
   for (const [name, validate] of Object.entries(TEXT_FORMATS)) created.addFormat(name, validate);
-  for (const [name, validate] of Object.entries(NUMBER_FORMATS)) created.addFormat(name, { type: "number", validate });
+  for (const [name, validate] of Object.entries(NUMBER_FORMATS))
+    created.addFormat(name, { type: "number", validate });
   created.addVocabulary(["x-unit", "x-example"]);
   created.addKeyword({
     keyword: "x-secret",
     schemaType: "boolean",
     errors: false,
-    validate: (isSecret: boolean, data: unknown, _schema: unknown, context?: { instancePath: string }) => {
-      if (isSecret && typeof data === "string" && context !== undefined) secretPointers.push(context.instancePath);
+    validate: (
+      isSecret: boolean,
+      data: unknown,
+      _schema: unknown,
+      context?: { instancePath: string },
+    ) => {
+      if (isSecret && typeof data === "string" && context !== undefined)
+        secretPointers.push(context.instancePath);
       return true;
     },
   });

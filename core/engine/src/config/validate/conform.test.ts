@@ -6,7 +6,19 @@ import { conform } from "./conform.ts";
 import { isKnownSchema } from "./known-schema.ts";
 
 const scalar = fc.oneof(
-  fc.constantFrom<unknown[]>("", "a", "b", "ab", "😀", "10s", "1mb", "http://x", "http://x/y", "${env:A}", "constructor"),
+  fc.constantFrom<unknown[]>(
+    "",
+    "a",
+    "b",
+    "ab",
+    "😀",
+    "10s",
+    "1mb",
+    "http://x",
+    "http://x/y",
+    "${env:A}",
+    "constructor",
+  ),
   fc.constantFrom<unknown[]>(0, 1, -1, 2, 1.5, 0.0000001, 1e300),
   fc.boolean(),
   fc.constant(null),
@@ -30,18 +42,30 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
   schema: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     fc.boolean(),
-    fc.record({ type, default: value, description: fc.constant("what it is") }, { requiredKeys: [] }),
-    fc.record({ minLength: count, maxLength: count, pattern: fc.constantFrom("^a", "b$", "^.$") }, { requiredKeys: [] }),
+    fc.record(
+      { type, default: value, description: fc.constant("what it is") },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      { minLength: count, maxLength: count, pattern: fc.constantFrom("^a", "b$", "^.$") },
+      { requiredKeys: [] },
+    ),
     fc.record({ type: fc.constant("string"), "x-secret": fc.boolean() }),
     fc.record({ format: fc.constantFrom("duration", "size", "origin", "price") }),
     fc.record(
-      { minimum: fc.integer({ min: -1, max: 2 }), maximum: fc.double({ min: 0, max: 2, noNaN: true }) },
+      {
+        minimum: fc.integer({ min: -1, max: 2 }),
+        maximum: fc.double({ min: 0, max: 2, noNaN: true }),
+      },
       { requiredKeys: [] },
     ),
     fc.record({ exclusiveMinimum: count, exclusiveMaximum: count }, { requiredKeys: [] }),
     fc.record({ const: scalar }),
     fc.record({ enum: fc.uniqueArray(scalar, { minLength: 1, maxLength: 3 }) }),
-    fc.record({ minItems: count, maxItems: count, uniqueItems: fc.boolean(), items: tie("schema") }, { requiredKeys: [] }),
+    fc.record(
+      { minItems: count, maxItems: count, uniqueItems: fc.boolean(), items: tie("schema") },
+      { requiredKeys: [] },
+    ),
     fc.record({ anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }) }),
     fc.record({ oneOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }) }),
     fc.record(
@@ -86,7 +110,10 @@ describe("conform", () => {
   test("leaves to ajv what it does not know", () => {
     const open: JsonSchema[] = [
       { type: "object", patternProperties: { "^a": { type: "string" } } },
-      { type: "object", properties: { a: { anyOf: [{ type: "object", properties: { b: { default: 1 } } }] } } },
+      {
+        type: "object",
+        properties: { a: { anyOf: [{ type: "object", properties: { b: { default: 1 } } }] } },
+      },
       { type: "object", default: {} },
       { type: "strng" },
       { type: "string", minLength: "1" },
@@ -97,17 +124,29 @@ describe("conform", () => {
       { enum: [{ a: 1 }] },
       { description: 1 },
     ];
-    for (const drawn of open) expect([isKnownSchema(drawn), conform(drawn, "x")]).toEqual([false, undefined]);
+    for (const drawn of open)
+      expect([isKnownSchema(drawn), conform(drawn, "x")]).toEqual([false, undefined]);
   });
 
   test("takes a text whose reference has no value for any text, and not for a branch's", () => {
     const unresolved = new Set(["${env:A}"]);
     const item = { type: "integer", minimum: 1 };
-    expect(conform({ type: "object", properties: { a: item } }, { a: "${env:A}" }, unresolved)).toEqual([]);
-    expect(conform({ type: "object", properties: { a: item } }, { a: "${env:B}" }, unresolved)).toBeUndefined();
-    expect(conform({ anyOf: [{ type: "array", items: item }] }, ["${env:A}"], unresolved)).toBeUndefined();
-    expect(conform({ propertyNames: { maxLength: 1 } }, { "${env:A}": 1 }, unresolved)).toBeUndefined();
-    const secret = { type: "object", properties: { key: { type: "string", "x-secret": true, minLength: 99 } } };
+    expect(
+      conform({ type: "object", properties: { a: item } }, { a: "${env:A}" }, unresolved),
+    ).toEqual([]);
+    expect(
+      conform({ type: "object", properties: { a: item } }, { a: "${env:B}" }, unresolved),
+    ).toBeUndefined();
+    expect(
+      conform({ anyOf: [{ type: "array", items: item }] }, ["${env:A}"], unresolved),
+    ).toBeUndefined();
+    expect(
+      conform({ propertyNames: { maxLength: 1 } }, { "${env:A}": 1 }, unresolved),
+    ).toBeUndefined();
+    const secret = {
+      type: "object",
+      properties: { key: { type: "string", "x-secret": true, minLength: 99 } },
+    };
     expect(conform(secret, { key: "${env:A}" }, unresolved)).toEqual([["key"]]);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Whether a value conforms to a schema, without compiling the schema: a configuration is checked a few times in the life of a process, and
- * to compile its schemas costs more than everything else about a check. What is wrong with a value that does not conform, ajv says.
+ * Whether a value conforms to a schema, without compiling the schema: a configuration is checked a
+ * few times in the life of a process, and to compile its schemas costs more than everything else
+ * about a check. What is wrong with a value that does not conform, ajv says.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -13,8 +14,9 @@ import { isKnownSchema } from "./known-schema.ts";
 export const NO_TEXTS: ReadonlySet<string> = new Set();
 
 /**
- * Checks a value and fills in defaults, as ajv does. Returns where the schema marks a text as a secret; `undefined` when the value has a
- * fault, or the schema needs ajv. Texts of `unresolved` hold references without a value: they conform to every schema.
+ * Checks a value and fills in defaults, as ajv does. Returns where the schema marks a text as a
+ * secret; `undefined` when the value has a fault, or the schema needs ajv. Texts of `unresolved`
+ * hold references without a value: they conform to every schema.
  */
 export function conform(
   schema: JsonSchema,
@@ -42,11 +44,14 @@ function conforms(schema: unknown, value: unknown, visit: Visit): boolean {
     if (rules["x-secret"] === true) visit.secrets.push([...visit.path]);
     if (visit.unresolved.has(value)) return true;
   }
-  if (!hasType(rules["type"], value) || !isListed(rules, value) || !hasBranch(rules, value)) return false;
+  if (!hasType(rules["type"], value) || !isListed(rules, value) || !hasBranch(rules, value))
+    return false;
   if (typeof value === "string") return isTextWithin(rules, value);
   if (typeof value === "number") return isNumberWithin(rules, value);
   if (typeof value !== "object" || value === null) return true;
-  return Array.isArray(value) ? isListWithin(rules, value, visit) : isSectionWithin(rules, value as Section, visit);
+  return Array.isArray(value)
+    ? isListWithin(rules, value, visit)
+    : isSectionWithin(rules, value as Section, visit);
 }
 
 function hasType(type: unknown, value: unknown): boolean {
@@ -76,11 +81,15 @@ function isListed(rules: Schema, value: unknown): boolean {
   return rules["enum"] === undefined || (rules["enum"] as readonly unknown[]).includes(value);
 }
 
-/** Branches fill in nothing and mark nothing, and a reference without a value conforms to none of them. */
+/**
+ * Branches fill in nothing and mark nothing, and a reference without a value conforms to none of
+ * them.
+ */
 function hasBranch(rules: Schema, value: unknown): boolean {
   const count = (branches: unknown): number =>
-    (branches as readonly unknown[]).filter((branch) => conforms(branch, value, { secrets: [], unresolved: NO_TEXTS, path: [] }))
-      .length;
+    (branches as readonly unknown[]).filter((branch) =>
+      conforms(branch, value, { secrets: [], unresolved: NO_TEXTS, path: [] }),
+    ).length;
   if (rules["anyOf"] !== undefined && count(rules["anyOf"]) === 0) return false;
   return rules["oneOf"] === undefined || count(rules["oneOf"]) === 1;
 }
@@ -104,8 +113,10 @@ function patternOf(rules: Schema): RegExp {
 
 function isNumberWithin(rules: Schema, value: number): boolean {
   if (!isWithin(value, rules["minimum"], rules["maximum"])) return false;
-  if (rules["exclusiveMinimum"] !== undefined && !(value > (rules["exclusiveMinimum"] as number))) return false;
-  if (rules["exclusiveMaximum"] !== undefined && !(value < (rules["exclusiveMaximum"] as number))) return false;
+  if (rules["exclusiveMinimum"] !== undefined && !(value > (rules["exclusiveMinimum"] as number)))
+    return false;
+  if (rules["exclusiveMaximum"] !== undefined && !(value < (rules["exclusiveMaximum"] as number)))
+    return false;
   return NUMBER_FORMATS[rules["format"] as string]?.(value) ?? true;
 }
 
@@ -125,7 +136,9 @@ function isUnique(list: readonly unknown[]): boolean {
   const scalars = list.filter((item) => typeof item !== "object" || item === null);
   if (new Set(scalars).size < scalars.length) return false;
   const others = list.filter((item) => typeof item === "object" && item !== null);
-  return others.every((item, index) => !others.slice(0, index).some((earlier) => isDeepStrictEqual(item, earlier)));
+  return others.every(
+    (item, index) => !others.slice(0, index).some((earlier) => isDeepStrictEqual(item, earlier)),
+  );
 }
 
 type Section = Record<string, unknown>;
@@ -139,13 +152,17 @@ function isSectionWithin(rules: Schema, section: Section, visit: Visit): boolean
   if (required.some((name) => section[name] === undefined)) return false;
   const { additionalProperties, propertyNames } = rules;
   for (const name of names) {
-    if (propertyNames !== undefined && !conforms(propertyNames, name, { secrets: [], unresolved: NO_TEXTS, path: [] }))
+    if (
+      propertyNames !== undefined &&
+      !conforms(propertyNames, name, { secrets: [], unresolved: NO_TEXTS, path: [] })
+    )
       return false;
     if (additionalProperties === undefined || Object.hasOwn(properties, name)) continue;
     if (!conformsAt(name, additionalProperties, section[name], visit)) return false;
   }
   return Object.entries(properties).every(
-    ([name, schema]) => section[name] === undefined || conformsAt(name, schema, section[name], visit),
+    ([name, schema]) =>
+      section[name] === undefined || conformsAt(name, schema, section[name], visit),
   );
 }
 

@@ -6,12 +6,18 @@ const CREDENTIALS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/,
 ];
 
-/** Whether a text holds something that looks like a credential: an `sk-` key, an AWS key id, the head of a private key. */
+/**
+ * Whether a text holds something that looks like a credential: an `sk-` key, an AWS key id, the
+ * head of a private key.
+ */
 export function looksLikeCredential(text: string): boolean {
   return CREDENTIALS.some((pattern) => pattern.test(text));
 }
 
 /** A text with everything in it that looks like a credential left out. */
 export function hideCredentials(text: string): string {
-  return CREDENTIALS.reduce((shown, pattern) => shown.replace(new RegExp(pattern, "g"), "[hidden]"), text);
+  return CREDENTIALS.reduce(
+    (shown, pattern) => shown.replace(new RegExp(pattern, "g"), "[hidden]"),
+    text,
+  );
 }

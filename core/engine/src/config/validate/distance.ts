@@ -1,6 +1,9 @@
 /** How far two words are apart, for "did you mean". */
 
-/** The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions, neighbours swapped. */
+/**
+ * The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions,
+ * substitutions, neighbours swapped.
+ */
 export function distance(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);
@@ -9,7 +12,11 @@ export function distance(left: string, right: string): number {
     for (let column = 1; column <= right.length; column += 1) {
       const cost = left[row - 1] === right[column - 1] ? 0 : 1;
       let best = Math.min(current[column - 1]! + 1, last[column]! + 1, last[column - 1]! + cost);
-      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swapped =
+        row > 1 &&
+        column > 1 &&
+        left[row - 1] === right[column - 2] &&
+        left[row - 2] === right[column - 1];
       if (swapped) best = Math.min(best, beforeLast[column - 2]! + 1);
       current.push(best);
     }
@@ -19,7 +26,10 @@ export function distance(left: string, right: string): number {
   return last[right.length]!;
 }
 
-/** The candidate a person most likely meant, `undefined` when none is near: at most one slip in three letters. */
+/**
+ * The candidate a person most likely meant, `undefined` when none is near: at most one slip in
+ * three letters.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -33,18 +33,29 @@ export interface ExplainOptions {
   readonly base: Path;
   /** The checked value. */
   readonly value: unknown;
-  /** What is shown in place of a value that is a secret or came from a reference; `undefined`: the value itself. */
+  /**
+   * What is shown in place of a value that is a secret or came from a reference; `undefined`: the
+   * value itself.
+   */
   standIn(path: Path): string | undefined;
-  /** What to do about a key that is known elsewhere, or to another gateway; `undefined`: nothing is known of it. */
+  /**
+   * What to do about a key that is known elsewhere, or to another gateway; `undefined`: nothing is
+   * known of it.
+   */
   elsewhere?(path: Path): string | undefined;
 }
 
 /** Explains all errors of one check. Errors that only repeat another are left out. */
 export function explainErrors(errors: readonly ErrorObject[], options: ExplainOptions): Fault[] {
-  const unions = errors.filter((error) => UNIONS.has(error.keyword)).map((error) => `${error.schemaPath}/`);
+  const unions = errors
+    .filter((error) => UNIONS.has(error.keyword))
+    .map((error) => `${error.schemaPath}/`);
   return errors
     .filter(
-      (error) => error.keyword !== "if" && error.data !== null && !unions.some((union) => error.schemaPath.startsWith(union)),
+      (error) =>
+        error.keyword !== "if" &&
+        error.data !== null &&
+        !unions.some((union) => error.schemaPath.startsWith(union)),
     )
     .map((error) => explain(error, options));
 }
@@ -64,7 +75,11 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "additionalProperties":
     case "unevaluatedProperties": {
       const key = String(parameters["additionalProperty"] ?? parameters["unevaluatedProperty"]);
-      return unknownKey([...path, key], Object.keys(schema.properties ?? {}), options.elsewhere?.([...path, key]));
+      return unknownKey(
+        [...path, key],
+        Object.keys(schema.properties ?? {}),
+        options.elsewhere?.([...path, key]),
+      );
     }
     case "required":
     case "dependentRequired":
@@ -72,10 +87,17 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "type":
       return fault(
         `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data, standIn)}`,
-        exampleFix(path, parameters["type"], schema) ?? typeFix(parameters["type"], schema, error.data),
+        exampleFix(path, parameters["type"], schema) ??
+          typeFix(parameters["type"], schema, error.data),
       );
     case "enum":
-      return wrongName(path, where, found, error.data, (parameters["allowedValues"] as readonly unknown[]).map(String));
+      return wrongName(
+        path,
+        where,
+        found,
+        error.data,
+        (parameters["allowedValues"] as readonly unknown[]).map(String),
+      );
     case "const":
       return fault(
         `${where} must be ${show(parameters["allowedValue"])}, not ${found}`,
@@ -97,13 +119,20 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "oneOf":
       return fault(`${where} has none of its allowed forms`, `write ${describe(schema)}`);
     default: {
-      const bound = explainBound(error.keyword, String(parameters["limit"] ?? parameters["multipleOf"]), {
-        where,
-        found,
-        schema,
-      });
+      const bound = explainBound(
+        error.keyword,
+        String(parameters["limit"] ?? parameters["multipleOf"]),
+        {
+          where,
+          found,
+          schema,
+        },
+      );
       if (bound !== undefined) return fault(...bound);
-      return fault(`${where} is invalid: it ${error.message ?? "breaks a rule"}`, `write ${describe(schema)}`);
+      return fault(
+        `${where} is invalid: it ${error.message ?? "breaks a rule"}`,
+        `write ${describe(schema)}`,
+      );
     }
   }
 }
@@ -144,7 +173,10 @@ function explainBound(
     case "minProperties":
       return [`${where} needs at least ${limit} ${limit === "1" ? "key" : "keys"}`, "add one"];
     case "minLength":
-      return [`${where} ${limit === "1" ? "is empty" : `needs at least ${limit} characters`}`, `write ${describe(schema)}`];
+      return [
+        `${where} ${limit === "1" ? "is empty" : `needs at least ${limit} characters`}`,
+        `write ${describe(schema)}`,
+      ];
     case "maxLength":
       return [`${where} may have ${limit} characters at most`, "shorten it"];
     default:
@@ -155,7 +187,9 @@ function explainBound(
 /** The schema's own example of a section: that it has keys does not say which. */
 function exampleFix(path: Path, type: unknown, schema: SchemaView): string | undefined {
   const example = schema["x-example"];
-  return example === undefined || type !== "object" ? undefined : `write \`${String(path.at(-1))}: ${example}\``;
+  return example === undefined || type !== "object"
+    ? undefined
+    : `write \`${String(path.at(-1))}: ${example}\``;
 }
 
 /** The fault of a key that does not exist. */
@@ -164,7 +198,8 @@ function unknownKey(path: Path, known: readonly string[], elsewhere: string | un
   const fix =
     meant !== undefined
       ? `did you mean \`${meant}\`?`
-      : (elsewhere ?? (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
+      : (elsewhere ??
+        (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
   return { path, on: "key", message: `\`${formatPath(path)}\` is not a known key`, fix };
 }
 
@@ -172,12 +207,19 @@ function unknownKey(path: Path, known: readonly string[], elsewhere: string | un
 export function nameFix(name: string, known: readonly string[], otherwise?: string): string {
   const meant = nearest(name, known);
   if (meant !== undefined) return `did you mean \`${meant}\`?`;
-  return [...(known.length === 0 ? [] : [`write ${listOf(known)}`]), ...(otherwise === undefined ? [] : [otherwise])].join(
-    ", or ",
-  );
+  return [
+    ...(known.length === 0 ? [] : [`write ${listOf(known)}`]),
+    ...(otherwise === undefined ? [] : [otherwise]),
+  ].join(", or ");
 }
 
-function wrongName(path: Path, where: string, found: string, value: unknown, allowed: readonly string[]): Fault {
+function wrongName(
+  path: Path,
+  where: string,
+  found: string,
+  value: unknown,
+  allowed: readonly string[],
+): Fault {
   const fix = nameFix(String(value), allowed);
   return { path, on: "value", message: `${where} is ${found}; it can be ${listOf(allowed)}`, fix };
 }

@@ -14,7 +14,9 @@ describe("findings", () => {
     using folder = new TestFolder({ ...sound, ...files });
     const result = folder.load({ OPENAI_API_KEY: "key", ...environment });
     expect(result.snapshot).toBeUndefined();
-    expect(result.findings.map((finding) => formatFinding(finding).replaceAll(folder.path, "ROOT"))).toEqual(findings);
+    expect(
+      result.findings.map((finding) => formatFinding(finding).replaceAll(folder.path, "ROOT")),
+    ).toEqual(findings);
   });
 
   it("never quotes a credential or the value of a reference", () => {
@@ -22,7 +24,9 @@ describe("findings", () => {
       ...sound,
       "config/gateway.yaml": `${sound["config/gateway.yaml"]}keys: [{ alias: ci, key: sk-abcdefghijklmnopqrstuvwx, models: ["\${env:PRIVATE}"] }]\n`,
     });
-    const text = JSON.stringify(folder.load({ OPENAI_API_KEY: "key", PRIVATE: "private-value" }).findings);
+    const text = JSON.stringify(
+      folder.load({ OPENAI_API_KEY: "key", PRIVATE: "private-value" }).findings,
+    );
     expect(text).toContain("${env:PRIVATE}");
     expect(text).not.toMatch(/private-value|sk-abc/);
   });

@@ -8,7 +8,8 @@ import { parseDecimal } from "../prices/decimal.ts";
 export const TEXT_FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => parseDuration(text) !== undefined,
   size: (text) => parseSize(text) !== undefined,
-  origin: (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text,
+  origin: (text) =>
+    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text,
 };
 
 /** Formats of numbers. */

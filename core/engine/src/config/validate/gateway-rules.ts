@@ -1,4 +1,7 @@
-/** What the entries of gateway.yaml say of each other: names that must exist, names that must be one of a kind. */
+/**
+ * What the entries of gateway.yaml say of each other: names that must exist, names that must be one
+ * of a kind.
+ */
 
 import { callHeaderFaults } from "./call-header-rules.ts";
 import { nameFix, type Fault } from "./explain.ts";
@@ -9,7 +12,10 @@ import { TIME_FORMS, timeOf } from "../time-of.ts";
 /** Names of providers that would collide with the gateway's own paths. */
 const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "health"];
 
-/** The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas report what is not. */
+/**
+ * The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas
+ * report what is not.
+ */
 export function gatewayFaults(gateway: unknown): Fault[] {
   return [
     ...providerFaults(gateway),
@@ -32,7 +38,14 @@ function providerFaults(gateway: unknown): Fault[] {
     }
     if (/^[a-z][a-z0-9_-]*$/.test(name)) return [];
     const message = `\`${formatPath(path)}\` is not a valid name for a provider`;
-    return [{ path, on: "key", message, fix: "write lower-case letters, digits and hyphens, a letter first" }];
+    return [
+      {
+        path,
+        on: "key",
+        message,
+        fix: "write lower-case letters, digits and hyphens, a letter first",
+      },
+    ];
   });
 }
 
@@ -83,7 +96,9 @@ const TWO_WORDS = [
 function keyFaults(gateway: unknown): Fault[] {
   const models = listOf(gateway, "models");
   const ids = models.map((model) => textOf(model, "id")).filter((id) => id !== undefined);
-  const groups = models.flatMap((model) => listOf(model, "access_groups")).filter((group) => typeof group === "string");
+  const groups = models
+    .flatMap((model) => listOf(model, "access_groups"))
+    .filter((group) => typeof group === "string");
   const known = [...new Set([...ids, ...groups])];
   const guardrails = Object.keys(sectionOf(gateway, "guardrails"));
   const faults = duplicates(gateway, "keys", "alias");
@@ -95,7 +110,8 @@ function keyFaults(gateway: unknown): Fault[] {
       faults.push({ path, on: "value", message, fix: "write less than `max_budget`" });
     }
     for (const [word, other] of TWO_WORDS) {
-      if (valueAtPath(key, [word]) === undefined || valueAtPath(key, [other]) === undefined) continue;
+      if (valueAtPath(key, [word]) === undefined || valueAtPath(key, [other]) === undefined)
+        continue;
       const path = ["keys", index, other];
       faults.push({
         path,
@@ -108,7 +124,12 @@ function keyFaults(gateway: unknown): Fault[] {
       if (typeof name !== "string" || guardrails.includes(name)) continue;
       const path = ["keys", index, "guardrails", place];
       const message = `\`${formatPath(path)}\` names "${name}", which is not under \`guardrails\``;
-      faults.push({ path, on: "value", message, fix: nameFix(name, guardrails, "add it to `guardrails`") });
+      faults.push({
+        path,
+        on: "value",
+        message,
+        fix: nameFix(name, guardrails, "add it to `guardrails`"),
+      });
     }
     for (const [place, name] of listOf(key, "models").entries()) {
       if (typeof name !== "string" || known.includes(name) || name.endsWith("*")) continue;
@@ -124,7 +145,8 @@ function keyFaults(gateway: unknown): Fault[] {
 function listenerFaults(gateway: unknown): Fault[] {
   const port = valueAtPath(gateway, ["server", "port"]);
   const adminPort = valueAtPath(gateway, ["server", "admin", "port"]);
-  const isSameHost = valueAtPath(gateway, ["server", "host"]) === valueAtPath(gateway, ["server", "admin", "host"]);
+  const isSameHost =
+    valueAtPath(gateway, ["server", "host"]) === valueAtPath(gateway, ["server", "admin", "host"]);
   if (typeof port !== "number" || port === 0 || port !== adminPort || !isSameHost) return [];
   const path = ["server", "admin", "port"];
   return [
@@ -149,7 +171,14 @@ function previousKeyFaults(gateway: unknown): Fault[] {
   const path = ["server", "admin", "previous_key", "until"];
   const until = valueAtPath(gateway, path);
   if (typeof until !== "string" || timeOf(until, "UTC") !== undefined) return [];
-  return [{ path, on: "value", message: `\`${formatPath(path)}\` is "${until}", which is not a time`, fix: TIME_FORMS }];
+  return [
+    {
+      path,
+      on: "value",
+      message: `\`${formatPath(path)}\` is "${until}", which is not a time`,
+      fix: TIME_FORMS,
+    },
+  ];
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,10 +1,15 @@
-/** Where a key that is unknown in one place belongs: elsewhere in the file, or in another command. */
+/**
+ * Where a key that is unknown in one place belongs: elsewhere in the file, or in another command.
+ */
 
 import type { JsonSchema } from "@sluice/contract";
 import type { Path } from "../files/document.ts";
 import { listOf } from "./wording.ts";
 
-/** Keys that other gateways have, or that are made elsewhere, by their names at the top of gateway.yaml. */
+/**
+ * Keys that other gateways have, or that are made elsewhere, by their names at the top of
+ * gateway.yaml.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   teams: "remove it: teams are made with `sluice teams create`",
   steps: "write it in a pipeline file: `pipelines:` names their folder",
@@ -16,11 +21,14 @@ const LITELLM = ["model_list", "litellm_settings", "router_settings", "general_s
 
 /** Whether a gateway file is one of LiteLLM's; the section that says so. */
 export function litellmSection(gateway: unknown): string | undefined {
-  if (typeof gateway !== "object" || gateway === null || Object.hasOwn(gateway, "version")) return undefined;
+  if (typeof gateway !== "object" || gateway === null || Object.hasOwn(gateway, "version"))
+    return undefined;
   return LITELLM.find((name) => Object.hasOwn(gateway, name));
 }
 
-/** What to do about an unknown key of a file, by the file's schema: name the sections that have it. */
+/**
+ * What to do about an unknown key of a file, by the file's schema: name the sections that have it.
+ */
 export function elsewhereIn(schema: JsonSchema): (path: Path) => string | undefined {
   let places: ReadonlyMap<string, readonly string[]> | undefined;
   return (path) => {

@@ -1,14 +1,25 @@
 /**
- * Which schemas `conform` decides about: those that use these keywords alone, in the forms that ajv accepts in its strict mode. A schema
- * with another keyword, or with a fault, is ajv's.
+ * Which schemas `conform` decides about: those that use these keywords alone, in the forms that ajv
+ * accepts in its strict mode. A schema with another keyword, or with a fault, is ajv's.
  */
 
 import type { JsonSchema } from "@sluice/contract";
 import { NUMBER_FORMATS, TEXT_FORMATS } from "./formats.ts";
 
-const TYPES: ReadonlySet<unknown> = new Set(["null", "boolean", "number", "integer", "string", "array", "object"]);
+const TYPES: ReadonlySet<unknown> = new Set([
+  "null",
+  "boolean",
+  "number",
+  "integer",
+  "string",
+  "array",
+  "object",
+]);
 
-/** Whether a value of a keyword has the form that the keyword needs. Values of `SCHEMA`, `SCHEMAS` and `MAP` hold schemas. */
+/**
+ * Whether a value of a keyword has the form that the keyword needs. Values of `SCHEMA`, `SCHEMAS`
+ * and `MAP` hold schemas.
+ */
 type Form = (value: unknown) => boolean;
 
 const anything: Form = () => true;
@@ -16,7 +27,8 @@ const isText: Form = (value) => typeof value === "string";
 const isFlag: Form = (value) => typeof value === "boolean";
 const isNumber: Form = (value) => typeof value === "number" && Number.isFinite(value);
 const isCount: Form = (value) => Number.isInteger(value) && (value as number) >= 0;
-const isScalar: Form = (value) => value === null || isText(value) || isFlag(value) || isNumber(value);
+const isScalar: Form = (value) =>
+  value === null || isText(value) || isFlag(value) || isNumber(value);
 const isSetOf = (value: unknown, has: Form): boolean =>
   Array.isArray(value) && value.every(has) && new Set<unknown>(value).size === value.length;
 
@@ -28,7 +40,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   "x-unit": anything,
   "x-example": anything,
   "x-secret": isFlag,
-  type: (value) => TYPES.has(value) || (isSetOf(value, (type) => TYPES.has(type)) && (value as unknown[]).length > 0),
+  type: (value) =>
+    TYPES.has(value) ||
+    (isSetOf(value, (type) => TYPES.has(type)) && (value as unknown[]).length > 0),
   const: isScalar,
   enum: (value) => isSetOf(value, isScalar) && (value as unknown[]).length > 0,
   minimum: isNumber,
@@ -38,7 +52,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   minLength: isCount,
   maxLength: isCount,
   pattern: (value) => typeof value === "string" && isPattern(value),
-  format: (value) => typeof value === "string" && (Object.hasOwn(TEXT_FORMATS, value) || Object.hasOwn(NUMBER_FORMATS, value)),
+  format: (value) =>
+    typeof value === "string" &&
+    (Object.hasOwn(TEXT_FORMATS, value) || Object.hasOwn(NUMBER_FORMATS, value)),
   minItems: isCount,
   maxItems: isCount,
   uniqueItems: isFlag,
@@ -60,14 +76,19 @@ export function isKnownSchema(schema: JsonSchema): boolean {
   return answer;
 }
 
-/** `isBranch`: within a keyword that tries schemas, where defaults are refused and a secret may be marked by a schema that does not apply. */
+/**
+ * `isBranch`: within a keyword that tries schemas, where defaults are refused and a secret may be
+ * marked by a schema that does not apply.
+ */
 function hasKnownKeywords(schema: unknown, isBranch: boolean): boolean {
   if (typeof schema === "boolean") return true;
   if (!isObject(schema)) return false;
   for (const [keyword, value] of Object.entries(schema)) {
     if (value === undefined) continue;
     if (isBranch && keyword === "x-secret") return false;
-    const hasForm = Object.hasOwn(FORMS, keyword) ? FORMS[keyword]?.(value) : hasKnownSchemas(keyword, value, isBranch);
+    const hasForm = Object.hasOwn(FORMS, keyword)
+      ? FORMS[keyword]?.(value)
+      : hasKnownSchemas(keyword, value, isBranch);
     if (hasForm !== true) return false;
   }
   return true;
@@ -82,9 +103,16 @@ function hasKnownSchemas(keyword: string, value: unknown, isBranch: boolean): bo
       return hasKnownKeywords(value, true);
     case "anyOf":
     case "oneOf":
-      return Array.isArray(value) && value.length > 0 && value.every((branch) => hasKnownKeywords(branch, true));
+      return (
+        Array.isArray(value) &&
+        value.length > 0 &&
+        value.every((branch) => hasKnownKeywords(branch, true))
+      );
     case "properties":
-      return isObject(value) && Object.entries(value).every(([name, member]) => isKnownProperty(name, member, isBranch));
+      return (
+        isObject(value) &&
+        Object.entries(value).every(([name, member]) => isKnownProperty(name, member, isBranch))
+      );
     default:
       return false;
   }

@@ -9,18 +9,34 @@ const models = (first: object) => ({
   ],
 });
 const faults = (first: object) =>
-  modelReferenceFaults(models(first)).map(({ path, message, fix }) => `${path.join(".")} ${message}: ${fix}`);
+  modelReferenceFaults(models(first)).map(
+    ({ path, message, fix }) => `${path.join(".")} ${message}: ${fix}`,
+  );
 
 describe("fallbacks", () => {
   it("of every class are looked at", () => {
-    for (const name of ["context_window", "content_policy", "rate_limit", "overloaded", "timeout"]) {
+    for (const name of [
+      "context_window",
+      "content_policy",
+      "rate_limit",
+      "overloaded",
+      "timeout",
+    ]) {
       expect(faults({ fallbacks: { [name]: ["nowhere"] } })).toHaveLength(1);
       expect(faults({ fallbacks: { [name]: ["large"] } })).toEqual([]);
     }
   });
 
   it("may name models, and what a wildcard matches", () => {
-    expect(faults({ fallbacks: { general: ["large", "openai/o3"], context_window: [], content_policy: ["large"] } })).toEqual([]);
+    expect(
+      faults({
+        fallbacks: {
+          general: ["large", "openai/o3"],
+          context_window: [],
+          content_policy: ["large"],
+        },
+      }),
+    ).toEqual([]);
   });
 
   it("are refused where no request could go there", () => {
@@ -41,7 +57,9 @@ describe("fallbacks", () => {
 
 describe("prices of targets", () => {
   it("follow the rules of prices.yaml", () => {
-    const target = (price: unknown) => ({ targets: [{ provider: "openai", model: "gpt-4o", price }] });
+    const target = (price: unknown) => ({
+      targets: [{ provider: "openai", model: "gpt-4o", price }],
+    });
     expect(faults(target({ input: 1, output: 2 }))).toEqual([]);
     expect(faults(target({ input: 1 }))).toEqual([
       "models.0.targets.0.price `models[0].targets[0].price` lacks `output`: add `output:` in US dollars per million tokens, or write `free: true`",
@@ -52,7 +70,9 @@ describe("prices of targets", () => {
 
 describe("queues of targets", () => {
   it("need a limit that something can wait for", () => {
-    const target = (parts: object) => ({ targets: [{ provider: "openai", model: "gpt-4o", ...parts }] });
+    const target = (parts: object) => ({
+      targets: [{ provider: "openai", model: "gpt-4o", ...parts }],
+    });
     expect(faults(target({ queue: 3, max_parallel: 1 }))).toEqual([]);
     expect(faults(target({ queue: 0 }))).toEqual([]);
     expect(faults(target({ queue: 3 }))).toEqual([

@@ -23,24 +23,48 @@ export function pipelineFaults(pipelines: readonly ResolvedDocument[]): Finding[
     const at = pipeline.document.valueAt(path);
     const earlier = taken.get(key);
     if (earlier === undefined) taken.set(key, at);
-    else findings.push({ at, message: `${message} at ${earlier.file}:${earlier.line}:${earlier.column}`, fix });
+    else
+      findings.push({
+        at,
+        message: `${message} at ${earlier.file}:${earlier.line}:${earlier.column}`,
+        fix,
+      });
   };
 
   for (const pipeline of pipelines) {
     const name = valueAtPath(pipeline.value, ["pipeline"]);
     if (typeof name === "string") {
-      claim(names, name, pipeline, ["pipeline"], `the pipeline's name "${name}" is taken`, "rename one of the two");
+      claim(
+        names,
+        name,
+        pipeline,
+        ["pipeline"],
+        `the pipeline's name "${name}" is taken`,
+        "rename one of the two",
+      );
     }
     const listed = valueAtPath(pipeline.value, ["routes"]);
-    for (const [index, route] of (Array.isArray(listed) ? (listed as readonly unknown[]) : []).entries()) {
+    for (const [index, route] of (Array.isArray(listed)
+      ? (listed as readonly unknown[])
+      : []
+    ).entries()) {
       if (typeof route !== "string") continue;
-      claim(routes, shapeOf(route), pipeline, ["routes", index], `the route "${route}" is taken`, "keep one of the two");
+      claim(
+        routes,
+        shapeOf(route),
+        pipeline,
+        ["routes", index],
+        `the route "${route}" is taken`,
+        "keep one of the two",
+      );
     }
   }
   return findings;
 }
 
-/** A route without the names of its parameters: two routes of one shape answer the same requests. */
+/**
+ * A route without the names of its parameters: two routes of one shape answer the same requests.
+ */
 function shapeOf(route: string): string {
   return route.replace(/\{[^}]*?(\.\.\.)?\}/g, "{$1}");
 }

@@ -28,33 +28,54 @@ export interface PluginUse {
 }
 
 /** The findings of one use of a plugin: its name, its options' schema, its own check. */
-export function checkPlugin(resolved: ResolvedDocument, definitions: Definitions, use: PluginUse): Finding[] {
+export function checkPlugin(
+  resolved: ResolvedDocument,
+  definitions: Definitions,
+  use: PluginUse,
+): Finding[] {
   const definition = definitions.get(`${use.kind}/${use.name}`);
   if (definition === undefined) {
-    const known = [...definitions.values()].filter((other) => other.kind === use.kind).map((other) => other.name);
+    const known = [...definitions.values()]
+      .filter((other) => other.kind === use.kind)
+      .map((other) => other.name);
     const message = `\`${formatPath(use.namePath)}\` names the ${use.kind} plugin "${use.name}", which no listed package has`;
     const fix = nameFix(use.name, known.sort(), "add its package to `plugins`");
     const finding = findingOf(resolved, { path: use.namePath, on: "value", message, fix });
     return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }
-  const schema: JsonSchema = use.kind === "step" ? optionsSchema(definition) : usedPluginSchema(definition);
+  const schema: JsonSchema =
+    use.kind === "step" ? optionsSchema(definition) : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);
-  if (findings.length > 0 || use.skipCheck === true || definition.check === undefined) return findings;
+  if (findings.length > 0 || use.skipCheck === true || definition.check === undefined)
+    return findings;
   try {
     const options = use.kind === "step" ? use.value : pluginOptions(use.kind, use.value);
-    return definition
-      .check(options as never)
-      .map((fault) =>
-        findingOf(resolved, { path: [...use.base, ...fault.path], on: "value", message: fault.message, fix: fault.fix }),
-      );
+    return definition.check(options as never).map((fault) =>
+      findingOf(resolved, {
+        path: [...use.base, ...fault.path],
+        on: "value",
+        message: fault.message,
+        fix: fault.fix,
+      }),
+    );
   } catch (error) {
     const message = `the check of plugin "${use.name}" failed: ${error instanceof Error ? error.message : "unknown"}`;
-    return [findingOf(resolved, { path: use.base, on: "key", message, fix: "report it to the author of the plugin" })];
+    return [
+      findingOf(resolved, {
+        path: use.base,
+        on: "key",
+        message,
+        fix: "report it to the author of the plugin",
+      }),
+    ];
   }
 }
 
 /** A plugin's own options: what is left without the keys of the engine. */
-export function pluginOptions(kind: AnyDefinition["kind"], value: object): Readonly<Record<string, unknown>> {
+export function pluginOptions(
+  kind: AnyDefinition["kind"],
+  value: object,
+): Readonly<Record<string, unknown>> {
   const reserved = engineKeys(kind);
   return Object.fromEntries(Object.entries(value).filter(([key]) => !reserved.includes(key)));
 }

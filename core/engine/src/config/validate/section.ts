@@ -11,20 +11,33 @@ import type { Reference, ResolvedDocument } from "../files/references.ts";
 
 /** Places a fault in a document. */
 export function findingOf(resolved: ResolvedDocument, fault: Fault): Finding {
-  const at = fault.on === "key" ? resolved.document.keyAt(fault.path) : resolved.document.valueAt(fault.path);
+  const at =
+    fault.on === "key"
+      ? resolved.document.keyAt(fault.path)
+      : resolved.document.valueAt(fault.path);
   return { at, message: fault.message, fix: fault.fix };
 }
 
 /**
- * Checks the value at `base` against a schema, in place: defaults are filled in, texts that came from a reference become
- * numbers and truth values where the schema wants them, marked texts become Secrets.
+ * Checks the value at `base` against a schema, in place: defaults are filled in, texts that came
+ * from a reference become numbers and truth values where the schema wants them, marked texts become
+ * Secrets.
  */
-export function checkSection(resolved: ResolvedDocument, base: Path, schema: JsonSchema, value?: unknown): Finding[] {
+export function checkSection(
+  resolved: ResolvedDocument,
+  base: Path,
+  schema: JsonSchema,
+  value?: unknown,
+): Finding[] {
   return checkInPlace(resolved, base, schema, value ?? valueAtPath(resolved.value, base));
 }
 
 /** Checks a whole file, as `checkSection` does; `elsewhere` says where its unknown keys belong. */
-export function checkWhole(resolved: ResolvedDocument, schema: JsonSchema, elsewhere: Elsewhere): Finding[] {
+export function checkWhole(
+  resolved: ResolvedDocument,
+  schema: JsonSchema,
+  elsewhere: Elsewhere,
+): Finding[] {
   return checkInPlace(resolved, [], schema, resolved.value, elsewhere);
 }
 
@@ -37,23 +50,37 @@ function checkInPlace(
   value: unknown,
   elsewhere?: Elsewhere,
 ): Finding[] {
-  const referencesAt = (path: Path): Reference[] => resolved.references.filter((reference) => isSamePath(reference.path, path));
+  const referencesAt = (path: Path): Reference[] =>
+    resolved.references.filter((reference) => isSamePath(reference.path, path));
   let checked: ReturnType<typeof checkValue>;
   try {
     checked = checkValue(schema, value, unresolvedTexts(resolved, base, value));
-    if (convertReferences(checked.errors, value, base, referencesAt)) checked = checkByAjv(schema, value);
+    if (convertReferences(checked.errors, value, base, referencesAt))
+      checked = checkByAjv(schema, value);
   } catch (error) {
     const message = `the options' schema of the plugin is at fault: ${error instanceof Error ? error.message : "unknown"}`;
-    return [findingOf(resolved, { path: base, on: "key", message, fix: "report it to the author of the plugin" })];
+    return [
+      findingOf(resolved, {
+        path: base,
+        on: "key",
+        message,
+        fix: "report it to the author of the plugin",
+      }),
+    ];
   }
 
   const secrets = checked.secrets.map((path) => [...base, ...path]);
   const standIn = (path: Path): string | undefined =>
-    referencesAt(path)[0]?.written ?? (secrets.some((secret) => isSamePath(secret, path)) ? "what stands there" : undefined);
-  const isUnresolved = (path: Path): boolean => referencesAt(path).some((reference) => reference.value === undefined);
-  const faults = explainErrors(checked.errors, { base, value, standIn, ...(elsewhere && { elsewhere }) }).filter(
-    (fault) => fault.on === "key" || !isUnresolved(fault.path),
-  );
+    referencesAt(path)[0]?.written ??
+    (secrets.some((secret) => isSamePath(secret, path)) ? "what stands there" : undefined);
+  const isUnresolved = (path: Path): boolean =>
+    referencesAt(path).some((reference) => reference.value === undefined);
+  const faults = explainErrors(checked.errors, {
+    base,
+    value,
+    standIn,
+    ...(elsewhere && { elsewhere }),
+  }).filter((fault) => fault.on === "key" || !isUnresolved(fault.path));
   for (const path of secrets) {
     const [reference] = referencesAt(path);
     const written = valueAtPath(value, path.slice(base.length));
@@ -70,8 +97,15 @@ function checkInPlace(
   return faults.map((fault) => findingOf(resolved, fault));
 }
 
-/** The texts below a place that hold a reference without a value. Findings say so elsewhere; their form is no fault. */
-function unresolvedTexts(resolved: ResolvedDocument, base: Path, value: unknown): ReadonlySet<string> {
+/**
+ * The texts below a place that hold a reference without a value. Findings say so elsewhere; their
+ * form is no fault.
+ */
+function unresolvedTexts(
+  resolved: ResolvedDocument,
+  base: Path,
+  value: unknown,
+): ReadonlySet<string> {
   const texts = new Set<string>();
   for (const { path, value: found } of resolved.references) {
     if (found !== undefined || !isSamePath(path.slice(0, base.length), base)) continue;
@@ -85,7 +119,12 @@ function literalFault(path: Path, reference: Reference | undefined): Fault {
   const where = `\`${formatPath(path)}\``;
   if (reference === undefined) {
     const message = `${where} holds a literal that looks like a credential`;
-    return { path, on: "value", message, fix: "write `${env:NAME}` and put the value in the environment" };
+    return {
+      path,
+      on: "value",
+      message,
+      fix: "write `${env:NAME}` and put the value in the environment",
+    };
   }
   const message = reference.hasDefault
     ? `${where} has a default, which is a literal credential`
@@ -93,11 +132,17 @@ function literalFault(path: Path, reference: Reference | undefined): Fault {
   return { path, on: "value", message, fix: `write \`\${${reference.name}}\` alone` };
 }
 
-/** Whether a text is an address and nothing more: a scheme, a host, a port and a number, without a user or a password. */
+/**
+ * Whether a text is an address and nothing more: a scheme, a host, a port and a number, without a
+ * user or a password.
+ */
 function isBareAddress(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.host === "") return false;
-  return `${url.username}${url.password}${url.search}${url.hash}` === "" && /^(?:\/\d{0,3})?$/.test(url.pathname);
+  return (
+    `${url.username}${url.password}${url.search}${url.hash}` === "" &&
+    /^(?:\/\d{0,3})?$/.test(url.pathname)
+  );
 }
 
 /** Turns texts from references into what the schema wants. Returns whether it changed anything. */
@@ -123,6 +168,9 @@ function convertReferences(
 
 function convert(text: string, type: string): number | boolean | undefined {
   if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
-  const isNumber = type === "integer" ? /^-?\d{1,15}$/.test(text) : type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text);
+  const isNumber =
+    type === "integer"
+      ? /^-?\d{1,15}$/.test(text)
+      : type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text);
   return isNumber ? Number(text) : undefined;
 }

@@ -19,11 +19,18 @@ export function activeFaults(path: Path, active: ActiveSection): Fault[] {
   };
   const { from, until, cron, tz } = active;
   const zone = tz === undefined || isZone(tz) ? (tz ?? "UTC") : "UTC";
-  if (zone !== (tz ?? "UTC")) fault("tz", `is "${tz}", which is not a time zone`, "write an IANA name, such as Europe/Berlin");
+  if (zone !== (tz ?? "UTC"))
+    fault(
+      "tz",
+      `is "${tz}", which is not a time zone`,
+      "write an IANA name, such as Europe/Berlin",
+    );
   const fromMs = from === undefined ? undefined : timeOf(from, zone);
   const untilMs = until === undefined ? undefined : timeOf(until, zone);
-  if (from !== undefined && fromMs === undefined) fault("from", `is "${from}", which is no time`, TIME_FORMS);
-  if (until !== undefined && untilMs === undefined) fault("until", `is "${until}", which is no time`, TIME_FORMS);
+  if (from !== undefined && fromMs === undefined)
+    fault("from", `is "${from}", which is no time`, TIME_FORMS);
+  if (until !== undefined && untilMs === undefined)
+    fault("until", `is "${until}", which is no time`, TIME_FORMS);
   if (fromMs !== undefined && untilMs !== undefined && fromMs >= untilMs) {
     fault("until", "is not after `from`: the step would never run", "write a later time");
   }
@@ -32,13 +39,20 @@ export function activeFaults(path: Path, active: ActiveSection): Fault[] {
       parseCron(cron);
     } catch (error) {
       const said = error instanceof Error ? error.message : "it cannot be read";
-      fault("cron", `is no cron expression: ${said}`, "write minute, hour, day, month and weekday: `* 22-23,0-5 * * *`");
+      fault(
+        "cron",
+        `is no cron expression: ${said}`,
+        "write minute, hour, day, month and weekday: `* 22-23,0-5 * * *`",
+      );
     }
   }
   return faults;
 }
 
-/** The settings of a checked section. Only what is there: a step that says nothing has no member for it. */
+/**
+ * The settings of a checked section. Only what is there: a step that says nothing has no member for
+ * it.
+ */
 export function stepUseOf(section: StepUseSection): StepUse {
   const { when, mode, on_error: onError, timeout, active } = section;
   return {
@@ -62,11 +76,18 @@ export function scheduleOf(active: StepSchedule, timeZone: string) {
 }
 
 /** A line for each step whose time is over: it never runs again. */
-export function expiredNotices(pipelines: readonly PipelineSettings[], timeZone: string, nowMs: number): string[] {
+export function expiredNotices(
+  pipelines: readonly PipelineSettings[],
+  timeZone: string,
+  nowMs: number,
+): string[] {
   return pipelines.flatMap(({ steps }) =>
     steps
       .filter(({ active }) => active !== undefined && scheduleOf(active, timeZone).untilMs <= nowMs)
-      .map(({ use, at, active }) => `step ${use} at ${at.file}:${at.line} is never active again: it was until ${active?.until}`),
+      .map(
+        ({ use, at, active }) =>
+          `step ${use} at ${at.file}:${at.line} is never active again: it was until ${active?.until}`,
+      ),
   );
 }
 
@@ -78,7 +99,11 @@ function conditionOf(when: WhenSection): StepCondition {
     ...(stream === undefined ? {} : { stream }),
     ...(header === undefined
       ? {}
-      : { header: Object.fromEntries(Object.entries(header).map(([name, said]) => [name.toLowerCase(), listOf(said)])) }),
+      : {
+          header: Object.fromEntries(
+            Object.entries(header).map(([name, said]) => [name.toLowerCase(), listOf(said)]),
+          ),
+        }),
   };
 }
 

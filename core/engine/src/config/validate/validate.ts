@@ -1,4 +1,7 @@
-/** Validation: schemas and plugins first, then what one entry says of another. All findings, of every file. */
+/**
+ * Validation: schemas and plugins first, then what one entry says of another. All findings, of
+ * every file.
+ */
 
 import type { JsonSchema } from "@sluice/contract";
 
@@ -21,27 +24,46 @@ import { checkSection, checkWhole, findingOf } from "./section.ts";
 import { activeFaults } from "./step-use.ts";
 
 /** Checks gateway.yaml, in place. */
-export function* validateGateway(gateway: ResolvedDocument, definitions: Definitions): Pieces<Finding[]> {
+export function* validateGateway(
+  gateway: ResolvedDocument,
+  definitions: Definitions,
+): Pieces<Finding[]> {
   const findings = checkFile(gateway, gatewaySchema);
-  const use = function* (path: Path, kind: "provider" | "guardrail" | "store" | "state"): Pieces<void> {
+  const use = function* (
+    path: Path,
+    kind: "provider" | "guardrail" | "store" | "state",
+  ): Pieces<void> {
     yield;
     const value = valueAtPath(gateway.value, path);
     const name = valueAtPath(value, ["use"]);
     if (!isObject(value) || typeof name !== "string" || name === "") return;
-    const skipCheck = gateway.references.some((reference) => reference.value === undefined && isBelow(reference.path, path));
-    findings.push(...checkPlugin(gateway, definitions, { kind, name, namePath: [...path, "use"], base: path, value, skipCheck }));
+    const skipCheck = gateway.references.some(
+      (reference) => reference.value === undefined && isBelow(reference.path, path),
+    );
+    findings.push(
+      ...checkPlugin(gateway, definitions, {
+        kind,
+        name,
+        namePath: [...path, "use"],
+        base: path,
+        value,
+        skipCheck,
+      }),
+    );
   };
   yield* use(["store"], "store");
   yield* use(["shared"], "state");
-  for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) yield* use(["providers", name], "provider");
-  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"]))) yield* use(["guardrails", name], "guardrail");
+  for (const name of keysOf(valueAtPath(gateway.value, ["providers"])))
+    yield* use(["providers", name], "provider");
+  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"])))
+    yield* use(["guardrails", name], "guardrail");
   yield;
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 
 /**
- * Checks all pipeline files, in place (bare steps take their long form): each one, then what they say of each other. Without a
- * gateway file no plugin is known: the steps are then left unchecked.
+ * Checks all pipeline files, in place (bare steps take their long form): each one, then what they
+ * say of each other. Without a gateway file no plugin is known: the steps are then left unchecked.
  */
 export function* validatePipelines(
   pipelines: readonly ResolvedDocument[],
@@ -65,18 +87,35 @@ export function* validatePipelines(
 export function validatePrices(prices: ResolvedDocument): Finding[] {
   const findings = checkFile(prices, pricesSchema);
   if (findings.length > 0) return findings;
-  // No finding and no section: an unresolved reference stands in its place, and has its finding already.
+  // No finding and no section: an unresolved reference stands in its place, and has its finding
+  // already.
   const sections = valueAtPath(prices.value, ["prices"]);
-  for (const [name, section] of isObject(sections) ? Object.entries(sections as Readonly<Record<string, PriceSection>>) : []) {
+  for (const [name, section] of isObject(sections)
+    ? Object.entries(sections as Readonly<Record<string, PriceSection>>)
+    : []) {
     const path = ["prices", name];
     const where = `\`${formatPath(path)}\``;
     if (!/^[a-z0-9-]+\/./.test(name)) {
       const fix = "write the plugin's name, a slash and the model: `openai/gpt-4o`";
-      findings.push(findingOf(prices, { path, on: "key", message: `${where} names no provider plugin and model`, fix }));
+      findings.push(
+        findingOf(prices, {
+          path,
+          on: "key",
+          message: `${where} names no provider plugin and model`,
+          fix,
+        }),
+      );
     }
     const fault = priceFault(section);
     if (fault !== undefined)
-      findings.push(findingOf(prices, { path, on: "key", message: `${where} ${fault.message}`, fix: fault.fix }));
+      findings.push(
+        findingOf(prices, {
+          path,
+          on: "key",
+          message: `${where} ${fault.message}`,
+          fix: fault.fix,
+        }),
+      );
   }
   return findings;
 }
@@ -94,30 +133,61 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
     // From here on the step has its long form, with the defaults that the check fills in.
     const options = {};
     setAtPath(pipeline.value, path, { use: step, with: options });
-    return checkPlugin(pipeline, definitions, { kind: "step", name: step, namePath: path, base: path, value: options });
+    return checkPlugin(pipeline, definitions, {
+      kind: "step",
+      name: step,
+      namePath: path,
+      base: path,
+      value: options,
+    });
   }
   if (!isObject(step)) {
     if (step === null) return [];
     const message = `\`${formatPath(path)}\` is neither a step's name nor a section with \`use\``;
-    return [findingOf(pipeline, { path, on: "value", message, fix: "write `- name`, or `- { use: name, with: { … } }`" })];
+    return [
+      findingOf(pipeline, {
+        path,
+        on: "value",
+        message,
+        fix: "write `- name`, or `- { use: name, with: { … } }`",
+      }),
+    ];
   }
   const findings = checkSection(pipeline, path, stepSchema);
   const name = valueAtPath(step, ["use"]);
   const value = valueAtPath(step, ["with"]);
   // Options beside `with` are one slip; that `with` lacks them would be a second finding for it.
-  if (findings.length > 0 && valueAtPath(pipeline.document.value, [...path, "with"]) === undefined) return findings;
+  if (findings.length > 0 && valueAtPath(pipeline.document.value, [...path, "with"]) === undefined)
+    return findings;
   if (typeof name !== "string" || name === "" || !isObject(value)) return findings;
   const active = valueAtPath(step, ["active"]);
   if (findings.length === 0 && isObject(active))
-    findings.push(...activeFaults(path, active as ActiveSection).map((fault) => findingOf(pipeline, fault)));
-  const use = { kind: "step", name, namePath: [...path, "use"], base: [...path, "with"], value } as const;
+    findings.push(
+      ...activeFaults(path, active as ActiveSection).map((fault) => findingOf(pipeline, fault)),
+    );
+  const use = {
+    kind: "step",
+    name,
+    namePath: [...path, "use"],
+    base: [...path, "with"],
+    value,
+  } as const;
   return [...findings, ...checkPlugin(pipeline, definitions, use)];
 }
 
-/** The finding of a file that holds nothing; without it every section would be reported as missing. */
+/**
+ * The finding of a file that holds nothing; without it every section would be reported as missing.
+ */
 function emptyFile(resolved: ResolvedDocument): Finding[] | undefined {
   if (resolved.value !== null) return undefined;
-  return [findingOf(resolved, { path: [], on: "key", message: "the file is empty", fix: "begin it with `version: 1`" })];
+  return [
+    findingOf(resolved, {
+      path: [],
+      on: "key",
+      message: "the file is empty",
+      fix: "begin it with `version: 1`",
+    }),
+  ];
 }
 
 function isBelow(path: Path, base: Path): boolean {

@@ -32,15 +32,25 @@ const TYPE_FIXES: Readonly<Record<string, string>> = {
 const FORMATS: Readonly<Record<string, { readonly name: string; readonly example: string }>> = {
   duration: { name: "a duration", example: "a number and a unit: 250ms, 30s, 10m, 1h, 7d" },
   size: { name: "a size", example: "a number and a unit: 512b, 64kb, 20mb, 1gb" },
-  price: { name: "an exact price", example: "US dollars per million tokens with six decimals at most" },
-  origin: { name: "an origin", example: "a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000" },
+  price: {
+    name: "an exact price",
+    example: "US dollars per million tokens with six decimals at most",
+  },
+  origin: {
+    name: "an origin",
+    example: "a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000",
+  },
   uri: { name: "a URL", example: "one such as https://api.example.com/v1" },
   email: { name: "an e-mail address", example: "one such as name@example.com" },
 };
 
 /** What a schema's type, or one of several, is called. */
 export function typeNames(types: unknown): string {
-  return listOf((Array.isArray(types) ? types : [types]).map((type) => TYPE_NAMES[String(type)] ?? String(type)));
+  return listOf(
+    (Array.isArray(types) ? types : [types]).map(
+      (type) => TYPE_NAMES[String(type)] ?? String(type),
+    ),
+  );
 }
 
 /** What a value is called. `standIn` replaces a value that must not be shown. */
@@ -48,7 +58,8 @@ export function typeOf(value: unknown, standIn?: string): string {
   if (standIn !== undefined) return `the text of ${standIn}`;
   if (Array.isArray(value)) return "a list";
   if (value === null) return "nothing";
-  if (typeof value === "number" || typeof value === "boolean") return `${typeof value === "number" ? "the number " : ""}${value}`;
+  if (typeof value === "number" || typeof value === "boolean")
+    return `${typeof value === "number" ? "the number " : ""}${value}`;
   return TYPE_NAMES[typeof value] ?? typeof value;
 }
 
@@ -59,7 +70,8 @@ export function typeFix(types: unknown, schema: SchemaView, value: unknown): str
     return schema.default === undefined || typeof schema.default === "object"
       ? (TYPE_FIXES[type] ?? "correct it")
       : `${TYPE_FIXES[type]}, such as ${show(schema.default)}`;
-  if (schema.format !== undefined && FORMATS[schema.format] !== undefined) return `write ${formatExample(schema.format)}`;
+  if (schema.format !== undefined && FORMATS[schema.format] !== undefined)
+    return `write ${formatExample(schema.format)}`;
   // In quotes it would be refused again.
   if (schema.pattern?.endsWith("%$") === true) return "write a share, such as 80%";
   return typeof value === "object" ? `write ${describe(schema)}` : "put it in quotes";
@@ -77,7 +89,9 @@ export function formatExample(format: unknown): string {
 
 /** What a schema's description says belongs there. */
 export function describe(schema: SchemaView): string {
-  return schema.description === undefined ? "what belongs there" : `what belongs there: ${trimDot(schema.description)}`;
+  return schema.description === undefined
+    ? "what belongs there"
+    : `what belongs there: ${trimDot(schema.description)}`;
 }
 
 /** A sentence without its full stop. */
@@ -87,7 +101,9 @@ export function trimDot(text: string): string {
 
 /** Words in a row: `a, b or c`. */
 export function listOf(words: readonly string[]): string {
-  return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  return words.length < 2
+    ? (words[0] ?? "nothing")
+    : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
 /** A value as it is quoted: short, never a whole structure. */

@@ -1,4 +1,7 @@
-/** The meaning of edits: the effects between what runs, the files and older generations, and a replay of traffic. */
+/**
+ * The meaning of edits: the effects between what runs, the files and older generations, and a
+ * replay of traffic.
+ */
 
 import { GatewayError } from "@sluice/contract";
 import { nameOf } from "../../config/files/open.ts";
@@ -13,7 +16,10 @@ import type { GenerationManager } from "../manager.ts";
 import { readRequestGroups, type ReplaySources } from "./ledger-requests.ts";
 import { type Replay, replay } from "./replay.ts";
 
-/** A side of a comparison: the running configuration, the files on disk, or a generation of the history. */
+/**
+ * A side of a comparison: the running configuration, the files on disk, or a generation of the
+ * history.
+ */
 export type Side = "running" | "files" | number;
 
 /** The parts of the process that a comparison needs. */
@@ -26,7 +32,10 @@ export interface ConfigDiffParts {
   readonly requests: ReplaySources;
 }
 
-/** The effects of going from one side to the other, and what they do to the newest requests where that was asked. */
+/**
+ * The effects of going from one side to the other, and what they do to the newest requests where
+ * that was asked.
+ */
 export interface ChangeImpact {
   readonly effects: readonly Effect[];
   readonly replay: Replay | undefined;
@@ -43,15 +52,23 @@ export class ConfigDiff {
   /** The effects of applying a candidate. */
   async of(candidate: Snapshot, isReplayed: boolean): Promise<ChangeImpact> {
     const live = this.#parts.manager.live?.snapshot;
-    return live === undefined ? { effects: [], replay: undefined } : this.#between(live, candidate, isReplayed);
+    return live === undefined
+      ? { effects: [], replay: undefined }
+      : this.#between(live, candidate, isReplayed);
   }
 
-  /** The effects of a change from one side to the other. Throws `not_found` for a generation that is not kept, `invalid_field` for one with findings. */
+  /**
+   * The effects of a change from one side to the other. Throws `not_found` for a generation that is
+   * not kept, `invalid_field` for one with findings.
+   */
   async compare(from: Side, to: Side, isReplayed: boolean): Promise<ChangeImpact> {
     return this.#between(this.#snapshotOf(from, "from"), this.#snapshotOf(to, "to"), isReplayed);
   }
 
-  /** The contents of a side's files by their names. Throws `not_found` for a generation that is not kept. */
+  /**
+   * The contents of a side's files by their names. Throws `not_found` for a generation that is not
+   * kept.
+   */
   filesOf(side: Side, param: string): Readonly<Record<string, string>> {
     const { place, manager } = this.#parts;
     if (side === "files") return filesOnDisk(place);
@@ -64,7 +81,11 @@ export class ConfigDiff {
     const texts = history.textsOf(generation);
     if (texts !== undefined) return texts;
     const kept = history.entries.map((entry) => entry.generation).join(", ") || "none";
-    throw new GatewayError("not_found", `Generation ${generation} is not in the history, which holds ${kept}.`, { param });
+    throw new GatewayError(
+      "not_found",
+      `Generation ${generation} is not in the history, which holds ${kept}.`,
+      { param },
+    );
   }
 
   async #between(from: Snapshot, to: Snapshot, isReplayed: boolean): Promise<ChangeImpact> {
@@ -80,7 +101,11 @@ export class ConfigDiff {
     if (side === "running") {
       const live = manager.live?.snapshot;
       if (live === undefined)
-        throw new GatewayError("not_found", "No configuration is live yet. Compare generations of the history.", { param });
+        throw new GatewayError(
+          "not_found",
+          "No configuration is live yet. Compare generations of the history.",
+          { param },
+        );
       return live;
     }
     if (side === "files") {
@@ -91,6 +116,10 @@ export class ConfigDiff {
     }
     const snapshot = snapshotOfTexts(this.#textsOf(side, param), place, definitions);
     if (snapshot !== undefined) return snapshot;
-    throw new GatewayError("invalid_field", `Generation ${side} has findings with the present plugins and secrets.`, { param });
+    throw new GatewayError(
+      "invalid_field",
+      `Generation ${side} has findings with the present plugins and secrets.`,
+      { param },
+    );
   }
 }

@@ -48,22 +48,45 @@ describe("requests of the ledger", () => {
 
   it("have the model of their first attempt, the tokens of the one that succeeded and the cost of all", async () => {
     const [requestId, startedAtMs] = ["one", 1];
-    const failed = { requestId, startedAtMs, status: "failure", costNanoUsd: 3, promptTokens: 9 } as const;
+    const failed = {
+      requestId,
+      startedAtMs,
+      status: "failure",
+      costNanoUsd: 3,
+      promptTokens: 9,
+    } as const;
     const rows = [
       rowOf({ ...failed, attempt: 1 }),
-      rowOf({ ...failed, attempt: 2, model: "standby", status: "success", promptTokens: 12, completionTokens: 4 }),
+      rowOf({
+        ...failed,
+        attempt: 2,
+        model: "standby",
+        status: "success",
+        promptTokens: 12,
+        completionTokens: 4,
+      }),
       rowOf({ ...failed, attempt: 3, model: "standby" }),
     ];
     const bill = { known: 1, promptTokens: 12, completionTokens: 4, costNanoUsd: 9 };
-    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([{ model: "gpt", promptTokens: [12], count: 1, bill }]);
+    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([
+      { model: "gpt", promptTokens: [12], count: 1, bill },
+    ]);
     const unpriced = [...rows, rowOf({ ...failed, attempt: 4, costNanoUsd: null })];
     expect(await readRequestGroups(sourcesOf(unpriced))).toMatchObject([{ bill: { known: 0 } }]);
   });
 
   it("count as often as a row stands for", async () => {
-    const refused = { status: "failure", attempt: 0, targetId: null, costNanoUsd: 0, requests: 7 } as const;
+    const refused = {
+      status: "failure",
+      attempt: 0,
+      targetId: null,
+      costNanoUsd: 0,
+      requests: 7,
+    } as const;
     const rows = [rowOf(refused), rowOf({ ...refused, callType: "" })];
-    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([{ count: 7, bill: { known: 7 } }]);
+    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([
+      { count: 7, bill: { known: 7 } },
+    ]);
   });
 
   it("have the lists that the key and its team have now", async () => {
@@ -76,7 +99,11 @@ describe("requests of the ledger", () => {
   });
 
   it("are those of the newest 10,000 rows", async () => {
-    const rows = Array.from({ length: 10_500 }, (_, index) => rowOf({ model: index < 500 ? "old" : "new" }));
-    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([{ model: "new", count: 10_000 }]);
+    const rows = Array.from({ length: 10_500 }, (_, index) =>
+      rowOf({ model: index < 500 ? "old" : "new" }),
+    );
+    expect(await readRequestGroups(sourcesOf(rows))).toMatchObject([
+      { model: "new", count: 10_000 },
+    ]);
   });
 });

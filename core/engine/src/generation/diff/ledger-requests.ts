@@ -1,6 +1,16 @@
-/** The requests of a replay: the newest rows of the ledger, grouped by what a configuration decides about them. */
+/**
+ * The requests of a replay: the newest rows of the ledger, grouped by what a configuration decides
+ * about them.
+ */
 
-import { rowCursor, type Identity, type KeyStore, type LedgerReader, type SpendRow, type TeamStore } from "@sluice/contract";
+import {
+  rowCursor,
+  type Identity,
+  type KeyStore,
+  type LedgerReader,
+  type SpendRow,
+  type TeamStore,
+} from "@sluice/contract";
 
 /** Rows that a replay reads. */
 const MAX_ROWS = 10_000;
@@ -48,7 +58,10 @@ interface Request {
   provider: string;
   keyId: string;
   teamId: string | null;
-  /** The number of the attempt that `model` and `provider` come from: the first one that the page holds. */
+  /**
+   * The number of the attempt that `model` and `provider` come from: the first one that the page
+   * holds.
+   */
   attempt: number;
   /** The value of the successful attempt, or else of the newest. */
   promptTokens: number | null;
@@ -64,7 +77,10 @@ export async function readRequestGroups(sources: ReplaySources): Promise<readonl
   const requests = new Map<string, Request>();
   let before: string | undefined;
   for (let read = 0; read < MAX_ROWS; read += PAGE_ROWS) {
-    const rows = await sources.ledger.rows({ limit: PAGE_ROWS, ...(before !== undefined && { before }) });
+    const rows = await sources.ledger.rows({
+      limit: PAGE_ROWS,
+      ...(before !== undefined && { before }),
+    });
     for (const row of rows) addRow(requests, row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) break;
@@ -86,13 +102,30 @@ function addRow(requests: Map<string, Request>, row: SpendRow): void {
     [known.attempt, known.model, known.provider] = [row.attempt, row.model, providerOf(row)];
   }
   if (row.status === "success" && !known.hasSucceeded) {
-    [known.promptTokens, known.completionTokens, known.hasSucceeded] = [row.promptTokens, row.completionTokens, true];
+    [known.promptTokens, known.completionTokens, known.hasSucceeded] = [
+      row.promptTokens,
+      row.completionTokens,
+      true,
+    ];
   }
-  known.costNanoUsd = known.costNanoUsd === null || row.costNanoUsd === null ? null : known.costNanoUsd + row.costNanoUsd;
+  known.costNanoUsd =
+    known.costNanoUsd === null || row.costNanoUsd === null
+      ? null
+      : known.costNanoUsd + row.costNanoUsd;
 }
 
 function requestOf(row: SpendRow): Request {
-  const { callType, model, keyId, teamId, attempt, promptTokens, completionTokens, costNanoUsd, requests: count = 1 } = row;
+  const {
+    callType,
+    model,
+    keyId,
+    teamId,
+    attempt,
+    promptTokens,
+    completionTokens,
+    costNanoUsd,
+    requests: count = 1,
+  } = row;
   const hasSucceeded = row.status === "success";
   const tokens = { promptTokens, completionTokens, hasSucceeded, costNanoUsd };
   return { callType, model, provider: providerOf(row), keyId, teamId, attempt, ...tokens, count };
@@ -103,7 +136,10 @@ function providerOf({ callType, targetId }: SpendRow): string {
   return callType === "passthrough" ? (targetId ?? "").split("/", 1)[0]! : "";
 }
 
-async function groupRequests(requests: readonly Request[], sources: ReplaySources): Promise<readonly RequestGroup[]> {
+async function groupRequests(
+  requests: readonly Request[],
+  sources: ReplaySources,
+): Promise<readonly RequestGroup[]> {
   const groups = new Map<string, Request[]>();
   for (const request of requests) {
     const { callType, model, provider, keyId, teamId } = request;
@@ -143,9 +179,16 @@ function keyReader({ keys, teams }: ReplaySources): (request: Request) => Promis
   return async ({ keyId, teamId }) => {
     if (keyId === "master") return { kind: "master", keyId, models: [] };
     // The configuration has the lists of declared keys.
-    if (!models.has(keyId) && !keyId.startsWith("yaml:")) models.set(keyId, (await keys.find(keyId))?.models ?? []);
-    if (teamId !== null && !teamModels.has(teamId)) teamModels.set(teamId, (await teams.find(teamId))?.models ?? []);
+    if (!models.has(keyId) && !keyId.startsWith("yaml:"))
+      models.set(keyId, (await keys.find(keyId))?.models ?? []);
+    if (teamId !== null && !teamModels.has(teamId))
+      teamModels.set(teamId, (await teams.find(teamId))?.models ?? []);
     const team = teamId === null ? undefined : teamModels.get(teamId);
-    return { kind: "key", keyId, models: models.get(keyId) ?? [], ...(team !== undefined && { teamModels: team }) };
+    return {
+      kind: "key",
+      keyId,
+      models: models.get(keyId) ?? [],
+      ...(team !== undefined && { teamModels: team }),
+    };
   };
 }

@@ -46,13 +46,20 @@ export function rowOf(parts: Partial<SpendRow>): SpendRow {
 }
 
 /** A ledger with these rows, oldest first, and a store with these lists of keys and teams. */
-export function sourcesOf(rows: readonly SpendRow[], models: Readonly<Record<string, readonly string[]>> = {}): ReplaySources {
-  const find = async (id: string) => (models[id] === undefined ? undefined : ({ id, models: models[id] } as never));
+export function sourcesOf(
+  rows: readonly SpendRow[],
+  models: Readonly<Record<string, readonly string[]>> = {},
+): ReplaySources {
+  const find = async (id: string) =>
+    models[id] === undefined ? undefined : ({ id, models: models[id] } as never);
   return {
     ledger: {
       async rows({ limit, before }) {
         const newest = rows.toReversed();
-        const start = before === undefined ? 0 : newest.findIndex((row) => `${row.requestId}:${row.attempt}` === before) + 1;
+        const start =
+          before === undefined
+            ? 0
+            : newest.findIndex((row) => `${row.requestId}:${row.attempt}` === before) + 1;
         return newest.slice(start, start + limit);
       },
     },

@@ -30,11 +30,20 @@ const live = withModels(priced(gpt, CHEAP));
 
 /** Requests for gpt; 1,000 and 500 tokens cost 2,000 nano-dollars at the cheap price. */
 async function spend(candidate: typeof live, ...uses: Partial<SpendRow>[]) {
-  const rows = uses.map((use) => rowOf({ promptTokens: 1_000, completionTokens: 500, costNanoUsd: 2_000, ...use }));
+  const rows = uses.map((use) =>
+    rowOf({ promptTokens: 1_000, completionTokens: 500, costNanoUsd: 2_000, ...use }),
+  );
   return replay(await readRequestGroups(sourcesOf(rows)), live, candidate).spend;
 }
 
-const sums = (requests: number, did: number, least: number, most = least, refused = 0, unknown = 0) => ({
+const sums = (
+  requests: number,
+  did: number,
+  least: number,
+  most = least,
+  refused = 0,
+  unknown = 0,
+) => ({
   requests,
   didCostNanoUsd: did,
   wouldCostNanoUsd: { least, most },
@@ -49,11 +58,15 @@ describe("the money of a replay", () => {
 
   it("is that of the candidate's prices", async () => {
     expect(await spend(withModels(priced(gpt, DEAR)), {}, {})).toEqual(sums(2, 4_000, 12_000));
-    expect(await spend(withModels(priced(modelOf("gpt", ["azure/gpt"]), DEAR)), {})).toEqual(sums(1, 2_000, 6_000));
+    expect(await spend(withModels(priced(modelOf("gpt", ["azure/gpt"]), DEAR)), {})).toEqual(
+      sums(1, 2_000, 6_000),
+    );
   });
 
   it("is dearer by as much as the tokens are: what came from a cache at half the price still does", async () => {
-    expect(await spend(withModels(priced(gpt, DEAR)), { costNanoUsd: 1_000 })).toEqual(sums(1, 1_000, 3_000));
+    expect(await spend(withModels(priced(gpt, DEAR)), { costNanoUsd: 1_000 })).toEqual(
+      sums(1, 1_000, 3_000),
+    );
   });
 
   it("lies between the cheapest and the dearest target where several may be called", async () => {
@@ -62,15 +75,21 @@ describe("the money of a replay", () => {
   });
 
   it("is nothing for what would be refused, which is summed up apart", async () => {
-    expect(await spend(withModels(modelOf("other", ["openai/other"])), {}, {})).toEqual(sums(2, 4_000, 0, 0, 4_000));
+    expect(await spend(withModels(modelOf("other", ["openai/other"])), {}, {})).toEqual(
+      sums(2, 4_000, 0, 0, 4_000),
+    );
   });
 
   it("is not made up: without a price, tokens or a cost of then a request is unknown", async () => {
-    expect(await spend(withModels(modelOf("gpt", ["openai/gpt"])), {}, {})).toEqual(sums(0, 0, 0, 0, 0, 2));
-    expect(await spend(withModels(priced(gpt, DEAR)), {}, { costNanoUsd: null })).toEqual(sums(1, 2_000, 6_000, 6_000, 0, 1));
-    expect(await spend(withModels(priced(gpt, DEAR)), { promptTokens: null, completionTokens: null })).toEqual(
-      sums(0, 0, 0, 0, 0, 1),
+    expect(await spend(withModels(modelOf("gpt", ["openai/gpt"])), {}, {})).toEqual(
+      sums(0, 0, 0, 0, 0, 2),
     );
+    expect(await spend(withModels(priced(gpt, DEAR)), {}, { costNanoUsd: null })).toEqual(
+      sums(1, 2_000, 6_000, 6_000, 0, 1),
+    );
+    expect(
+      await spend(withModels(priced(gpt, DEAR)), { promptTokens: null, completionTokens: null }),
+    ).toEqual(sums(0, 0, 0, 0, 0, 1));
     const free = withModels(priced(gpt, { input: 0, output: 0, free: true, source: "test" }));
     expect(await spend(free, {})).toEqual(sums(1, 2_000, 0));
   });

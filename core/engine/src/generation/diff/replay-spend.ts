@@ -1,4 +1,7 @@
-/** The cost of the newest requests, and their cost on a candidate: their tokens at the prices of its targets. */
+/**
+ * The cost of the newest requests, and their cost on a candidate: their tokens at the prices of its
+ * targets.
+ */
 
 import { costNanoUsd } from "@sluice/runtime";
 import type { Price, Target, Usage } from "@sluice/contract";
@@ -10,7 +13,10 @@ export interface ReplaySpend {
   /** Requests whose money is known on both sides; the sums are over them. */
   readonly requests: number;
   readonly didCostNanoUsd: number;
-  /** At the cheapest and at the dearest target of each model: which of them would be called is not known. */
+  /**
+   * At the cheapest and at the dearest target of each model: which of them would be called is not
+   * known.
+   */
   readonly wouldCostNanoUsd: { readonly least: number; readonly most: number };
   /** The part of the former cost that belongs to requests which the candidate would refuse. */
   readonly refusedNanoUsd: number;
@@ -81,8 +87,9 @@ export class SpendTally {
 }
 
 /**
- * What a group would cost at each target; `undefined` when a price or the tokens are not known. Where one price held before, what it
- * did cost is scaled: so caches, terms and retries that made it dearer or cheaper than its tokens count on both sides.
+ * What a group would cost at each target; `undefined` when a price or the tokens are not known.
+ * Where one price held before, what it did cost is scaled: so caches, terms and retries that made
+ * it dearer or cheaper than its tokens count on both sides.
  */
 function estimates(
   { costNanoUsd: did, known, promptTokens, completionTokens }: RequestGroup["bill"],
@@ -90,7 +97,8 @@ function estimates(
   now: readonly (Price | undefined)[],
 ): readonly number[] | undefined {
   if (known === 0 || promptTokens + completionTokens === 0) return undefined;
-  // Prices may depend on a prompt's length: so one request of the middle length, and so many of them.
+  // Prices may depend on a prompt's length: so one request of the middle length, and so many of
+  // them.
   const usage = usageOf(Math.round(promptTokens / known), Math.round(completionTokens / known));
   const costs = now.map((price) => (price === undefined ? undefined : costOf(usage, price)));
   if (costs.length === 0 || costs.includes(undefined)) return undefined;

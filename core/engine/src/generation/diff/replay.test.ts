@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Secret, type SpendRow } from "@sluice/contract";
 import type { Snapshot } from "../../config/snapshot.ts";
-import { line, modelOf, pipelineOf, providerOf, snapshotOf } from "../../pipeline/snapshot.fixture.ts";
+import {
+  line,
+  modelOf,
+  pipelineOf,
+  providerOf,
+  snapshotOf,
+} from "../../pipeline/snapshot.fixture.ts";
 import { readRequestGroups } from "./ledger-requests.ts";
 import { rowOf, sourcesOf } from "./ledger-rows.fixture.ts";
 import { countOf, replay } from "./replay.ts";
@@ -32,15 +38,32 @@ const live = snapshotOf({
   keys: [declared(["default"])],
   pipelines: [
     pipelineOf(["auth", "cache", "provider"]),
-    pipelineOf(["auth", "passthrough"], { name: "native", operation: "passthrough", routes: [{ ...NATIVE, at: line(3) }] }),
-    pipelineOf(["auth", "provider"], { name: "images", operation: "images", routes: [{ ...IMAGES, at: line(3) }] }),
+    pipelineOf(["auth", "passthrough"], {
+      name: "native",
+      operation: "passthrough",
+      routes: [{ ...NATIVE, at: line(3) }],
+    }),
+    pipelineOf(["auth", "provider"], {
+      name: "images",
+      operation: "images",
+      routes: [{ ...IMAGES, at: line(3) }],
+    }),
   ],
 });
 
 /** No request of the traffic has a price, and 10 of them are refused before and after. */
-const spend = { requests: 0, didCostNanoUsd: 0, wouldCostNanoUsd: { least: 0, most: 0 }, refusedNanoUsd: 0, unknown: 100 };
+const spend = {
+  requests: 0,
+  didCostNanoUsd: 0,
+  wouldCostNanoUsd: { least: 0, most: 0 },
+  refusedNanoUsd: 0,
+  unknown: 100,
+};
 
-/** 100 requests: 50 gpt, 20 small by the declared key, 10 wildcards, 10 unknown models, 5 native, 5 images by the declared key. */
+/**
+ * 100 requests: 50 gpt, 20 small by the declared key, 10 wildcards, 10 unknown models, 5 native, 5
+ * images by the declared key.
+ */
 function traffic() {
   const times = (count: number, parts: (index: number) => Partial<SpendRow>) =>
     Array.from({ length: count }, (_, index) => rowOf(parts(index)));
@@ -49,13 +72,19 @@ function traffic() {
     ...times(20, () => ({ model: "small", keyId: "yaml:ci", promptTokens: 10 })),
     ...times(10, (index) => ({ model: `groq/llama-${index % 2}` })),
     ...times(10, () => ({ model: "new", attempt: 0, targetId: null })),
-    ...times(5, () => ({ model: "", callType: "passthrough", targetId: "azure/gpt-4o", promptTokens: 5 })),
+    ...times(5, () => ({
+      model: "",
+      callType: "passthrough",
+      targetId: "azure/gpt-4o",
+      promptTokens: 5,
+    })),
     ...times(5, () => ({ model: "small", callType: "images", keyId: "yaml:ci" })),
   ];
   return readRequestGroups(sourcesOf(rows.toReversed()));
 }
 
-const tried = async (parts: Partial<Snapshot>) => replay(await traffic(), live, { ...live, digest: "2", ...parts });
+const tried = async (parts: Partial<Snapshot>) =>
+  replay(await traffic(), live, { ...live, digest: "2", ...parts });
 
 describe("replay", () => {
   it("finds nothing in an edit that changes nothing", async () => {
@@ -69,12 +98,17 @@ describe("replay", () => {
       { what: "there is no model gpt", count: 50 },
       { what: "the key yaml:ci may not use small", count: 25 },
     ]);
-    expect((await tried({ keys: [] })).blocked).toEqual([{ what: "the key yaml:ci is not declared", count: 25 }]);
+    expect((await tried({ keys: [] })).blocked).toEqual([
+      { what: "the key yaml:ci is not declared", count: 25 },
+    ]);
     expect((await tried({ pipelines: live.pipelines.slice(0, 1) })).blocked).toEqual([
       { what: "no route serves passthrough", count: 5 },
       { what: "no route serves images", count: 5 },
     ]);
-    const away = live.providers.map((provider) => ({ ...provider, missing: provider.name === "openai" ? [] : ["${env:K}"] }));
+    const away = live.providers.map((provider) => ({
+      ...provider,
+      missing: provider.name === "openai" ? [] : ["${env:K}"],
+    }));
     expect((await tried({ providers: away })).blocked).toEqual([
       { what: "the model groq/llama-0 has no target that is available", count: 5 },
       { what: "the model groq/llama-1 has no target that is available", count: 5 },
@@ -107,20 +141,25 @@ describe("replay", () => {
     const routes = [{ method: "POST", path: "/v2/chat", at: line(3) }];
     const second = pipelineOf(["provider"], { name: "second", routes });
     expect((await tried({ pipelines: [chat!, second, ...others] })).steps).toEqual([
-      { what: "chat: without auth, cache, provider, with chat/auth, chat/cache, chat/provider, second/provider", count: 80 },
+      {
+        what: "chat: without auth, cache, provider, with chat/auth, chat/cache, chat/provider, second/provider",
+        count: 80,
+      },
     ]);
   });
 
   it("counts the prompts that are longer than a model's info allows", async () => {
     const [, ...rest] = live.models;
     const info = { maxInputTokens: 120, supports: {} };
-    expect((await tried({ models: [modelOf("gpt", ["openai/gpt"], { info }), ...rest] })).unfit).toEqual([
-      { what: "prompts longer than the 120 tokens of gpt", count: 29 },
-    ]);
+    expect(
+      (await tried({ models: [modelOf("gpt", ["openai/gpt"], { info }), ...rest] })).unfit,
+    ).toEqual([{ what: "prompts longer than the 120 tokens of gpt", count: 29 }]);
   });
 
   it("tells the most frequent reasons one by one, and the rest as one", async () => {
-    const rows = Array.from({ length: 30 }, (_, index) => rowOf({ model: `groq/m${index}`, keyId: "master" }));
+    const rows = Array.from({ length: 30 }, (_, index) =>
+      rowOf({ model: `groq/m${index}`, keyId: "master" }),
+    );
     const groups = await readRequestGroups(sourcesOf(rows));
     const { blocked } = replay(groups, live, { ...live, models: live.models.slice(0, 2) });
     expect(blocked).toHaveLength(21);

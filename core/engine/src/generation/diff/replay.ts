@@ -1,4 +1,7 @@
-/** Replay: what becomes of the newest requests under a candidate, found without an upstream call and without a text. */
+/**
+ * Replay: what becomes of the newest requests under a candidate, found without an upstream call and
+ * without a text.
+ */
 
 import type { Target } from "@sluice/contract";
 import type { PipelineSettings, Snapshot } from "../../config/snapshot.ts";
@@ -35,7 +38,11 @@ export interface Replay {
 }
 
 /** Evaluates groups of requests on what runs and on a candidate. */
-export function replay(groups: readonly RequestGroup[], live: Snapshot, candidate: Snapshot): Replay {
+export function replay(
+  groups: readonly RequestGroup[],
+  live: Snapshot,
+  candidate: Snapshot,
+): Replay {
   const spend = new SpendTally();
   const [oldPrice, newPrice] = [priceLookup(live), priceLookup(candidate)];
   const before = planner(live);
@@ -67,14 +74,27 @@ export function replay(groups: readonly RequestGroup[], live: Snapshot, candidat
       spend.admitted(group);
       continue;
     }
-    spend.served(group, { targets: old.calls, priceOf: oldPrice }, { targets: now.calls, priceOf: newPrice });
-    if (!isSame(old.providers, now.providers)) tallies.provider.add(moved(group, old.providers, now.providers), count);
-    else if (!isSame(old.targets, now.targets)) tallies.model.add(moved(group, old.targets, now.targets), count);
-    if (!isSame(old.steps, now.steps)) tallies.steps.add(stepChange(group, old.steps, now.steps), count);
+    spend.served(
+      group,
+      { targets: old.calls, priceOf: oldPrice },
+      { targets: now.calls, priceOf: newPrice },
+    );
+    if (!isSame(old.providers, now.providers))
+      tallies.provider.add(moved(group, old.providers, now.providers), count);
+    else if (!isSame(old.targets, now.targets))
+      tallies.model.add(moved(group, old.targets, now.targets), count);
+    if (!isSame(old.steps, now.steps))
+      tallies.steps.add(stepChange(group, old.steps, now.steps), count);
     const unfit = tooLong(group, old, now);
-    if (unfit > 0) tallies.unfit.add(`prompts longer than the ${now.maxInputTokens} tokens of ${group.model}`, unfit);
+    if (unfit > 0)
+      tallies.unfit.add(
+        `prompts longer than the ${now.maxInputTokens} tokens of ${group.model}`,
+        unfit,
+      );
   }
-  const tallied = Object.fromEntries(Object.entries(tallies).map(([name, tally]) => [name, tally.groups]));
+  const tallied = Object.fromEntries(
+    Object.entries(tallies).map(([name, tally]) => [name, tally.groups]),
+  );
   return { evaluated, ...(tallied as Omit<Replay, "evaluated" | "spend">), spend: spend.sum };
 }
 
@@ -103,7 +123,9 @@ function planner(snapshot: Snapshot): (group: RequestGroup) => Plan {
     snapshot.pipelines.filter(({ routes }) => routes.length > 0),
     ({ operation }): string => operation,
   );
-  const providers = new Set(snapshot.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name));
+  const providers = new Set(
+    snapshot.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name),
+  );
   const declared = new Map(snapshot.keys.map((key) => [`yaml:${key.alias}`, key.models]));
   return (group) => {
     const served = pipelines.get(group.callType);
@@ -112,14 +134,16 @@ function planner(snapshot: Snapshot): (group: RequestGroup) => Plan {
     if (key === undefined) return { refusal: `the key ${group.key.keyId} is not declared` };
     const steps = stepsOf(served);
     if (group.callType === "passthrough") return passedThrough(group, steps, providers);
-    if (!NAMES_MODEL.includes(group.callType)) return { steps, providers: [], targets: [], calls: [], maxInputTokens: undefined };
+    if (!NAMES_MODEL.includes(group.callType))
+      return { steps, providers: [], targets: [], calls: [], maxInputTokens: undefined };
     const model = catalog.find(group.model);
     if (model === undefined) return { refusal: `there is no model ${group.model}` };
     const hasAuth = served.some((pipeline) => pipeline.steps.some(({ use }) => use === "auth"));
     if (hasAuth && !mayUse({ ...NO_RECORD, ...key }, model)) {
       return { refusal: `the key ${key.keyId} may not use ${group.model}` };
     }
-    if (model.targets.length === 0) return { refusal: `the model ${group.model} has no target that is available` };
+    if (model.targets.length === 0)
+      return { refusal: `the model ${group.model} has no target that is available` };
     return {
       steps,
       providers: [...new Set(model.targets.map(({ provider }) => provider))].toSorted(),
@@ -131,8 +155,9 @@ function planner(snapshot: Snapshot): (group: RequestGroup) => Plan {
 }
 
 /**
- * The steps that a call type runs through. A row does not name its pipeline: where several pipelines serve the call type, the steps of
- * all of them count, each with the name of its pipeline.
+ * The steps that a call type runs through. A row does not name its pipeline: where several
+ * pipelines serve the call type, the steps of all of them count, each with the name of its
+ * pipeline.
  */
 function stepsOf(pipelines: readonly PipelineSettings[]): readonly string[] {
   const [only, ...others] = pipelines;
@@ -140,18 +165,36 @@ function stepsOf(pipelines: readonly PipelineSettings[]): readonly string[] {
   return pipelines.flatMap(({ name, steps }) => steps.map(({ use }) => `${name}/${use}`));
 }
 
-const NO_RECORD = { alias: undefined, userId: undefined, teamId: undefined, spendScope: "key", tags: [], metadata: {} } as const;
+const NO_RECORD = {
+  alias: undefined,
+  userId: undefined,
+  teamId: undefined,
+  spendScope: "key",
+  tags: [],
+  metadata: {},
+} as const;
 
-/** A declared key has the list of the configuration at hand; others have that of the store, which no edit changes. */
-function keyOf(key: ReplayKey, declared: ReadonlyMap<string, readonly string[]>): ReplayKey | undefined {
+/**
+ * A declared key has the list of the configuration at hand; others have that of the store, which no
+ * edit changes.
+ */
+function keyOf(
+  key: ReplayKey,
+  declared: ReadonlyMap<string, readonly string[]>,
+): ReplayKey | undefined {
   if (!key.keyId.startsWith("yaml:")) return key;
   const models = declared.get(key.keyId);
   return models === undefined ? undefined : { ...key, models };
 }
 
-function passedThrough({ provider }: RequestGroup, steps: readonly string[], providers: ReadonlySet<string>): Plan {
+function passedThrough(
+  { provider }: RequestGroup,
+  steps: readonly string[],
+  providers: ReadonlySet<string>,
+): Plan {
   // A call that was refused reached no provider.
-  if (provider === "") return { steps, providers: [], targets: [], calls: [], maxInputTokens: undefined };
+  if (provider === "")
+    return { steps, providers: [], targets: [], calls: [], maxInputTokens: undefined };
   if (!providers.has(provider)) return { refusal: `the provider ${provider} is not available` };
   return { steps, providers: [provider], targets: [], calls: [], maxInputTokens: undefined };
 }
@@ -162,11 +205,19 @@ function tooLong({ promptTokens }: RequestGroup, old: Served, now: Served): numb
   return promptTokens.filter((tokens) => tokens > after && tokens <= before).length;
 }
 
-function moved({ model, callType }: RequestGroup, from: readonly string[], to: readonly string[]): string {
+function moved(
+  { model, callType }: RequestGroup,
+  from: readonly string[],
+  to: readonly string[],
+): string {
   return `${model === "" ? callType : model}: ${listed(from)} -> ${listed(to)}`;
 }
 
-function stepChange({ callType }: RequestGroup, from: readonly string[], to: readonly string[]): string {
+function stepChange(
+  { callType }: RequestGroup,
+  from: readonly string[],
+  to: readonly string[],
+): string {
   const lost = from.filter((name) => !to.includes(name));
   const gained = to.filter((name) => !from.includes(name));
   const parts = [
@@ -177,7 +228,10 @@ function stepChange({ callType }: RequestGroup, from: readonly string[], to: rea
   return `${callType}: ${parts.filter((part) => part !== false).join(", ")}`;
 }
 
-/** Counts by what happened. Clients choose the names of models, so only the most frequent reasons are listed one by one. */
+/**
+ * Counts by what happened. Clients choose the names of models, so only the most frequent reasons
+ * are listed one by one.
+ */
 class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -186,11 +240,16 @@ class Tally {
   }
 
   get groups(): readonly ReplayGroup[] {
-    const sorted = [...this.#counts].map(([what, count]) => ({ what, count })).toSorted((a, b) => b.count - a.count);
+    const sorted = [...this.#counts]
+      .map(([what, count]) => ({ what, count }))
+      .toSorted((a, b) => b.count - a.count);
     const rest = sorted.slice(MAX_GROUPS);
     return rest.length === 0
       ? sorted
-      : [...sorted.slice(0, MAX_GROUPS), { what: `${rest.length} more reasons`, count: countOf(rest) }];
+      : [
+          ...sorted.slice(0, MAX_GROUPS),
+          { what: `${rest.length} more reasons`, count: countOf(rest) },
+        ];
   }
 }
 

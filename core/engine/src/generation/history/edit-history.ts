@@ -1,4 +1,7 @@
-/** The edits of a process, as the history keeps them: which generation they made, and the last attempts. */
+/**
+ * The edits of a process, as the history keeps them: which generation they made, and the last
+ * attempts.
+ */
 
 import type { Snapshot } from "../../config/snapshot.ts";
 import type { ApplyResult } from "../rollout/apply.ts";
@@ -40,11 +43,19 @@ export class EditHistory {
   }
 
   /** Keeps the result of an edit, and the generation that it made. */
-  add(result: ApplyResult, { opened, origin, held, force, author, fault }: EditSource): ApplyResult {
+  add(
+    result: ApplyResult,
+    { opened, origin, held, force, author, fault }: EditSource,
+  ): ApplyResult {
     // The end of its canary has written it.
     if (result.outcome === "promoted") return result;
     this.addAttempt(result);
-    if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
+    if (
+      result.outcome !== "applied" ||
+      result.generation === undefined ||
+      result.digest === undefined
+    )
+      return result;
     const { history } = this.#parts;
     const known = history.entries.find((entry) => entry.generation === result.generation);
     const snapshots = this.#moveOn();
@@ -54,7 +65,14 @@ export class EditHistory {
     }
     const by = fault === undefined ? callerOf(author) : AUTO_ROLLBACK;
     const { contentsOf, onDisk } = held ?? {};
-    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf, onDisk, force, author: by, ...snapshots });
+    this.#entry = entryOf(result, opened, this.#parts, {
+      origin,
+      contentsOf,
+      onDisk,
+      force,
+      author: by,
+      ...snapshots,
+    });
     history.add(this.#entry, textsOf(opened));
     return result;
   }
@@ -64,9 +82,16 @@ export class EditHistory {
     this.addAttempt(result);
     const isPromoted = result.outcome === "promoted";
     const snapshots = isPromoted ? this.#moveOn() : {};
-    const entry = entryOf(result, opened, this.#parts, { origin: "canary", author: callerOf(author), ...snapshots });
+    const entry = entryOf(result, opened, this.#parts, {
+      origin: "canary",
+      author: callerOf(author),
+      ...snapshots,
+    });
     if (isPromoted) this.#entry = entry;
-    this.#parts.history.add(isPromoted ? entry : { ...entry, returned: result.reason ?? "" }, textsOf(opened));
+    this.#parts.history.add(
+      isPromoted ? entry : { ...entry, returned: result.reason ?? "" },
+      textsOf(opened),
+    );
   }
 
   /** The snapshots between which an entry stands. */

@@ -48,12 +48,19 @@ export interface EntryOrigin {
 }
 
 /** The entry of a generation that an attempt made. */
-export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryParts, how: EntryOrigin): HistoryEntry {
+export function entryOf(
+  result: ApplyResult,
+  opened: OpenedConfig,
+  parts: EntryParts,
+  how: EntryOrigin,
+): HistoryEntry {
   const { history, clock, place, definitions } = parts;
   const last = history.entries.findLast(({ returned }) => returned === undefined);
   const before = last === undefined ? undefined : history.textsOf(last.generation);
-  const from = how.from ?? (before === undefined ? undefined : snapshotOfTexts(before, place, definitions));
-  const effects = from === undefined || how.to === undefined ? [] : effectsOf(from, how.to, definitions.steps);
+  const from =
+    how.from ?? (before === undefined ? undefined : snapshotOfTexts(before, place, definitions));
+  const effects =
+    from === undefined || how.to === undefined ? [] : effectsOf(from, how.to, definitions.steps);
   const texts = textsOf(opened);
   // A start and a rollback apply contents that no caller has just saved.
   const isEdit = how.origin === "files" || how.origin === "canary";
@@ -70,11 +77,16 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
     ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
     changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
-    effects: effects.slice(0, KEPT_EFFECTS).map(({ risk, about, message }) => ({ risk, about, message })),
+    effects: effects
+      .slice(0, KEPT_EFFECTS)
+      .map(({ risk, about, message }) => ({ risk, about, message })),
   };
 }
 
-/** The entry to go back to: the one that is named, or the newest before what runs that differs from it. Throws `not_found`. */
+/**
+ * The entry to go back to: the one that is named, or the newest before what runs that differs from
+ * it. Throws `not_found`.
+ */
 export function rollbackTarget(
   entries: readonly HistoryEntry[],
   running: HistoryEntry | undefined,
@@ -84,34 +96,45 @@ export function rollbackTarget(
     const named = entries.find((entry) => entry.generation === generation);
     if (named !== undefined) return named;
     const kept = entries.map((entry) => entry.generation);
-    throw notFound(`Generation ${generation} is not in the history, which holds ${kept.join(", ") || "none"}.`);
+    throw notFound(
+      `Generation ${generation} is not in the history, which holds ${kept.join(", ") || "none"}.`,
+    );
   }
   const from = running?.contentsOf ?? running?.generation ?? 0;
   const earlier = entries.findLast(
-    ({ generation: number, digest, returned }) => number < from && digest !== running?.digest && returned === undefined,
+    ({ generation: number, digest, returned }) =>
+      number < from && digest !== running?.digest && returned === undefined,
   );
-  if (earlier === undefined) throw notFound("The history has no generation before the running one.");
+  if (earlier === undefined)
+    throw notFound("The history has no generation before the running one.");
   return earlier;
 }
 
-/** An entry that another worker made, with its contents, held back from the files as it is there. Throws `not_found`. */
+/**
+ * An entry that another worker made, with its contents, held back from the files as it is there.
+ * Throws `not_found`.
+ */
 export function entryToFollow(history: GenerationHistory, generation: number) {
   history.refresh();
   const entry = history.entries.find((one) => one.generation === generation);
   const texts = entry === undefined ? undefined : history.textsOf(generation);
-  if (entry === undefined || texts === undefined) throw notFound(`The files of generation ${generation} are not in the history.`);
+  if (entry === undefined || texts === undefined)
+    throw notFound(`The files of generation ${generation} are not in the history.`);
   const { contentsOf = generation, onDisk } = entry;
   return { entry, texts, held: onDisk === undefined ? undefined : { texts, contentsOf, onDisk } };
 }
 
 /**
- * Whether a generation's number may be used again: a start with the same contents is the same generation. A canary that was
- * returned never served all keys: with its contents it is another one.
+ * Whether a generation's number may be used again: a start with the same contents is the same
+ * generation. A canary that was returned never served all keys: with its contents it is another
+ * one.
  */
 export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHistory): number {
   const last = entries.at(-1);
   if (last === undefined) return 0;
-  return last.digest === snapshot.digest && last.returned === undefined ? last.generation - 1 : last.generation;
+  return last.digest === snapshot.digest && last.returned === undefined
+    ? last.generation - 1
+    : last.generation;
 }
 
 /** A refusal for what is not there. */

@@ -1,7 +1,12 @@
 /** Contents of configuration files: those that were read, and those that are on disk. */
 
 import { nameOf } from "../../config/files/open.ts";
-import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../../config/load.ts";
+import {
+  openConfig,
+  type OpenedConfig,
+  type OpenOptions,
+  resolveSnapshot,
+} from "../../config/load.ts";
 import { diskSource, heldSource, sha256 } from "../../config/files/source.ts";
 import type { Snapshot, SnapshotFile } from "../../config/snapshot.ts";
 import type { Definitions } from "../../registry/definitions.ts";
@@ -19,15 +24,27 @@ export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts
   return new Map(documents.map(({ document: { path, text } }) => [path, text]));
 }
 
-/** The snapshot of contents with the present values of references; `undefined` when it has findings. */
-export function snapshotOfTexts(texts: FileTexts, place: OpenOptions, definitions: Definitions): Snapshot | undefined {
-  return resolveSnapshot(openConfig({ ...place, source: heldSource(texts) }), definitions.all).snapshot;
+/**
+ * The snapshot of contents with the present values of references; `undefined` when it has findings.
+ */
+export function snapshotOfTexts(
+  texts: FileTexts,
+  place: OpenOptions,
+  definitions: Definitions,
+): Snapshot | undefined {
+  return resolveSnapshot(openConfig({ ...place, source: heldSource(texts) }), definitions.all)
+    .snapshot;
 }
 
 /** The files that differ, as `config/gateway.yaml (changed)`. */
 export function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
-  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
+  const paths = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (path) => before.get(path) !== after.get(path),
+  );
+  return paths.map(
+    (path) =>
+      `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`,
+  );
 }
 
 /** The documents of a configuration as they are on disk, as one text to compare. */
@@ -38,7 +55,9 @@ export function digestOnDisk({ documents }: OpenedConfig): string {
 /** The texts as they were read: the same text as long as no file has been saved since. */
 export function digestAsRead({ documents, files }: OpenedConfig): string {
   const read = new Map(files.map(({ path, digest }) => [path, ["read", digest]]));
-  return sha256(JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])));
+  return sha256(
+    JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])),
+  );
 }
 
 /** The files on disk by name, valid or not. */
@@ -55,8 +74,14 @@ function contentsOnDisk(path: string): readonly string[] {
   return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
 }
 
-/** The differences between the files on disk and the running ones. `documents` are the present paths of the configuration. */
-export function driftOf(files: readonly SnapshotFile[], documents: readonly string[]): DriftedFile[] {
+/**
+ * The differences between the files on disk and the running ones. `documents` are the present paths
+ * of the configuration.
+ */
+export function driftOf(
+  files: readonly SnapshotFile[],
+  documents: readonly string[],
+): DriftedFile[] {
   const drifted = files.flatMap(({ path, digest }): DriftedFile[] => {
     const { bytes } = diskSource.read(path);
     if (bytes === undefined) return [{ path, change: "removed" }];

@@ -46,9 +46,12 @@ describe("the history", () => {
 
   it("keeps the last twenty", async () => {
     const history = openHistory(folder, fakeLog([]));
-    for (let generation = 1; generation <= 25; generation += 1) history.add(entryOf(generation), texts("x"));
+    for (let generation = 1; generation <= 25; generation += 1)
+      history.add(entryOf(generation), texts("x"));
     await history.flush();
-    expect(history.entries.map(({ generation }) => generation)).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
+    expect(history.entries.map(({ generation }) => generation)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 6),
+    );
     expect(readdirSync(join(folder, "generations"))).toHaveLength(20);
   });
 
@@ -58,7 +61,9 @@ describe("the history", () => {
     await before.flush();
     writeFileSync(join(folder, "generations", "00000002.json"), '{"generation": 2, "dig');
     const lines: Parameters<typeof fakeLog>[0] = [];
-    expect(openHistory(folder, fakeLog(lines)).entries.map(({ generation }) => generation)).toEqual([1]);
+    expect(openHistory(folder, fakeLog(lines)).entries.map(({ generation }) => generation)).toEqual(
+      [1],
+    );
     expect(lines).toHaveLength(1);
     const nowhere = join(folder, "file");
     writeFileSync(nowhere, "");
@@ -100,6 +105,8 @@ describe("numbers that several workers share", () => {
     // A canary that was returned is no generation that runs.
     own.add({ ...entryOf(3), returned: "by word" }, texts("three"));
     expect(sharedNumber(own, "digest-3", 2)).toBe(4);
-    expect(sharedNumber(openHistory(mkdtempSync(join(folder, "empty-")), fakeLog([])), "digest-1", 0)).toBe(1);
+    expect(
+      sharedNumber(openHistory(mkdtempSync(join(folder, "empty-")), fakeLog([])), "digest-1", 0),
+    ).toBe(1);
   });
 });

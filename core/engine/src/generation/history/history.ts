@@ -1,4 +1,7 @@
-/** The history of generations: what ran, since when and why, with the contents of its files, kept in the data folder. */
+/**
+ * The history of generations: what ran, since when and why, with the contents of its files, kept in
+ * the data folder.
+ */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
@@ -13,7 +16,10 @@ export type GenerationOrigin = "start" | "files" | "rollback" | "last_good" | "c
 export interface Author {
   /** The name that the caller gave, `file` or `auto_rollback`. */
   readonly name: string;
-  /** `caller`: the caller gave its own name. `file`: a file was saved. `gateway`: the setting of this name made the gateway act. */
+  /**
+   * `caller`: the caller gave its own name. `file`: a file was saved. `gateway`: the setting of
+   * this name made the gateway act.
+   */
   readonly from: "caller" | "file" | "gateway";
 }
 
@@ -35,9 +41,15 @@ export interface HistoryEntry {
   readonly changes: readonly string[];
   /** The reason of an automatic rollback. Absent for a requested one. */
   readonly reason?: string;
-  /** Why a canary was returned. Such a generation never served all keys, and is nothing to go back to. */
+  /**
+   * Why a canary was returned. Such a generation never served all keys, and is nothing to go back
+   * to.
+   */
   readonly returned?: string;
-  /** The files on disk that these contents replaced. The contents stay while the files are unchanged. */
+  /**
+   * The files on disk that these contents replaced. The contents stay while the files are
+   * unchanged.
+   */
   readonly onDisk?: string;
   /** The effects of the edit, the worst first. Absent in the histories of older versions. */
   readonly effects?: readonly Pick<Effect, "risk" | "about" | "message">[];
@@ -50,7 +62,10 @@ export type FileTexts = ReadonlyMap<string, string>;
 export interface GenerationHistory {
   /** Newest last. */
   readonly entries: readonly HistoryEntry[];
-  /** Keeps a generation, and writes it behind. A failure to write is logged: what runs does not depend on it. */
+  /**
+   * Keeps a generation, and writes it behind. A failure to write is logged: what runs does not
+   * depend on it.
+   */
   add(entry: HistoryEntry, texts: FileTexts): void;
   /** Settles when everything that was added is on disk, or could not be. Never rejects. */
   flush(): Promise<void>;
@@ -71,25 +86,37 @@ interface StoredEntry extends HistoryEntry {
 /** Opens the history of a data folder. Damaged files are logged and left out. */
 export function openHistory(dataDirectory: string, log: Log): GenerationHistory {
   const folder = join(dataDirectory, "generations");
-  const pathOf = (generation: number): string => join(folder, `${String(generation).padStart(8, "0")}.json`);
+  const pathOf = (generation: number): string =>
+    join(folder, `${String(generation).padStart(8, "0")}.json`);
   const readAll = (names: readonly string[]): HistoryEntry[] =>
     names.flatMap((name): HistoryEntry[] => {
       const stored = readEntry(join(folder, name));
-      if (stored === undefined) log.warn("a generation of the history cannot be read", { path: join(folder, name) });
+      if (stored === undefined)
+        log.warn("a generation of the history cannot be read", { path: join(folder, name) });
       return stored === undefined ? [] : [withoutFiles(stored)];
     });
   const entries = readAll(namesIn(folder));
   /** Entries that are not on disk yet. */
   const pending = new Map<number, FileTexts>();
   let written: Promise<void> = Promise.resolve();
-  const write = async (entry: HistoryEntry, texts: FileTexts, old: readonly HistoryEntry[]): Promise<void> => {
-    const stored: StoredEntry = { ...entry, files: [...texts].map(([path, text]) => ({ path, text })) };
+  const write = async (
+    entry: HistoryEntry,
+    texts: FileTexts,
+    old: readonly HistoryEntry[],
+  ): Promise<void> => {
+    const stored: StoredEntry = {
+      ...entry,
+      files: [...texts].map(([path, text]) => ({ path, text })),
+    };
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(pathOf(entry.generation), JSON.stringify(stored));
       for (const { generation } of old) await rm(pathOf(generation), { force: true });
     } catch (error) {
-      log.warn("the generation could not be written to the history", { generation: entry.generation, error });
+      log.warn("the generation could not be written to the history", {
+        generation: entry.generation,
+        error,
+      });
     }
     if (pending.get(entry.generation) === texts) pending.delete(entry.generation);
   };
@@ -111,14 +138,16 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
       const texts = pending.get(generation);
       if (texts !== undefined) return texts;
       const stored = readEntry(pathOf(generation));
-      return stored === undefined ? undefined : new Map(stored.files.map(({ path, text }) => [path, text]));
+      return stored === undefined
+        ? undefined
+        : new Map(stored.files.map(({ path, text }) => [path, text]));
     },
   };
 }
 
 /**
- * The number of a candidate where several workers keep one history: contents that another worker has just made a generation of are
- * the same generation here.
+ * The number of a candidate where several workers keep one history: contents that another worker
+ * has just made a generation of are the same generation here.
  */
 export function sharedNumber(history: GenerationHistory, digest: string, last: number): number {
   history.refresh();
@@ -142,7 +171,10 @@ function namesIn(folder: string): readonly string[] {
 function readEntry(path: string): StoredEntry | undefined {
   try {
     const stored = JSON.parse(readFileSync(path, "utf8")) as Partial<StoredEntry> | null;
-    const isWhole = Number.isSafeInteger(stored?.generation) && typeof stored?.digest === "string" && Array.isArray(stored.files);
+    const isWhole =
+      Number.isSafeInteger(stored?.generation) &&
+      typeof stored?.digest === "string" &&
+      Array.isArray(stored.files);
     return isWhole ? (stored as StoredEntry) : undefined;
   } catch {
     return undefined;

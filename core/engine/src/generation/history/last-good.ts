@@ -21,15 +21,27 @@ export interface LastGood {
 /** The newest generation of this gateway file, `undefined` when none is kept. */
 export function findLastGood(opened: OpenedConfig, log: Log): LastGood | undefined {
   const { entries, textsOf } = openHistory(dataDirectoryOf(opened), log);
-  const entry = entries.findLast(({ path, returned }) => path === opened.path && returned === undefined);
+  const entry = entries.findLast(
+    ({ path, returned }) => path === opened.path && returned === undefined,
+  );
   const texts = entry === undefined ? undefined : textsOf(entry.generation);
   if (entry === undefined || texts === undefined) return undefined;
-  return { texts, contentsOf: entry.generation, digest: entry.digest, source: heldSource(texts), onDisk: entry.onDisk };
+  return {
+    texts,
+    contentsOf: entry.generation,
+    digest: entry.digest,
+    source: heldSource(texts),
+    onDisk: entry.onDisk,
+  };
 }
 
-/** Whether the newest generation of the history is a canary with these contents that was returned. */
+/**
+ * Whether the newest generation of the history is a canary with these contents that was returned.
+ */
 export function wasReturned(opened: OpenedConfig, digest: string | undefined, log: Log): boolean {
-  const last = openHistory(dataDirectoryOf(opened), log).entries.findLast(({ path }) => path === opened.path);
+  const last = openHistory(dataDirectoryOf(opened), log).entries.findLast(
+    ({ path }) => path === opened.path,
+  );
   return last?.returned !== undefined && last.digest === digest;
 }
 
@@ -39,6 +51,8 @@ export function dataDirectoryOf({ gateway, path, cwd }: OpenedConfig): string {
   const text = gateway === undefined ? (diskSource.read(path).bytes?.toString("utf8") ?? "") : "";
   const found = /\bdata_directory:\s*["']?([^\s,}"'#]+)/.exec(text)?.[1];
   const byDefault = valueAtPath(serverSchema, ["properties", "data_directory", "default"]);
-  const named = [parsed, found, byDefault].find((value) => typeof value === "string" && value !== "");
+  const named = [parsed, found, byDefault].find(
+    (value) => typeof value === "string" && value !== "",
+  );
   return resolve(cwd, String(named));
 }

@@ -1,10 +1,27 @@
-/** The threads of one isolated guardrail: a heap of their own, a deadline for each job, and a new thread for each that dies. */
+/**
+ * The threads of one isolated guardrail: a heap of their own, a deadline for each job, and a new
+ * thread for each that dies.
+ */
 
 import { extname } from "node:path";
 import type { Piscina } from "piscina";
 import { holderOf, type PlaceLimits, Places } from "@sluice/kit/internals";
-import type { Host, GuardrailCaller, Log, RequestFacts, TextContext, Verdict } from "@sluice/contract";
-import { CANCELLED, type JobState, type ThreadAnswer, type ThreadData, type ThreadJob, WAITING } from "./message.ts";
+import type {
+  Host,
+  GuardrailCaller,
+  Log,
+  RequestFacts,
+  TextContext,
+  Verdict,
+} from "@sluice/contract";
+import {
+  CANCELLED,
+  type JobState,
+  type ThreadAnswer,
+  type ThreadData,
+  type ThreadJob,
+  WAITING,
+} from "./message.ts";
 
 /** The parts of the threads. */
 export interface ThreadsOptions {
@@ -45,15 +62,21 @@ export class GuardrailThreads {
     this.#options = options;
   }
 
-  /** The guardrail's properties, once a thread has created it. Rejects with the signal's reason, or when no thread can start. */
+  /**
+   * The guardrail's properties, once a thread has created it. Rejects with the signal's reason, or
+   * when no thread can start.
+   */
   async describe(signal: AbortSignal): Promise<ThreadAnswer> {
     const piscina = await this.#pool();
-    return (await piscina.run({ kind: "describe" } satisfies ThreadJob, { signal })) as ThreadAnswer;
+    return (await piscina.run({ kind: "describe" } satisfies ThreadJob, {
+      signal,
+    })) as ThreadAnswer;
   }
 
   /**
-   * The verdict. Rejects with an Error whose name says what happened; nothing of the text is in it. Where the key of the caller has
-   * its part of the threads, the judgement waits, and is refused with `overloaded`.
+   * The verdict. Rejects with an Error whose name says what happened; nothing of the text is in it.
+   * Where the key of the caller has its part of the threads, the judgement waits, and is refused
+   * with `overloaded`.
    */
   async judge(judged: Judged, { budgetMs, signal, log, caller }: JudgementTerms): Promise<Verdict> {
     const piscina = await this.#pool();
@@ -61,16 +84,21 @@ export class GuardrailThreads {
     const begun: JobState = new BigInt64Array(new SharedArrayBuffer(8));
     const controller = new AbortController();
     const left = Promise.withResolvers<never>();
-    // A job that no thread has begun with is passed over when its turn comes; piscina would end the thread that is about to. What
-    // has begun is left to its own deadline: ending a thread for each client that leaves would be a way to keep none alive.
+    // A job that no thread has begun with is passed over when its turn comes; piscina would end the
+    // thread that is about to. What has begun is left to its own deadline: ending a thread for each
+    // client that leaves would be a way to keep none alive.
     const cancel = (): void => {
-      if (Atomics.compareExchange(begun, 0, WAITING, CANCELLED) === WAITING) left.reject(named("Cancelled"));
+      if (Atomics.compareExchange(begun, 0, WAITING, CANCELLED) === WAITING)
+        left.reject(named("Cancelled"));
     };
     let timer = setTimeout(() => {
       cancel();
       const since = Atomics.load(begun, 0);
       if (since === CANCELLED) return;
-      timer = setTimeout(() => controller.abort(), Math.max(0, Number(since) + budgetMs + GRACE_MS - Date.now()));
+      timer = setTimeout(
+        () => controller.abort(),
+        Math.max(0, Number(since) + budgetMs + GRACE_MS - Date.now()),
+      );
     }, budgetMs);
     signal.addEventListener("abort", cancel, { once: true });
     try {
@@ -100,11 +128,21 @@ export class GuardrailThreads {
   }
 
   /** Takes a place for each judgement that a thread works on. */
-  async #enter(caller: GuardrailCaller | undefined, waitMs: number, signal: AbortSignal): Promise<() => void> {
+  async #enter(
+    caller: GuardrailCaller | undefined,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<() => void> {
     const { key, team } = caller ?? holderOf(undefined);
     const holder = { key, team };
     const what = caller?.what ?? "The guardrail";
-    const limits: PlaceLimits = { places: this.#options.threads, queue: MAX_QUEUE, waitMs, what, mayHaveAll: true };
+    const limits: PlaceLimits = {
+      places: this.#options.threads,
+      queue: MAX_QUEUE,
+      waitMs,
+      what,
+      mayHaveAll: true,
+    };
     if (this.#places.hasRoom(holder, limits)) {
       this.#places.take(holder);
     } else {
@@ -128,13 +166,18 @@ export class GuardrailThreads {
       minThreads: threads,
       maxThreads: threads,
       maxQueue: MAX_QUEUE,
-      resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(heapBytes / MEGABYTE)), maxYoungGenerationSizeMb: 16 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.max(16, Math.floor(heapBytes / MEGABYTE)),
+        maxYoungGenerationSizeMb: 16,
+      },
       workerData: data,
       // A guardrail judges. It has no business with what the environment holds.
       env: {},
     });
     // Without a listener a thread that dies between two jobs would end the process.
-    piscina.on("error", (error: unknown) => log.warn("an idle thread of a guardrail failed", { error_name: nameOf(error) }));
+    piscina.on("error", (error: unknown) =>
+      log.warn("an idle thread of a guardrail failed", { error_name: nameOf(error) }),
+    );
     return piscina;
   }
 
@@ -152,7 +195,8 @@ class NoVerdict extends Error {}
 function named(name: string, places?: readonly string[]): Error {
   const error = new NoVerdict("An isolated guardrail returned no verdict.");
   error.name = name;
-  if (places !== undefined) error.stack = [error.message, ...places.map((place) => `    at ${place}`)].join("\n");
+  if (places !== undefined)
+    error.stack = [error.message, ...places.map((place) => `    at ${place}`)].join("\n");
   return error;
 }
 

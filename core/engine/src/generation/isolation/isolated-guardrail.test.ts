@@ -27,7 +27,13 @@ function make(
   threads = 1,
   definition = "isolated",
 ): IsolatedGuardrail {
-  const settings = { defaultOn: false, mode: "enforce", onError: "fail", budgetMs, isolation: "worker" } as const;
+  const settings = {
+    defaultOn: false,
+    mode: "enforce",
+    onError: "fail",
+    budgetMs,
+    isolation: "worker",
+  } as const;
   const at = { file: "gateway.yaml", line: 1, column: 1 };
   const use: GuardrailUseSettings = {
     name: "g",
@@ -43,7 +49,13 @@ function make(
       return shared.acquire(key, create);
     },
   });
-  return new IsolatedGuardrail({ use, url: MODULE, definition, host, fault: (what) => new Error(what) });
+  return new IsolatedGuardrail({
+    use,
+    url: MODULE,
+    definition,
+    host,
+    fault: (what) => new Error(what),
+  });
 }
 
 async function started(...made: IsolatedGuardrail[]): Promise<IsolatedGuardrail> {
@@ -51,8 +63,11 @@ async function started(...made: IsolatedGuardrail[]): Promise<IsolatedGuardrail>
   return made[0]!;
 }
 
-const ask = (guardrail: IsolatedGuardrail, text: string, signal = AbortSignal.timeout(10_000)): Promise<Verdict> =>
-  guardrail.check(text, signal, context);
+const ask = (
+  guardrail: IsolatedGuardrail,
+  text: string,
+  signal = AbortSignal.timeout(10_000),
+): Promise<Verdict> => guardrail.check(text, signal, context);
 
 beforeEach(() => {
   shared = new SharedPool();
@@ -66,16 +81,25 @@ describe("an isolated guardrail", () => {
   it("knows its reach once it has started, and judges in another thread", async () => {
     const guardrail = await started(make());
     expect([guardrail.reach, guardrail.admit]).toEqual([7, undefined]);
-    expect(await ask(guardrail, "x")).toEqual({ kind: "block", reason: expect.stringMatching(/^thread-[1-9]/) as string });
+    expect(await ask(guardrail, "x")).toEqual({
+      kind: "block",
+      reason: expect.stringMatching(/^thread-[1-9]/) as string,
+    });
     const startedMs = performance.now();
     for (let count = 0; count < 1_000; count++) await ask(guardrail, "x".repeat(1_000));
     // oxlint-disable-next-line no-console -- a figure for the person that runs the suite.
-    console.info(`isolation: ${(performance.now() - startedMs).toFixed(0)} µs a judgement of 1,000 characters`);
+    console.info(
+      `isolation: ${(performance.now() - startedMs).toFixed(0)} µs a judgement of 1,000 characters`,
+    );
   });
 
   it("shares its threads with an equal one of the next generation, and no secret is in their name", async () => {
     const options = { key: new Secret("KEY", "sk-of-no-key") };
-    const [first, second, other] = [make(options), make({ ...options }), make({ key: new Secret("KEY", "sk-of-another") })];
+    const [first, second, other] = [
+      make(options),
+      make({ ...options }),
+      make({ key: new Secret("KEY", "sk-of-another") }),
+    ];
     await started(first, second, other);
     expect(await ask(first, "x")).toEqual(await ask(second, "x"));
     expect(await ask(other, "x")).not.toEqual(await ask(first, "x"));
@@ -91,13 +115,19 @@ describe("an isolated guardrail", () => {
     await left.catch(() => undefined);
     await expect(ask(guardrail, "wait")).rejects.toMatchObject({ name: "TimeoutError" });
     expect(await ask(guardrail, "x")).toEqual(before);
-    await expect(ask(guardrail, "loop")).rejects.toThrow("An isolated guardrail returned no verdict.");
-    const { reason } = (await ask(await started(make({}, 5_000)), "x")) as { readonly reason: string };
+    await expect(ask(guardrail, "loop")).rejects.toThrow(
+      "An isolated guardrail returned no verdict.",
+    );
+    const { reason } = (await ask(await started(make({}, 5_000)), "x")) as {
+      readonly reason: string;
+    };
     expect(reason).not.toBe((before as { readonly reason: string }).reason);
   });
 
   it("is refused when its module does not have it", async () => {
-    await expect(started(make({}, 1_000, 1, "other"))).rejects.toThrow("is not what its module exports in a worker");
+    await expect(started(make({}, 1_000, 1, "other"))).rejects.toThrow(
+      "is not what its module exports in a worker",
+    );
   });
 });
 

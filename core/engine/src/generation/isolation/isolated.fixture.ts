@@ -17,7 +17,9 @@ export default defineGuardrail<object>({
       for (const end = performance.now() + (text === "busy" ? 120 : 0); performance.now() < end;);
       while (text.startsWith("loop"));
       if (text !== "wait") return verdict;
-      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason)),
+      );
     },
   }),
 });

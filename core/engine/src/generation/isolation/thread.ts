@@ -1,9 +1,18 @@
-/** A thread of an isolated guardrail: makes the guardrail once, then judges one text after another. */
+/**
+ * A thread of an isolated guardrail: makes the guardrail once, then judges one text after another.
+ */
 
 import { within } from "@sluice/kit";
 import { workerData } from "node:worker_threads";
 import { stackPlaces } from "@sluice/runtime";
-import type { AnyDefinition, Guardrail, GuardrailDefinition, Host, Log, Verdict } from "@sluice/contract";
+import type {
+  AnyDefinition,
+  Guardrail,
+  GuardrailDefinition,
+  Host,
+  Log,
+  Verdict,
+} from "@sluice/contract";
 import { withPlace } from "../../registry/fault-place.ts";
 import { registerResolveHook } from "../../registry/resolve-hook.ts";
 import {
@@ -39,7 +48,10 @@ const made = await make(workerData as ThreadData);
 /** Does one job. */
 export default async function work(job: ThreadJob): Promise<ThreadAnswer> {
   // The caller has left in the meantime.
-  if (job.kind !== "describe" && Atomics.compareExchange(job.begun, 0, WAITING, BigInt(Date.now())) === CANCELLED) {
+  if (
+    job.kind !== "describe" &&
+    Atomics.compareExchange(job.begun, 0, WAITING, BigInt(Date.now())) === CANCELLED
+  ) {
     return threw(undefined);
   }
   const answer = await answerOf(job);
@@ -49,7 +61,8 @@ export default async function work(job: ThreadJob): Promise<ThreadAnswer> {
 }
 
 async function answerOf(job: ThreadJob): Promise<ThreadAnswer> {
-  if ("what" in made) return job.kind === "describe" ? { kind: "unfit", what: made.what, lines } : threw(undefined);
+  if ("what" in made)
+    return job.kind === "describe" ? { kind: "unfit", what: made.what, lines } : threw(undefined);
   const { guardrail } = made;
   if (job.kind === "describe") {
     const { reach, asksAgain = false } = guardrail;
@@ -61,14 +74,22 @@ async function answerOf(job: ThreadJob): Promise<ThreadAnswer> {
       job.kind === "check"
         ? guardrail.check(job.text, controller.signal, Object.freeze(job.context))
         : (guardrail.admit?.(deepFreeze(job.request), controller.signal) ?? { kind: "allow" });
-    return { kind: "verdict", verdict: cloneable(await inTime(verdict, job.budgetMs, controller)), lines };
+    return {
+      kind: "verdict",
+      verdict: cloneable(await inTime(verdict, job.budgetMs, controller)),
+      lines,
+    };
   } catch (error) {
     return threw(error);
   }
 }
 
 /** Ends a check that waits. A check that computes is ended with its thread. */
-async function inTime(verdict: Verdict | Promise<Verdict>, budgetMs: number, controller: AbortController): Promise<Verdict> {
+async function inTime(
+  verdict: Verdict | Promise<Verdict>,
+  budgetMs: number,
+  controller: AbortController,
+): Promise<Verdict> {
   if (typeof (verdict as { then?: unknown } | null)?.then !== "function") return verdict;
   return within(budgetMs, verdict, () => {
     const error = new DOMException("The judgement took longer than its budget.", "TimeoutError");
@@ -87,36 +108,54 @@ function threw(error: unknown): ThreadAnswer {
   return { kind: "threw", name, places: stackPlaces(error), lines };
 }
 
-async function make(data: ThreadData): Promise<{ readonly guardrail: Guardrail } | { readonly what: string }> {
+async function make(
+  data: ThreadData,
+): Promise<{ readonly guardrail: Guardrail } | { readonly what: string }> {
   registerResolveHook();
   try {
     const module = (await import(data.url)) as { readonly default?: unknown };
     const definitions = [module.default].flat() as (AnyDefinition | undefined)[];
-    const definition = definitions.find((one) => one?.kind === "guardrail" && one.name === data.definition);
+    const definition = definitions.find(
+      (one) => one?.kind === "guardrail" && one.name === data.definition,
+    );
     if (definition === undefined) return { what: "is not what its module exports in a worker" };
-    const guardrail = (definition as GuardrailDefinition<never>).create(unpackOptions(data.options) as never, hostOf(data));
+    const guardrail = (definition as GuardrailDefinition<never>).create(
+      unpackOptions(data.options) as never,
+      hostOf(data),
+    );
     if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0))
       return { what: "has no check, or no reach of 0 or more" };
     await guardrail.start?.(AbortSignal.timeout(START_TIMEOUT_MS));
     return { guardrail };
   } catch (error) {
-    if (error instanceof HostAccess) return { what: `needs \`host.${error.member}\`, which a worker does not have` };
+    if (error instanceof HostAccess)
+      return { what: `needs \`host.${error.member}\`, which a worker does not have` };
     return { what: `could not be made in a worker: ${withPlace(error)}` };
   }
 }
 
-/** A host with a log and a clock. A guardrail that uses another member cannot run in a worker; the access throws. */
+/**
+ * A host with a log and a clock. A guardrail that uses another member cannot run in a worker; the
+ * access throws.
+ */
 function hostOf({ generation }: ThreadData): Host {
   const write =
     (level: ThreadLine["level"]) =>
     (message: string, fields?: Readonly<Record<string, unknown>>): void => {
-      if (lines.length < MAX_LINES) lines.push({ level, message, ...(fields === undefined ? {} : { fields: plain(fields) }) });
+      if (lines.length < MAX_LINES)
+        lines.push({ level, message, ...(fields === undefined ? {} : { fields: plain(fields) }) });
     };
-  const log: Log = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+  const log: Log = {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+  };
   const clock = { now: () => Date.now(), monotonic: () => performance.now() };
   return new Proxy({ log, clock, generation } as unknown as Host, {
     get(target, member) {
-      if (typeof member === "symbol" || member in target) return Reflect.get(target, member) as unknown;
+      if (typeof member === "symbol" || member in target)
+        return Reflect.get(target, member) as unknown;
       throw new HostAccess(member);
     },
   });

@@ -16,7 +16,10 @@ export interface ApplyResult {
   readonly atMs: number;
   /** The candidate's digest, `undefined` when it could not be read. */
   readonly digest: string | undefined;
-  /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
+  /**
+   * The generation that the attempt made, or found running with the same contents; else
+   * `undefined`.
+   */
   readonly generation: number | undefined;
   readonly findings: readonly Finding[];
   /** Why a canary ended, or of an automatic rollback. */
@@ -35,7 +38,10 @@ export interface ApplyOptions {
   readonly isRefresh?: boolean;
   /** It takes the place of this generation and of no other, and of no edit that waits. */
   readonly replaces?: number | undefined;
-  /** The number that the same contents have in another worker: they are applied under it, also where they run already. */
+  /**
+   * The number that the same contents have in another worker: they are applied under it, also where
+   * they run already.
+   */
   readonly number?: number | undefined;
   /** Why it is applied without a request. */
   readonly reason?: string | undefined;
@@ -58,7 +64,10 @@ export interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Runs the tests of a candidate before it serves requests. Findings refuse it; an aborted signal ends the run early. */
+/**
+ * Runs the tests of a candidate before it serves requests. Findings refuse it; an aborted signal
+ * ends the run early.
+ */
 export type Preflight = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
 /** The result of a candidate's preflight. `isCut`: a newer candidate ended it early. */
@@ -93,7 +102,10 @@ export interface ManagerOptions {
   readonly monitor?: RolloutMonitor;
   /** Returns the number of a candidate with this digest, so that several workers agree on it. */
   readonly numberOf?: (digest: string, last: number) => number;
-  /** Receives verdicts on canaries where several workers decide together. `countVotes` ends the canary. */
+  /**
+   * Receives verdicts on canaries where several workers decide together. `countVotes` ends the
+   * canary.
+   */
   readonly onVerdict?: (verdict: CanaryVerdict) => void;
   /** Receives the automatic rollbacks that this process decided and applied. */
   readonly onRollback?: ((notice: RollbackNotice) => void) | undefined;
@@ -103,7 +115,10 @@ export interface ManagerOptions {
 export interface EditPort {
   /** A canary that began as this edit has ended. */
   canaryEnded(result: ApplyResult, source: EditSource): void;
-  /** Reads the contents of an earlier generation and applies them in the place of the one that fails. Rejects when it cannot. */
+  /**
+   * Reads the contents of an earlier generation and applies them in the place of the one that
+   * fails. Rejects when it cannot.
+   */
   rollBack(fault: RolloutFault): Promise<ApplyResult>;
   /** Reads the files and applies them. */
   reload(): Promise<ApplyResult>;
@@ -129,12 +144,14 @@ export function logResult(
   };
   if (outcome === "refused") log.warn("configuration refused", fields);
   else if (outcome === "returned") log.warn("canary returned", fields);
-  else if (outcome === "applied" && reason !== undefined) log.warn("configuration rolled back by itself", fields);
+  else if (outcome === "applied" && reason !== undefined)
+    log.warn("configuration rolled back by itself", fields);
   else log.info(`configuration ${outcome}`, fields);
 }
 
 /**
- * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
- * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
+ * Old generations that drain at the same time. A candidate that finds so many waits until one of
+ * them has closed, at the latest at its drain deadline: what is under way is not cut for the sake
+ * of an edit, and edits cannot pile up without end.
  */
 export const MAX_DRAINING = 8;

@@ -47,10 +47,18 @@ export class Attempts {
 
   /** The result of a canary, not reported yet. */
   canaryResult({ end, generation, reason }: CanaryEnded<Generation, Waiting>): ApplyResult {
-    return { ...this.#result(end, generation.snapshot.digest, []), generation: generation.number, reason };
+    return {
+      ...this.#result(end, generation.snapshot.digest, []),
+      generation: generation.number,
+      reason,
+    };
   }
 
-  #result(outcome: ApplyOutcome, digest: string | undefined, findings: readonly Finding[]): ApplyResult {
+  #result(
+    outcome: ApplyOutcome,
+    digest: string | undefined,
+    findings: readonly Finding[],
+  ): ApplyResult {
     return { outcome, atMs: this.#clock.now(), digest, generation: undefined, findings };
   }
 

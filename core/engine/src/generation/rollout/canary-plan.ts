@@ -20,13 +20,15 @@ const LONGEST_MS = 7 * 86_400_000;
 /** Reads a plan. Throws `invalid_field` with the words that are wrong. */
 export function readPlan(words: CanaryWords): CanaryPlan {
   const share = percentOf(words.share);
-  if (share === undefined || share === 0) throw wrong("share", `${words.share} is no share: write one such as 5%.`);
+  if (share === undefined || share === 0)
+    throw wrong("share", `${words.share} is no share: write one such as 5%.`);
   const forMs = parseDuration(words.for ?? DEFAULT_FOR);
   if (forMs === undefined || forMs < 1_000 || forMs > LONGEST_MS) {
     throw wrong("for", `${words.for} is no time from 1s to 7d: write one such as 10m.`);
   }
   const minRequests = words.minRequests ?? DEFAULT_MIN_REQUESTS;
-  if (!Number.isSafeInteger(minRequests) || minRequests < 0) throw wrong("min_requests", "It is a whole number, 0 or more.");
+  if (!Number.isSafeInteger(minRequests) || minRequests < 0)
+    throw wrong("min_requests", "It is a whole number, 0 or more.");
   return { share, forMs, minRequests, abortIf: abortIfOf(words.abortIf ?? DEFAULT_ABORT_IF) };
 }
 

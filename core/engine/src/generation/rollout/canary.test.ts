@@ -15,7 +15,13 @@ function generation(number: number): Generation {
   const snapshot = snapshotOf({ digest: `digest-${number}` });
   const guardrails = { find: () => undefined, list: () => [] };
   const authority = {} as Authority;
-  const parts = { routes: new RouteTable<never>(), guardrails, authority, scope: new ClosingScope(fakeLog([])), shadows: [] };
+  const parts = {
+    routes: new RouteTable<never>(),
+    guardrails,
+    authority,
+    scope: new ClosingScope(fakeLog([])),
+    shadows: [],
+  };
   return new Generation(number, snapshot, parts, fakeClock());
 }
 
@@ -23,12 +29,29 @@ function start(words: Partial<Parameters<typeof readPlan>[0]> = {}) {
   const ends: string[] = [];
   const live = generation(1);
   const plan = readPlan({ share: "25%", for: "10m", minRequests: 4, ...words });
-  const canary = startCanary(generation(2), live, plan, 0, (verdict) => void ends.push(endOf([verdict]).join(": ")));
-  const serve = (count: number, failed = 0, attempts: readonly Attempt[] = [], keys = ["a", "b", "c"]): void => {
+  const canary = startCanary(
+    generation(2),
+    live,
+    plan,
+    0,
+    (verdict) => void ends.push(endOf([verdict]).join(": ")),
+  );
+  const serve = (
+    count: number,
+    failed = 0,
+    attempts: readonly Attempt[] = [],
+    keys = ["a", "b", "c"],
+  ): void => {
     for (let index = 0; index < count; index += 1) {
       const failure = index < failed ? new GatewayError("upstream_unreachable", "No.") : undefined;
       const identity = fakeIdentity({ keyId: keys[index % keys.length] ?? "" });
-      canary.tally.add({ startedAtMs: Date.UTC(2026, 0, 1), failure, reply: undefined, attempts, identity });
+      canary.tally.add({
+        startedAtMs: Date.UTC(2026, 0, 1),
+        failure,
+        reply: undefined,
+        attempts,
+        identity,
+      });
     }
   };
   return { canary, live, ends, serve };
@@ -60,7 +83,9 @@ describe("a canary ends with", () => {
     const { ends, serve } = start();
     serve(3);
     vi.advanceTimersByTime(600_000);
-    expect(ends).toEqual(["returned: its time is over, and it had 3 of the 4 requests that it is judged by"]);
+    expect(ends).toEqual([
+      "returned: its time is over, and it had 3 of the 4 requests that it is judged by",
+    ]);
     const enough = start({ minRequests: 0 });
     vi.advanceTimersByTime(600_000);
     expect(enough.ends).toEqual(["promoted: its time is over"]);
@@ -78,7 +103,9 @@ describe("a canary ends with", () => {
   it("a rollback when requests wait too long for content", () => {
     const { ends, serve } = start({ abortIf: "p99>2s", minRequests: 16 });
     serve(16, 0, [fakeAttempt({ firstContentAtMs: Date.UTC(2026, 0, 1) + 3_000 })]);
-    expect(ends).toEqual(["returned: one in a hundred of its requests waited more than 2000 ms for content"]);
+    expect(ends).toEqual([
+      "returned: one in a hundred of its requests waited more than 2000 ms for content",
+    ]);
   });
 
   it("no rollback while failures and waits come from a single key (I9)", () => {
@@ -121,6 +148,9 @@ describe("a plan", () => {
       minRequests: 20,
       abortIf: { errorRate: 0.05, p99Ms: undefined },
     });
-    expect(readPlan({ share: "12.5%", abortIf: "error_rate>1% or p99>20s" }).abortIf).toEqual({ errorRate: 0.01, p99Ms: 20_000 });
+    expect(readPlan({ share: "12.5%", abortIf: "error_rate>1% or p99>20s" }).abortIf).toEqual({
+      errorRate: 0.01,
+      p99Ms: 20_000,
+    });
   });
 });

@@ -37,7 +37,9 @@ export interface Canary {
   readonly tally: Tally;
   /** The generation of all other keys. */
   readonly liveTally: Tally;
-  /** Whether a key belongs to the share. A hash decides, so that the answer for a key never changes. */
+  /**
+   * Whether a key belongs to the share. A hash decides, so that the answer for a key never changes.
+   */
   has(presented: string): boolean;
   /** Ends its clock. */
   stop(): void;
@@ -67,7 +69,10 @@ export function startCanary(
   const change = { from: live.snapshot, to: generation.snapshot };
   const tally = new Tally(
     () => {
-      const fault = tally.requests >= minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
+      const fault =
+        tally.requests >= minRequests
+          ? faultOf(plan, tally, tally.requests % P99_EVERY === 0)
+          : undefined;
       if (fault !== undefined) judge("fault", fault);
     },
     (counted) => evidenceOf(counted, change),
@@ -75,7 +80,10 @@ export function startCanary(
   const liveTally = new Tally();
   const others = live.tally;
   generation.tally = tally;
-  live.tally = others === undefined ? liveTally : { add: (counted) => [others, liveTally].forEach((one) => one.add(counted)) };
+  live.tally =
+    others === undefined
+      ? liveTally
+      : { add: (counted) => [others, liveTally].forEach((one) => one.add(counted)) };
   const timer = setTimeout(() => {
     const fault = tally.requests < minRequests ? undefined : faultOf(plan, tally, true);
     if (fault === undefined) judge("time", TIME_IS_OVER);
@@ -88,18 +96,24 @@ export function startCanary(
     live.tally = others;
   };
   const has = (presented: string): boolean =>
-    createHash("sha256").update(digest).update("\0").update(presented).digest().readUInt32BE(0) < plan.share * HASHED;
+    createHash("sha256").update(digest).update("\0").update(presented).digest().readUInt32BE(0) <
+    plan.share * HASHED;
   return { generation, plan, beganAtMs: nowMs, tally, liveTally, has, stop };
 }
 
 /** The decision of one or several processes. A canary with too few requests is rolled back. */
-export function endOf(verdicts: readonly [CanaryVerdict, ...CanaryVerdict[]]): readonly [CanaryEnd, string] {
+export function endOf(
+  verdicts: readonly [CanaryVerdict, ...CanaryVerdict[]],
+): readonly [CanaryEnd, string] {
   const fault = verdicts.find(({ kind }) => kind === "fault");
   if (fault !== undefined) return ["returned", fault.reason];
   const [{ minRequests }] = verdicts;
   const requests = verdicts.reduce((total, verdict) => total + verdict.requests, 0);
   if (requests >= minRequests) return ["promoted", TIME_IS_OVER];
-  return ["returned", `${TIME_IS_OVER}, and it had ${requests} of the ${minRequests} requests that it is judged by`];
+  return [
+    "returned",
+    `${TIME_IS_OVER}, and it had ${requests} of the ${minRequests} requests that it is judged by`,
+  ];
 }
 
 function faultOf({ abortIf }: CanaryPlan, tally: Tally, looksAtWaits: boolean): string | undefined {

@@ -10,7 +10,10 @@ import type { RolloutContents } from "./state/model.ts";
 /** Contents that run instead of the files. */
 export interface PinnedConfig {
   readonly texts: FileTexts;
-  /** Absent: the contents of files that were edited since, and no request asked for the edit to apply. */
+  /**
+   * Absent: the contents of files that were edited since, and no request asked for the edit to
+   * apply.
+   */
   readonly contentsOf?: number;
   /** The files that these contents replaced. The contents stay while the files are unchanged. */
   readonly onDisk: string;
@@ -45,7 +48,12 @@ export interface EditContents extends RolloutContents {
 
 /** The contents of a candidate. */
 export function contentsOf({ opened, held }: EditSource): EditContents {
-  return { isPinned: held !== undefined, held, texts: textsOf(opened), onDisk: digestAsRead(opened) };
+  return {
+    isPinned: held !== undefined,
+    held,
+    texts: textsOf(opened),
+    onDisk: digestAsRead(opened),
+  };
 }
 
 /** The contents that run instead of the files; `undefined` where the files apply. */

@@ -1,4 +1,7 @@
-/** Carries out the effects of the rollout: makes candidates, swaps, drains, and runs the clock of a canary. */
+/**
+ * Carries out the effects of the rollout: makes candidates, swaps, drains, and runs the clock of a
+ * canary.
+ */
 
 import type { Generation } from "../generation.ts";
 import type { ProcessParts } from "../parts.ts";
@@ -12,7 +15,9 @@ import type { CanaryEnded, RolloutEffect, RolloutEvent } from "./state/model.ts"
 
 type Event = RolloutEvent<Generation, Waiting>;
 type Effect = RolloutEffect<Generation, Waiting>;
-type Handlers = { readonly [T in Effect["type"]]: (effect: Extract<Effect, { readonly type: T }>) => void };
+type Handlers = {
+  readonly [T in Effect["type"]]: (effect: Extract<Effect, { readonly type: T }>) => void;
+};
 
 /** What the effects need of the rollout. */
 export interface EffectParts {
@@ -41,7 +46,9 @@ export class RolloutEffects {
     serve: ({ generation, previous, isJudged }) => this.#serve(generation, previous, isJudged),
     drain: ({ generation, timeoutOf }) => {
       const timeoutMs = timeoutOf?.snapshot.server.drainTimeoutMs ?? this.stopTimeoutMs;
-      this.draining.add(generation, timeoutMs, () => this.#parts.dispatch({ type: "drained", generation }));
+      this.draining.add(generation, timeoutMs, () =>
+        this.#parts.dispatch({ type: "drained", generation }),
+      );
     },
     discard: ({ generation }) => void generation.drain(0),
     "begin-canary": (effect) => this.#beginCanary(effect),
@@ -105,10 +112,16 @@ export class RolloutEffects {
     onServe?.(generation);
   }
 
-  #beginCanary({ generation, live, plan }: Extract<Effect, { readonly type: "begin-canary" }>): void {
+  #beginCanary({
+    generation,
+    live,
+    plan,
+  }: Extract<Effect, { readonly type: "begin-canary" }>): void {
     const { process, dispatch } = this.#parts;
     this.#count(generation);
-    this.#canary = startCanary(generation, live, plan, process.clock.now(), (verdict) => dispatch({ type: "verdict", verdict }));
+    this.#canary = startCanary(generation, live, plan, process.clock.now(), (verdict) =>
+      dispatch({ type: "verdict", verdict }),
+    );
   }
 
   #endCanary(effect: CanaryEnded<Generation, Waiting>): void {

@@ -1,4 +1,7 @@
-/** Reading configurations in a process that serves: in slices with its traffic, and no text is parsed twice while it stays the same. */
+/**
+ * Reading configurations in a process that serves: in slices with its traffic, and no text is
+ * parsed twice while it stays the same.
+ */
 
 import { resolve } from "node:path";
 import { GatewayError } from "@sluice/contract";
@@ -40,7 +43,9 @@ export class ConfigReader {
 
   /** The files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
   overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
-    const texts = new Map(Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]));
+    const texts = new Map(
+      Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]),
+    );
     const opened = openConfig({ ...this.#place, source: overlaidSource(texts) });
     for (const [path, text] of texts) {
       if (text === null || opened.documents.includes(path)) continue;

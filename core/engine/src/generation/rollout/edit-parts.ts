@@ -18,7 +18,10 @@ export interface EditParts {
   readonly log: Log;
 }
 
-/** Contents that a start began with, and what the files were on disk where the contents stay as long as these do. */
+/**
+ * Contents that a start began with, and what the files were on disk where the contents stay as long
+ * as these do.
+ */
 export interface StartedWith {
   readonly texts: FileTexts;
   readonly contentsOf: number;
@@ -29,6 +32,9 @@ export interface StartedWith {
 export interface EditStatus extends ManagerStatus {
   /** The origin of the live generation. */
   readonly entry: HistoryEntry | undefined;
-  /** Files that differ from what runs: after a refused edit, a rollback, a start from the last good one. */
+  /**
+   * Files that differ from what runs: after a refused edit, a rollback, a start from the last good
+   * one.
+   */
   readonly drift: readonly DriftedFile[];
 }

@@ -1,4 +1,7 @@
-/** Edits of the configuration: files that were saved, requests to reload or to roll back, and what other workers run. */
+/**
+ * Edits of the configuration: files that were saved, requests to reload or to roll back, and what
+ * other workers run.
+ */
 
 import { resolve } from "node:path";
 import { type ConfigWatch, watchConfig } from "../../config/files/watch.ts";
@@ -11,7 +14,13 @@ import { digestAsRead, digestOnDisk, driftOf } from "../history/file-texts.ts";
 import type { FileTexts, HistoryEntry } from "../history/history.ts";
 import type { ApplyOptions, ApplyResult, EditPort } from "./apply.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
-import { type Candidate, contentsOf, type EditSource, type PinnedConfig, pinnedBy } from "./candidate.ts";
+import {
+  type Candidate,
+  contentsOf,
+  type EditSource,
+  type PinnedConfig,
+  pinnedBy,
+} from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
 import type { EditParts, EditStatus } from "./edit-parts.ts";
 import { type HandedOver, type ReadingOptions, Readings } from "./readings.ts";
@@ -19,7 +28,10 @@ import { type Review, reviewOf } from "./review.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";
 import { obstacleOf } from "./widens-access.ts";
 
-/** The debounce while older generations drain: a burst of saves makes few generations, and its last edit is live within a second. */
+/**
+ * The debounce while older generations drain: a burst of saves makes few generations, and its last
+ * edit is live within a second.
+ */
 const BUSY_DEBOUNCE_MS = 500;
 const CALM_DEBOUNCE_MS = 100;
 
@@ -33,12 +45,19 @@ export class ConfigEdits implements EditPort {
   readonly #closing = new AbortController();
   #opened: OpenedConfig;
 
-  /** Begins to watch. `first` is the result of the start, which applied `source`; `opened` are the files as they were read. */
+  /**
+   * Begins to watch. `first` is the result of the start, which applied `source`; `opened` are the
+   * files as they were read.
+   */
   constructor(parts: EditParts, first: ApplyResult, source: EditSource, opened: OpenedConfig) {
     const { manager, log } = parts;
     this.#parts = parts;
     this.#reader = new ConfigReader(parts.place, parts.definitions);
-    this.#readings = new Readings({ log, closing: this.#closing.signal, begin: () => manager.beginReading() });
+    this.#readings = new Readings({
+      log,
+      closing: this.#closing.signal,
+      begin: () => manager.beginReading(),
+    });
     this.#history = new EditHistory({ ...parts, live: () => manager.live?.snapshot });
     this.#history.add(first, source);
     this.#opened = opened;
@@ -53,11 +72,17 @@ export class ConfigEdits implements EditPort {
   }
 
   /** Generations, newest last, and the last attempts of this process. */
-  get history(): { readonly entries: readonly HistoryEntry[]; readonly attempts: readonly ApplyResult[] } {
+  get history(): {
+    readonly entries: readonly HistoryEntry[];
+    readonly attempts: readonly ApplyResult[];
+  } {
     return { entries: this.#parts.history.entries, attempts: this.#history.attempts };
   }
 
-  /** Reads the files again and applies them, as a canary where `canary` is given. `force`: a digest that the shrink guard refused. */
+  /**
+   * Reads the files again and applies them, as a canary where `canary` is given. `force`: a digest
+   * that the shrink guard refused.
+   */
   reload(force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
     return this.#readFiles({ isAsked: true, force, canary, author });
   }
@@ -67,7 +92,10 @@ export class ConfigEdits implements EditPort {
     return this.#readFiles({ isAsked: false });
   }
 
-  /** Applies another worker's generation under the same number. `undefined`: it runs here already, or an edit is under way. */
+  /**
+   * Applies another worker's generation under the same number. `undefined`: it runs here already,
+   * or an edit is under way.
+   */
   async follow(generation: number, digest: string): Promise<ApplyResult | undefined> {
     const { manager, history } = this.#parts;
     const { live } = manager;
@@ -78,7 +106,12 @@ export class ConfigEdits implements EditPort {
       const opened = this.#reader.held(texts);
       const resolved = await this.#reader.resolve(opened);
       const force = resolved.snapshot?.digest;
-      return { result: this.#apply({ opened, origin: entry.origin, held, force, number: generation }, resolved) };
+      return {
+        result: this.#apply(
+          { opened, origin: entry.origin, held, force, number: generation },
+          resolved,
+        ),
+      };
     });
   }
 
@@ -93,14 +126,17 @@ export class ConfigEdits implements EditPort {
     this.#history.addCanary(result, source);
   }
 
-  /** Checks the files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
+  /**
+   * Checks the files, some of them replaced by texts, or removed by a null. Throws `invalid_field`.
+   */
   review(files: Readonly<Record<string, string | null>>): Review {
     return reviewOf(this.#reader.overlaid(files), this.#parts.definitions, this.#parts.manager);
   }
 
   /**
-   * Applies the contents of an older generation as a new one, without the shrink guard. The files stay unchanged.
-   * Without a number: the newest one before what runs that differs from it. Throws `not_found`.
+   * Applies the contents of an older generation as a new one, without the shrink guard. The files
+   * stay unchanged. Without a number: the newest one before what runs that differs from it. Throws
+   * `not_found`.
    */
   rollback(generation?: number, author?: string): Promise<ApplyResult> {
     return this.#readEarlier(generation, { author });
@@ -117,19 +153,31 @@ export class ConfigEdits implements EditPort {
     await this.#parts.history.flush();
   }
 
-  #readEarlier(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {
+  #readEarlier(
+    generation: number | undefined,
+    { author, fault }: Pick<Candidate, "author" | "fault">,
+  ): Promise<ApplyResult> {
     return this.#readings.run(async () => {
       const { history, manager, definitions } = this.#parts;
       const target = rollbackTarget(history.entries, this.#history.entry, generation);
-      // An operator rolls back from the files on disk; an automatic rollback from those that were read, and a save since then applies.
+      // An operator rolls back from the files on disk; an automatic rollback from those that were
+      // read, and a save since then applies.
       const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
-      const held = { texts: keptTexts(this.#parts, target.generation), contentsOf: target.generation, onDisk };
+      const held = {
+        texts: keptTexts(this.#parts, target.generation),
+        contentsOf: target.generation,
+        onDisk,
+      };
       const opened = this.#reader.held(held.texts);
       const resolved = await this.#reader.resolve(opened);
-      const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
-      if (obstacle !== undefined) return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
+      const obstacle =
+        fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
+      if (obstacle !== undefined)
+        return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
       const force = resolved.snapshot?.digest;
-      return { result: this.#apply({ opened, origin: "rollback", held, force, author, fault }, resolved) };
+      return {
+        result: this.#apply({ opened, origin: "rollback", held, force, author, fault }, resolved),
+      };
     });
   }
 
@@ -146,7 +194,9 @@ export class ConfigEdits implements EditPort {
         const renewed = this.#reader.held(held.texts);
         const origin = held.contentsOf === undefined ? "files" : "rollback";
         const resolved = resolveSnapshot(renewed, this.#parts.definitions.all);
-        return { result: this.#apply({ opened: renewed, origin, held, isRefresh: true }, resolved) };
+        return {
+          result: this.#apply({ opened: renewed, origin, held, isRefresh: true }, resolved),
+        };
       }
       const { force, canary, author } = reading;
       const resolved = await this.#reader.resolve(opened);
@@ -160,12 +210,19 @@ export class ConfigEdits implements EditPort {
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const findings = checkCandidate(resolved, definitions);
-      return this.#history.add(manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)), candidate);
+      return this.#history.add(
+        manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)),
+        candidate,
+      );
     }
-    const result = this.#history.add(await manager.apply(resolved.snapshot, applyOptions(candidate)), candidate);
+    const result = this.#history.add(
+      await manager.apply(resolved.snapshot, applyOptions(candidate)),
+      candidate,
+    );
     await history.flush();
     // Another generation runs by now. It is refreshed instead, because a secret may have changed.
-    if (isRefresh === true && result.outcome === "superseded") void this.catchUp().catch(() => undefined);
+    if (isRefresh === true && result.outcome === "superseded")
+      void this.catchUp().catch(() => undefined);
     return result;
   }
 
@@ -176,7 +233,11 @@ export class ConfigEdits implements EditPort {
 }
 
 /** Watches files. `catchUp` applies what was saved. */
-function watchEdits(paths: readonly string[], { manager, log }: EditParts, catchUp: () => Promise<ApplyResult>): ConfigWatch {
+function watchEdits(
+  paths: readonly string[],
+  { manager, log }: EditParts,
+  catchUp: () => Promise<ApplyResult>,
+): ConfigWatch {
   return watchConfig({
     paths,
     debounceMs: () => (manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
@@ -190,14 +251,23 @@ function watchEdits(paths: readonly string[], { manager, log }: EditParts, catch
 function keptTexts({ place, history }: EditParts, generation: number): FileTexts {
   const texts = history.textsOf(generation);
   if (texts?.has(resolve(place.cwd, place.path)) === true) return texts;
-  throw notFound(`The files of generation ${generation} are not kept, or belong to another gateway file.`);
+  throw notFound(
+    `The files of generation ${generation} are not kept, or belong to another gateway file.`,
+  );
 }
 
-/** The contents that stay although a watched file changed: edits apply on request only, or the change is another one, such as a secret. */
-function heldAgainst(opened: OpenedConfig, { contents, live }: EditParts["manager"]): PinnedConfig | undefined {
+/**
+ * The contents that stay although a watched file changed: edits apply on request only, or the
+ * change is another one, such as a secret.
+ */
+function heldAgainst(
+  opened: OpenedConfig,
+  { contents, live }: EditParts["manager"],
+): PinnedConfig | undefined {
   const held = pinnedBy(contents);
   if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
-  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined) return undefined;
+  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined)
+    return undefined;
   return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
 }
 
@@ -207,6 +277,10 @@ function applyOptions(candidate: Candidate): ApplyOptions {
   const hasServed = origin === "rollback" || number !== undefined;
   const back = fault && { replaces: fault.generation, reason: fault.reason };
   const by = fault === undefined ? author : AUTO_ROLLBACK.name;
-  const what = { source: candidate, contents: contentsOf(candidate), ...(isRefresh === true && { isRefresh }) };
+  const what = {
+    source: candidate,
+    contents: contentsOf(candidate),
+    ...(isRefresh === true && { isRefresh }),
+  };
   return { force, canary, hasServed, author: by, number, ...back, ...what };
 }

@@ -1,4 +1,7 @@
-/** The ends of requests by key: a verdict on an edit needs failures that a single client cannot cause. */
+/**
+ * The ends of requests by key: a verdict on an edit needs failures that a single client cannot
+ * cause.
+ */
 
 import { isModelOf, neverConnected, requestDigest } from "@sluice/runtime";
 import { isGatewayError } from "@sluice/contract";
@@ -53,8 +56,9 @@ export class EndedByKey {
   }
 
   /**
-   * Whether more than this share failed, and one key alone did not bring that about: the share is exceeded without the key that has
-   * most failures, too, or there is one key and its bodies differ.
+   * Whether more than this share failed, and one key alone did not bring that about: the share is
+   * exceeded without the key that has most failures, too, or there is one key and its bodies
+   * differ.
    */
   exceeds(share: number): boolean {
     if (this.requests === 0 || this.errors / this.requests <= share) return false;
@@ -71,7 +75,11 @@ export class EndedByKey {
   }
 
   /** Failures that no request can choose are of no key. */
-  #split(): { readonly others: Pick<Ends, "requests" | "errors">; readonly worst: Ends | undefined; readonly keys: number } {
+  #split(): {
+    readonly others: Pick<Ends, "requests" | "errors">;
+    readonly worst: Ends | undefined;
+    readonly keys: number;
+  } {
     let worst: Ends | undefined;
     let keys = 0;
     for (const [key, ends] of this.#byKey) {
@@ -79,7 +87,10 @@ export class EndedByKey {
       keys += 1;
       if (worst === undefined || ends.errors > worst.errors) worst = ends;
     }
-    const others = { requests: this.requests - (worst?.requests ?? 0), errors: this.errors - (worst?.errors ?? 0) };
+    const others = {
+      requests: this.requests - (worst?.requests ?? 0),
+      errors: this.errors - (worst?.errors ?? 0),
+    };
     return { others, worst, keys };
   }
 
@@ -95,15 +106,23 @@ export class EndedByKey {
   }
 }
 
-/** Whether a request ended with a status from 500 on; a stream that broke did. A client that left has not failed. */
+/**
+ * Whether a request ended with a status from 500 on; a stream that broke did. A client that left
+ * has not failed.
+ */
 export function hasFailed({ failure, reply, signal }: Counted): boolean {
-  if (signal?.aborted === true && isGatewayError(signal.reason) && signal.reason.code === "client_closed") return false;
+  if (
+    signal?.aborted === true &&
+    isGatewayError(signal.reason) &&
+    signal.reason.code === "client_closed"
+  )
+    return false;
   return (failure?.status ?? reply?.status ?? 0) >= 500;
 }
 
 /**
- * A request as evidence about an edit from one snapshot to another. The upstream's own 5xx say nothing of an edit that left
- * their target as it was.
+ * A request as evidence about an edit from one snapshot to another. The upstream's own 5xx say
+ * nothing of an edit that left their target as it was.
  */
 export function evidenceOf(
   counted: Counted,
@@ -111,14 +130,18 @@ export function evidenceOf(
 ): EndedRequest {
   const key = counted.identity?.keyId ?? "";
   const last = counted.attempts.at(-1);
-  const isOwn = (last?.upstreamStatus ?? 0) >= 500 && change !== undefined && isSameTarget(counted, change);
+  const isOwn =
+    (last?.upstreamStatus ?? 0) >= 500 && change !== undefined && isSameTarget(counted, change);
   if (!hasFailed(counted) || isOwn) return { key, isError: false, isForced: false, body: "" };
   const isForced = last?.error !== undefined && neverConnected(last.error);
   return { key, isError: true, isForced, body: requestDigest(counted.request) };
 }
 
 /** Whether the target of the last attempt is called for its model in both, and in the same way. */
-function isSameTarget({ attempts }: Counted, { from, to }: { readonly from: Snapshot; readonly to: Snapshot }): boolean {
+function isSameTarget(
+  { attempts }: Counted,
+  { from, to }: { readonly from: Snapshot; readonly to: Snapshot },
+): boolean {
   const { target, model } = attempts.at(-1) ?? {};
   if (target === undefined || model === undefined) return false;
   const calleeIn = ({ providers }: Snapshot): string | undefined => {
@@ -127,8 +150,13 @@ function isSameTarget({ attempts }: Counted, { from, to }: { readonly from: Snap
   };
   const targetsIn = ({ models }: Snapshot): readonly string[] =>
     (models.find(({ id }) => id === model.entry)?.targets ?? [])
-      .filter(({ provider, model: pattern }) => provider === target.provider && isModelOf(pattern, target.model))
+      .filter(
+        ({ provider, model: pattern }) =>
+          provider === target.provider && isModelOf(pattern, target.model),
+      )
       .map(({ model: pattern }) => pattern);
   const before = targetsIn(from);
-  return targetsIn(to).some((pattern) => before.includes(pattern)) && calleeIn(from) === calleeIn(to);
+  return (
+    targetsIn(to).some((pattern) => before.includes(pattern)) && calleeIn(from) === calleeIn(to)
+  );
 }

@@ -1,4 +1,6 @@
-/** Makes candidates: reviews the contents, waits for room, builds a generation and runs its tests. */
+/**
+ * Makes candidates: reviews the contents, waits for room, builds a generation and runs its tests.
+ */
 
 import type { Finding } from "../../config/finding.ts";
 import { TimeSlices } from "../../config/files/slices.ts";
@@ -8,7 +10,13 @@ import { buildFindings } from "../build-error.ts";
 import { coldChanges } from "../cold.ts";
 import { buildGeneration, type Generation } from "../generation.ts";
 import type { ProcessParts } from "../parts.ts";
-import { type ApplyOptions, MAX_DRAINING, type Preflight, type Tested, type Waiting } from "./apply.ts";
+import {
+  type ApplyOptions,
+  MAX_DRAINING,
+  type Preflight,
+  type Tested,
+  type Waiting,
+} from "./apply.ts";
 import type { Draining } from "./draining.ts";
 import { isForced, shrinkage } from "./shrink-guard.ts";
 import type { RolloutEvent } from "./state/model.ts";
@@ -48,7 +56,10 @@ export class CandidateMaker {
     return [...coldChanges(live, snapshot), ...own, ...shrunk];
   }
 
-  /** Makes and tests a candidate. The result is an event of the rollout. Rejects when the tests cannot run. */
+  /**
+   * Makes and tests a candidate. The result is an event of the rollout. Rejects when the tests
+   * cannot run.
+   */
   async make({ snapshot, options }: Waiting): Promise<RolloutEvent<Generation, Waiting>> {
     const { process, numberOf } = this.#parts;
     const findings = this.review(snapshot, options.force);
@@ -58,7 +69,11 @@ export class CandidateMaker {
     await slices.pauseIfOver();
     let generation: Generation;
     try {
-      generation = await buildGeneration(process, snapshot, options.number ?? numberOf(snapshot.digest));
+      generation = await buildGeneration(
+        process,
+        snapshot,
+        options.number ?? numberOf(snapshot.digest),
+      );
     } catch (error) {
       return { type: "failed", outcome: "refused", findings: buildFindings(snapshot, error) };
     }
@@ -66,7 +81,9 @@ export class CandidateMaker {
     const { failures, isCut } = await this.#test(generation, options);
     if (failures.length === 0 && !isCut) return { type: "built", generation };
     await generation.drain(0);
-    return failures.length > 0 ? { type: "failed", outcome: "refused", findings: failures } : SUPERSEDED;
+    return failures.length > 0
+      ? { type: "failed", outcome: "refused", findings: failures }
+      : SUPERSEDED;
   }
 
   /** Ends the waits and the tests of the candidate in the making. */
@@ -92,11 +109,15 @@ export class CandidateMaker {
     }
   }
 
-  /** Waits until another generation may live. Resolves with false when the candidate was overtaken. */
+  /**
+   * Waits until another generation may live. Resolves with false when the candidate was overtaken.
+   */
   async #hasRoom(): Promise<boolean> {
     const { draining, isOvertaken, process } = this.#parts;
     if (draining.size >= MAX_DRAINING) {
-      process.log.warn("an edit waits until one of the old generations has drained", { draining: draining.size });
+      process.log.warn("an edit waits until one of the old generations has drained", {
+        draining: draining.size,
+      });
     }
     while (draining.size >= MAX_DRAINING && !isOvertaken()) {
       const overtaken = new Promise<void>((resolve) => (this.#onOvertaken = resolve));

@@ -44,7 +44,10 @@ export class Readings {
     this.#parts = parts;
   }
 
-  /** Runs a reading after the one before. What it applies is handed to the manager before the next one begins. */
+  /**
+   * Runs a reading after the one before. What it applies is handed to the manager before the next
+   * one begins.
+   */
   run(read: () => Promise<HandedOver>): Promise<ApplyResult> {
     const { begin, closing, log } = this.#parts;
     const end = begin();
@@ -58,8 +61,9 @@ export class Readings {
   }
 
   /**
-   * Reads the files, or joins the reading that is under way: it ends with a look whether the files are still what was read, so it also
-   * answers callers that ask before its end. `read` calls `onRead` when no caller can join any more.
+   * Reads the files, or joins the reading that is under way: it ends with a look whether the files
+   * are still what was read, so it also answers callers that ask before its end. `read` calls
+   * `onRead` when no caller can join any more.
    */
   files(
     options: ReadingOptions,
@@ -67,7 +71,12 @@ export class Readings {
   ): Promise<ApplyResult> {
     const current = this.#ofFiles;
     const { canary, force, isAsked, author } = options;
-    if (current !== undefined && current.force === force && current.canary === undefined && canary === undefined) {
+    if (
+      current !== undefined &&
+      current.force === force &&
+      current.canary === undefined &&
+      canary === undefined
+    ) {
       current.isAsked ||= isAsked;
       current.author ??= author;
       return current.result;

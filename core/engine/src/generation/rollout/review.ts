@@ -18,13 +18,26 @@ export interface Review {
 }
 
 /** Reviews contents that were read. */
-export function reviewOf(opened: OpenedConfig, definitions: Definitions, manager: GenerationManager): Review {
+export function reviewOf(
+  opened: OpenedConfig,
+  definitions: Definitions,
+  manager: GenerationManager,
+): Review {
   const resolved = resolveSnapshot(opened, definitions.all);
   const { snapshot } = resolved;
   if (snapshot === undefined) {
-    const known = withoutUnloaded(checkCandidate(resolved, definitions), manager.live?.snapshot, opened.plugins);
+    const known = withoutUnloaded(
+      checkCandidate(resolved, definitions),
+      manager.live?.snapshot,
+      opened.plugins,
+    );
     return { digest: undefined, isUnchanged: false, findings: known, snapshot };
   }
   const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
-  return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
+  return {
+    digest: snapshot.digest,
+    isUnchanged,
+    findings: isUnchanged ? [] : manager.review(snapshot),
+    snapshot,
+  };
 }

@@ -12,7 +12,11 @@ let watch: RolloutMonitor;
 let faults: RolloutFault[];
 
 const generationOf = (number: number, digest = `digest-${number}`): Generation =>
-  ({ number, snapshot: { digest }, tally: undefined as Counter | undefined }) as unknown as Generation;
+  ({
+    number,
+    snapshot: { digest },
+    tally: undefined as Counter | undefined,
+  }) as unknown as Generation;
 
 interface EndParts {
   readonly keys?: readonly string[];
@@ -25,7 +29,8 @@ interface EndParts {
 function end(generation: Generation, requests: number, errors = 0, parts: EndParts = {}): void {
   const { keys = ["a", "b", "c", "d"], attempts = [], body, signal } = parts;
   for (let index = 0; index < requests; index += 1) {
-    const failure = index >= requests - errors ? new GatewayError("upstream_unreachable", "no") : undefined;
+    const failure =
+      index >= requests - errors ? new GatewayError("upstream_unreachable", "no") : undefined;
     const identity = fakeIdentity({ keyId: keys[index % keys.length] ?? "" });
     const request = fakeRequest({ model: "m", user: body ?? String(index) });
     const counted = { startedAtMs: 0, failure, reply: undefined, attempts, identity, request };
@@ -58,7 +63,12 @@ describe("the rollout monitor", () => {
     end(next, 1, 1);
     const reason = "11 of the first 20 requests of generation 2 failed, of the 50 before 2";
     expect(faults).toEqual([{ generation: 2, previous: 1, reason }]);
-    expect(watch.judged).toMatchObject({ generation: 2, requests: 20, errors: 11, before: { requests: 50, errors: 2 } });
+    expect(watch.judged).toMatchObject({
+      generation: 2,
+      requests: 20,
+      errors: 11,
+      before: { requests: 50, errors: 2 },
+    });
   });
 
   it("accepts as many failures as its settings allow", () => {
@@ -171,10 +181,19 @@ describe("the rollout monitor", () => {
 
   it("ignores the upstream's own 5xx when the edit did not change the target", () => {
     const target = fakeTarget("p", "m");
-    const model = { id: "m", entry: "m", mode: "chat" as const, targets: [target], accessGroups: [], ownedBy: "p" };
+    const model = {
+      id: "m",
+      entry: "m",
+      mode: "chat" as const,
+      targets: [target],
+      accessGroups: [],
+      ownedBy: "p",
+    };
     const attempts = [fakeAttempt({ target, model, upstreamStatus: 500 })];
     const settings = (address: string) => ({
-      providers: [{ name: "p", use: "openai", options: { base_url: address }, timeouts: {}, connections: 1 }],
+      providers: [
+        { name: "p", use: "openai", options: { base_url: address }, timeouts: {}, connections: 1 },
+      ],
       models: [{ id: "m", targets: [{ provider: "p", model: "m" }] }],
     });
     for (const [address, found] of [

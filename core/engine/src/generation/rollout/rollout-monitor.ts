@@ -1,4 +1,7 @@
-/** Counts the requests of a new live generation, and finds whether they fail where those before it did not. */
+/**
+ * Counts the requests of a new live generation, and finds whether they fail where those before it
+ * did not.
+ */
 
 import type { Clock } from "@sluice/contract";
 import type { AutoRollbackSettings, Snapshot } from "../../config/snapshot.ts";
@@ -75,7 +78,10 @@ export class RolloutMonitor {
     };
   }
 
-  /** A generation serves all keys from now on. `isTrial`: it is judged beside the requests of the previous one. */
+  /**
+   * A generation serves all keys from now on. `isTrial`: it is judged beside the requests of the
+   * previous one.
+   */
   follow(generation: Generation, previous: Generation | undefined, isTrial: boolean): void {
     const isJudged = isTrial && previous !== undefined;
     const before = new EndedByKey();
@@ -95,7 +101,10 @@ export class RolloutMonitor {
     generation.tally = { add: (counted: Counted) => this.#count(generation, counted, change) };
   }
 
-  /** The trial is over, because the generation is left. Its requests are no measure for the next one. */
+  /**
+   * The trial is over, because the generation is left. Its requests are no measure for the next
+   * one.
+   */
   settle(): void {
     if (this.#watched === undefined) return;
     this.failing += 1;
@@ -103,7 +112,11 @@ export class RolloutMonitor {
     this.#watched = undefined;
   }
 
-  #count(generation: Generation, counted: Counted, change: { readonly from: Snapshot; readonly to: Snapshot } | undefined): void {
+  #count(
+    generation: Generation,
+    counted: Counted,
+    change: { readonly from: Snapshot; readonly to: Snapshot } | undefined,
+  ): void {
     const watched = this.#current();
     const ended = evidenceOf(counted, undefined);
     if (generation !== this.#live) {
@@ -130,7 +143,8 @@ export class RolloutMonitor {
   }
 
   #current(): Watched | undefined {
-    if (this.#watched !== undefined && this.#clock.now() > this.#watched.untilMs) this.#watched = undefined;
+    if (this.#watched !== undefined && this.#clock.now() > this.#watched.untilMs)
+      this.#watched = undefined;
     return this.#watched;
   }
 }

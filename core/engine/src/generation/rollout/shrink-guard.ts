@@ -1,4 +1,7 @@
-/** The shrink guard: edits that take so much away that they are more likely a cut-off file or a slip than a wish. */
+/**
+ * The shrink guard: edits that take so much away that they are more likely a cut-off file or a slip
+ * than a wish.
+ */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
@@ -28,11 +31,16 @@ interface Loss {
 }
 
 /**
- * What a candidate takes away: the end mark of a file, the authentication, limits, budgets or guardrails of a route that stays,
- * the credential of a provider that stays, more than half of the models, declared keys, providers or pipelines. Each finding
- * names the candidate's digest, with which it can be forced.
+ * What a candidate takes away: the end mark of a file, the authentication, limits, budgets or
+ * guardrails of a route that stays, the credential of a provider that stays, more than half of the
+ * models, declared keys, providers or pipelines. Each finding names the candidate's digest, with
+ * which it can be forced.
  */
-export function shrinkage(live: Snapshot, candidate: Snapshot, definitions: StepDefinitions): Finding[] {
+export function shrinkage(
+  live: Snapshot,
+  candidate: Snapshot,
+  definitions: StepDefinitions,
+): Finding[] {
   const end = candidate.files[0]?.end ?? { file: "", line: 1, column: 1 };
   const losses: Loss[] = [
     ...lostEndMarks(live, candidate),
@@ -69,14 +77,21 @@ export function shrinkage(live: Snapshot, candidate: Snapshot, definitions: Step
 
 /** Whether `given` names the candidate: its digest, or at least as much of it as findings show. */
 export function isForced(candidate: Snapshot, given: string | undefined): boolean {
-  return given !== undefined && given.length >= SHOWN_DIGEST && candidate.digest.startsWith(given.toLowerCase());
+  return (
+    given !== undefined &&
+    given.length >= SHOWN_DIGEST &&
+    candidate.digest.startsWith(given.toLowerCase())
+  );
 }
 
 function lostEndMarks(live: Snapshot, candidate: Snapshot): Loss[] {
   const marked = new Set(live.files.filter(({ hasEndMark }) => hasEndMark).map(({ path }) => path));
   return candidate.files
     .filter(({ path, hasEndMark }) => marked.has(path) && !hasEndMark)
-    .map(({ end }) => ({ at: end, message: "The file ended with `end_of_config: true` and no longer does: it may be cut off." }));
+    .map(({ end }) => ({
+      at: end,
+      message: "The file ended with `end_of_config: true` and no longer does: it may be cut off.",
+    }));
 }
 
 function lostGuards(live: Snapshot, candidate: Snapshot, definitions: StepDefinitions): Loss[] {
@@ -96,12 +111,18 @@ function lostGuards(live: Snapshot, candidate: Snapshot, definitions: StepDefini
         ...[...(had?.any ?? [])].filter((guard) => !guards.any.has(guard)),
         ...[...(had?.always ?? [])]
           .filter((guard) => guards.any.has(guard) && !guards.always.has(guard))
-          .map((guard) => `${guard} for some requests: the step would have a \`when\` or an \`active\``),
+          .map(
+            (guard) =>
+              `${guard} for some requests: the step would have a \`when\` or an \`active\``,
+          ),
       ];
       for (const loss of losses) routesByLoss.set(loss, [...(routesByLoss.get(loss) ?? []), route]);
     }
     const at = pipeline.steps[0]?.at ?? pipeline.at;
-    return [...routesByLoss].map(([loss, routes]) => ({ at, message: `${listed(routes)} would lose ${loss}.` }));
+    return [...routesByLoss].map(([loss, routes]) => ({
+      at,
+      message: `${listed(routes)} would lose ${loss}.`,
+    }));
   });
 }
 
@@ -113,9 +134,14 @@ interface Guards {
 
 function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): Guards {
   const wordsOf = (list: readonly StepSettings[]): ReadonlySet<string> =>
-    new Set(list.flatMap(({ use }) => guardWords(use, definitions)).map((word) => GUARDS[word] ?? word));
+    new Set(
+      list.flatMap(({ use }) => guardWords(use, definitions)).map((word) => GUARDS[word] ?? word),
+    );
   // In shadow a step refuses no request.
-  return { any: wordsOf(steps.filter(({ isShadow }) => isShadow !== true)), always: wordsOf(steps.filter(isAlways)) };
+  return {
+    any: wordsOf(steps.filter(({ isShadow }) => isShadow !== true)),
+    always: wordsOf(steps.filter(isAlways)),
+  };
 }
 
 /** Whether a step guards its route, by its name or by what it `provides`. */
@@ -124,12 +150,16 @@ export function isGuarding(use: string, definitions: StepDefinitions): boolean {
 }
 
 function guardWords(use: string, definitions: StepDefinitions): readonly string[] {
-  return [use, ...(definitions.get(use)?.order?.provides ?? [])].filter((word) => Object.hasOwn(GUARDS, word));
+  return [use, ...(definitions.get(use)?.order?.provides ?? [])].filter((word) =>
+    Object.hasOwn(GUARDS, word),
+  );
 }
 
 /** A secret's file that is gone for a moment must not switch off a provider that works. */
 function lostCredentials(live: Snapshot, candidate: Snapshot): Loss[] {
-  const working = new Set(live.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name));
+  const working = new Set(
+    live.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name),
+  );
   return candidate.providers
     .filter(({ name, missing }) => working.has(name) && missing.length > 0)
     .map(({ name, missing, at }) => ({
@@ -138,11 +168,18 @@ function lostCredentials(live: Snapshot, candidate: Snapshot): Loss[] {
     }));
 }
 
-function lostEntries(what: string, before: readonly string[], after: readonly string[], at: Position): Loss[] {
+function lostEntries(
+  what: string,
+  before: readonly string[],
+  after: readonly string[],
+  at: Position,
+): Loss[] {
   const gone = before.filter((name) => !after.includes(name));
   // Other names for as many entries are a renaming.
   if (gone.length * 2 <= before.length || after.length >= before.length) return [];
-  return [{ at, message: `${gone.length} of ${before.length} ${what} would vanish: ${listed(gone)}.` }];
+  return [
+    { at, message: `${gone.length} of ${before.length} ${what} would vanish: ${listed(gone)}.` },
+  ];
 }
 
 function listed(names: readonly string[]): string {

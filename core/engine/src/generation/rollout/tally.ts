@@ -1,4 +1,7 @@
-/** The tally of a generation that is being watched: how many of its requests failed, and how long they waited. */
+/**
+ * The tally of a generation that is being watched: how many of its requests failed, and how long
+ * they waited.
+ */
 
 import type { Counted, Counter } from "./counted.ts";
 import { EndedByKey, type EndedRequest, evidenceOf, hasFailed } from "./ended-by-key.ts";
@@ -45,12 +48,18 @@ export class Tally implements Counter {
     this.#onCounted();
   }
 
-  /** The wait for the first content, in milliseconds, that one in a hundred exceeds; `undefined` without any. */
+  /**
+   * The wait for the first content, in milliseconds, that one in a hundred exceeds; `undefined`
+   * without any.
+   */
   p99Ms(): number | undefined {
     return p99Of(this.#waits.filter((wait) => wait !== undefined).map(({ ms }) => ms));
   }
 
-  /** Whether that wait exceeds a limit, and does so without the key that waited most often beyond it, where there are several. */
+  /**
+   * Whether that wait exceeds a limit, and does so without the key that waited most often beyond
+   * it, where there are several.
+   */
   waitsExceed(limitMs: number): boolean {
     const waits = this.#waits.filter((wait) => wait !== undefined);
     const beyond = new Map<string, number>();

@@ -20,7 +20,13 @@ const definitions = new Map(["auth", "limits", "cache", "end"].map(step));
 const keyOf = (alias: string, value = alias): DeclaredKey =>
   ({ alias, key: new Secret(`env:${alias}`, value), models: [], at: AT }) as unknown as DeclaredKey;
 const guardrailOf = (name: string, mode: string): GuardrailUseSettings =>
-  ({ name, use: "words", options: {}, at: AT, settings: { mode } }) as unknown as GuardrailUseSettings;
+  ({
+    name,
+    use: "words",
+    options: {},
+    at: AT,
+    settings: { mode },
+  }) as unknown as GuardrailUseSettings;
 
 const base = {
   models: [modelOf("one", [])],
@@ -30,21 +36,34 @@ const base = {
 };
 /** Why going back from `live` to `target` must not happen by itself. */
 const why = (live: Partial<Snapshot>, target: Partial<Snapshot> = {}): string | undefined =>
-  wouldWidenAccess(snapshotOf({ ...base, ...live }), snapshotOf({ ...base, ...target }), definitions);
+  wouldWidenAccess(
+    snapshotOf({ ...base, ...live }),
+    snapshotOf({ ...base, ...target }),
+    definitions,
+  );
 
 describe("the access that a rollback would widen", () => {
   it("is nothing when the edit added or redirected, or changed an unused guardrail", () => {
     expect(why({})).toBeUndefined();
-    expect(why({ models: [modelOf("one", []), modelOf("two", [])], keys: [keyOf("ci"), keyOf("cd")] })).toBeUndefined();
-    expect(why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 5 } }, "end"])] })).toBeUndefined();
     expect(
-      why({ guardrails: [...base.guardrails] }, { guardrails: [...base.guardrails, guardrailOf("pii", "enforce")] }),
+      why({ models: [modelOf("one", []), modelOf("two", [])], keys: [keyOf("ci"), keyOf("cd")] }),
+    ).toBeUndefined();
+    expect(
+      why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 5 } }, "end"])] }),
+    ).toBeUndefined();
+    expect(
+      why(
+        { guardrails: [...base.guardrails] },
+        { guardrails: [...base.guardrails, guardrailOf("pii", "enforce")] },
+      ),
     ).toBeUndefined();
   });
 
   it("is a model, a group or a key that the edit removed, and the old value of a changed one", () => {
     expect(why({ models: [] })).toBe("would open the models one");
-    expect(why({ models: [{ ...modelOf("one", []), accessGroups: ["few"] }] })).toBe("would open the models one");
+    expect(why({ models: [{ ...modelOf("one", []), accessGroups: ["few"] }] })).toBe(
+      "would open the models one",
+    );
     expect(why({ keys: [] })).toBe("would open the keys ci");
     expect(why({ keys: [keyOf("ci", "another")] })).toBe("would open the keys ci");
   });
@@ -52,16 +71,20 @@ describe("the access that a rollback would widen", () => {
   it("is a guardrail or policy that the edit added or changed", () => {
     const more = [...base.guardrails, guardrailOf("pii", "enforce")];
     expect(why({ guardrails: more })).toBe("has not the guardrails pii as they are now");
-    expect(why({}, { guardrails: [guardrailOf("words", "shadow")] })).toBe("has not the guardrails words as they are now");
+    expect(why({}, { guardrails: [guardrailOf("words", "shadow")] })).toBe(
+      "has not the guardrails words as they are now",
+    );
     expect(why({ policies: { require: [] } as never })).toBe("has other policies");
   });
 
   it("is a route that had other guardrails, or that the edit removed", () => {
     const routes = "POST /v1/chat/completions";
-    expect(why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 1 } }, "end"])] })).toBe(
+    expect(
+      why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 1 } }, "end"])] }),
+    ).toBe(`would guard otherwise: ${routes}`);
+    expect(why({}, { pipelines: [pipelineOf(["auth", "end"])] })).toBe(
       `would guard otherwise: ${routes}`,
     );
-    expect(why({}, { pipelines: [pipelineOf(["auth", "end"])] })).toBe(`would guard otherwise: ${routes}`);
     expect(why({ pipelines: [] })).toBe(`would guard otherwise: ${routes}`);
   });
 });

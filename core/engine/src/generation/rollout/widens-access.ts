@@ -1,4 +1,7 @@
-/** Contents that would widen access. An operator may roll back to them; the automatic rollback does not. */
+/**
+ * Contents that would widen access. An operator may roll back to them; the automatic rollback does
+ * not.
+ */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
@@ -10,7 +13,10 @@ import type { RolloutFault } from "./rollout-monitor.ts";
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
-/** The finding that keeps a failing generation; `undefined` when the gateway may roll back to the one before. */
+/**
+ * The finding that keeps a failing generation; `undefined` when the gateway may roll back to the
+ * one before.
+ */
 export function obstacleOf(
   { generation, previous, reason }: RolloutFault,
   live: Generation | undefined,
@@ -30,28 +36,43 @@ export function obstacleOf(
 }
 
 /**
- * Why contents would widen access; `undefined` when no client could do more with them than now. Such contents serve no other route or
- * model, take no other key, and have every guardrail, policy and guarding step as it is now: a difference in these may be an edit that
- * closed access on purpose.
+ * Why contents would widen access; `undefined` when no client could do more with them than now.
+ * Such contents serve no other route or model, take no other key, and have every guardrail, policy
+ * and guarding step as it is now: a difference in these may be an edit that closed access on
+ * purpose.
  */
-export function wouldWidenAccess(live: Snapshot, target: Snapshot, definitions: StepDefinitions): string | undefined {
+export function wouldWidenAccess(
+  live: Snapshot,
+  target: Snapshot,
+  definitions: StepDefinitions,
+): string | undefined {
   const models = target.models.filter(({ id, accessGroups, onlyNamed }) => {
     const now = live.models.find((model) => model.id === id);
-    return now === undefined || !isSame(now.accessGroups, accessGroups) || now.onlyNamed !== onlyNamed;
+    return (
+      now === undefined || !isSame(now.accessGroups, accessGroups) || now.onlyNamed !== onlyNamed
+    );
   });
   if (models.length > 0) return `would open the models ${listed(models.map(({ id }) => id))}`;
   const keys = target.keys.filter((key) => !live.keys.some((now) => isSame(now, key)));
   if (keys.length > 0) return `would open the keys ${listed(keys.map(({ alias }) => alias))}`;
-  const guardrails = live.guardrails.filter((now) => !target.guardrails.some((guardrail) => isSame(now, guardrail)));
-  if (guardrails.length > 0) return `has not the guardrails ${listed(guardrails.map(({ name }) => name))} as they are now`;
+  const guardrails = live.guardrails.filter(
+    (now) => !target.guardrails.some((guardrail) => isSame(now, guardrail)),
+  );
+  if (guardrails.length > 0)
+    return `has not the guardrails ${listed(guardrails.map(({ name }) => name))} as they are now`;
   if (!isSame(live.policies, target.policies)) return "has other policies";
   const now = guardsOfRoutes(live, definitions);
   const then = guardsOfRoutes(target, definitions);
-  const routes = [...then].filter(([route, guards]) => !isSame(now.get(route), guards)).map(([route]) => route);
+  const routes = [...then]
+    .filter(([route, guards]) => !isSame(now.get(route), guards))
+    .map(([route]) => route);
   return routes.length > 0 ? `would guard otherwise: ${listed(routes)}` : undefined;
 }
 
-function guardsOfRoutes({ pipelines }: Snapshot, definitions: StepDefinitions): ReadonlyMap<string, unknown> {
+function guardsOfRoutes(
+  { pipelines }: Snapshot,
+  definitions: StepDefinitions,
+): ReadonlyMap<string, unknown> {
   return new Map(
     pipelines.flatMap((pipeline) => {
       const guards = guardsOf(pipeline, definitions);
@@ -61,5 +82,7 @@ function guardsOfRoutes({ pipelines }: Snapshot, definitions: StepDefinitions): 
 }
 
 function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): unknown {
-  return steps.filter(({ use }) => isGuarding(use, definitions)).map(({ index: _index, ...step }) => step);
+  return steps
+    .filter(({ use }) => isGuarding(use, definitions))
+    .map(({ index: _index, ...step }) => step);
 }

@@ -1,8 +1,18 @@
-/** The admin listener's Koa app. The master key opens every route; a read key opens three of them. */
+/**
+ * The admin listener's Koa app. The master key opens every route; a read key opens three of them.
+ */
 
 import { Router, type RouterContext } from "@koa/router";
 import Koa from "koa";
-import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/contract";
+import {
+  type Clock,
+  errorBody,
+  GatewayError,
+  isGatewayError,
+  type JsonObject,
+  type Log,
+  type Secret,
+} from "@sluice/contract";
 import type { KeyRing } from "../../resources/key-ring.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
@@ -33,7 +43,10 @@ export class TextAnswer {
 /** Answers an admin request with a JSON value, or a text with a type of its own. */
 export type AdminHandler = (request: AdminRequest) => Promise<unknown>;
 
-/** Admin routes as `METHOD /path`, with the parameters of `@koa/router`: `:name` is a segment, `*name` one or more. */
+/**
+ * Admin routes as `METHOD /path`, with the parameters of `@koa/router`: `:name` is a segment,
+ * `*name` one or more.
+ */
 export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
@@ -43,7 +56,9 @@ export interface AdminParts {
   readonly keyRing: KeyRing;
   /** Lower-case names of headers, besides `authorization`, that carry a key. */
   readonly headerNames: readonly string[];
-  /** Whether the process is shutting down: routes that read still answer, routes that change refuse. */
+  /**
+   * Whether the process is shutting down: routes that read still answer, routes that change refuse.
+   */
   readonly isStopping: () => boolean;
   /** The key for metrics and status alone; `undefined` without one. */
   readonly readKey: () => Secret | undefined;
@@ -76,11 +91,15 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   return app;
 }
 
-/** Throws for an unknown key, for a route outside the read key's, and for a change during the shutdown. */
+/**
+ * Throws for an unknown key, for a route outside the read key's, and for a change during the
+ * shutdown.
+ */
 async function authorize(ctx: Koa.Context, parts: AdminParts): Promise<void> {
   const method = ctx.method === "HEAD" ? "GET" : ctx.method;
   const isRead = isReadKey(ctx, parts);
-  if (isRead && !READABLE.has(`${method} ${ctx.path}`)) throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
+  if (isRead && !READABLE.has(`${method} ${ctx.path}`))
+    throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
   if (!isRead) await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
   if (method === "POST" && parts.isStopping()) throw shuttingDown();
 }
@@ -93,7 +112,9 @@ async function answer(ctx: RouterContext, handler: AdminHandler): Promise<void> 
 }
 
 /** Refuses a request that matches no route. `matched` are the path's routes for other methods. */
-function refuseUnmatched(ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial<RouterContext>>): never {
+function refuseUnmatched(
+  ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial<RouterContext>>,
+): never {
   const methods = new Set(ctx.matched?.flatMap((route) => route.methods));
   if (methods.size === 0)
     throw new GatewayError(
@@ -105,14 +126,26 @@ function refuseUnmatched(ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial
 }
 
 /** The routes that `server.admin.read_key` opens. */
-const READABLE: ReadonlySet<string> = new Set(["GET /metrics", "GET /config/status", "GET /deployments"]);
-const READ_KEY_REFUSAL = "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
+const READABLE: ReadonlySet<string> = new Set([
+  "GET /metrics",
+  "GET /config/status",
+  "GET /deployments",
+]);
+const READ_KEY_REFUSAL =
+  "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
 
-function isReadKey({ headers }: Koa.Context, { readKey, headerNames, keyRing }: AdminParts): boolean {
+function isReadKey(
+  { headers }: Koa.Context,
+  { readKey, headerNames, keyRing }: AdminParts,
+): boolean {
   const known = readKey();
   const key = known === undefined ? undefined : presentedKey(headers, headerNames);
   // Digests are compared, so that the duration reveals nothing about the key.
-  return known !== undefined && key !== undefined && keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal());
+  return (
+    known !== undefined &&
+    key !== undefined &&
+    keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal())
+  );
 }
 
 async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {
@@ -127,9 +160,13 @@ function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
   if (!known) log.error("an admin request failed", { path: ctx.path, error });
   const failure = known
     ? error
-    : new GatewayError("internal_error", "The gateway failed on this request. Its log has the cause.");
+    : new GatewayError(
+        "internal_error",
+        "The gateway failed on this request. Its log has the cause.",
+      );
   ctx.status = failure.status;
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
-  if (failure.retryAfterMs !== undefined) ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
+  if (failure.retryAfterMs !== undefined)
+    ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
   ctx.body = errorBody(failure);
 }

@@ -16,7 +16,10 @@ export interface AuditEntry {
 }
 
 /** Writes the line. Only the master key can change anything, so the actor is always `master`. */
-export function audit(log: Log, { action, keyId, teamId, deployment, author, fields }: AuditEntry): void {
+export function audit(
+  log: Log,
+  { action, keyId, teamId, deployment, author, fields }: AuditEntry,
+): void {
   log.info("audit", {
     actor: "master",
     action,

@@ -9,8 +9,9 @@ import { presentedKey } from "../intake/presented-key.ts";
 const REFUSAL = "The master key is missing or not valid. Send it as: Authorization: Bearer …";
 
 /**
- * Lets the master key pass, from `authorization` or from one of the named headers, as on the public listener. Throws
- * `authentication_failed` for no key, a wrong one and two different ones, and `permission_denied` for a virtual key.
+ * Lets the master key pass, from `authorization` or from one of the named headers, as on the public
+ * listener. Throws `authentication_failed` for no key, a wrong one and two different ones, and
+ * `permission_denied` for a virtual key.
  */
 export async function authenticate(
   headers: IncomingHttpHeaders,
@@ -20,10 +21,14 @@ export async function authenticate(
   const key = presentedKey(headers, names);
   const identity = key === undefined ? undefined : await keyRing.identify(key);
   if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
-  if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
+  if (identity.kind !== "master")
+    throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }
 
-/** A ring with the master key alone, for a process without a store. `masterKey` is called at each look-up, because its file may change. */
+/**
+ * A ring with the master key alone, for a process without a store. `masterKey` is called at each
+ * look-up, because its file may change.
+ */
 export function masterAlone(masterKey: () => string): Pick<KeyRing, "identify"> {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const master: Identity = Object.freeze({
@@ -37,5 +42,8 @@ export function masterAlone(masterKey: () => string): Pick<KeyRing, "identify"> 
     tags: [],
     metadata: {},
   });
-  return { identify: async (presented) => (timingSafeEqual(digest(presented), digest(masterKey())) ? master : undefined) };
+  return {
+    identify: async (presented) =>
+      timingSafeEqual(digest(presented), digest(masterKey())) ? master : undefined,
+  };
 }

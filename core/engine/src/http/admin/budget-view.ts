@@ -12,9 +12,15 @@ export interface BudgetParts {
   readonly clock: Clock;
 }
 
-/** The spend of a budget's current period, the rest, and the start of the next period. Without a budget: the total spend. */
+/**
+ * The spend of a budget's current period, the rest, and the start of the next period. Without a
+ * budget: the total spend.
+ */
 export async function budgetView(
-  { maxBudgetNanoUsd: max, budgetDuration: duration }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration">,
+  {
+    maxBudgetNanoUsd: max,
+    budgetDuration: duration,
+  }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration">,
   rows: LedgerFilter,
   { ledger, timeZone, clock }: BudgetParts,
 ): Promise<JsonObject> {

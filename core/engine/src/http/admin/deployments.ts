@@ -1,6 +1,12 @@
 /** Admin routes for deployments: the state of every target in use, and the reset of one. */
 
-import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, GatewayError, type Log } from "@sluice/contract";
+import {
+  DEPLOYMENTS_KEY,
+  type DeploymentRegistry,
+  type DeploymentView,
+  GatewayError,
+  type Log,
+} from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -8,11 +14,13 @@ import { audit } from "./audit.ts";
 const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } as const;
 
 /**
- * `GET /deployments`: health, breaker, load and counts of each. Empty where no pipeline has the step `balance`.
- * `POST /deployments/{id}/reset`: makes one healthy again. The id may be percent-encoded.
+ * `GET /deployments`: health, breaker, load and counts of each. Empty where no pipeline has the
+ * step `balance`. `POST /deployments/{id}/reset`: makes one healthy again. The id may be
+ * percent-encoded.
  */
 export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
-  const registry = (): DeploymentRegistry | undefined => shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
+  const registry = (): DeploymentRegistry | undefined =>
+    shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
   return {
     async "GET /deployments"() {
       return { deployments: (registry()?.list() ?? []).map(describe) };
@@ -20,7 +28,10 @@ export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
     async "POST /deployments/*id/reset"({ parameters }) {
       const { id = "" } = parameters;
       if (registry()?.reset(id) !== true) {
-        throw new GatewayError("route_not_found", "This deployment does not exist. GET /deployments lists the deployments.");
+        throw new GatewayError(
+          "route_not_found",
+          "This deployment does not exist. GET /deployments lists the deployments.",
+        );
       }
       audit(log, { action: "deployment.reset", deployment: id });
       return { deployment: id, reset: true };

@@ -24,10 +24,16 @@ export interface Changes {
 }
 
 /**
- * Reads the changes of a body. An absent field changes nothing, a null clears. `others` are fields that the route reads
- * itself. Throws `invalid_field` for an unknown field, a wrong value, and two fields for one member.
+ * Reads the changes of a body. An absent field changes nothing, a null clears. `others` are fields
+ * that the route reads itself. Throws `invalid_field` for an unknown field, a wrong value, and two
+ * fields for one member.
  */
-export function readChanges(body: JsonObject, fields: Fields, others: readonly string[], nowMs: number): Changes {
+export function readChanges(
+  body: JsonObject,
+  fields: Fields,
+  others: readonly string[],
+  nowMs: number,
+): Changes {
   refuseUnknown(Object.keys(body), [...others, ...Object.keys(fields)], "field");
   const members: Record<string, unknown> = {};
   const names: string[] = [];
@@ -45,7 +51,11 @@ export function readChanges(body: JsonObject, fields: Fields, others: readonly s
 }
 
 /** Refuses unknown names, with the most similar known one. */
-export function refuseUnknown(given: Iterable<string>, known: readonly string[], what: "field" | "query parameter"): void {
+export function refuseUnknown(
+  given: Iterable<string>,
+  known: readonly string[],
+  what: "field" | "query parameter",
+): void {
   for (const name of given) {
     if (known.includes(name)) continue;
     const meant = nearest(name, known);
@@ -57,8 +67,10 @@ export function refuseUnknown(given: Iterable<string>, known: readonly string[],
 /** A required text of a body: an id or a key. Throws `invalid_field` when it is missing. */
 export function requiredText(body: JsonObject, name: string, what: string): string {
   const value = body[name];
-  if (value === undefined || value === null || value === "") throw invalid(name, `The field ${name} is missing: ${what}.`);
-  if (typeof value !== "string") throw invalid(name, `The field ${name} must be a string: ${what}.`);
+  if (value === undefined || value === null || value === "")
+    throw invalid(name, `The field ${name} is missing: ${what}.`);
+  if (typeof value !== "string")
+    throw invalid(name, `The field ${name} must be a string: ${what}.`);
   return value;
 }
 
@@ -74,12 +86,16 @@ const CONTROL = /\p{Cc}/u;
 /** A text of one line, 1 to 256 characters. */
 export function readText(value: JsonValue, name: string): string {
   if (isText(value)) return value;
-  throw invalid(name, `The field ${name} must be a string of 1 to ${MAX_TEXT} characters on one line.`);
+  throw invalid(
+    name,
+    `The field ${name} must be a string of 1 to ${MAX_TEXT} characters on one line.`,
+  );
 }
 
 /** A list of names, each once. */
 export function readNames(value: JsonValue, name: string): readonly string[] {
-  if (Array.isArray(value) && value.length <= MAX_NAMES && value.every(isText)) return [...new Set(value as string[])];
+  if (Array.isArray(value) && value.length <= MAX_NAMES && value.every(isText))
+    return [...new Set(value as string[])];
   throw invalid(
     name,
     `The field ${name} must be an array of strings: at most ${MAX_NAMES}, each of 1 to ${MAX_TEXT} characters.`,
@@ -96,21 +112,30 @@ export function readCount(value: JsonValue, name: string): number {
 export function readDollars(value: JsonValue, name: string): number {
   const nanoUsd = typeof value === "number" ? nanoUsdOf(value) : undefined;
   if (nanoUsd !== undefined) return nanoUsd;
-  throw invalid(name, `The field ${name} must be US dollars: a number from 0 to ${MAX_DOLLARS}; null means no limit.`);
+  throw invalid(
+    name,
+    `The field ${name} must be US dollars: a number from 0 to ${MAX_DOLLARS}; null means no limit.`,
+  );
 }
 
 /** A span of a second or more, kept as text. */
 export function readSpan(value: JsonValue, name: string): string {
   const lengthMs = typeof value === "string" ? endOfSpan(value, 0) : undefined;
   if (lengthMs !== undefined && lengthMs >= 1_000) return value as string;
-  throw invalid(name, `The field ${name} must be a span of a second or more, such as ${SPAN_FORMS}.`);
+  throw invalid(
+    name,
+    `The field ${name} must be a span of a second or more, such as ${SPAN_FORMS}.`,
+  );
 }
 
 /** A span from now, as the time at which it ends. */
 export function readLife(value: JsonValue, name: string, nowMs: number): number {
   const endMs = typeof value === "string" ? endOfSpan(value, nowMs) : undefined;
   if (endMs !== undefined && endMs > nowMs) return endMs;
-  throw invalid(name, `The field ${name} must be a span of time, such as ${SPAN_FORMS}; null means for ever.`);
+  throw invalid(
+    name,
+    `The field ${name} must be a span of time, such as ${SPAN_FORMS}; null means for ever.`,
+  );
 }
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
@@ -119,7 +144,10 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 export function readTime(value: JsonValue, name: string, nowMs: number): number {
   const timeMs = typeof value === "string" && TIME.test(value) ? Date.parse(value) : Number.NaN;
   if (timeMs > nowMs) return timeMs;
-  throw invalid(name, `The field ${name} must be a future time, such as 2030-01-31 or 2030-01-31T12:00:00Z; null means never.`);
+  throw invalid(
+    name,
+    `The field ${name} must be a future time, such as 2030-01-31 or 2030-01-31T12:00:00Z; null means never.`,
+  );
 }
 
 /** A boolean. */
@@ -136,6 +164,10 @@ export function readNotes(value: JsonValue, name: string): JsonObject {
 
 function isText(value: JsonValue): value is string {
   return (
-    typeof value === "string" && value.length > 0 && value.length <= MAX_TEXT && !CONTROL.test(value) && value.isWellFormed()
+    typeof value === "string" &&
+    value.length > 0 &&
+    value.length <= MAX_TEXT &&
+    !CONTROL.test(value) &&
+    value.isWellFormed()
   );
 }

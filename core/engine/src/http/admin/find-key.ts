@@ -18,7 +18,11 @@ export interface KeyPlaces {
 export type FoundKey = { readonly record: KeyRecord } | { readonly declared: DeclaredKey };
 
 /** The key, from the store or the configuration. Throws `not_found`, with `name` as `param`. */
-export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: string, name: string): Promise<FoundKey> {
+export async function findKey(
+  { keys, keyRing, declared }: KeyPlaces,
+  asked: string,
+  name: string,
+): Promise<FoundKey> {
   const fingerprint = keyRing.fingerprint(asked);
   const isMeant = (key: DeclaredKey): boolean =>
     declaredId(key) === asked || keyRing.fingerprint(key.key.reveal()) === fingerprint;
@@ -31,7 +35,11 @@ export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: str
   if (named !== undefined) return { declared: named };
   const [byAlias] = (await keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
   if (byAlias === undefined)
-    throw new GatewayError("not_found", "No key has this id, alias or value. GET /key/list lists the keys.", { param: name });
+    throw new GatewayError(
+      "not_found",
+      "No key has this id, alias or value. GET /key/list lists the keys.",
+      { param: name },
+    );
   return { record: byAlias };
 }
 
@@ -44,10 +52,20 @@ export async function keyIdOf(places: KeyPlaces, asked: string): Promise<string>
   return "record" in found ? found.record.id : declaredId(found.declared);
 }
 
-/** A key of the store, to be changed. Throws `not_found`, and `invalid_field` for a key that the configuration declares. */
-export async function findOwnKey(places: KeyPlaces, asked: string, name: string): Promise<KeyRecord> {
+/**
+ * A key of the store, to be changed. Throws `not_found`, and `invalid_field` for a key that the
+ * configuration declares.
+ */
+export async function findOwnKey(
+  places: KeyPlaces,
+  asked: string,
+  name: string,
+): Promise<KeyRecord> {
   const found = await findKey(places, asked, name);
   if ("record" in found) return found.record;
   const { alias, at } = found.declared;
-  throw invalid(name, `The key ${alias} is declared in the configuration (${at.file}:${at.line}) and is changed there.`);
+  throw invalid(
+    name,
+    `The key ${alias} is declared in the configuration (${at.file}:${at.line}) and is changed there.`,
+  );
 }

@@ -51,14 +51,19 @@ async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Fou
   const [key, alias] = [query.get("key") ?? "", query.get("key_alias") ?? ""];
   if (key !== "" && alias !== "") throw invalid("key_alias", "Send key or key_alias, not both.");
   if (key !== "") return findKey(places, key, "key");
-  if (alias === "") throw invalid("key", "The query parameter key is missing: a key, or its id (token_id).");
+  if (alias === "")
+    throw invalid("key", "The query parameter key is missing: a key, or its id (token_id).");
   const declared = places.declared().find((candidate) => candidate.alias === alias);
   if (declared !== undefined) return { declared };
   const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
   if (record === undefined)
-    throw new GatewayError("not_found", "No key has the alias in key_alias. GET /key/list lists the keys.", {
-      param: "key_alias",
-    });
+    throw new GatewayError(
+      "not_found",
+      "No key has the alias in key_alias. GET /key/list lists the keys.",
+      {
+        param: "key_alias",
+      },
+    );
   return { record };
 }
 
@@ -79,7 +84,9 @@ interface Filter {
 
 /** An empty parameter counts as absent, because forms send empty values. */
 function filterOf(query: URLSearchParams): Filter {
-  const [userId, teamId, alias] = ["user_id", "team_id", "key_alias"].map((name) => query.get(name) || undefined);
+  const [userId, teamId, alias] = ["user_id", "team_id", "key_alias"].map(
+    (name) => query.get(name) || undefined,
+  );
   return {
     ...(userId !== undefined && { userId }),
     ...(teamId !== undefined && { teamId }),
@@ -88,21 +95,31 @@ function filterOf(query: URLSearchParams): Filter {
 }
 
 function matches(key: DeclaredKey, { userId, teamId, alias }: Filter): boolean {
-  const isSame = (wanted: string | undefined, is: string | undefined): boolean => wanted === undefined || wanted === is;
+  const isSame = (wanted: string | undefined, is: string | undefined): boolean =>
+    wanted === undefined || wanted === is;
   return isSame(userId, key.userId) && isSame(teamId, key.teamId) && isSame(alias, key.alias);
 }
 
-function wholeNumber(query: URLSearchParams, name: string, otherwise: number, most: number): number {
+function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  otherwise: number,
+  most: number,
+): number {
   const text = query.get(name) ?? "";
   if (text === "") return otherwise;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= most) return value;
-  throw invalid(name, `The query parameter ${name} must be a whole number from 1${most === MAX_SIZE ? ` to ${most}` : ""}.`);
+  throw invalid(
+    name,
+    `The query parameter ${name} must be a whole number from 1${most === MAX_SIZE ? ` to ${most}` : ""}.`,
+  );
 }
 
 function flag(query: URLSearchParams, name: string, otherwise: boolean): boolean {
   const text = query.get(name) ?? "";
   if (text === "") return otherwise;
-  if (text !== "true" && text !== "false") throw invalid(name, `The query parameter ${name} must be true or false.`);
+  if (text !== "true" && text !== "false")
+    throw invalid(name, `The query parameter ${name} must be true or false.`);
   return text === "true";
 }

@@ -22,7 +22,10 @@ export interface KeyRouteParts extends KeyPlaces {
 
 const WHICH = "a key, or its id (token_id)";
 
-/** The routes that make and change keys. Each is one statement at the store and holds from the next request on. */
+/**
+ * The routes that make and change keys. Each is one statement at the store and holds from the next
+ * request on.
+ */
 export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
   return { ...newSecrets(parts), ...keyChanges(parts) };
 }
@@ -39,7 +42,14 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
       const id = `key_${randomBytes(9).toString("base64url")}`;
       const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
       const defaults = defaultsBeside(parts.defaults(), members);
-      const record: KeyRecord = { ...EMPTY_KEY, ...defaults, ...members, ...secret, id, createdAtMs: nowMs };
+      const record: KeyRecord = {
+        ...EMPTY_KEY,
+        ...defaults,
+        ...members,
+        ...secret,
+        id,
+        createdAtMs: nowMs,
+      };
       const outcome = await keys.insert(record);
       if (outcome !== "added") throw conflict(outcome, members);
       keyRing.forget();
@@ -55,7 +65,11 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
       const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
       const record = accepted(await keys.rotate(id, rotation), {});
       keyRing.forget();
-      audit(log, { action: "key.regenerate", keyId: id, fields: body["grace_period"] === undefined ? [] : ["grace_period"] });
+      audit(log, {
+        action: "key.regenerate",
+        keyId: id,
+        fields: body["grace_period"] === undefined ? [] : ["grace_period"],
+      });
       return { key, ...keyView(record) };
     },
   };
@@ -65,7 +79,11 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
 function keyChanges(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
 
-  const change = async (asked: string, action: string, { members, names }: Changes): Promise<JsonObject> => {
+  const change = async (
+    asked: string,
+    action: string,
+    { members, names }: Changes,
+  ): Promise<JsonObject> => {
     const { id } = await findOwnKey(parts, asked, "key");
     refuseDeclaredAlias(parts, members["alias"]);
     const record = accepted(await keys.update(id, members as KeyChanges), members);
@@ -78,7 +96,11 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
     async ({ body }: { readonly body: JsonObject }) => {
       refuseUnknown(Object.keys(body), ["key"], "field");
       const changes = { members: { blocked }, names: ["blocked"] };
-      return change(requiredText(body, "key", WHICH), blocked ? "key.block" : "key.unblock", changes);
+      return change(
+        requiredText(body, "key", WHICH),
+        blocked ? "key.block" : "key.unblock",
+        changes,
+      );
     };
 
   return {
@@ -98,9 +120,13 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
         deleted.push(id);
       }
       if (deleted.length === 0)
-        throw new GatewayError("not_found", "None of the keys exists. GET /key/list lists the keys.", {
-          param: Object.keys(body)[0] ?? "keys",
-        });
+        throw new GatewayError(
+          "not_found",
+          "None of the keys exists. GET /key/list lists the keys.",
+          {
+            param: Object.keys(body)[0] ?? "keys",
+          },
+        );
       return { deleted_keys: deleted };
     },
   };
@@ -111,11 +137,15 @@ function newKey(): string {
   return `sk-${randomBytes(32).toString("base64url")}`;
 }
 
-/** The ids of the keys to delete. All are looked up before the first is deleted; those that do not exist are left out. */
+/**
+ * The ids of the keys to delete. All are looked up before the first is deleted; those that do not
+ * exist are left out.
+ */
 async function idsOf(parts: KeyRouteParts, body: JsonObject): Promise<readonly string[]> {
   refuseUnknown(Object.keys(body), ["keys", "key_aliases"], "field");
   const { keys: asked = null, key_aliases: aliases = null } = body;
-  if (asked === null && aliases === null) throw invalid("keys", "The field keys is missing: an array of keys or their ids.");
+  if (asked === null && aliases === null)
+    throw invalid("keys", "The field keys is missing: an array of keys or their ids.");
   const ids: string[] = [];
   for (const key of asked === null ? [] : readNames(asked, "keys")) {
     const found = await findOwnKey(parts, key, "keys").catch(unlessMissing);
@@ -138,22 +168,35 @@ function graceEnd({ grace_period: grace = null }: JsonObject, nowMs: number): nu
   if (grace === null) return null;
   const endMs = typeof grace === "string" ? endOfSpan(grace, nowMs) : undefined;
   if (endMs === undefined)
-    throw invalid("grace_period", `The field grace_period must be a span of time, such as 0s, ${SPAN_FORMS}.`);
+    throw invalid(
+      "grace_period",
+      `The field grace_period must be a span of time, such as 0s, ${SPAN_FORMS}.`,
+    );
   return endMs === nowMs ? null : endMs;
 }
 
 function refuseDeclaredAlias(parts: KeyPlaces, alias: unknown): void {
-  if (typeof alias === "string" && isDeclaredAlias(parts, alias)) throw conflict("taken", { alias });
+  if (typeof alias === "string" && isDeclaredAlias(parts, alias))
+    throw conflict("taken", { alias });
 }
 
 function isDeclaredAlias({ declared }: KeyPlaces, alias: string): boolean {
   return declared().some((key) => key.alias === alias);
 }
 
-/** The record that a write returned. Throws for every other outcome, such as a concurrent delete. */
-function accepted(outcome: KeyRecord | KeyConflict | undefined, members: Changes["members"]): KeyRecord {
+/**
+ * The record that a write returned. Throws for every other outcome, such as a concurrent delete.
+ */
+function accepted(
+  outcome: KeyRecord | KeyConflict | undefined,
+  members: Changes["members"],
+): KeyRecord {
   if (outcome === undefined)
-    throw new GatewayError("not_found", "The key does not exist any more. GET /key/list lists the keys.", { param: "key" });
+    throw new GatewayError(
+      "not_found",
+      "The key does not exist any more. GET /key/list lists the keys.",
+      { param: "key" },
+    );
   if (typeof outcome === "string") throw conflict(outcome, members);
   return outcome;
 }
@@ -165,10 +208,16 @@ function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): 
       `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
     );
   }
-  return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`);
+  return invalid(
+    "key_alias",
+    `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`,
+  );
 }
 
-/** The defaults beside what a request names. A budget that it names has the period that it names, or none. */
+/**
+ * The defaults beside what a request names. A budget that it names has the period that it names, or
+ * none.
+ */
 function defaultsBeside(defaults: KeyDefaults, named: Changes["members"]): KeyDefaults {
   if (named["maxBudgetNanoUsd"] === undefined) return defaults;
   const { budgetDuration: _period, ...others } = defaults;

@@ -1,6 +1,11 @@
 /** Admin route for metrics: `GET /metrics`, in Prometheus' text format. */
 
-import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, type StateDriver } from "@sluice/contract";
+import {
+  DEPLOYMENTS_KEY,
+  type DeploymentRegistry,
+  type DeploymentView,
+  type StateDriver,
+} from "@sluice/contract";
 import type { ConfigEdits } from "../../generation/rollout/edits.ts";
 import type { Ledger } from "../../accounting/ledger/ledger.ts";
 import type { SharedPool } from "../../resources/shared-pool.ts";
@@ -31,7 +36,10 @@ export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
 /** Adds gauges that are read on demand: requests do not count them. */
 export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts): void {
   const { edits, shared, ledger, state } = parts;
-  const gauge = (description: (typeof STATE)[keyof typeof STATE], look: () => Iterable<Sample>): void => {
+  const gauge = (
+    description: (typeof STATE)[keyof typeof STATE],
+    look: () => Iterable<Sample>,
+  ): void => {
     metrics.observe("gauge", description, look);
   };
   gauge(STATE.generation, () => one(edits.status.live?.number));
@@ -46,27 +54,38 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   );
   metrics.observe("counter", STATE.failing, () => one(edits.status.failing));
   gauge(STATE.draining, () => one(edits.status.draining.length));
-  gauge(STATE.drainingLeases, () => one(edits.status.draining.reduce((sum, { leases }) => sum + leases, 0)));
+  gauge(STATE.drainingLeases, () =>
+    one(edits.status.draining.reduce((sum, { leases }) => sum + leases, 0)),
+  );
   gauge(STATE.drainingAge, () =>
-    one(edits.status.draining.reduce((oldest, { oldestLeaseMs }) => Math.max(oldest, oldestLeaseMs / 1_000), 0)),
+    one(
+      edits.status.draining.reduce(
+        (oldest, { oldestLeaseMs }) => Math.max(oldest, oldestLeaseMs / 1_000),
+        0,
+      ),
+    ),
   );
   gauge(STATE.inFlight, () => {
     const { live, draining } = edits.status;
     return one([live, ...draining].reduce((sum, generation) => sum + (generation?.leases ?? 0), 0));
   });
 
-  const deployments = (valueOf: (view: DeploymentView) => number, join: (a: number, b: number) => number) => (): Sample[] => {
-    const registry = shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
-    const named = new Set(edits.status.live?.snapshot.models.flatMap(({ targets }) => targets.map(idOf)));
-    const values = new Map<string, number>();
-    for (const view of registry?.list() ?? []) {
-      // A client wrote the model behind a wildcard, so it is no label.
-      const id = named.has(view.id) ? view.id : `${view.provider}/*`;
-      const before = values.get(id);
-      values.set(id, before === undefined ? valueOf(view) : join(before, valueOf(view)));
-    }
-    return Array.from(values, ([id, value]): Sample => [value, id]);
-  };
+  const deployments =
+    (valueOf: (view: DeploymentView) => number, join: (a: number, b: number) => number) =>
+    (): Sample[] => {
+      const registry = shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
+      const named = new Set(
+        edits.status.live?.snapshot.models.flatMap(({ targets }) => targets.map(idOf)),
+      );
+      const values = new Map<string, number>();
+      for (const view of registry?.list() ?? []) {
+        // A client wrote the model behind a wildcard, so it is no label.
+        const id = named.has(view.id) ? view.id : `${view.provider}/*`;
+        const before = values.get(id);
+        values.set(id, before === undefined ? valueOf(view) : join(before, valueOf(view)));
+      }
+      return Array.from(values, ([id, value]): Sample => [value, id]);
+    };
   const sum = (a: number, b: number): number => a + b;
   const breakers = deployments(({ breaker }) => BREAKER[breaker], Math.max);
   const ejections = deployments((view) => view.ejections, sum);

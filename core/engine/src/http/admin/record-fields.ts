@@ -54,10 +54,16 @@ export const TEAM_FIELDS: Fields = {
 };
 
 /**
- * Reads the changes of a body, as `readChanges` does. It also refuses a soft budget above the budget of the same body, because the
- * warning would never appear. It does not compare with the stored budget.
+ * Reads the changes of a body, as `readChanges` does. It also refuses a soft budget above the
+ * budget of the same body, because the warning would never appear. It does not compare with the
+ * stored budget.
  */
-export function readRecordChanges(body: JsonObject, fields: Fields, others: readonly string[], nowMs: number): Changes {
+export function readRecordChanges(
+  body: JsonObject,
+  fields: Fields,
+  others: readonly string[],
+  nowMs: number,
+): Changes {
   const changes = readChanges(body, fields, others, nowMs);
   const { maxBudgetNanoUsd: max, softBudgetNanoUsd: soft } = changes.members;
   if (typeof max !== "number" || typeof soft !== "number" || soft <= max) return changes;

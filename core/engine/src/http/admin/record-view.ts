@@ -27,7 +27,10 @@ export function declaredId({ alias }: DeclaredKey): string {
   return `yaml:${alias}`;
 }
 
-/** A key that the configuration declares. The view has no part of the key itself, which may be short. */
+/**
+ * A key that the configuration declares. The view has no part of the key itself, which may be
+ * short.
+ */
 export function declaredView(key: DeclaredKey): JsonObject {
   return {
     token_id: declaredId(key),

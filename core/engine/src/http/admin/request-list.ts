@@ -1,6 +1,14 @@
-/** `GET /requests`: the newest requests, from the ledger and from the process's memory, in one list. */
+/**
+ * `GET /requests`: the newest requests, from the ledger and from the process's memory, in one list.
+ */
 
-import { rowCursor, ERROR_CODES, type JsonObject, type LedgerReader, type SpendRow } from "@sluice/contract";
+import {
+  rowCursor,
+  ERROR_CODES,
+  type JsonObject,
+  type LedgerReader,
+  type SpendRow,
+} from "@sluice/contract";
 import { dollarsOf } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
@@ -10,7 +18,10 @@ import { MAX_REQUESTS, pageOf, placeOfCursor, type RequestPlace } from "./reques
 import { timeIn } from "./time-query.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Rows that one page looks through at most: a filter that few requests pass gives a short page and a cursor. */
+/**
+ * Rows that one page looks through at most: a filter that few requests pass gives a short page and
+ * a cursor.
+ */
 const MAX_ROWS = 2_000;
 const ROWS_AT_ONCE = 500;
 const MAX_ATTEMPTS = 100;
@@ -42,7 +53,9 @@ export function requestListRoute(
       const { sinceMs, limit, after } = wanted;
       for (const record of records.values()) {
         const { startedAtMs: atMs, id } = record;
-        const isShown = after !== undefined && (atMs > after.atMs || (atMs === after.atMs && after.ids.includes(id)));
+        const isShown =
+          after !== undefined &&
+          (atMs > after.atMs || (atMs === after.atMs && after.ids.includes(id)));
         if (isShown || atMs < sinceMs || found.has(id) || record.attempts.length > 0) continue;
         if (passes(wanted, record.model, record.keyId, statusOf(record, record.errorCode ?? null)))
           found.set(id, view(record, undefined));
@@ -78,7 +91,10 @@ async function fromLedger(
   let before: string | undefined;
   let shown = 0;
   for (let read = 0; read < MAX_ROWS;) {
-    const rows = await ledger.rows({ ...filter, limit: ROWS_AT_ONCE, ...(before !== undefined && { before }) }, signal);
+    const rows = await ledger.rows(
+      { ...filter, limit: ROWS_AT_ONCE, ...(before !== undefined && { before }) },
+      signal,
+    );
     for (const row of rows) {
       const { requestId: id, attempt, startedAtMs: atMs } = row;
       if (after !== undefined && atMs === after.atMs && after.ids.includes(id)) continue;
@@ -89,7 +105,9 @@ async function fromLedger(
       let all = [row, ...(later.get(id) ?? [])];
       // Its later attempts may have been on the page before.
       if (all.length === 1 && row.status !== "success" && attempt === 1 && after !== undefined)
-        all = (await ledger.rows({ requestId: id, limit: MAX_ATTEMPTS }, signal)).toSorted((a, b) => a.attempt - b.attempt);
+        all = (await ledger.rows({ requestId: id, limit: MAX_ATTEMPTS }, signal)).toSorted(
+          (a, b) => a.attempt - b.attempt,
+        );
       const record = records.get(id);
       const last = all.reduce((newest, one) => (one.attempt > newest.attempt ? one : newest));
       const status = record === undefined ? statusOfRow(last) : statusOf(record, last.errorCode);
@@ -101,12 +119,16 @@ async function fromLedger(
     if (last === undefined || rows.length < ROWS_AT_ONCE) return { found, reached: undefined };
     before = rowCursor(last);
     read += rows.length;
-    if (read >= MAX_ROWS) return { found, reached: { atMs: last.startedAtMs, ids: idsAt(found, last.startedAtMs) } };
+    if (read >= MAX_ROWS)
+      return { found, reached: { atMs: last.startedAtMs, ids: idsAt(found, last.startedAtMs) } };
   }
   return { found, reached: undefined };
 }
 
-function idsAt(found: ReadonlyMap<string, JsonObject | undefined>, atMs: number): readonly string[] {
+function idsAt(
+  found: ReadonlyMap<string, JsonObject | undefined>,
+  atMs: number,
+): readonly string[] {
   const at = new Date(atMs).toISOString();
   return [...found].filter(([, one]) => one?.["started_at"] === at).map(([id]) => id);
 }
@@ -118,17 +140,27 @@ interface Status {
 }
 
 function statusOf(record: ExchangeRecord, errorCode: string | null): Status {
-  return { status: record.status ?? null, error: record.errorCode ?? (record.status === 200 ? null : errorCode) };
+  return {
+    status: record.status ?? null,
+    error: record.errorCode ?? (record.status === 200 ? null : errorCode),
+  };
 }
 
 function statusOfRow({ status, errorCode }: SpendRow): Status {
   if (status === "success") return { status: 200, error: null };
   const known =
-    errorCode === null ? undefined : (ERROR_CODES as Readonly<Record<string, { readonly status: number }>>)[errorCode];
+    errorCode === null
+      ? undefined
+      : (ERROR_CODES as Readonly<Record<string, { readonly status: number }>>)[errorCode];
   return { status: status === "partial" ? 200 : (known?.status ?? null), error: errorCode };
 }
 
-function passes(wanted: Wanted, model: string | undefined, keyId: string | null, { status, error }: Status): boolean {
+function passes(
+  wanted: Wanted,
+  model: string | undefined,
+  keyId: string | null,
+  { status, error }: Status,
+): boolean {
   if (wanted.model !== "" && wanted.model !== model) return false;
   if (wanted.key !== "" && wanted.key !== keyId) return false;
   const isFailed = error !== null || status === null || status >= 400;
@@ -144,12 +176,19 @@ function passes(wanted: Wanted, model: string | undefined, keyId: string | null,
   }
 }
 
-function view(record: ExchangeRecord | undefined, rows: readonly SpendRow[] | undefined): JsonObject {
+function view(
+  record: ExchangeRecord | undefined,
+  rows: readonly SpendRow[] | undefined,
+): JsonObject {
   const [first] = rows ?? [];
   const last = rows?.reduce((newest, one) => (one.attempt > newest.attempt ? one : newest));
   const startedAtMs = first?.startedAtMs ?? record?.startedAtMs ?? 0;
   const shown =
-    record !== undefined ? statusOf(record, last?.errorCode ?? null) : last === undefined ? undefined : statusOfRow(last);
+    record !== undefined
+      ? statusOf(record, last?.errorCode ?? null)
+      : last === undefined
+        ? undefined
+        : statusOfRow(last);
   const costs = (rows ?? []).map(({ costNanoUsd }) => costNanoUsd);
   const isKnown = costs.length > 0 && costs.every((cost) => cost !== null);
   return {
@@ -160,11 +199,19 @@ function view(record: ExchangeRecord | undefined, rows: readonly SpendRow[] | un
     operation: record?.outline.operation ?? first?.callType ?? null,
     model: record?.model ?? first?.model ?? null,
     deployment: last?.targetId ?? null,
-    key: { id: record?.keyId ?? first?.keyId ?? null, alias: record?.keyAlias ?? first?.keyAlias ?? null },
+    key: {
+      id: record?.keyId ?? first?.keyId ?? null,
+      alias: record?.keyAlias ?? first?.keyAlias ?? null,
+    },
     attempts: (rows ?? []).filter(({ attempt }) => attempt > 0).length,
     total_tokens: last?.totalTokens ?? null,
     cost: isKnown ? dollarsOf(costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0)) : null,
-    total_ms: record !== undefined ? Math.round(record.totalMs) : last === undefined ? null : last.endedAtMs - startedAtMs,
+    total_ms:
+      record !== undefined
+        ? Math.round(record.totalMs)
+        : last === undefined
+          ? null
+          : last.endedAtMs - startedAtMs,
     generation: record?.generation ?? first?.generation ?? null,
     source: record === undefined ? "ledger" : "memory",
   };
@@ -174,10 +221,20 @@ function wantedOf(query: URLSearchParams): Wanted {
   const read = (name: string): string => query.get(name) ?? "";
   const limit = read("limit") === "" ? DEFAULT_LIMIT : Number(read("limit"));
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_REQUESTS)
-    throw invalid("limit", `The query parameter limit must be a whole number from 1 to ${MAX_REQUESTS}.`);
+    throw invalid(
+      "limit",
+      `The query parameter limit must be a whole number from 1 to ${MAX_REQUESTS}.`,
+    );
   const cursor = read("cursor");
   const after = cursor === "" ? undefined : placeOfCursor(cursor);
   if (cursor !== "" && after === undefined)
     throw invalid("cursor", "The query parameter cursor must be the next_cursor of an answer.");
-  return { status: read("status"), model: read("model"), key: read("key"), sinceMs: timeIn(query, "since") ?? 0, limit, after };
+  return {
+    status: read("status"),
+    model: read("model"),
+    key: read("key"),
+    sinceMs: timeIn(query, "since") ?? 0,
+    limit,
+    after,
+  };
 }

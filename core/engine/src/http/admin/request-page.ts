@@ -3,7 +3,9 @@
 import { isObject } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
-/** The end of a page: later requests, and the listed ones of the same millisecond, have been shown. */
+/**
+ * The end of a page: later requests, and the listed ones of the same millisecond, have been shown.
+ */
 export interface RequestPlace {
   readonly atMs: number;
   readonly ids: readonly string[];
@@ -20,8 +22,12 @@ export function cursorOf({ atMs, ids }: RequestPlace): string {
 /** The place of a cursor; `undefined` for another text. */
 export function placeOfCursor(cursor: string): RequestPlace | undefined {
   try {
-    const [atMs, ids] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [unknown, unknown];
-    if (!Number.isSafeInteger(atMs) || !Array.isArray(ids) || ids.length > MAX_REQUESTS * 10) return undefined;
+    const [atMs, ids] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [
+      unknown,
+      unknown,
+    ];
+    if (!Number.isSafeInteger(atMs) || !Array.isArray(ids) || ids.length > MAX_REQUESTS * 10)
+      return undefined;
     return { atMs: atMs as number, ids: ids.map(String) };
   } catch {
     return undefined;
@@ -39,9 +45,9 @@ export function timeOf(request: JsonObject): number {
 }
 
 /**
- * A page of requests that are known down to a place: older ones are left for the next page, which begins at the cursor. `reached`
- * is absent where there is nothing older. `after` is where the page before ended: of its millisecond, the cursor keeps what all pages
- * have shown.
+ * A page of requests that are known down to a place: older ones are left for the next page, which
+ * begins at the cursor. `reached` is absent where there is nothing older. `after` is where the page
+ * before ended: of its millisecond, the cursor keeps what all pages have shown.
  */
 export function pageOf(
   found: readonly JsonObject[],
@@ -49,21 +55,29 @@ export function pageOf(
   reached: RequestPlace | undefined,
   after: RequestPlace | undefined,
 ): JsonObject {
-  const known = reached === undefined ? found : found.filter((request) => timeOf(request) >= reached.atMs);
+  const known =
+    reached === undefined ? found : found.filter((request) => timeOf(request) >= reached.atMs);
   const inOrder = known.toSorted(newestFirst);
   const shown = inOrder.slice(0, limit);
   const last = shown.at(-1);
   if (inOrder.length > limit && last !== undefined) {
     const atMs = timeOf(last);
-    const ids = shown.filter((request) => timeOf(request) === atMs).map((request) => String(request["request_id"]));
+    const ids = shown
+      .filter((request) => timeOf(request) === atMs)
+      .map((request) => String(request["request_id"]));
     return { requests: shown, next_cursor: cursorOf(joined({ atMs, ids }, after)) };
   }
-  return { requests: shown, next_cursor: reached === undefined ? null : cursorOf(joined(reached, after)) };
+  return {
+    requests: shown,
+    next_cursor: reached === undefined ? null : cursorOf(joined(reached, after)),
+  };
 }
 
 /** A place with the requests of its millisecond that another place has. */
 function joined(place: RequestPlace, other: RequestPlace | undefined): RequestPlace {
-  return other?.atMs === place.atMs ? { atMs: place.atMs, ids: [...new Set([...other.ids, ...place.ids])] } : place;
+  return other?.atMs === place.atMs
+    ? { atMs: place.atMs, ids: [...new Set([...other.ids, ...place.ids])] }
+    : place;
 }
 
 /** Joins the pages of several workers: a worker's memory has more detail than the ledger. */
@@ -76,8 +90,10 @@ export function joinRequests(
   let limit = 0;
   for (const { value } of values) {
     limit = Math.max(limit, Number(value["limit"]));
-    const cursor = typeof value["next_cursor"] === "string" ? placeOfCursor(value["next_cursor"]) : undefined;
-    if (cursor !== undefined && (reached === undefined || cursor.atMs > reached.atMs)) reached = cursor;
+    const cursor =
+      typeof value["next_cursor"] === "string" ? placeOfCursor(value["next_cursor"]) : undefined;
+    if (cursor !== undefined && (reached === undefined || cursor.atMs > reached.atMs))
+      reached = cursor;
     else if (cursor !== undefined && cursor.atMs === reached?.atMs)
       reached = { atMs: cursor.atMs, ids: [...new Set([...reached.ids, ...cursor.ids])] };
     for (const request of value["requests"] as readonly unknown[]) {

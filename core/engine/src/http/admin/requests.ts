@@ -1,7 +1,12 @@
 /** Admin route for the explanation of one request, step by step. */
 
 import { requestIdIn } from "@sluice/runtime";
-import { GatewayError, type LedgerFilter, type LedgerReader, type SpendRow } from "@sluice/contract";
+import {
+  GatewayError,
+  type LedgerFilter,
+  type LedgerReader,
+  type SpendRow,
+} from "@sluice/contract";
 import { attemptRecord, type ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
 import { describeAttempt, describeRecord } from "../../accounting/explain.ts";
@@ -12,10 +17,13 @@ const MAX_ROWS = 100;
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * `GET /requests/{id}`: the record while it is kept; later what the ledger knows, which is the attempts. The id is the request's, or
- * that of its completion.
+ * `GET /requests/{id}`: the record while it is kept; later what the ledger knows, which is the
+ * attempts. The id is the request's, or that of its completion.
  */
-export function requestRoutes(recent: RecentRequests<ExchangeRecord>, ledger: Pick<LedgerReader, "rows">): AdminRoutes {
+export function requestRoutes(
+  recent: RecentRequests<ExchangeRecord>,
+  ledger: Pick<LedgerReader, "rows">,
+): AdminRoutes {
   return {
     async "GET /requests/:id"({ parameters }) {
       const { id = "" } = parameters;
@@ -35,17 +43,28 @@ export function requestRoutes(recent: RecentRequests<ExchangeRecord>, ledger: Pi
   };
 }
 
-/** The rows of one request, by attempt. An upstream may have given its id to several completions: the newest one counts. */
-async function rowsOf(ids: Pick<LedgerFilter, "requestId" | "completionId">, ledger: Pick<LedgerReader, "rows">) {
+/**
+ * The rows of one request, by attempt. An upstream may have given its id to several completions:
+ * the newest one counts.
+ */
+async function rowsOf(
+  ids: Pick<LedgerFilter, "requestId" | "completionId">,
+  ledger: Pick<LedgerReader, "rows">,
+) {
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const found = await ledger.rows({ ...ids, limit: MAX_ROWS }, signal);
   const requestId = found[0]?.requestId;
   const isNamed = requestId !== undefined && requestId !== ids.requestId;
   const rows = isNamed ? await ledger.rows({ requestId, limit: MAX_ROWS }, signal) : found;
-  return rows.filter((row) => row.requestId === requestId).toSorted((a, b) => a.attempt - b.attempt);
+  return rows
+    .filter((row) => row.requestId === requestId)
+    .toSorted((a, b) => a.attempt - b.attempt);
 }
 
-/** An explanation from at least one row. The steps and the total time are null, because only the process knew them. */
+/**
+ * An explanation from at least one row. The steps and the total time are null, because only the
+ * process knew them.
+ */
 function fromLedger(first: SpendRow, inOrder: readonly SpendRow[]) {
   return {
     request_id: first.requestId,
@@ -65,6 +84,8 @@ function fromLedger(first: SpendRow, inOrder: readonly SpendRow[]) {
     body_ms: null,
     steps: null,
     // A refusal before any attempt has a row of its own, of the number 0.
-    attempts: inOrder.filter(({ attempt }) => attempt > 0).map((row) => describeAttempt(attemptRecord(row, first.startedAtMs))),
+    attempts: inOrder
+      .filter(({ attempt }) => attempt > 0)
+      .map((row) => describeAttempt(attemptRecord(row, first.startedAtMs))),
   };
 }

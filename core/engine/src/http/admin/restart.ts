@@ -7,7 +7,9 @@ import type { AdminRoutes } from "./app.ts";
 export const SINGLE_PROCESS =
   "This gateway is a single process and cannot restart without a gap. Stop it and start it again. With server.workers of 2 or more, or with sluice serve --supervised, it replaces its workers one by one (docs/workers.md).";
 
-/** `POST /restart` for a single process: no other process could serve meanwhile or start it again. */
+/**
+ * `POST /restart` for a single process: no other process could serve meanwhile or start it again.
+ */
 export function restartRoute(): AdminRoutes {
   return {
     async "POST /restart"() {

@@ -7,7 +7,10 @@ const PAGE = 200;
 /** Maximum of keys that a pattern is compared with. With more keys, it counts as known. */
 const MAX_KEYS = 2_000;
 
-/** Looks up a name in the store. A store that does not answer counts as having it, so that no warning appears. */
+/**
+ * Looks up a name in the store. A store that does not answer counts as having it, so that no
+ * warning appears.
+ */
 export function storedNames(keys: KeyStore, teams: TeamStore): HasName {
   return async ({ kind, pattern }) => {
     try {
@@ -30,7 +33,13 @@ async function hasKey(keys: KeyStore, pattern: string): Promise<boolean> {
   }
   for (let offset = 0; offset < MAX_KEYS; offset += PAGE) {
     const { keys: page, total } = await keys.list({ offset, limit: PAGE });
-    if (page.some(({ id, alias }) => matchesName(pattern, id) || (alias !== null && matchesName(pattern, alias)))) return true;
+    if (
+      page.some(
+        ({ id, alias }) =>
+          matchesName(pattern, id) || (alias !== null && matchesName(pattern, alias)),
+      )
+    )
+      return true;
     if (offset + PAGE >= total) return false;
   }
   return true;

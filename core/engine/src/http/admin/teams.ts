@@ -13,7 +13,14 @@ import {
 import type { AdminRoutes } from "./app.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";
-import { type Changes, invalid, readNames, readText, refuseUnknown, requiredText } from "./fields.ts";
+import {
+  type Changes,
+  invalid,
+  readNames,
+  readText,
+  refuseUnknown,
+  requiredText,
+} from "./fields.ts";
 import type { KeyPlaces } from "./find-key.ts";
 import { EMPTY_TEAM, TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { declaredView, keyView, teamView } from "./record-view.ts";
@@ -38,7 +45,11 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
 function teamChanges(parts: TeamRouteParts): AdminRoutes {
   const { teams, keyRing, clock, log } = parts;
 
-  const change = async (id: string, action: string, { members, names }: Changes): Promise<TeamRecord> => {
+  const change = async (
+    id: string,
+    action: string,
+    { members, names }: Changes,
+  ): Promise<TeamRecord> => {
     const record = await teams.update(id, members as TeamChanges);
     if (record === undefined) throw noTeam("team_id");
     keyRing.forget();
@@ -59,10 +70,16 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
       const nowMs = clock.now();
       const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
       const { team_id: wanted = null } = body;
-      const id = wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
+      const id =
+        wanted === null
+          ? `team_${randomBytes(9).toString("base64url")}`
+          : readText(wanted, "team_id");
       const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
       if (!(await teams.insert(record)))
-        throw invalid("team_id", `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`);
+        throw invalid(
+          "team_id",
+          `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`,
+        );
       keyRing.forget();
       audit(log, { action: "team.new", teamId: id, fields: names });
       return teamView(record);
@@ -77,7 +94,8 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     async "POST /team/delete"({ body }) {
       refuseUnknown(Object.keys(body), ["team_ids"], "field");
       const { team_ids: listed = null } = body;
-      if (listed === null) throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
+      if (listed === null)
+        throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
       const ids = readNames(listed, "team_ids");
       for (const id of ids) refuseDeclaredMembers(parts, id);
       const deleted: string[] = [];
@@ -100,7 +118,8 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
     async "GET /team/info"({ query }) {
       refuseUnknown(query.keys(), ["team_id"], "query parameter");
       const id = query.get("team_id") ?? "";
-      if (id === "") throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
+      if (id === "")
+        throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
       const team = await teams.find(id);
       if (team === undefined) throw noTeam("team_id");
       const members = declared().filter(({ teamId }) => teamId === id);
@@ -131,5 +150,9 @@ function refuseDeclaredMembers({ declared }: TeamRouteParts, id: string): void {
 }
 
 function noTeam(name: string): GatewayError {
-  return new GatewayError("not_found", "This team does not exist. GET /team/list lists the teams.", { param: name });
+  return new GatewayError(
+    "not_found",
+    "This team does not exist. GET /team/list lists the teams.",
+    { param: name },
+  );
 }

@@ -9,9 +9,9 @@ import { type BytesReply, GatewayError, isGatewayError } from "@sluice/contract"
 const CLIENT_GONE = new Set(["ERR_STREAM_PREMATURE_CLOSE", "EPIPE", "ECONNRESET"]);
 
 /**
- * Writes bytes to their end, with back-pressure. The rows are durable before the end; a failure destroys the connection, so
- * that a cut body looks cut. Rejects with the reason of `signal` when that ended the exchange: a client that has left is
- * `client_closed`, for any error of its socket.
+ * Writes bytes to their end, with back-pressure. The rows are durable before the end; a failure
+ * destroys the connection, so that a cut body looks cut. Rejects with the reason of `signal` when
+ * that ended the exchange: a client that has left is `client_closed`, for any error of its socket.
  */
 export async function writeBytes(
   response: ServerResponse,
@@ -34,7 +34,8 @@ export async function writeBytes(
   } catch (error) {
     response.destroy();
     if (signal.aborted) throw signal.reason;
-    if (isGatewayError(error) || !CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (isGatewayError(error) || !CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? ""))
+      throw error;
     throw new GatewayError("client_closed", "The client closed the connection.", { cause: error });
   }
   await settle();

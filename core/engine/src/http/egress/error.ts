@@ -13,10 +13,21 @@ export function writeError(
 ): void {
   if (response.destroyed || response.headersSent) return;
   const body = Buffer.from(JSON.stringify(errorBody(error, codeForm)));
-  const all = [...headers, "content-type", "application/json", "content-length", String(body.length)];
+  const all = [
+    ...headers,
+    "content-type",
+    "application/json",
+    "content-length",
+    String(body.length),
+  ];
   for (const [name, value] of Object.entries(error.headers ?? {})) all.push(name, value);
-  if (error.retryAfterMs !== undefined) all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-  if (!response.req.complete && (error.headers?.["connection"] === "close" || isLargeRest(response.req))) leaveUnread(response);
+  if (error.retryAfterMs !== undefined)
+    all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (
+    !response.req.complete &&
+    (error.headers?.["connection"] === "close" || isLargeRest(response.req))
+  )
+    leaveUnread(response);
   response.writeHead(error.status, all);
   response.end(body);
 }

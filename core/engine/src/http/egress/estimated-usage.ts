@@ -1,9 +1,15 @@
-/** The estimated usage for a client that asked for usage and an upstream that reported none, in the dialect's place. */
+/**
+ * The estimated usage for a client that asked for usage and an upstream that reported none, in the
+ * dialect's place.
+ */
 
 import { usageJson } from "@sluice/kit/internals";
 import type { Attempt, Exchange, Frame, JsonObject, WholeReply } from "@sluice/contract";
 
-/** The estimate for the attempt that answered; `undefined` with a reported usage, or without a count. */
+/**
+ * The estimate for the attempt that answered; `undefined` with a reported usage, or without a
+ * count.
+ */
 function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
   if (operation !== "chat") return undefined;
   const attempt = attempts.findLast(({ outcome }: Attempt) => outcome === "success");
@@ -11,7 +17,10 @@ function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
   return { ...usageJson(attempt.usage), estimated: true };
 }
 
-/** The usage event of a stream: empty after the upstream's own, and for a client that did not ask for it. */
+/**
+ * The usage event of a stream: empty after the upstream's own, and for a client that did not ask
+ * for it.
+ */
 export function estimatedUsageEvent(exchange: Exchange, last: Frame | undefined): string {
   if (last === undefined || exchange.request?.includeUsage !== true) return "";
   const usage = estimateOf(exchange);

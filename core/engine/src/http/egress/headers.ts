@@ -9,7 +9,10 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
   // Of parallel attempts, the one that answered, or else the last.
-  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? SERVED.get(exchange);
+  const last =
+    attempts.findLast(({ error }) => error === undefined) ??
+    attempts.at(-1) ??
+    SERVED.get(exchange);
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
     const model = (last.model ?? exchange.model)?.id ?? exchange.request?.model ?? "";
@@ -22,7 +25,8 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
       "x-sluice-overhead-ms",
       exchange.overheadMs.toFixed(2),
     );
-    if (last.upstreamRequestId !== undefined) headers.push("x-upstream-request-id", last.upstreamRequestId);
+    if (last.upstreamRequestId !== undefined)
+      headers.push("x-upstream-request-id", last.upstreamRequestId);
   }
   for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));
   return headers;
@@ -37,7 +41,10 @@ function overheadMs(exchange: LiveExchange, clock: Clock): number {
 /** Clients take 16 KB of headers in all. */
 const MAX_VALUE_CHARACTERS = 1_000;
 
-/** Makes a header value, which is visible ASCII, from a model id, which may be any text of any length. */
+/**
+ * Makes a header value, which is visible ASCII, from a model id, which may be any text of any
+ * length.
+ */
 function headerSafe(value: string): string {
   const short = value.slice(0, MAX_VALUE_CHARACTERS);
   return /^[\x20-\x7e]*$/.test(short) ? short : encodeURIComponent(short.toWellFormed());

@@ -14,7 +14,8 @@ describe("a heartbeat", () => {
     let text = "";
     client.on("data", (chunk: Buffer) => (text += chunk.toString()));
     const beats = async (count: number): Promise<void> => {
-      while (text.split(PING).length <= count) await new Promise((resolve) => setImmediate(resolve));
+      while (text.split(PING).length <= count)
+        await new Promise((resolve) => setImmediate(resolve));
     };
     async function* frames(): AsyncGenerator<Frame, void, undefined> {
       yield rawFrame('{"a":1}');
@@ -22,9 +23,17 @@ describe("a heartbeat", () => {
       yield rawFrame('{"a":2}');
       await beats(3);
     }
-    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], EVERY_MS, async () => "");
+    await writeStream(
+      response,
+      { kind: "stream", status: 200, frames: frames() },
+      [],
+      EVERY_MS,
+      async () => "",
+    );
     const body = bodyOf(await received);
-    expect(body).toMatch(/^data: \{"a":1\}\n\n(: ping\n\n){2,}data: \{"a":2\}\n\n(: ping\n\n)+data: \[DONE\]\n\n$/);
+    expect(body).toMatch(
+      /^data: \{"a":1\}\n\n(: ping\n\n){2,}data: \{"a":2\}\n\n(: ping\n\n)+data: \[DONE\]\n\n$/,
+    );
   });
 
   it("does not beat for 0", async () => {
@@ -33,7 +42,13 @@ describe("a heartbeat", () => {
       yield rawFrame('{"a":1}');
       await new Promise((resolve) => setTimeout(resolve, 4 * EVERY_MS));
     }
-    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], 0, async () => "");
+    await writeStream(
+      response,
+      { kind: "stream", status: 200, frames: frames() },
+      [],
+      0,
+      async () => "",
+    );
     expect(bodyOf(await received)).toBe('data: {"a":1}\n\ndata: [DONE]\n\n');
   });
 

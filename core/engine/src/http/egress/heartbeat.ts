@@ -1,11 +1,16 @@
-/** Heartbeats of a stream: a comment during silence, so that proxies and clients keep the connection open. */
+/**
+ * Heartbeats of a stream: a comment during silence, so that proxies and clients keep the connection
+ * open.
+ */
 
 import type { ServerResponse } from "node:http";
 
 /** A comment, which every reader of events passes over (WHATWG HTML 9.2.6). */
 const PING = ": ping\n\n";
 
-/** Checks of one interval timer within a heartbeat. A timer that every write resets would cost more. */
+/**
+ * Checks of one interval timer within a heartbeat. A timer that every write resets would cost more.
+ */
 const LOOKS = 4;
 
 /** The heartbeat of one stream. */
@@ -19,8 +24,9 @@ export interface Heartbeat {
 const SILENT: Heartbeat = { wrote() {}, stop() {} };
 
 /**
- * Writes a comment after this time without a write, or up to a fourth later; never, for 0. The response head must be final,
- * because a comment sends it. A client with unread data gets no comment.
+ * Writes a comment after this time without a write, or up to a fourth later; never, for 0. The
+ * response head must be final, because a comment sends it. A client with unread data gets no
+ * comment.
  */
 export function startHeartbeat(response: ServerResponse, everyMs: number): Heartbeat {
   if (everyMs === 0) return SILENT;

@@ -11,8 +11,18 @@ export interface FixedPage {
 }
 
 /** Writes a page. */
-export function writePage(response: ServerResponse, page: FixedPage, headers: readonly string[]): void {
-  const all = [...headers, "content-type", page.type, "content-length", String(Buffer.byteLength(page.body))];
+export function writePage(
+  response: ServerResponse,
+  page: FixedPage,
+  headers: readonly string[],
+): void {
+  const all = [
+    ...headers,
+    "content-type",
+    page.type,
+    "content-length",
+    String(Buffer.byteLength(page.body)),
+  ];
   for (const [name, value] of Object.entries(page.headers ?? {})) all.push(name, value);
   response.writeHead(page.status, all);
   response.end(page.body);

@@ -1,4 +1,7 @@
-/** Answers for bytes that Node's HTTP parser refuses: no request exists, so the answer is written to the socket itself. */
+/**
+ * Answers for bytes that Node's HTTP parser refuses: no request exists, so the answer is written to
+ * the socket itself.
+ */
 
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,12 +10,26 @@ import { errorBody, GatewayError } from "@sluice/contract";
 import { unknownVersion } from "../intake/framing.ts";
 import { requestId } from "../intake/request-id.ts";
 
-/** A socket of Node's server, with its response under way. Node's own handler reads the same member. */
-type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null };
+/**
+ * A socket of Node's server, with its response under way. Node's own handler reads the same member.
+ */
+type AnsweringSocket = Socket & {
+  readonly _httpMessage?: { readonly _headerSent: boolean } | null;
+};
 
-/** Answers and closes the connection. Does nothing when the client is gone or an answer is under way. */
-export function writeParserError(error: Error & { readonly code?: string }, socket: AnsweringSocket): void {
-  if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
+/**
+ * Answers and closes the connection. Does nothing when the client is gone or an answer is under
+ * way.
+ */
+export function writeParserError(
+  error: Error & { readonly code?: string },
+  socket: AnsweringSocket,
+): void {
+  if (
+    error.code === "ECONNRESET" ||
+    !socket.writable ||
+    socket._httpMessage?._headerSent === true
+  ) {
     socket.destroy();
     return;
   }
@@ -27,17 +44,26 @@ export function writeSocketError(socket: Duplex, error: GatewayError): void {
     `x-request-id: ${requestId(Date.now())}`,
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries({ ...error.headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...error.headers, connection: "close" }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
   ];
   socket.on("error", () => socket.destroy());
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
 function refusalOf(code: string | undefined): GatewayError {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new GatewayError("body_timeout", "The request did not arrive in time.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new GatewayError("body_timeout", "The request did not arrive in time.");
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new GatewayError("headers_too_large", "The request's headers are too large: send at most 16 KiB of them.");
+    return new GatewayError(
+      "headers_too_large",
+      "The request's headers are too large: send at most 16 KiB of them.",
+    );
   }
   if (code === "HPE_INVALID_VERSION" || code === "HPE_PAUSED_H2_UPGRADE") return unknownVersion();
-  return new GatewayError("invalid_header", "The request is not valid HTTP. Send HTTP/1.1 with one header for each line.");
+  return new GatewayError(
+    "invalid_header",
+    "The request is not valid HTTP. Send HTTP/1.1 with one header for each line.",
+  );
 }

@@ -15,7 +15,10 @@ describe("a whole reply in pieces", () => {
   it("goes out as one body, its pieces as they are", async () => {
     const { response, received } = await exchange(GET);
     const pieces = ['{"a":"', "Ü", '"}'].map((text) => Buffer.from(text));
-    writeWhole(response, { kind: "whole", status: 200, document: piecesDocument(pieces) }, ["x-request-id", "1"]);
+    writeWhole(response, { kind: "whole", status: 200, document: piecesDocument(pieces) }, [
+      "x-request-id",
+      "1",
+    ]);
     const raw = await received;
     expect(raw).toMatch(/^HTTP\/1\.1 200 [^]*x-request-id: 1\r\n[^]*content-length: 10\r\n/);
     expect(bodyOf(raw)).toBe('{"a":"Ü"}');
@@ -33,7 +36,9 @@ describe("an error", () => {
     writeError(response, error, ["x-request-id", "1"]);
     const raw = await received;
     expect(raw).toMatch(/^HTTP\/1\.1 429 /);
-    expect(raw).toMatch(/x-request-id: 1\r\n[^]*content-type: application\/json\r\n[^]*allow: GET\r\nretry-after: 2\r\n/);
+    expect(raw).toMatch(
+      /x-request-id: 1\r\n[^]*content-type: application\/json\r\n[^]*allow: GET\r\nretry-after: 2\r\n/,
+    );
     expect(JSON.parse(bodyOf(raw))).toEqual({
       error: { message: "Too many.", type: "rate_limit_error", code: 429, param: null },
     });
@@ -91,7 +96,13 @@ describe("a reply of bytes", () => {
 
   it("is written with its own headers, and settled before its end", async () => {
     const { response, received } = await exchange(GET);
-    await writeBytes(response, bytes(false), ["x-a", "b"], async () => expect(response.writableEnded).toBe(false), OPEN);
+    await writeBytes(
+      response,
+      bytes(false),
+      ["x-a", "b"],
+      async () => expect(response.writableEnded).toBe(false),
+      OPEN,
+    );
     const raw = await received;
     expect(raw).toMatch(/^HTTP\/1\.1 206 [^]*x-a: b\r\ncontent-type: audio\/mp3\r\n/);
     expect(bodyOf(raw)).toBe("abcdef");
@@ -99,14 +110,18 @@ describe("a reply of bytes", () => {
 
   it("that fails looks cut", async () => {
     const { response, received } = await exchange(GET);
-    await expect(writeBytes(response, bytes(true), [], async () => undefined, OPEN)).rejects.toThrow("reset");
+    await expect(
+      writeBytes(response, bytes(true), [], async () => undefined, OPEN),
+    ).rejects.toThrow("reset");
     expect((await received).endsWith("0\r\n\r\n")).toBe(false);
   });
 
   it("whose exchange was ended rejects with the reason of that", async () => {
     const { response } = await exchange(GET);
     const reason = new GatewayError("client_stalled", "The client took too little.");
-    await expect(writeBytes(response, bytes(true), [], async () => undefined, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(
+      writeBytes(response, bytes(true), [], async () => undefined, AbortSignal.abort(reason)),
+    ).rejects.toBe(reason);
   });
 });
 
@@ -127,19 +142,33 @@ describe("the headers of an exchange", () => {
   };
 
   it("name the request and the generation, also before any attempt", () => {
-    expect(replyHeaders(open(), clock)).toEqual(["x-request-id", "id-1", "x-sluice-generation", "3"]);
+    expect(replyHeaders(open(), clock)).toEqual([
+      "x-request-id",
+      "id-1",
+      "x-sluice-generation",
+      "3",
+    ]);
   });
 
   it("tell the overhead without the upstream's time, and are safe whatever a model is called", () => {
     const made = open();
-    made.model = { id: "grün\r\nx: y", entry: "*", mode: "chat", targets: [], accessGroups: [], ownedBy: "" };
+    made.model = {
+      id: "grün\r\nx: y",
+      entry: "*",
+      mode: "chat",
+      targets: [],
+      accessGroups: [],
+      ownedBy: "",
+    };
     made.headers.set("x-b", "ü");
     beginAttempt(made, fakeTarget("one"), "openai").waited(5);
     beginAttempt(made, fakeTarget("one"), "openai");
     clock.advance(7.5);
     const headers = replyHeaders(made, clock);
     const pairs = Object.fromEntries(
-      Array.from({ length: headers.length / 2 }, (_, index) => headers.slice(index * 2, index * 2 + 2)),
+      Array.from({ length: headers.length / 2 }, (_, index) =>
+        headers.slice(index * 2, index * 2 + 2),
+      ),
     );
     expect(pairs).toEqual({
       "x-request-id": "id-1",

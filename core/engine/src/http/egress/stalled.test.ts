@@ -20,7 +20,9 @@ class FakeResponse extends EventEmitter {
   }
 
   get socket(): object | null {
-    return this.isTurn ? { bytesWritten: this.taken + this.waiting, writableLength: this.waiting } : null;
+    return this.isTurn
+      ? { bytesWritten: this.taken + this.waiting, writableLength: this.waiting }
+      : null;
   }
 
   destroy(): void {
@@ -39,7 +41,11 @@ beforeEach(() => {
   const exchange = { abort: (reason: GatewayError) => reasons.push(reason.code) };
   const clock = { now: () => Date.now(), monotonic: () => Date.now() };
   const clients = new StalledClients(clock);
-  const watched = clients.watch(exchange as unknown as LiveExchange, response as unknown as ServerResponse, TIMEOUT_MS);
+  const watched = clients.watch(
+    exchange as unknown as LiveExchange,
+    response as unknown as ServerResponse,
+    TIMEOUT_MS,
+  );
   response.on("close", () => clients.end(watched));
 });
 afterEach(() => vi.useRealTimers());

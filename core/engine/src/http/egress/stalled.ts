@@ -36,10 +36,11 @@ interface Round {
 }
 
 /**
- * Cuts the connection of a client that took less than 1 KiB a second for its time limit while a part of its reply waited; the
- * exchange is aborted with `client_stalled`. A socket's own timer restarts with every partial write, so it is not used. The system's
- * buffers, some megabytes for a near client, fill first; their content counts as read. One timer checks all responses: most of them
- * end before its first check.
+ * Cuts the connection of a client that took less than 1 KiB a second for its time limit while a
+ * part of its reply waited; the exchange is aborted with `client_stalled`. A socket's own timer
+ * restarts with every partial write, so it is not used. The system's buffers, some megabytes for a
+ * near client, fill first; their content counts as read. One timer checks all responses: most of
+ * them end before its first check.
  */
 export class StalledClients {
   readonly #clock: Clock;
@@ -84,18 +85,26 @@ function look(watched: Watched, nowMs: number): void {
   const { exchange, response, round } = watched;
   if (response.destroyed) return;
   const taken = takenBytes(response);
-  // Nothing is unsent, or another reply of the connection goes first. Upstream, body and that reply have limits of their own.
+  // Nothing is unsent, or another reply of the connection goes first. Upstream, body and that reply
+  // have limits of their own.
   const isWaiting = taken !== undefined && response.writableLength > 0;
   if (!isWaiting || taken - watched.takenThen >= round.leastBytes) {
     watched.sinceMs = nowMs;
     watched.takenThen = taken ?? 0;
   } else if (nowMs - watched.sinceMs >= round.timeoutMs) {
-    exchange.abort(new GatewayError("client_stalled", `The client took too little of the reply for ${round.timeoutMs} ms.`));
+    exchange.abort(
+      new GatewayError(
+        "client_stalled",
+        `The client took too little of the reply for ${round.timeoutMs} ms.`,
+      ),
+    );
     response.destroy();
   }
 }
 
-/** Bytes of the connection that the system has accepted; `undefined` while another reply goes first. */
+/**
+ * Bytes of the connection that the system has accepted; `undefined` while another reply goes first.
+ */
 function takenBytes({ socket }: ServerResponse): number | undefined {
   return socket === null ? undefined : socket.bytesWritten - socket.writableLength;
 }

@@ -35,7 +35,9 @@ describe("a stream", () => {
       yield chunkFrame({ b: 1 });
       yield rawFrame('{"a":\n1}');
     }
-    expect((await write(frames())).body).toBe('data: {"b":1}\n\ndata: {"a":\ndata: 1}\n\ndata: [DONE]\n\n');
+    expect((await write(frames())).body).toBe(
+      'data: {"b":1}\n\ndata: {"a":\ndata: 1}\n\ndata: [DONE]\n\n',
+    );
   });
 
   it("that fails says so in one event, has no end mark, and keeps what came before", async () => {
@@ -45,7 +47,9 @@ describe("a stream", () => {
     }
     const { failure, body } = await write(frames());
     expect(failure).toMatchObject({ code: "stream_truncated" });
-    expect(body).toBe('data: {"a":1}\n\ndata: {"error":{"message":"Cut.","type":"upstream_error","code":502,"param":null}}\n\n');
+    expect(body).toBe(
+      'data: {"a":1}\n\ndata: {"error":{"message":"Cut.","type":"upstream_error","code":502,"param":null}}\n\n',
+    );
   });
 
   it("that fails by a plugin's fault tells nothing of it", async () => {
@@ -78,7 +82,9 @@ describe("a stream", () => {
   });
 
   it("whose rows cannot be stored ends with an error", async () => {
-    const { failure, body } = await write(framesOf('{"a":1}'), () => Promise.reject(new GatewayError("overloaded", "Full.")));
+    const { failure, body } = await write(framesOf('{"a":1}'), () =>
+      Promise.reject(new GatewayError("overloaded", "Full.")),
+    );
     expect(failure).toMatchObject({ code: "overloaded" });
     expect(body).toContain('"type":"overloaded_error"');
     expect(body).not.toContain("[DONE]");
@@ -89,7 +95,9 @@ describe("a stream", () => {
     async function* frames(): AsyncGenerator<Frame, void, undefined> {
       throw new GatewayError("stream_truncated", "Cut.");
     }
-    const { failure } = await write(frames(), () => Promise.reject(new GatewayError("overloaded", "Full.")));
+    const { failure } = await write(frames(), () =>
+      Promise.reject(new GatewayError("overloaded", "Full.")),
+    );
     expect(failure).toMatchObject({ code: "stream_truncated" });
   });
 });

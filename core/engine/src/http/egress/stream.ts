@@ -1,8 +1,19 @@
 /** Writes server-sent events with back-pressure, and reports failures inside the stream. */
 
 import type { ServerResponse } from "node:http";
-import { errorBody, type ErrorCodeForm, type Frame, type GatewayError, type StreamReply } from "@sluice/contract";
-import { asGatewayError, batchesOf, type BatchSource, type FrameBatch } from "@sluice/kit/internals";
+import {
+  errorBody,
+  type ErrorCodeForm,
+  type Frame,
+  type GatewayError,
+  type StreamReply,
+} from "@sluice/contract";
+import {
+  asGatewayError,
+  batchesOf,
+  type BatchSource,
+  type FrameBatch,
+} from "@sluice/kit/internals";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
@@ -13,10 +24,12 @@ const MAX_PENDING_CHARACTERS = 65_536;
 const GRACE_MS = 250;
 
 /**
- * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
- * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the text to
- * write before it: comments, and events that follow the stream's `last` frame. A stream without a frame for `heartbeatMs`
- * milliseconds writes a comment. `signal` ends the stream, also one that a step replaced: its reason is then the failure.
+ * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes
+ * one error event and no end mark; it is returned, not thrown. `settle` makes the rows durable
+ * before the client sees the end, and returns the text to write before it: comments, and events
+ * that follow the stream's `last` frame. A stream without a frame for `heartbeatMs` milliseconds
+ * writes a comment. `signal` ends the stream, also one that a step replaced: its reason is then the
+ * failure.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -28,7 +41,14 @@ export async function writeStream(
   codeForm?: ErrorCodeForm,
 ): Promise<GatewayError | undefined> {
   // Some clients read `text/*` without a charset as ISO-8859-1.
-  headers.push("content-type", "text/event-stream; charset=utf-8", "cache-control", "no-cache", "x-accel-buffering", "no");
+  headers.push(
+    "content-type",
+    "text/event-stream; charset=utf-8",
+    "cache-control",
+    "no-cache",
+    "x-accel-buffering",
+    "no",
+  );
   response.writeHead(reply.status, headers);
   const heartbeat = startHeartbeat(response, heartbeatMs);
   const writer = new EventWriter(response, heartbeat);
@@ -44,7 +64,10 @@ export async function writeStream(
     // The client gets the first failure.
     failure ??= asGatewayError(error);
   }
-  response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure, codeForm))}\n\n`));
+  response.end(
+    comment +
+      (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure, codeForm))}\n\n`),
+  );
   return failure;
 }
 

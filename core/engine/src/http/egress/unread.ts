@@ -1,11 +1,17 @@
-/** Bodies that are refused unread: the answer is sent, the rest is discarded without parsing, the connection closes. */
+/**
+ * Bodies that are refused unread: the answer is sent, the rest is discarded without parsing, the
+ * connection closes.
+ */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** How long a client that still writes may go on, in milliseconds, before its connection closes. */
 const LINGER_MS = 2_000;
-/** The interval in which all these connections together discard one read: 64 MB a second, some percent of a core. */
+/**
+ * The interval in which all these connections together discard one read: 64 MB a second, some
+ * percent of a core.
+ */
 const READ_EVERY_MS = 1;
 /** A smaller rest of a body is read to its end, and the connection is used again. */
 const MAX_SMALL_BODY_BYTES = 65_536;
@@ -18,9 +24,10 @@ export function isLargeRest(request: IncomingMessage): boolean {
 }
 
 /**
- * Makes a reply the last of its connection, before its head is written, and takes the connection from the HTTP parser. Closing under
- * a client that still writes resets the connection, and the client may lose the answer (RFC 9112 9.6). So the gateway ends
- * its side after the answer and discards data until the client ends its side, for two seconds at most.
+ * Makes a reply the last of its connection, before its head is written, and takes the connection
+ * from the HTTP parser. Closing under a client that still writes resets the connection, and the
+ * client may lose the answer (RFC 9112 9.6). So the gateway ends its side after the answer and
+ * discards data until the client ends its side, for two seconds at most.
  */
 export function leaveUnread(response: ServerResponse): void {
   const { req: request } = response;
@@ -33,7 +40,8 @@ export function leaveUnread(response: ServerResponse): void {
     waiting.push(socket);
     if (waiting.length === 1) setTimeout(readNext, READ_EVERY_MS);
   };
-  // A first listener for `data` makes Node take the connection from the parser, which has a listener as well.
+  // A first listener for `data` makes Node take the connection from the parser, which has a
+  // listener as well.
   socket.on("data", discard);
   socket.removeAllListeners("data");
   socket.on("data", discard);

@@ -8,16 +8,22 @@ import { drained } from "./drained.ts";
 const PIECE_BYTES = 65_536;
 
 /** Writes a reply. A long one goes out in pieces, so that a slow client's data is held once. */
-export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): Promise<void> | undefined {
+export function writeWhole(
+  response: ServerResponse,
+  reply: WholeReply,
+  headers: string[],
+): Promise<void> | undefined {
   const { pieces } = reply.document;
   if (pieces !== undefined) return writePieces(response, reply.status, pieces, headers);
   const { bytes } = reply.document;
   const isText = typeof bytes === "string";
-  if (!isText && !(bytes instanceof Uint8Array)) throw new TypeError("the document's bytes are no bytes");
+  if (!isText && !(bytes instanceof Uint8Array))
+    throw new TypeError("the document's bytes are no bytes");
   const length = isText ? Buffer.byteLength(bytes) : bytes.length;
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(reply.status, headers);
-  if (length > PIECE_BYTES) return isText ? writeText(response, bytes) : writeBytes(response, bytes);
+  if (length > PIECE_BYTES)
+    return isText ? writeText(response, bytes) : writeBytes(response, bytes);
   if (!isText) response.end(bytes);
   // As many bytes as characters: the text is ASCII, which Node writes as it is.
   else response.end(bytes, length === bytes.length ? "latin1" : "utf8");
@@ -30,7 +36,8 @@ function writePieces(
   pieces: readonly Uint8Array[],
   headers: string[],
 ): Promise<void> | undefined {
-  if (!pieces.every((piece) => piece instanceof Uint8Array)) throw new TypeError("a piece of the document is no bytes");
+  if (!pieces.every((piece) => piece instanceof Uint8Array))
+    throw new TypeError("a piece of the document is no bytes");
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(status, headers);
@@ -42,7 +49,10 @@ function writePieces(
   return undefined;
 }
 
-async function writeBytes(response: ServerResponse, ...parts: readonly Uint8Array[]): Promise<void> {
+async function writeBytes(
+  response: ServerResponse,
+  ...parts: readonly Uint8Array[]
+): Promise<void> {
   for (const part of parts) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       if (!response.write(part.subarray(from, from + PIECE_BYTES))) await drained(response);

@@ -1,4 +1,7 @@
-/** Tables of body fields. The check of a request and the schema of its documentation are made from them. */
+/**
+ * Tables of body fields. The check of a request and the schema of its documentation are made from
+ * them.
+ */
 
 import { GatewayError, type JsonObject, type JsonSchema } from "@sluice/contract";
 import { compileShape, formatPlace, type ShapeCheck } from "./shape.ts";
@@ -13,8 +16,8 @@ export interface Field {
 export type FieldTable = Readonly<Record<string, Field>>;
 
 /**
- * A check of the known fields of a body: one pass over its members. An optional field may be null. Throws `invalid_field`
- * with the place of the fault as `param`.
+ * A check of the known fields of a body: one pass over its members. An optional field may be null.
+ * Throws `invalid_field` with the place of the fault as `param`.
  */
 export function compileFields(table: FieldTable): (body: JsonObject) => void {
   const checks = new Map<string, { readonly check: ShapeCheck; readonly isRequired: boolean }>();
@@ -23,11 +26,13 @@ export function compileFields(table: FieldTable): (body: JsonObject) => void {
   }
   const required = Object.keys(table).filter((name) => table[name]?.isRequired === true);
   return (body) => {
-    for (const name of required) if (body[name] === undefined) throw invalidField([name], "is missing");
+    for (const name of required)
+      if (body[name] === undefined) throw invalidField([name], "is missing");
     for (const name in body) {
       const field = checks.get(name);
       const value = body[name];
-      if (field === undefined || value === undefined || (value === null && !field.isRequired)) continue;
+      if (field === undefined || value === undefined || (value === null && !field.isRequired))
+        continue;
       const fault = field.check(value);
       if (fault !== undefined) throw invalidField([name, ...fault.path], fault.problem);
     }
@@ -42,7 +47,10 @@ export function bodySchema(table: FieldTable, description: string): JsonSchema {
     description,
     required: fields.filter(([, { isRequired }]) => isRequired === true).map(([name]) => name),
     properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, field.isRequired === true ? field.schema : nullable(field.schema)]),
+      fields.map(([name, field]) => [
+        name,
+        field.isRequired === true ? field.schema : nullable(field.schema),
+      ]),
     ),
   };
 }

@@ -7,7 +7,10 @@ import { EMBEDDINGS_BODY } from "./embeddings.ts";
 import { IMAGES_BODY } from "./images.ts";
 
 const SCHEMAS: Partial<Record<Operation, JsonSchema>> = {
-  chat: bodySchema(CHAT_BODY, "A chat request. Fields that are not named are forwarded to a provider of the same dialect."),
+  chat: bodySchema(
+    CHAT_BODY,
+    "A chat request. Fields that are not named are forwarded to a provider of the same dialect.",
+  ),
   embeddings: bodySchema(EMBEDDINGS_BODY, "An embeddings request."),
   images: bodySchema(IMAGES_BODY, "An image request."),
 };

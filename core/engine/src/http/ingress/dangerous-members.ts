@@ -1,4 +1,7 @@
-/** Refuses members such as `__proto__`, which change an object's prototype when a step copies them. Opaque values may have them. */
+/**
+ * Refuses members such as `__proto__`, which change an object's prototype when a step copies them.
+ * Opaque values may have them.
+ */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -8,7 +11,10 @@ const DANGEROUS: ReadonlySet<string> = new Set(["__proto__", "constructor", "pro
 /** A text that may hold such a name, written out or with escapes. */
 const SUSPECT = /__proto__|constructor|prototype|\\u00/;
 
-/** Places whose content is the client's own, copied whole: JSON Schemas and notes. `*` stands for an index. */
+/**
+ * Places whose content is the client's own, copied whole: JSON Schemas and notes. `*` stands for an
+ * index.
+ */
 const OPAQUE: ReadonlySet<string> = new Set([
   "metadata",
   "tools.*.function.parameters",
@@ -18,7 +24,10 @@ const OPAQUE: ReadonlySet<string> = new Set([
 /** The longest of them has four members: below that nothing is opaque, and places need no name. */
 const DEEPEST_OPAQUE = 4;
 
-/** Throws `invalid_field` for such a member of a parsed body. `text` is what was parsed; its depth is bounded. */
+/**
+ * Throws `invalid_field` for such a member of a parsed body. `text` is what was parsed; its depth
+ * is bounded.
+ */
 export function refuseDangerousMembers(text: string, value: JsonObject): void {
   if (SUSPECT.test(text)) visit(value, "", 0);
 }
@@ -32,7 +41,9 @@ function visit(value: JsonValue | undefined, place: string, depth: number): void
   if (!isObject(value)) return;
   for (const name of Object.keys(value)) {
     if (DANGEROUS.has(name))
-      throw new GatewayError("invalid_field", `The field ${name} is not allowed. Remove it.`, { param: name });
+      throw new GatewayError("invalid_field", `The field ${name} is not allowed. Remove it.`, {
+        param: name,
+      });
     const member = value[name];
     if (typeof member !== "object") continue;
     const inner = below(place, name, depth);

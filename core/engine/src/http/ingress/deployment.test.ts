@@ -4,7 +4,10 @@ import { fakeClient } from "@sluice/testing";
 import { readDeployment, withDeployment } from "./deployment.ts";
 
 const read = (provider: string, deployment: string) =>
-  readDeployment(fakeClient({}, { parameters: { provider, deployment } }), (name) => name === "azure-eu");
+  readDeployment(
+    fakeClient({}, { parameters: { provider, deployment } }),
+    (name) => name === "azure-eu",
+  );
 
 describe("a deployment in the path", () => {
   it("is nothing on a route without one", () => {
@@ -21,7 +24,9 @@ describe("a deployment in the path", () => {
   });
 
   it("does not exist under a prefix that is not configured", () => {
-    expect(() => read("azure-us", "x")).toThrow(expect.objectContaining({ code: "route_not_found" }) as Error);
+    expect(() => read("azure-us", "x")).toThrow(
+      expect.objectContaining({ code: "route_not_found" }) as Error,
+    );
   });
 
   it.each(["%", "%zz", "%ff"])("cannot be %s", (deployment) => {
@@ -32,7 +37,9 @@ describe("a deployment in the path", () => {
 
   it("wins over the body's model, and stands for one that is missing", () => {
     const deployment = { model: "a", otherModels: [] };
-    expect(withDeployment(documentOf('{"model":"b","n":1}'), deployment).bytes).toBe('{"model":"a","n":1}');
+    expect(withDeployment(documentOf('{"model":"b","n":1}'), deployment).bytes).toBe(
+      '{"model":"a","n":1}',
+    );
     expect(withDeployment(documentOf('{"n":12345678901234567890}'), deployment).bytes).toBe(
       '{"n":12345678901234567890,"model":"a"}',
     );

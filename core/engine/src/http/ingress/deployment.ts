@@ -1,4 +1,7 @@
-/** The deployment family, as Azure's SDKs call it: `/{provider}/deployments/{deployment}/…`. The path names the model. */
+/**
+ * The deployment family, as Azure's SDKs call it: `/{provider}/deployments/{deployment}/…`. The
+ * path names the model.
+ */
 
 import { type ClientRequest, GatewayError, type JsonDocument } from "@sluice/contract";
 
@@ -14,10 +17,14 @@ export interface Deployment {
 }
 
 /**
- * The deployment of a request, `undefined` on any other route. Throws `route_not_found` for a prefix that is neither the
- * reference API's nor a provider's, and `invalid_field` for invalid escapes.
+ * The deployment of a request, `undefined` on any other route. Throws `route_not_found` for a
+ * prefix that is neither the reference API's nor a provider's, and `invalid_field` for invalid
+ * escapes.
  */
-export function readDeployment(client: ClientRequest, isProvider: (name: string) => boolean): Deployment | undefined {
+export function readDeployment(
+  client: ClientRequest,
+  isProvider: (name: string) => boolean,
+): Deployment | undefined {
   const { deployment, provider = "ref" } = client.parameters;
   if (deployment === undefined) return undefined;
   if (!REFERENCE_PREFIXES.has(provider) && !isProvider(provider)) {
@@ -36,8 +43,12 @@ function decode(deployment: string): string {
   try {
     return decodeURIComponent(deployment);
   } catch {
-    throw new GatewayError("invalid_field", "The deployment in the path is not valid UTF-8. Percent-encode its name.", {
-      param: "deployment",
-    });
+    throw new GatewayError(
+      "invalid_field",
+      "The deployment in the path is not valid UTF-8. Percent-encode its name.",
+      {
+        param: "deployment",
+      },
+    );
   }
 }

@@ -4,8 +4,10 @@ import { documentOf } from "@sluice/kit";
 import { fakeClient } from "@sluice/testing";
 import { receiveEmbeddings } from "./embeddings.ts";
 
-const receive = (body: object) => receiveEmbeddings(documentOf(JSON.stringify({ model: "m", ...body })), fakeClient());
-const fill = (count: number, item: JsonValue): JsonValue[] => Array.from({ length: count }, () => item);
+const receive = (body: object) =>
+  receiveEmbeddings(documentOf(JSON.stringify({ model: "m", ...body })), fakeClient());
+const fill = (count: number, item: JsonValue): JsonValue[] =>
+  Array.from({ length: count }, () => item);
 
 describe("an embeddings request", () => {
   it.each<[string, JsonValue]>([
@@ -24,14 +26,36 @@ describe("an embeddings request", () => {
 
   it("may hold the optional fields, or null for them", () => {
     const fields = { encoding_format: "base64", dimensions: 256, user: "alice", x_unknown: [1] };
-    expect(receive({ input: "a", ...fields })).toMatchObject({ endUser: "alice", document: { value: fields } });
-    receive({ input: "a", encoding_format: null, dimensions: null, user: null, timeout: null, caching: null });
+    expect(receive({ input: "a", ...fields })).toMatchObject({
+      endUser: "alice",
+      document: { value: fields },
+    });
+    receive({
+      input: "a",
+      encoding_format: null,
+      dimensions: null,
+      user: null,
+      timeout: null,
+      caching: null,
+    });
   });
 
   it("loses the gateway's own fields, its timeout being the exchange's", () => {
-    const request = receive({ input: "a", timeout: 30, caching: true, metadata: { a: 1 }, tags: ["t"], drop_params: true });
+    const request = receive({
+      input: "a",
+      timeout: 30,
+      caching: true,
+      metadata: { a: 1 },
+      tags: ["t"],
+      drop_params: true,
+    });
     expect(request.document.bytes).toBe('{"model":"m","input":"a"}');
-    expect(request).toMatchObject({ timeoutMs: 30_000, tags: ["t"], metadata: { a: 1 }, fields: { caching: true } });
+    expect(request).toMatchObject({
+      timeoutMs: 30_000,
+      tags: ["t"],
+      metadata: { a: 1 },
+      fields: { caching: true },
+    });
   });
 
   it.each<[string, object, string]>([
@@ -63,6 +87,8 @@ describe("an embeddings request", () => {
     ["a timeout that is no number", { input: "a", timeout: "x" }, "timeout"],
     ["caching that is no boolean", { input: "a", caching: "yes" }, "caching"],
   ])("is refused with %s", (_name, body, param) => {
-    expect(() => receive(body)).toThrow(expect.objectContaining({ code: "invalid_field", param }) as Error);
+    expect(() => receive(body)).toThrow(
+      expect.objectContaining({ code: "invalid_field", param }) as Error,
+    );
   });
 });

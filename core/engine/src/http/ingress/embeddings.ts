@@ -1,4 +1,6 @@
-/** Embeddings requests of the reference dialect: the four forms of `input`, and the optional fields. */
+/**
+ * Embeddings requests of the reference dialect: the four forms of `input`, and the optional fields.
+ */
 
 import type { ClientRequest, GatewayRequest, JsonDocument, JsonValue } from "@sluice/contract";
 import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
@@ -31,9 +33,20 @@ export const EMBEDDINGS_BODY: FieldTable = {
     },
   },
   dimensions: {
-    schema: { type: "integer", minimum: 1, description: "Numbers in a vector, for models that can shorten it.", examples: [256] },
+    schema: {
+      type: "integer",
+      minimum: 1,
+      description: "Numbers in a vector, for models that can shorten it.",
+      examples: [256],
+    },
   },
-  user: { schema: { type: "string", description: "The end user, for the spend row and the provider.", examples: ["alice"] } },
+  user: {
+    schema: {
+      type: "string",
+      description: "The end user, for the spend row and the provider.",
+      examples: ["alice"],
+    },
+  },
 };
 
 const checkFields = compileFields(EMBEDDINGS_BODY);
@@ -53,20 +66,26 @@ function checkInputs(input: readonly JsonValue[]): void {
     checkTokens(input, ["input"]);
     return;
   }
-  if (input.length > MAX_INPUTS) throw invalidField(["input"], `must not hold more than ${MAX_INPUTS} inputs`);
+  if (input.length > MAX_INPUTS)
+    throw invalidField(["input"], `must not hold more than ${MAX_INPUTS} inputs`);
   if (typeof first === "string") input.forEach(checkText);
-  else if (Array.isArray(first)) input.forEach((tokens, index) => checkTokens(tokens, ["input", index]));
+  else if (Array.isArray(first))
+    input.forEach((tokens, index) => checkTokens(tokens, ["input", index]));
   else throw invalidField(["input", 0], "must be a string, a token or an array of tokens");
 }
 
 function checkText(text: JsonValue, index: number): void {
-  if (typeof text !== "string") throw invalidField(["input", index], "must be a string, as the first input is");
+  if (typeof text !== "string")
+    throw invalidField(["input", index], "must be a string, as the first input is");
   if (text === "") throw invalidField(["input", index], "must not be an empty string");
 }
 
 function checkTokens(tokens: JsonValue, place: readonly (string | number)[]): void {
-  if (!Array.isArray(tokens)) throw invalidField(place, "must be an array of tokens, as the first input is");
+  if (!Array.isArray(tokens))
+    throw invalidField(place, "must be an array of tokens, as the first input is");
   if (tokens.length === 0) throw invalidField(place, "must not be empty");
-  const wrong = (tokens as readonly JsonValue[]).findIndex((token) => !Number.isSafeInteger(token) || (token as number) < 0);
+  const wrong = (tokens as readonly JsonValue[]).findIndex(
+    (token) => !Number.isSafeInteger(token) || (token as number) < 0,
+  );
   if (wrong >= 0) throw invalidField([...place, wrong], "must be a token: an integer, 0 or more");
 }

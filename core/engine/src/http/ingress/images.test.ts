@@ -4,7 +4,10 @@ import { fakeClient } from "@sluice/testing";
 import { receiveImages } from "./images.ts";
 
 const receive = (body: object) =>
-  receiveImages(documentOf(JSON.stringify({ model: "m", prompt: "A gate.", ...body })), fakeClient());
+  receiveImages(
+    documentOf(JSON.stringify({ model: "m", prompt: "A gate.", ...body })),
+    fakeClient(),
+  );
 
 describe("an image request", () => {
   it("keeps every field of the reference API, and unknown fields", () => {
@@ -27,7 +30,16 @@ describe("an image request", () => {
   });
 
   it("takes null for every optional field", () => {
-    const names = ["n", "size", "quality", "style", "response_format", "background", "output_format", "output_compression"];
+    const names = [
+      "n",
+      "size",
+      "quality",
+      "style",
+      "response_format",
+      "background",
+      "output_format",
+      "output_compression",
+    ];
     expect(receive(Object.fromEntries(names.map((name) => [name, null]))).model).toBe("m");
   });
 
@@ -55,6 +67,8 @@ describe("an image request", () => {
     ["moderation", { moderation: 1 }],
     ["user", { user: 7 }],
   ])("is refused for its %s: %j", (param, body) => {
-    expect(() => receive(body)).toThrow(expect.objectContaining({ code: "invalid_field", param }) as Error);
+    expect(() => receive(body)).toThrow(
+      expect.objectContaining({ code: "invalid_field", param }) as Error,
+    );
   });
 });

@@ -10,12 +10,31 @@ export const IMAGES_BODY: FieldTable = {
   ...GATEWAY_FIELDS,
   prompt: {
     isRequired: true,
-    schema: { type: "string", minLength: 1, description: "What the image shows.", examples: ["A sluice gate at dawn."] },
+    schema: {
+      type: "string",
+      minLength: 1,
+      description: "What the image shows.",
+      examples: ["A sluice gate at dawn."],
+    },
   },
   n: { schema: { type: "integer", minimum: 1, description: "Number of images.", examples: [1] } },
-  size: { schema: { type: "string", description: "`<width>x<height>`, or `auto`.", examples: ["1024x1024"] } },
-  quality: { schema: { type: "string", description: "A quality level of the model.", examples: ["high"] } },
-  style: { schema: { type: "string", description: "A style hint, for models that take one.", examples: ["vivid"] } },
+  size: {
+    schema: {
+      type: "string",
+      description: "`<width>x<height>`, or `auto`.",
+      examples: ["1024x1024"],
+    },
+  },
+  quality: {
+    schema: { type: "string", description: "A quality level of the model.", examples: ["high"] },
+  },
+  style: {
+    schema: {
+      type: "string",
+      description: "A style hint, for models that take one.",
+      examples: ["vivid"],
+    },
+  },
   response_format: {
     schema: {
       type: "string",
@@ -25,9 +44,15 @@ export const IMAGES_BODY: FieldTable = {
     },
   },
   background: {
-    schema: { type: "string", description: "`transparent`, `opaque` or `auto`, for models that take it.", examples: ["auto"] },
+    schema: {
+      type: "string",
+      description: "`transparent`, `opaque` or `auto`, for models that take it.",
+      examples: ["auto"],
+    },
   },
-  output_format: { schema: { type: "string", description: "The format of the image's file.", examples: ["png"] } },
+  output_format: {
+    schema: { type: "string", description: "The format of the image's file.", examples: ["png"] },
+  },
   output_compression: {
     schema: {
       type: "integer",
@@ -37,7 +62,13 @@ export const IMAGES_BODY: FieldTable = {
       examples: [80],
     },
   },
-  moderation: { schema: { type: "string", description: "How strict the provider's moderation is.", examples: ["auto"] } },
+  moderation: {
+    schema: {
+      type: "string",
+      description: "How strict the provider's moderation is.",
+      examples: ["auto"],
+    },
+  },
   stream: {
     schema: {
       type: "boolean",
@@ -47,7 +78,13 @@ export const IMAGES_BODY: FieldTable = {
       examples: [false],
     },
   },
-  user: { schema: { type: "string", description: "The end user, for the spend row and the provider.", examples: ["alice"] } },
+  user: {
+    schema: {
+      type: "string",
+      description: "The end user, for the spend row and the provider.",
+      examples: ["alice"],
+    },
+  },
 };
 
 const checkFields = compileFields(IMAGES_BODY);

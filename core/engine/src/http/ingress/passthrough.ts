@@ -1,7 +1,13 @@
 /** Native requests: the unchanged bytes, and the parts that limits, rows and guardrails read. */
 
 import { isUtf8 } from "node:buffer";
-import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/contract";
+import {
+  type ClientRequest,
+  GatewayError,
+  type GatewayRequest,
+  isGatewayError,
+  type JsonObject,
+} from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import {
   parseInSlices,
@@ -22,7 +28,10 @@ const MAX_LOOK_BYTES = 8 * 1024 * 1024;
 /** As other routes have it: many inputs may come as tokens. */
 const MAX_EMBEDDING_NODES = 2_000_000;
 
-/** Methods whose body, if there is one, means nothing (RFC 9110 9.3.1, 9.3.5): it is not read and not sent on. */
+/**
+ * Methods whose body, if there is one, means nothing (RFC 9110 9.3.1, 9.3.5): it is not read and
+ * not sent on.
+ */
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
 const NO_BYTES = Buffer.alloc(0);
@@ -41,16 +50,25 @@ export function withoutNativeBody(client: ClientRequest): GatewayRequest {
 }
 
 /**
- * The request of a native body. A JSON object is read by the rules of the other routes, whatever its content type says: the upstream
- * may read it all the same. Throws `invalid_json` beyond their bounds and `invalid_field` for a repeated member, or one whose
- * name parsers read differently. A body other than JSON names no model, and its meaning is the upstream's.
+ * The request of a native body. A JSON object is read by the rules of the other routes, whatever
+ * its content type says: the upstream may read it all the same. Throws `invalid_json` beyond their
+ * bounds and `invalid_field` for a repeated member, or one whose name parsers read differently. A
+ * body other than JSON names no model, and its meaning is the upstream's.
  */
-export function receiveNative(bytes: Buffer, contentType: string | undefined, client: ClientRequest): GatewayRequest {
+export function receiveNative(
+  bytes: Buffer,
+  contentType: string | undefined,
+  client: ClientRequest,
+): GatewayRequest {
   return atOnce(nativeStages(bytes, contentType, client));
 }
 
 /** The same in stages. */
-export function* nativeStages(bytes: Buffer, contentType: string | undefined, client: ClientRequest): Stages<GatewayRequest> {
+export function* nativeStages(
+  bytes: Buffer,
+  contentType: string | undefined,
+  client: ClientRequest,
+): Stages<GatewayRequest> {
   const value = yield* read(bytes, contentType?.toLowerCase() ?? "", client);
   yield;
   refuseCaseVariants(value);
@@ -69,14 +87,16 @@ export function* nativeStages(bytes: Buffer, contentType: string | undefined, cl
 function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages<JsonObject> {
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
   // Data before the first part of a form has no meaning.
-  if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES)) return NO_MEMBERS;
+  if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES))
+    return NO_MEMBERS;
   // Decoders read other bytes differently. Such a body is not read, and every guardrail refuses it.
   if (!beginsObject(bytes) || !isUtf8(bytes)) return NO_MEMBERS;
   const text = withoutMark(bytes.toString("utf8"));
   const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
   yield;
   const limits = { ...LIMITS, maxNodes };
-  const { value, members, fault } = bytes.length > LARGE_BYTES ? yield* sliced(text, limits) : parsed(text, limits);
+  const { value, members, fault } =
+    bytes.length > LARGE_BYTES ? yield* sliced(text, limits) : parsed(text, limits);
   if (fault !== undefined) {
     if (isJson) throw tooMuch(fault, maxNodes);
     return NO_MEMBERS;
@@ -90,14 +110,21 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
   for (const { key } of members) {
     if (seen.has(key)) {
       const shown = key.slice(0, 80);
-      throw new GatewayError("invalid_field", `The field ${shown} is repeated in the body. Send it once.`, { param: shown });
+      throw new GatewayError(
+        "invalid_field",
+        `The field ${shown} is repeated in the body. Send it once.`,
+        { param: shown },
+      );
     }
     seen.add(key);
   }
   return value;
 }
 
-/** Whether the first byte that is no white space opens an object; a byte order mark may stand before it. */
+/**
+ * Whether the first byte that is no white space opens an object; a byte order mark may stand before
+ * it.
+ */
 function beginsObject(bytes: Buffer): boolean {
   let at = bytes.length > 2 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (at < bytes.length && WHITE_SPACE.has(bytes[at] ?? 0)) at++;
@@ -134,11 +161,17 @@ function parse(text: string): unknown {
 function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
   if (fault === "members") return tooManyMembers();
   if (fault === "run") return runTooLong();
-  const what = fault === "depth" ? `is nested deeper than ${LIMITS.maxDepth} levels` : `has more than ${maxNodes} values`;
+  const what =
+    fault === "depth"
+      ? `is nested deeper than ${LIMITS.maxDepth} levels`
+      : `has more than ${maxNodes} values`;
   return new GatewayError("invalid_json", `The body ${what}.`);
 }
 
-/** The gateway's own fields. A member that only shares its name with one, as its value shows, is the upstream's. */
+/**
+ * The gateway's own fields. A member that only shares its name with one, as its value shows, is the
+ * upstream's.
+ */
 function fieldsOf(value: JsonObject, client: ClientRequest): NativePart {
   try {
     return takeNativeFields(value, client);

@@ -27,7 +27,10 @@ const RECEIVERS: Partial<Record<Operation, Receive>> = {
 /** Maximum of values of a body, by operation: 2,048 inputs may be tokens. */
 const MAX_NODES: Partial<Record<Operation, number>> = { embeddings: 2_000_000 };
 
-/** Maximum of bytes of a body, by operation, besides `server.max_body`: a calculation counts the tokens of all bytes. */
+/**
+ * Maximum of bytes of a body, by operation, besides `server.max_body`: a calculation counts the
+ * tokens of all bytes.
+ */
 const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
 
 const BODY_DEADLINE_MS = 30_000;
@@ -43,12 +46,18 @@ export async function receiveRequest(
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
     // The upstream gets the body without its coding: what is checked is what it reads.
-    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, coding: knownCoding(message), hold });
+    const native = await readBody(message, {
+      maxBytes,
+      deadlineMs: BODY_DEADLINE_MS,
+      coding: knownCoding(message),
+      hold,
+    });
     return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
-  if (receive === undefined || (operation === "spend" && client.method !== "POST")) return undefined;
+  if (receive === undefined || (operation === "spend" && client.method !== "POST"))
+    return undefined;
   const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
   const bytes = await readBody(message, {
@@ -58,7 +67,8 @@ export async function receiveRequest(
     hold,
   });
   // A small body is read without stages, which would cost more than they save.
-  if (!isLarge(bytes)) return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
+  if (!isLarge(bytes))
+    return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
   return inSlices(requestStages(bytes, operation, receive, client, deployment), bytes.length);
 }
 
@@ -83,5 +93,8 @@ function requestOf(
 ): GatewayRequest {
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (deployment === undefined) return receive(document, client);
-  return { ...receive(withDeployment(document, deployment), client), otherModels: deployment.otherModels };
+  return {
+    ...receive(withDeployment(document, deployment), client),
+    otherModels: deployment.otherModels,
+  };
 }

@@ -1,24 +1,36 @@
-/** Removes credentials from a request's model, user, tags and notes, so that none reaches a row, message or log. */
+/**
+ * Removes credentials from a request's model, user, tags and notes, so that none reaches a row,
+ * message or log.
+ */
 
 import type { GatewayRequest, JsonObject } from "@sluice/contract";
 
 const REPLACEMENT = "[redacted]";
 
 /**
- * Texts with the form of a credential: keys of gateways and providers, AWS key ids, tokens of three parts. Their minimum length keeps
- * ids of models out.
+ * Texts with the form of a credential: keys of gateways and providers, AWS key ids, tokens of three
+ * parts. Their minimum length keeps ids of models out.
  */
 const CREDENTIAL =
   /\b(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|(?:AIza|gsk_|hf_|xai-|gh[a-z]_)[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)/g;
 const SHORTEST = 20;
 
-/** A request without credentials in its recorded fields; the same object without any. The forwarded body stays unchanged. */
+/**
+ * A request without credentials in its recorded fields; the same object without any. The forwarded
+ * body stays unchanged.
+ */
 export function withoutCredentials(request: GatewayRequest): GatewayRequest {
   const model = redact(request.model);
   const endUser = request.endUser === null ? null : redact(request.endUser);
-  const tags = request.tags.some((tag) => redact(tag) !== tag) ? request.tags.map(redact) : request.tags;
+  const tags = request.tags.some((tag) => redact(tag) !== tag)
+    ? request.tags.map(redact)
+    : request.tags;
   const metadata = redactNotes(request.metadata);
-  const isSame = model === request.model && endUser === request.endUser && tags === request.tags && metadata === request.metadata;
+  const isSame =
+    model === request.model &&
+    endUser === request.endUser &&
+    tags === request.tags &&
+    metadata === request.metadata;
   return isSame ? request : { ...request, model, endUser, tags, metadata };
 }
 

@@ -15,12 +15,16 @@ export const SPEND_BODY: FieldTable = {
     },
   },
   messages: {
-    schema: { ...MESSAGES, description: "A prompt: the cost of its tokens is estimated. Together with `model`." },
+    schema: {
+      ...MESSAGES,
+      description: "A prompt: the cost of its tokens is estimated. Together with `model`.",
+    },
   },
   completion_response: {
     schema: {
       type: "object",
-      description: "A whole chat completion with `model` and `usage`: the cost of its usage. Without `model` and `messages`.",
+      description:
+        "A whole chat completion with `model` and `usage`: the cost of its usage. Without `model` and `messages`.",
     },
   },
 };
@@ -28,7 +32,10 @@ export const SPEND_BODY: FieldTable = {
 const checkFields = compileFields(SPEND_BODY);
 const NO_FIELDS = Object.freeze({});
 
-/** The request of a calculation. Throws `invalid_field` for both forms, for neither, and for half of one. */
+/**
+ * The request of a calculation. Throws `invalid_field` for both forms, for neither, and for half of
+ * one.
+ */
 export function receiveSpend(document: JsonDocument): GatewayRequest {
   const { value } = document;
   checkForm(value);
@@ -48,10 +55,18 @@ export function receiveSpend(document: JsonDocument): GatewayRequest {
 function checkForm({ model, messages, completion_response: reply }: JsonObject): void {
   const hasPrompt = isGiven(model) || isGiven(messages);
   if (isGiven(reply)) {
-    if (hasPrompt) throw invalidField(["completion_response"], "cannot stand beside model or messages: send one form");
+    if (hasPrompt)
+      throw invalidField(
+        ["completion_response"],
+        "cannot stand beside model or messages: send one form",
+      );
     return;
   }
-  if (!hasPrompt) throw invalidField(["model"], "is missing: send it with messages, or send completion_response alone");
+  if (!hasPrompt)
+    throw invalidField(
+      ["model"],
+      "is missing: send it with messages, or send completion_response alone",
+    );
   if (!isGiven(model)) throw invalidField(["model"], "is missing");
   if (!isGiven(messages)) throw invalidField(["messages"], "is missing");
 }

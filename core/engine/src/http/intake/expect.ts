@@ -6,8 +6,8 @@ import { writeError } from "../egress/error.ts";
 import { requestId } from "./request-id.ts";
 
 /**
- * Wraps a handler so that it sends "100 continue" when the gateway begins to read the body. A client that is refused by its headers
- * gets the refusal first and sends no body.
+ * Wraps a handler so that it sends "100 continue" when the gateway begins to read the body. A
+ * client that is refused by its headers gets the refusal first and sends no body.
  */
 export function withLateContinue(handler: RequestListener): RequestListener {
   return (request, response) => {

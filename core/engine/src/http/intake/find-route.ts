@@ -1,4 +1,7 @@
-/** Finds the route of a method and path in the live generation. HEAD uses the route of GET. A refusal names the methods of the path. */
+/**
+ * Finds the route of a method and path in the live generation. HEAD uses the route of GET. A
+ * refusal names the methods of the path.
+ */
 
 import { GatewayError } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
@@ -18,11 +21,16 @@ export type FoundRoute =
   | { readonly kind: "options"; readonly methods: readonly string[] };
 
 /** The route of a request. Throws `route_not_found`, `method_not_allowed` or `invalid_path`. */
-export function findRoute(generation: Generation, method: string, asked: RequestTarget): FoundRoute {
+export function findRoute(
+  generation: Generation,
+  method: string,
+  asked: RequestTarget,
+): FoundRoute {
   const { routes } = generation;
   const target = withoutSlash(routes, method, asked);
   let match = routes.find(method, target.path);
-  if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET")) match = routes.find("GET", target.path);
+  if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET"))
+    match = routes.find("GET", target.path);
   if (match.kind === "none") {
     if (method === "TRACE") throw wrongMethod(method, []);
     throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path);
@@ -37,11 +45,16 @@ export function findRoute(generation: Generation, method: string, asked: Request
 }
 
 /** Drops one trailing slash if the gateway has a route without it. A native path keeps it. */
-function withoutSlash(routes: Generation["routes"], method: string, target: RequestTarget): RequestTarget {
+function withoutSlash(
+  routes: Generation["routes"],
+  method: string,
+  target: RequestTarget,
+): RequestTarget {
   if (!target.path.endsWith("/") || target.path === "/") return target;
   const path = target.path.slice(0, -1);
   const match = routes.find(method === "HEAD" ? "GET" : method, path);
-  const isOwn = match.kind === "method" || (match.kind === "found" && match.value.operation !== "passthrough");
+  const isOwn =
+    match.kind === "method" || (match.kind === "found" && match.value.operation !== "passthrough");
   return isOwn ? { ...target, path } : target;
 }
 
@@ -54,5 +67,7 @@ function withHead(methods: readonly string[]): readonly string[] {
 export function wrongMethod(method: string, allow: readonly string[]): GatewayError {
   const names = allow.join(", ");
   const takes = names === "" ? "" : `; it takes ${names}`;
-  return new GatewayError("method_not_allowed", `This path does not take ${method}${takes}.`, { headers: { allow: names } });
+  return new GatewayError("method_not_allowed", `This path does not take ${method}${takes}.`, {
+    headers: { allow: names },
+  });
 }

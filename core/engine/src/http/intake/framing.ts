@@ -19,23 +19,38 @@ export function withKnownFraming(handler: RequestListener): RequestListener {
   };
 }
 
-function framingFault({ httpVersion, headers: { "transfer-encoding": coding } }: IncomingMessage): GatewayError | undefined {
+function framingFault({
+  httpVersion,
+  headers: { "transfer-encoding": coding },
+}: IncomingMessage): GatewayError | undefined {
   if (!VERSIONS.has(httpVersion)) return unknownVersion();
   if (coding === undefined) return undefined;
   if (coding.trim().toLowerCase() !== "chunked") {
-    return new GatewayError("unsupported_transfer_coding", "The gateway supports the transfer coding `chunked` only.", {
-      param: "transfer-encoding",
-      headers: CLOSE,
-    });
+    return new GatewayError(
+      "unsupported_transfer_coding",
+      "The gateway supports the transfer coding `chunked` only.",
+      {
+        param: "transfer-encoding",
+        headers: CLOSE,
+      },
+    );
   }
   if (httpVersion === "1.1") return undefined;
-  return new GatewayError("invalid_header", "HTTP/1.0 has no transfer codings. Send `content-length`.", {
-    param: "transfer-encoding",
-    headers: CLOSE,
-  });
+  return new GatewayError(
+    "invalid_header",
+    "HTTP/1.0 has no transfer codings. Send `content-length`.",
+    {
+      param: "transfer-encoding",
+      headers: CLOSE,
+    },
+  );
 }
 
 /** The refusal of a version. */
 export function unknownVersion(): GatewayError {
-  return new GatewayError("unsupported_http_version", "The gateway supports HTTP/1.1 and HTTP/1.0 only.", { headers: CLOSE });
+  return new GatewayError(
+    "unsupported_http_version",
+    "The gateway supports HTTP/1.1 and HTTP/1.0 only.",
+    { headers: CLOSE },
+  );
 }

@@ -1,4 +1,7 @@
-/** Headers that a request may have once only. With two, this gateway and the next could read different ones. */
+/**
+ * Headers that a request may have once only. With two, this gateway and the next could read
+ * different ones.
+ */
 
 import type { IncomingMessage } from "node:http";
 import { gatewaysPassed } from "@sluice/runtime/transport";
@@ -21,9 +24,9 @@ const SINGLE = new Set([
 ]);
 
 /**
- * Throws `invalid_header` for a repeated header of this list, for an HTTP/1.1 request without a host, and for a request that has
- * passed more than five gateways.
- * `keyHeaders`: further headers that carry a key.
+ * Throws `invalid_header` for a repeated header of this list, for an HTTP/1.1 request without a
+ * host, and for a request that has passed more than five gateways. `keyHeaders`: further headers
+ * that carry a key.
  */
 export function checkHeaders(message: IncomingMessage, keyHeaders: readonly string[]): void {
   const { rawHeaders } = message;
@@ -40,7 +43,9 @@ export function checkHeaders(message: IncomingMessage, keyHeaders: readonly stri
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
     if (seen.has(name) && (SINGLE.has(name) || keyHeaders.includes(name))) {
-      throw new GatewayError("invalid_header", `The header ${name} is repeated. Send it once.`, { param: name });
+      throw new GatewayError("invalid_header", `The header ${name} is repeated. Send it once.`, {
+        param: name,
+      });
     }
     seen.add(name);
   }

@@ -1,4 +1,7 @@
-/** The refusal of a path that does not exist. It names the address of a similar route, if there is one. */
+/**
+ * The refusal of a path that does not exist. It names the address of a similar route, if there is
+ * one.
+ */
 
 import { createNativeMatcher } from "@sluice/runtime/passthrough";
 import { GatewayError, type HttpMethod, type NativeApi } from "@sluice/contract";
@@ -9,7 +12,10 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
     /^\/(?:key|team|config|deployments|metrics|requests|restart)(?:\/|$)/,
     "It is a path of the admin listener: `server.admin` of gateway.yaml, port 4001 unless that says otherwise.",
   ],
-  [/^\/health(?:\/(?:liveliness|liveness|readiness))?$/, "The health checks are GET /health/live and GET /health/ready."],
+  [
+    /^\/health(?:\/(?:liveliness|liveness|readiness))?$/,
+    "The health checks are GET /health/live and GET /health/ready.",
+  ],
 ];
 
 /** Shipped pipelines by the paths of their routes. */
@@ -30,10 +36,14 @@ export interface NativeProvider {
 }
 
 /**
- * The refusal. `natives` are the APIs of the configured providers. They are absent for clients without a key, which must not learn
- * the names of providers.
+ * The refusal. `natives` are the APIs of the configured providers. They are absent for clients
+ * without a key, which must not learn the names of providers.
  */
-export function missingRoute(path: string, method = "GET", natives: readonly NativeProvider[] = []): GatewayError {
+export function missingRoute(
+  path: string,
+  method = "GET",
+  natives: readonly NativeProvider[] = [],
+): GatewayError {
   const hint = staticHint(path) ?? nativeHint(path, method, natives);
   const message = "This path does not exist.";
   return new GatewayError("route_not_found", hint === undefined ? message : `${message} ${hint}`);
@@ -48,12 +58,18 @@ function staticHint(path: string): string | undefined {
 }
 
 /** The native addresses whose declared endpoints are this path. */
-function nativeHint(path: string, method: string, natives: readonly NativeProvider[]): string | undefined {
+function nativeHint(
+  path: string,
+  method: string,
+  natives: readonly NativeProvider[],
+): string | undefined {
   const asked = path.slice(1);
   const addresses = natives.flatMap(({ name, native }) => {
     const matches = createNativeMatcher(native.endpoints ?? []);
     // The client's base address may lack the version.
-    const found = [asked, `v1/${asked}`].find((endpoint) => matches(method as HttpMethod, endpoint) !== undefined);
+    const found = [asked, `v1/${asked}`].find(
+      (endpoint) => matches(method as HttpMethod, endpoint) !== undefined,
+    );
     return found === undefined ? [] : [`/${name}/${found}`];
   });
   if (addresses.length === 0) return undefined;

@@ -3,10 +3,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * The key in `authorization` (`Bearer …`) or in one of the named headers (lower case). Returns `undefined` for no key, for an
- * `authorization` of another form and for two keys that differ.
+ * The key in `authorization` (`Bearer …`) or in one of the named headers (lower case). Returns
+ * `undefined` for no key, for an `authorization` of another form and for two keys that differ.
  */
-export function presentedKey(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+export function presentedKey(
+  headers: IncomingHttpHeaders,
+  names: readonly string[],
+): string | undefined {
   const presented = new Set<string | undefined>();
   for (const name of names) {
     const value = headers[name];

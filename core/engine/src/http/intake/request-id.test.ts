@@ -6,7 +6,9 @@ const NOW = Date.UTC(2026, 10, 20, 12);
 describe("a request id", () => {
   it("is a UUIDv7", () => {
     for (let count = 0; count < 2_000; count++) {
-      expect(requestId(NOW)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(requestId(NOW)).toMatch(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
     }
   });
 

@@ -12,17 +12,20 @@ export interface RequestTarget {
 }
 
 /**
- * Segments of at least one character, none of them `.` or `..`, and no escapes of control characters, dots and backslashes.
- * Every character belongs to one alternative only, so matching takes linear time.
+ * Segments of at least one character, none of them `.` or `..`, and no escapes of control
+ * characters, dots and backslashes. Every character belongs to one alternative only, so matching
+ * takes linear time.
  */
-const PLAIN_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w\-.~!$&'()*+,;=:@]|%(?![01][0-9a-f]|7f|2e|5c)[0-9a-f]{2})+)*\/?$/i;
+const PLAIN_PATH =
+  /^(?:\/(?!\.{1,2}(?:\/|$))(?:[\w\-.~!$&'()*+,;=:@]|%(?![01][0-9a-f]|7f|2e|5c)[0-9a-f]{2})+)*\/?$/i;
 
 /** A request target is ASCII: its characters are its bytes. */
 const MAX_TARGET_CHARACTERS = 4_096;
 
 /**
- * Reads the target of a request line. Throws `invalid_path` for absolute forms, empty and dot segments, backslashes,
- * fragments and escapes that hide any of them, and `target_too_long` for more than 4 KiB.
+ * Reads the target of a request line. Throws `invalid_path` for absolute forms, empty and dot
+ * segments, backslashes, fragments and escapes that hide any of them, and `target_too_long` for
+ * more than 4 KiB.
  */
 export function readTarget(url: string): RequestTarget {
   if (url.length > MAX_TARGET_CHARACTERS) throw tooLong();

@@ -62,8 +62,8 @@ export class HeldAccount {
   }
 
   /**
-   * Reserves the bytes of a body before it is read. Throws `body_too_large` for a body above the capacity, `overloaded` for one that
-   * does not fit now or that the heap has no space for.
+   * Reserves the bytes of a body before it is read. Throws `body_too_large` for a body above the
+   * capacity, `overloaded` for one that does not fit now or that the heap has no space for.
    */
   takeBody(bytes: number, identity: Identity | undefined): void {
     const { heapShare } = this.#all;
@@ -98,7 +98,8 @@ export class HeldAccount {
   /** Releases all bytes. Later ones are not counted. */
   close(): void {
     this.#isOver = true;
-    if (this.#bytes > 0 && this.#holder !== undefined) this.#all.parts.giveBack(this.#holder, this.#bytes);
+    if (this.#bytes > 0 && this.#holder !== undefined)
+      this.#all.parts.giveBack(this.#holder, this.#bytes);
     this.#bytes = 0;
   }
 }

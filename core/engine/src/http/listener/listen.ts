@@ -11,7 +11,10 @@ import { withBoundedPipeline } from "./pipelined.ts";
 import { withWatchedChunks } from "../ingress/bytes/tiny-chunks.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
-/** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
+/**
+ * Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a
+ * header limit of 10 s waits 30.
+ */
 const LIMITS = {
   headersTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -36,17 +39,24 @@ export interface Listener {
   /** Keeps accepting, but each further reply ends its connection. */
   dismiss(): void;
   /**
-   * Stops accepting. Existing connections are served: each reply has `connection: close`, and a connection is closed after `idleMs`
-   * without a request. Resolves when the last connection has ended.
+   * Stops accepting. Existing connections are served: each reply has `connection: close`, and a
+   * connection is closed after `idleMs` without a request. Resolves when the last connection has
+   * ended.
    */
   retire(idleMs?: number): Promise<void>;
   /** Retires with a short limit, then cuts the remaining connections. */
   close(): Promise<void>;
 }
 
-/** How long a connection may stay idle after `retire`: its client may be about to send, and finds out with the next reply. */
+/**
+ * How long a connection may stay idle after `retire`: its client may be about to send, and finds
+ * out with the next reply.
+ */
 const RETIRED_IDLE_MS = 5_000;
-/** The same at the end of the process: for connections that were accepted, and requests that were sent, a moment before. */
+/**
+ * The same at the end of the process: for connections that were accepted, and requests that were
+ * sent, a moment before.
+ */
 const LAST_IDLE_MS = 100;
 
 /** How a listener is opened. */
@@ -92,7 +102,10 @@ export function listen(
 
 /** The limit of a handshake is that of a request's headers. A failed handshake has no answer. */
 function openTlsServer(handler: RequestListener, tls: TlsFiles): Server {
-  const server = createTlsServer({ ...LIMITS, ...tls.options, handshakeTimeout: LIMITS.headersTimeout }, handler);
+  const server = createTlsServer(
+    { ...LIMITS, ...tls.options, handshakeTimeout: LIMITS.headersTimeout },
+    handler,
+  );
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   tls.renew(server);
   return server as unknown as Server;
@@ -115,7 +128,8 @@ function retireServer(server: Server, idleMs: number): Promise<void> {
   dismissClients(server);
   const idle = setTimeout(() => server.closeIdleConnections(), idleMs);
   return new Promise((resolve) => {
-    // An HTTP server's own `close` ends idle connections at once, under clients that are about to send on them.
+    // An HTTP server's own `close` ends idle connections at once, under clients that are about to
+    // send on them.
     TcpServer.prototype.close.call(server, () => {
       clearTimeout(idle);
       resolve();

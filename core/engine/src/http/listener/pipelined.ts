@@ -17,8 +17,9 @@ interface Pipeline {
 }
 
 /**
- * A handler that refuses the 17th request of a connection whose first 16 are not answered yet, and closes the connection
- * behind that refusal. Requests behind it are not handled: their replies could not be written.
+ * A handler that refuses the 17th request of a connection whose first 16 are not answered yet, and
+ * closes the connection behind that refusal. Requests behind it are not handled: their replies
+ * could not be written.
  */
 export function withBoundedPipeline(handler: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>();
@@ -33,7 +34,10 @@ export function withBoundedPipeline(handler: RequestListener): RequestListener {
       // The rest of the connection is not read.
       response.shouldKeepAlive = false;
       socket.pause();
-      writeError(response, new GatewayError("rate_limited", message), ["x-request-id", requestId(Date.now())]);
+      writeError(response, new GatewayError("rate_limited", message), [
+        "x-request-id",
+        requestId(Date.now()),
+      ]);
       return;
     }
     const counted = pipeline;

@@ -1,4 +1,7 @@
-/** The certificate and key of the listeners: read from files at the start, and again when the files change. */
+/**
+ * The certificate and key of the listeners: read from files at the start, and again when the files
+ * change.
+ */
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -8,7 +11,9 @@ import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { errorMessage, type Log } from "@sluice/contract";
 import type { TlsSettings } from "../../config/snapshot.ts";
 
-/** The interval of reading the files. A file watch would miss changes of links and mounted secrets. */
+/**
+ * The interval of reading the files. A file watch would miss changes of links and mounted secrets.
+ */
 const LOOK_MS = 2_000;
 const MIN_VERSION = "TLSv1.2";
 
@@ -23,7 +28,10 @@ export class TlsFiles {
   #refused: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Reads the files. Throws an Error whose message names the file or the fault; it holds nothing of the key. */
+  /**
+   * Reads the files. Throws an Error whose message names the file or the fault; it holds nothing of
+   * the key.
+   */
   constructor(settings: TlsSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
@@ -71,12 +79,18 @@ export class TlsFiles {
       const reason = errorMessage(error);
       if (reason === this.#refused) return;
       this.#refused = reason;
-      this.#log.error("the TLS certificate cannot be read again, and the one before stays", { certificate, reason });
+      this.#log.error("the TLS certificate cannot be read again, and the one before stays", {
+        certificate,
+        reason,
+      });
     }
   }
 }
 
-/** Options of a matching pair. Throws for files that OpenSSL cannot read, and for a key of another certificate. */
+/**
+ * Options of a matching pair. Throws for files that OpenSSL cannot read, and for a key of another
+ * certificate.
+ */
 function secureOptions([cert, key]: readonly [string, string]): SecureContextOptions {
   const options: SecureContextOptions = { cert, key, minVersion: MIN_VERSION };
   // OpenSSL accepts an empty file, which is one that its writer has only begun.

@@ -1,7 +1,16 @@
-/** The OpenAPI 3.1 document of a generation: its routes, and the schemas that the ingress checks bodies with. */
+/**
+ * The OpenAPI 3.1 document of a generation: its routes, and the schemas that the ingress checks
+ * bodies with.
+ */
 
 import { createHash } from "node:crypto";
-import { ERROR_CODES, type JsonObject, type JsonSchema, type JsonValue, type Operation } from "@sluice/contract";
+import {
+  ERROR_CODES,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  type Operation,
+} from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { bodyOf } from "../ingress/body-schemas.ts";
@@ -10,7 +19,11 @@ import { ERROR_SCHEMA, REPLIES } from "./replies.ts";
 
 /** The parts of a document. */
 export interface DocumentParts {
-  readonly routes: Iterable<{ readonly method: string; readonly path: string; readonly value: CompiledRoute }>;
+  readonly routes: Iterable<{
+    readonly method: string;
+    readonly path: string;
+    readonly value: CompiledRoute;
+  }>;
   /** Headers that carry a key besides `authorization`. */
   readonly authHeaders: readonly string[];
 }
@@ -45,7 +58,8 @@ export function openapiDocument({ routes, authHeaders }: DocumentParts): JsonObj
     info: {
       title: "Sluice",
       version: "1.0.0",
-      description: "One API in front of every model provider. This document lists what this gateway serves now.",
+      description:
+        "One API in front of every model provider. This document lists what this gateway serves now.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -59,7 +73,12 @@ export function openapiDocument({ routes, authHeaders }: DocumentParts): JsonObj
   };
 }
 
-function operationOf(method: string, path: string, route: CompiledRoute, authHeaders: readonly string[]): JsonObject {
+function operationOf(
+  method: string,
+  path: string,
+  route: CompiledRoute,
+  authHeaders: readonly string[],
+): JsonObject {
   const { operation } = route;
   const isNative = operation === "passthrough" || path.includes("{deployment");
   const parameters = [...pathParameters(path), ...(QUERIES[path] ?? [])];
@@ -69,16 +88,26 @@ function operationOf(method: string, path: string, route: CompiledRoute, authHea
     summary: SUMMARIES[operation],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(method, path, operation, isNative),
-    responses: { "200": replyOf(operation), ...errorReferences(), default: { $ref: "#/components/responses/Error" } },
+    responses: {
+      "200": replyOf(operation),
+      ...errorReferences(),
+      default: { $ref: "#/components/responses/Error" },
+    },
     ...(isNative ? { security: securityOf([...authHeaders, ...NATIVE_HEADERS]) } : {}),
   };
 }
 
-function requestBody(method: string, path: string, operation: Operation, isModelInPath: boolean): JsonObject {
+function requestBody(
+  method: string,
+  path: string,
+  operation: Operation,
+  isModelInPath: boolean,
+): JsonObject {
   if (method === "GET" || method === "HEAD") return {};
   if (operation === "passthrough") return { requestBody: { content: { "*/*": { schema: {} } } } };
   const own = BODIES[path];
-  if (own !== undefined) return { requestBody: { required: true, content: { "application/json": { schema: own } } } };
+  if (own !== undefined)
+    return { requestBody: { required: true, content: { "application/json": { schema: own } } } };
   if (bodyOf(operation) === undefined) return {};
   const reference = { $ref: `#/components/schemas/${requestName(operation)}` };
   // On the deployment family the path names the model.
@@ -95,7 +124,9 @@ function requiredWithoutModel(operation: Operation): readonly JsonValue[] {
 
 function replyOf(operation: Operation): JsonObject {
   const schema = { $ref: `#/components/schemas/${replyName(operation)}` };
-  const headers = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  const headers = Object.fromEntries(
+    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
   const content: Record<string, JsonValue> =
     operation === "passthrough" ? { "*/*": { schema } } : { "application/json": { schema } };
   if (operation === "chat") content["text/event-stream"] = { schema: { type: "string" } };
@@ -113,7 +144,9 @@ function pathParameters(path: string): JsonObject[] {
 }
 
 function healthOf(summary: string): JsonObject {
-  const content = { "application/json": { schema: { type: "object", properties: { status: { type: "string" } } } } };
+  const content = {
+    "application/json": { schema: { type: "object", properties: { status: { type: "string" } } } },
+  };
   return {
     operationId: summary.toLowerCase().replaceAll(" ", "_"),
     tags: ["health"],
@@ -124,20 +157,40 @@ function healthOf(summary: string): JsonObject {
 }
 
 const HEADERS: JsonObject = {
-  "x-request-id": { description: "The request's id, a UUIDv7. Rows and logs name it.", schema: { type: "string" } },
-  "x-sluice-generation": { description: "Number of the configuration that answered.", schema: { type: "integer" } },
+  "x-request-id": {
+    description: "The request's id, a UUIDv7. Rows and logs name it.",
+    schema: { type: "string" },
+  },
+  "x-sluice-generation": {
+    description: "Number of the configuration that answered.",
+    schema: { type: "integer" },
+  },
   "x-sluice-model": { description: "The model that answered.", schema: { type: "string" } },
   "x-sluice-provider": { description: "The provider that answered.", schema: { type: "string" } },
-  "x-sluice-attempts": { description: "Upstream calls that were made.", schema: { type: "integer" } },
-  "x-sluice-dropped-params": { description: "Parameters that were left out, by comma.", schema: { type: "string" } },
-  "x-sluice-cost": { description: "US dollars. Absent when unknown, and on streams.", schema: { type: "number" } },
-  "x-sluice-overhead-ms": { description: "Milliseconds that the gateway itself took.", schema: { type: "number" } },
+  "x-sluice-attempts": {
+    description: "Upstream calls that were made.",
+    schema: { type: "integer" },
+  },
+  "x-sluice-dropped-params": {
+    description: "Parameters that were left out, by comma.",
+    schema: { type: "string" },
+  },
+  "x-sluice-cost": {
+    description: "US dollars. Absent when unknown, and on streams.",
+    schema: { type: "number" },
+  },
+  "x-sluice-overhead-ms": {
+    description: "Milliseconds that the gateway itself took.",
+    schema: { type: "number" },
+  },
   "x-upstream-request-id": {
-    description: "The upstream's own id of the request, for its support. Absent where the upstream named none.",
+    description:
+      "The upstream's own id of the request, for its support. Absent where the upstream named none.",
     schema: { type: "string" },
   },
   "x-sluice-explain": {
-    description: "What happened to the request, as JSON, for a key that asked for it with `x-sluice-explain: 1` and may have it.",
+    description:
+      "What happened to the request, as JSON, for a key that asked for it with `x-sluice-explain: 1` and may have it.",
     schema: { type: "string" },
   },
 };
@@ -163,7 +216,9 @@ function replyName(operation: Operation): string {
 /** One response for each status of the table of codes. 499 is left out: no client receives it. */
 function errorResponses(): JsonObject {
   const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
-  const responses: Record<string, JsonValue> = { Error: { description: "Any other error.", content } };
+  const responses: Record<string, JsonValue> = {
+    Error: { description: "Any other error.", content },
+  };
   for (const { status, when } of Object.values(ERROR_CODES)) {
     if (status === 499) continue;
     const earlier = responses[`Error${status}`];
@@ -175,7 +230,9 @@ function errorResponses(): JsonObject {
 
 function errorReferences(): JsonObject {
   const names = Object.keys(errorResponses()).filter((name) => name !== "Error");
-  return Object.fromEntries(names.map((name) => [name.slice("Error".length), { $ref: `#/components/responses/${name}` }]));
+  return Object.fromEntries(
+    names.map((name) => [name.slice("Error".length), { $ref: `#/components/responses/${name}` }]),
+  );
 }
 
 function securitySchemes(authHeaders: readonly string[]): JsonObject {
@@ -192,7 +249,9 @@ function securityOf(headers: readonly string[]): JsonObject[] {
 
 /** A schema without the words that only the check reads. */
 function documented(schema: JsonSchema): JsonSchema {
-  return JSON.parse(JSON.stringify(schema, (name, value: unknown) => (name === "x-words" ? undefined : value))) as JsonSchema;
+  return JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) => (name === "x-words" ? undefined : value)),
+  ) as JsonSchema;
 }
 
 function digest(text: string): string {

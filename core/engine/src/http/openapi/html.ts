@@ -1,4 +1,7 @@
-/** The page that shows the OpenAPI document: rendered by the gateway, without scripts and external requests. */
+/**
+ * The page that shows the OpenAPI document: rendered by the gateway, without scripts and external
+ * requests.
+ */
 
 import { createHash } from "node:crypto";
 import type { JsonObject, JsonValue } from "@sluice/contract";
@@ -75,17 +78,23 @@ function schemaHtml(name: string, schema: JsonObject): string {
   const rows = entries(member(schema, "properties")).map(([field, shape]) => {
     const isRequired = Array.isArray(required) && required.includes(field);
     const example = member(shape, "examples");
-    const shown = Array.isArray(example) ? `<br><code>${escape(JSON.stringify(example[0]))}</code>` : "";
+    const shown = Array.isArray(example)
+      ? `<br><code>${escape(JSON.stringify(example[0]))}</code>`
+      : "";
     return `<tr><td><code>${escape(field)}</code>${isRequired ? " (required)" : ""}</td><td>${escape(typeWords(shape))}</td><td>${prose(shape)}${shown}</td></tr>`;
   });
-  const table = rows.length > 0 ? `<table>${rows.join("")}</table>` : `<pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
+  const table =
+    rows.length > 0
+      ? `<table>${rows.join("")}</table>`
+      : `<pre>${escape(JSON.stringify(schema, null, 2))}</pre>`;
   return `<details id="${escape(name)}"><summary><code>${escape(name)}</code></summary><p>${prose(schema)}</p>${table}</details>
 `;
 }
 
 function typeWords(shape: JsonObject): string {
   const branches = shape.anyOf;
-  if (Array.isArray(branches) && shape.type === undefined) return branches.filter(isObject).map(typeWords).join(" or ");
+  if (Array.isArray(branches) && shape.type === undefined)
+    return branches.filter(isObject).map(typeWords).join(" or ");
   if (shape.const !== undefined) return JSON.stringify(shape.const);
   const words = [shape.type ?? "any"].flat().map(String).join(" or ");
   return typeof shape.minimum === "number" && typeof shape.maximum === "number"
@@ -94,7 +103,9 @@ function typeWords(shape: JsonObject): string {
 }
 
 function entries(value: JsonValue | undefined): [string, JsonObject][] {
-  return Object.entries(isObject(value) ? value : {}).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+  return Object.entries(isObject(value) ? value : {}).filter(
+    (entry): entry is [string, JsonObject] => isObject(entry[1]),
+  );
 }
 
 function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
@@ -112,5 +123,9 @@ function prose(value: JsonValue | undefined): string {
 }
 
 function escape(raw: string): string {
-  return raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  return raw
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
 }

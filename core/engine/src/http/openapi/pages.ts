@@ -1,4 +1,7 @@
-/** `/openapi.json` and `/docs`: the routes of the live generation, for requests with a valid key or, where the operator opens them, for all. */
+/**
+ * `/openapi.json` and `/docs`: the routes of the live generation, for requests with a valid key or,
+ * where the operator opens them, for all.
+ */
 
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "@sluice/contract";
@@ -25,8 +28,15 @@ export function isDocsPath(path: string): boolean {
   return path === "/openapi.json" || path === "/docs";
 }
 
-/** The page of a documentation path. Throws `authentication_failed` without a valid key, unless `server.open_docs` is set. */
-export async function openapiPage(path: string, generation: Generation, message: IncomingMessage): Promise<FixedPage> {
+/**
+ * The page of a documentation path. Throws `authentication_failed` without a valid key, unless
+ * `server.open_docs` is set.
+ */
+export async function openapiPage(
+  path: string,
+  generation: Generation,
+  message: IncomingMessage,
+): Promise<FixedPage> {
   const { server } = generation.snapshot;
   if (!server.openDocs) {
     const key = presentedKey(message.headers, server.authHeaders);
@@ -42,14 +52,26 @@ export async function openapiPage(path: string, generation: Generation, message:
 }
 
 function makePages({ routes, snapshot }: Generation): Pages {
-  const document = openapiDocument({ routes: routes.entries(), authHeaders: snapshot.server.authHeaders });
+  const document = openapiDocument({
+    routes: routes.entries(),
+    authHeaders: snapshot.server.authHeaders,
+  });
   return {
-    json: { status: 200, type: "application/json", body: JSON.stringify(document), headers: COMMON },
+    json: {
+      status: 200,
+      type: "application/json",
+      body: JSON.stringify(document),
+      headers: COMMON,
+    },
     html: {
       status: 200,
       type: "text/html; charset=utf-8",
       body: docsPage(document),
-      headers: { ...COMMON, "content-security-policy": DOCS_POLICY, "referrer-policy": "no-referrer" },
+      headers: {
+        ...COMMON,
+        "content-security-policy": DOCS_POLICY,
+        "referrer-policy": "no-referrer",
+      },
     },
   };
 }

@@ -4,16 +4,26 @@ import type { JsonObject, JsonSchema } from "@sluice/contract";
 import { bodySchema } from "../ingress/body-fields.ts";
 import { SPEND_BODY } from "../ingress/spend.ts";
 
-const query = (name: string, description: string, schema: JsonSchema): JsonObject => ({ name, in: "query", description, schema });
-const flag = (name: string, description: string): JsonObject => query(name, description, { type: "boolean" });
-const text = (name: string, description: string): JsonObject => query(name, description, { type: "string" });
+const query = (name: string, description: string, schema: JsonSchema): JsonObject => ({
+  name,
+  in: "query",
+  description,
+  schema,
+});
+const flag = (name: string, description: string): JsonObject =>
+  query(name, description, { type: "boolean" });
+const text = (name: string, description: string): JsonObject =>
+  query(name, description, { type: "string" });
 
 const MODEL_LIST: readonly JsonObject[] = [
   flag("return_wildcard_routes", "Adds the ids of wildcards, such as `openai/*`."),
   text("team_id", "The models of a team; the caller must belong to it."),
   flag("include_model_access_groups", "Adds the names of access groups."),
   flag("only_model_access_groups", "The names of access groups alone."),
-  flag("include_metadata", "Adds `metadata` with fallbacks, mode, access groups, pricing and context window."),
+  flag(
+    "include_metadata",
+    "Adds `metadata` with fallbacks, mode, access groups, pricing and context window.",
+  ),
   query("fallback_type", "With `include_metadata=true`: which fallbacks.", {
     type: "string",
     enum: ["general", "context_window", "content_policy"],
@@ -40,11 +50,19 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
   ],
   "/spend/tags": [
     ...DATES,
-    query("limit", "Tags at most, those with the highest spend.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
+    query("limit", "Tags at most, those with the highest spend.", {
+      type: "integer",
+      minimum: 1,
+      maximum: 1000,
+      default: 1000,
+    }),
   ],
 };
 
 /** Bodies of routes whose operation has none of its own, by path. */
 export const BODIES: Readonly<Record<string, JsonSchema>> = {
-  "/spend/calculate": bodySchema(SPEND_BODY, "Either `model` and `messages`, or `completion_response`."),
+  "/spend/calculate": bodySchema(
+    SPEND_BODY,
+    "Either `model` and `messages`, or `completion_response`.",
+  ),
 };

@@ -4,7 +4,11 @@ import type { JsonSchema, Operation } from "@sluice/contract";
 
 const STRING: JsonSchema = { type: "string" };
 const INTEGER: JsonSchema = { type: "integer" };
-const object = (properties: JsonSchema, required: readonly string[], description?: string): JsonSchema => ({
+const object = (
+  properties: JsonSchema,
+  required: readonly string[],
+  description?: string,
+): JsonSchema => ({
   type: "object",
   ...(description === undefined ? {} : { description }),
   required,
@@ -44,7 +48,10 @@ export const ERROR_SCHEMA = object(
         message: { ...STRING, description: "What is wrong, which, and what to do." },
         type: { ...STRING, description: "The class of the error." },
         code: { ...INTEGER, description: "The HTTP status." },
-        param: { type: ["string", "null"], description: "The field, guardrail or parameter that is meant." },
+        param: {
+          type: ["string", "null"],
+          description: "The field, guardrail or parameter that is meant.",
+        },
       },
       ["message", "type", "code", "param"],
     ),
@@ -53,11 +60,20 @@ export const ERROR_SCHEMA = object(
 );
 
 const MODEL = object(
-  { id: STRING, object: { const: "model" }, created: INTEGER, owned_by: STRING, metadata: { type: "object" } },
+  {
+    id: STRING,
+    object: { const: "model" },
+    created: INTEGER,
+    owned_by: STRING,
+    metadata: { type: "object" },
+  },
   ["id", "object"],
 );
 
-/** The reply of an operation. Members that are not named are allowed everywhere: an upstream may send more. */
+/**
+ * The reply of an operation. Members that are not named are allowed everywhere: an upstream may
+ * send more.
+ */
 export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
   chat: object(
     {
@@ -65,7 +81,11 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
       object: { const: "chat.completion" },
       created: INTEGER,
       model: STRING,
-      choices: list(object({ index: INTEGER, message: MESSAGE, finish_reason: { type: ["string", "null"] } }, ["message"])),
+      choices: list(
+        object({ index: INTEGER, message: MESSAGE, finish_reason: { type: ["string", "null"] } }, [
+          "message",
+        ]),
+      ),
       usage: USAGE,
     },
     ["id", "object", "created", "model", "choices"],
@@ -76,9 +96,14 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
       object: { const: "list" },
       model: STRING,
       data: list(
-        object({ object: { const: "embedding" }, index: INTEGER, embedding: { anyOf: [list({ type: "number" }), STRING] } }, [
-          "embedding",
-        ]),
+        object(
+          {
+            object: { const: "embedding" },
+            index: INTEGER,
+            embedding: { anyOf: [list({ type: "number" }), STRING] },
+          },
+          ["embedding"],
+        ),
       ),
       usage: USAGE,
     },
@@ -86,11 +111,16 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
     "One embedding for each input, in the order of the inputs.",
   ),
   images: object(
-    { created: INTEGER, data: list(object({ url: STRING, b64_json: STRING, revised_prompt: STRING }, [])) },
+    {
+      created: INTEGER,
+      data: list(object({ url: STRING, b64_json: STRING, revised_prompt: STRING }, [])),
+    },
     ["created", "data"],
     "One item for each image, with `url` or `b64_json`.",
   ),
   passthrough: { description: "Whatever the upstream answers, byte for byte." },
   models: { anyOf: [object({ object: { const: "list" }, data: list(MODEL) }, ["data"]), MODEL] },
-  spend: { anyOf: [list({ type: "object" }), object({ cost: { type: ["number", "null"] } }, ["cost"])] },
+  spend: {
+    anyOf: [list({ type: "object" }), object({ cost: { type: ["number", "null"] } }, ["cost"])],
+  },
 };

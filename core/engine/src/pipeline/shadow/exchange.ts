@@ -1,10 +1,16 @@
-/** The exchange that a step in shadow works on: it begins as the real one is, and nothing that is set on it has an effect. */
+/**
+ * The exchange that a step in shadow works on: it begins as the real one is, and nothing that is
+ * set on it has an effect.
+ */
 
 import { openAttempt, SERVICES } from "@sluice/runtime";
 import { shadowSlots, type ViewApart, viewApart } from "@sluice/kit/internals";
 import type { Exchange } from "@sluice/contract";
 
-/** A view of an exchange for a step in shadow. Attempts are the real ones, and so are prices; all else is its own. */
+/**
+ * A view of an exchange for a step in shadow. Attempts are the real ones, and so are prices; all
+ * else is its own.
+ */
 export function shadowOf(real: Exchange): ViewApart {
   const shadow = viewApart(real, {
     slots: shadowSlots(real.slots),

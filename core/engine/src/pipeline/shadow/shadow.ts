@@ -1,4 +1,7 @@
-/** Steps in shadow mode: they run beside the request, on an exchange of their own, and only report what they would have done. */
+/**
+ * Steps in shadow mode: they run beside the request, on an exchange of their own, and only report
+ * what they would have done.
+ */
 
 import { batchesOf, type ViewApart } from "@sluice/kit/internals";
 import { bytesFor, framesFor, guardrailOutcomes, replayBytes, replayFrames } from "@sluice/runtime";
@@ -20,7 +23,9 @@ import { shadowOf } from "./exchange.ts";
 /** The counts of a step in shadow mode. */
 export interface ShadowCounts {
   runs: number;
-  /** Requests that it would have refused, by status 4xx or 5xx, or whose stream it would have cut. */
+  /**
+   * Requests that it would have refused, by status 4xx or 5xx, or whose stream it would have cut.
+   */
   refused: number;
   /** Requests that it would have answered itself. */
   answered: number;
@@ -52,7 +57,10 @@ const BEHIND = { maxBytes: 1024 * 1024, keepsRead: false } as const;
 /** The interval of its log lines, which are written while its counts change. */
 const LOG_EVERY_MS = 60_000;
 
-/** A function that runs the inner steps at once and the step beside them. It never fails for the step, and never waits for it. */
+/**
+ * A function that runs the inner steps at once and the step beside them. It never fails for the
+ * step, and never waits for it.
+ */
 export function shadowed(step: StepFunction, parts: ShadowParts): StepFunction {
   let loggedMs = -Infinity;
   const { report, log, clock } = parts;
@@ -60,7 +68,11 @@ export function shadowed(step: StepFunction, parts: ShadowParts): StepFunction {
   const tell = (): void => {
     if (clock.monotonic() - loggedMs < LOG_EVERY_MS) return;
     loggedMs = clock.monotonic();
-    log.info("a step in shadow would have changed the outcome", { pipeline, step: name, ...counts });
+    log.info("a step in shadow would have changed the outcome", {
+      pipeline,
+      step: name,
+      ...counts,
+    });
   };
   return async ({ exchange: real }, next) => {
     counts.runs += 1;
@@ -191,14 +203,18 @@ async function observe(step: StepFunction, shadow: ViewApart, stage: Stage): Pro
   try {
     await step({ exchange: shadow }, stage.next);
     if (!stage.isCalled)
-      return shadow.reply === undefined ? { kind: "failed", about: "it neither handed on nor answered" } : { kind: "answered" };
+      return shadow.reply === undefined
+        ? { kind: "failed", about: "it neither handed on nor answered" }
+        : { kind: "answered" };
     const { reply } = shadow;
     const hasReplaced = reply !== stage.shown && !(await isSame(reply, stage.shown));
     const hasJudged = guardrailOutcomes(shadow).some(({ verdict }) => verdict === "edit");
     return stage.hasEdited || hasReplaced || hasJudged ? { kind: "changed" } : { kind: "same" };
   } catch (error) {
     if (error === stage.failure || shadow.signal.aborted) return { kind: "same" };
-    return isGatewayError(error) && error.code !== "plugin_failed" ? { kind: "refused", about: error.code } : { kind: "failed" };
+    return isGatewayError(error) && error.code !== "plugin_failed"
+      ? { kind: "refused", about: error.code }
+      : { kind: "failed" };
   }
 }
 

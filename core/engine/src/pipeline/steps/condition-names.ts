@@ -1,4 +1,7 @@
-/** Teams and keys that the conditions of steps name: one that does not exist makes a step apply to no request. */
+/**
+ * Teams and keys that the conditions of steps name: one that does not exist makes a step apply to
+ * no request.
+ */
 
 import type { Finding } from "../../config/finding.ts";
 import type { Position, Snapshot } from "../../config/snapshot.ts";
@@ -13,7 +16,10 @@ export interface ConditionName {
   readonly at: Position;
 }
 
-/** Whether a team of an id, or a key of an alias or id, exists beside the files; a pattern asks for one that it matches. */
+/**
+ * Whether a team of an id, or a key of an alias or id, exists beside the files; a pattern asks for
+ * one that it matches.
+ */
 export type HasName = (name: ConditionName) => Promise<boolean>;
 
 /** The names of teams and keys in conditions that the declared keys do not have. */
@@ -36,7 +42,8 @@ export function namesOutsideFiles({ pipelines, keys }: Snapshot): readonly Condi
 /** A warning for each name that does not exist at all. */
 export async function unknownNames(snapshot: Snapshot, has: HasName): Promise<readonly Finding[]> {
   const found: Finding[] = [];
-  for (const name of namesOutsideFiles(snapshot)) if (!(await has(name))) found.push(warningOf(name));
+  for (const name of namesOutsideFiles(snapshot))
+    if (!(await has(name))) found.push(warningOf(name));
   return found;
 }
 

@@ -1,6 +1,13 @@
 /** Containment: a step with a time of its own, or whose own failures are passed over. */
 
-import { GatewayError, isGatewayError, type Log, type Next, type StepContext, type StepFunction } from "@sluice/contract";
+import {
+  GatewayError,
+  isGatewayError,
+  type Log,
+  type Next,
+  type StepContext,
+  type StepFunction,
+} from "@sluice/contract";
 import { branchOf } from "@sluice/kit";
 
 /** How a step is contained. */
@@ -9,7 +16,10 @@ export interface Containment {
   /** Until it hands on or answers; `undefined`: no limit. */
   readonly timeoutMs: number | undefined;
   readonly maySkip: boolean;
-  /** Whether the step calls the next step several times or makes its own branches. It then gets the exchange itself. */
+  /**
+   * Whether the step calls the next step several times or makes its own branches. It then gets the
+   * exchange itself.
+   */
   readonly isRepeating: boolean;
   readonly log: Log;
 }
@@ -26,8 +36,9 @@ interface Run {
 }
 
 /**
- * Contains a step: its own failure (any error except a GatewayError) or its timeout ends the exchange, or skips the step. A step with
- * a timeout works on a branch of the exchange, so that its late changes have no effect.
+ * Contains a step: its own failure (any error except a GatewayError) or its timeout ends the
+ * exchange, or skips the step. A step with a timeout works on a branch of the exchange, so that its
+ * late changes have no effect.
  */
 export function contained(step: StepFunction, containment: Containment): StepFunction {
   const { name, timeoutMs, maySkip, isRepeating, log } = containment;
@@ -35,19 +46,27 @@ export function contained(step: StepFunction, containment: Containment): StepFun
     const run: Run = { inner: undefined, isLate: false, isOver: false, stopClock: () => undefined };
     const onward: Next = (branch) => {
       if (run.isLate)
-        return Promise.reject(new GatewayError("plugin_failed", `The step ${name} called next() after its timeout.`));
+        return Promise.reject(
+          new GatewayError("plugin_failed", `The step ${name} called next() after its timeout.`),
+        );
       run.stopClock();
       run.inner = next(branch);
       return run.inner;
     };
     try {
-      await (timeoutMs === undefined ? step(ctx, onward) : timed(step, ctx, onward, run, { ...containment, timeoutMs }));
+      await (timeoutMs === undefined
+        ? step(ctx, onward)
+        : timed(step, ctx, onward, run, { ...containment, timeoutMs }));
     } catch (error) {
       if (!maySkip || isGatewayError(error)) throw error;
       // What a step that hands on several times came to is known to the step alone.
       if (isRepeating && run.inner !== undefined) throw error;
       ctx.exchange.note(name, "failed, and was passed over");
-      log.warn("a step failed and was passed over", { step: name, request_id: ctx.exchange.id, error });
+      log.warn("a step failed and was passed over", {
+        step: name,
+        request_id: ctx.exchange.id,
+        error,
+      });
       await (run.inner ?? next());
     }
   };
@@ -68,7 +87,9 @@ async function timed(
       run.isLate = true;
       const error = new Error(`Step ${name} took longer than its timeout of ${timeoutMs} ms.`);
       fail(error);
-      branch?.abort(new GatewayError("plugin_failed", `The step ${name} took too long.`, { cause: error }));
+      branch?.abort(
+        new GatewayError("plugin_failed", `The step ${name} took too long.`, { cause: error }),
+      );
     }, timeoutMs);
     run.stopClock = () => clearTimeout(timer);
   };

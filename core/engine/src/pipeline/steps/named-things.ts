@@ -1,4 +1,6 @@
-/** Checks the providers and models that steps name: a limit on an unknown name would limit nothing. */
+/**
+ * Checks the providers and models that steps name: a limit on an unknown name would limit nothing.
+ */
 
 import type { NamedThing, StepDefinition } from "@sluice/contract";
 import { nameFix } from "../../config/validate/explain.ts";
@@ -17,7 +19,10 @@ export function nameFaults(
   return steps.flatMap(({ use, options, at }) =>
     (definitions.get(use)?.inspect?.(options as never).names ?? []).flatMap(({ kind, name }) => {
       const section = kind === "provider" ? "providers" : "models";
-      const names = kind === "provider" ? known.providers.map((provider) => provider.name) : known.models.map(({ id }) => id);
+      const names =
+        kind === "provider"
+          ? known.providers.map((provider) => provider.name)
+          : known.models.map(({ id }) => id);
       if (isThere(kind, name, names)) return [];
       const message = `The step ${use} names the ${section.slice(0, -1)} "${name}", which is not under \`${section}\` of gateway.yaml.`;
       return [{ at, message, fix: nameFix(name, names, `add it to \`${section}\``) }];
@@ -27,5 +32,8 @@ export function nameFaults(
 
 function isThere(kind: NamedThing["kind"], name: string, names: readonly string[]): boolean {
   if (names.includes(name)) return true;
-  return kind === "asked_model" && names.some((id) => id.endsWith("*") && name.startsWith(id.slice(0, -1)));
+  return (
+    kind === "asked_model" &&
+    names.some((id) => id.endsWith("*") && name.startsWith(id.slice(0, -1)))
+  );
 }

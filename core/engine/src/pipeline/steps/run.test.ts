@@ -2,8 +2,22 @@ import { addGate, gatesOf, guardrailOutcomes, recordGuardrail } from "@sluice/ru
 import { isStorable } from "@sluice/kit/internals";
 import { defineSlot, jsonReply, withholdReply } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
-import { type Exchange, GatewayError, type GuardrailOutcome, type StepDefinition, type StepFunction } from "@sluice/contract";
-import { fakeClient, fakeClock, fakeExchange, fakeHost, fakeIdentity, fakeLog, fakeRequest } from "@sluice/testing";
+import {
+  type Exchange,
+  GatewayError,
+  type GuardrailOutcome,
+  type StepDefinition,
+  type StepFunction,
+} from "@sluice/contract";
+import {
+  fakeClient,
+  fakeClock,
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeLog,
+  fakeRequest,
+} from "@sluice/testing";
 import type { StepSettings } from "../../config/snapshot.ts";
 import { checkPipelines, compilePipelines } from "../compile.ts";
 import { pipelineOf, snapshotOf, stepOf, stepsOf } from "../snapshot.fixture.ts";
@@ -20,7 +34,8 @@ async function runUse(
   const lines: unknown[] = [];
   const notes: string[] = [];
   let answers = 0;
-  exchange.note = (step, text, about) => void notes.push([step, text, about].filter((word) => word !== undefined).join(" "));
+  exchange.note = (step, text, about) =>
+    void notes.push([step, text, about].filter((word) => word !== undefined).join(" "));
   const definitions = stepsOf(
     stepOf("it", { ...traits, create: () => ({ run }) }),
     stepOf("end", {
@@ -34,7 +49,9 @@ async function runUse(
     }),
   );
   const snapshot = snapshotOf({ pipelines: [pipelineOf([{ use: "it", ...use }, "end"])] });
-  const { routes, shadows } = compilePipelines(snapshot, definitions, () => fakeHost({ clock, log: fakeLog(lines as never) }));
+  const { routes, shadows } = compilePipelines(snapshot, definitions, () =>
+    fakeHost({ clock, log: fakeLog(lines as never) }),
+  );
   const match = routes.find("POST", "/v1/chat/completions");
   if (match.kind !== "found") throw new Error("no route");
   const error: unknown = await match.value.run({ exchange }).then(
@@ -53,9 +70,15 @@ const crash: StepFunction = async () => {
 };
 
 describe("when", () => {
-  const identity = fakeIdentity({ alias: "ci", userId: "u-1", teamId: "research", tags: ["batch"] });
+  const identity = fakeIdentity({
+    alias: "ci",
+    userId: "u-1",
+    teamId: "research",
+    tags: ["batch"],
+  });
   const request = fakeRequest({ model: "gpt-4o-mini", stream: true }, { tags: ["night"] });
-  const asking = (): Exchange => fakeExchange({ identity, request, client: fakeClient({ "x-beta": "yes-please" }) });
+  const asking = (): Exchange =>
+    fakeExchange({ identity, request, client: fakeClient({ "x-beta": "yes-please" }) });
 
   it.each<[string, StepSettings["when"] & object]>([
     ["a model", { model: ["gpt-4o-mini"] }],
@@ -71,7 +94,9 @@ describe("when", () => {
     ["a stream", { stream: true }],
     ["all of several", { model: ["gpt-*"], team: ["research"], stream: true }],
   ])("holds for %s", async (_what, when) => {
-    expect((await runUse({ when }, refuse, asking())).error).toMatchObject({ code: "rate_limited" });
+    expect((await runUse({ when }, refuse, asking())).error).toMatchObject({
+      code: "rate_limited",
+    });
   });
 
   it.each<[string, StepSettings["when"] & object, string]>([
@@ -81,13 +106,25 @@ describe("when", () => {
     ["another user", { user: ["u-2"] }, "user does not match u-1"],
     ["another team", { team: ["sales"] }, "team does not match research"],
     ["another tag", { tag: ["day"] }, "tag does not match others"],
-    ["a header that is not there", { header: { "x-alpha": ["*"] } }, "header.x-alpha does not match none"],
-    ["another value of a header", { header: { "x-beta": ["no"] } }, "header.x-beta does not match another value"],
+    [
+      "a header that is not there",
+      { header: { "x-alpha": ["*"] } },
+      "header.x-alpha does not match none",
+    ],
+    [
+      "another value of a header",
+      { header: { "x-beta": ["no"] } },
+      "header.x-beta does not match another value",
+    ],
     ["no stream", { stream: false }, "stream does not match true"],
     ["one of several", { model: ["gpt-*"], team: ["sales"] }, "team does not match research"],
   ])("passes the step by for %s, and says why", async (_what, when, why) => {
     const { error, answers, notes } = await runUse({ when }, refuse, asking());
-    expect({ error, answers, notes }).toEqual({ error: undefined, answers: 1, notes: [`it passed by: when.${why}`] });
+    expect({ error, answers, notes }).toEqual({
+      error: undefined,
+      answers: 1,
+      notes: [`it passed by: when.${why}`],
+    });
   });
 
   it("matches nothing of what is not there", async () => {
@@ -99,7 +136,9 @@ describe("when", () => {
     const inspect = () => ({ guardrails: { input: [], output: [], stream: "window" as const } });
     const when = { model: ["other"] };
     const guarded = fakeExchange({ identity: fakeIdentity({ guardrails: ["pii"] }), request });
-    expect((await runUse({ when }, refuse, guarded, { inspect })).error).toMatchObject({ code: "rate_limited" });
+    expect((await runUse({ when }, refuse, guarded, { inspect })).error).toMatchObject({
+      code: "rate_limited",
+    });
     expect((await runUse({ when }, refuse, asking(), { inspect })).error).toBeUndefined();
   });
 });
@@ -107,7 +146,8 @@ describe("when", () => {
 describe("active", () => {
   it("follows the clock, in the zone", async () => {
     // 2026-01-01T00:00Z is a Thursday, and 01:00 in Berlin.
-    const isRefused = async (active: StepSettings["active"] & object) => (await runUse({ active }, refuse)).error !== undefined;
+    const isRefused = async (active: StepSettings["active"] & object) =>
+      (await runUse({ active }, refuse)).error !== undefined;
     expect(await isRefused({ from: "2026-01-01T01:00", tz: "Europe/Berlin" })).toBe(true);
     expect(await isRefused({ from: "2026-01-01T01:01", tz: "Europe/Berlin" })).toBe(false);
     expect(await isRefused({ until: "2026-01-01" })).toBe(false);
@@ -141,7 +181,10 @@ describe("on_error: skip", () => {
   });
 
   it("is not the default", async () => {
-    expect(await runUse({}, crash)).toMatchObject({ error: { code: "plugin_failed", status: 500 }, answers: 0 });
+    expect(await runUse({}, crash)).toMatchObject({
+      error: { code: "plugin_failed", status: 500 },
+      answers: 0,
+    });
   });
 });
 
@@ -149,8 +192,14 @@ describe("timeout", () => {
   const hang: StepFunction = () => new Promise<void>(() => undefined);
 
   it("is a failure of the step", async () => {
-    expect(await runUse({ timeoutMs: 5 }, hang)).toMatchObject({ error: { code: "plugin_failed", status: 500 }, answers: 0 });
-    expect(await runUse({ timeoutMs: 5, maySkip: true }, hang)).toMatchObject({ error: undefined, answers: 1 });
+    expect(await runUse({ timeoutMs: 5 }, hang)).toMatchObject({
+      error: { code: "plugin_failed", status: 500 },
+      answers: 0,
+    });
+    expect(await runUse({ timeoutMs: 5, maySkip: true }, hang)).toMatchObject({
+      error: undefined,
+      answers: 1,
+    });
   });
 
   it("aborts the step, and its late changes reach no other step", async () => {
@@ -196,7 +245,11 @@ describe("mode: shadow", () => {
 
   it("says what it would have refused, and refuses nothing", async () => {
     const run = await runUse({ isShadow: true }, refuse);
-    expect(run).toMatchObject({ error: undefined, answers: 1, notes: ["it in shadow: would have refused rate_limited"] });
+    expect(run).toMatchObject({
+      error: undefined,
+      answers: 1,
+      notes: ["it in shadow: would have refused rate_limited"],
+    });
     expect(counts(run)).toEqual({ runs: 1, refused: 1, answered: 0, changed: 0, failed: 0 });
   });
 
@@ -219,7 +272,9 @@ describe("mode: shadow", () => {
       exchange,
     );
     const { headers, reply } = exchange;
-    expect([headers.size, gatesOf(exchange).length, guardrailOutcomes(exchange).length]).toEqual([0, 0, 0]);
+    expect([headers.size, gatesOf(exchange).length, guardrailOutcomes(exchange).length]).toEqual([
+      0, 0, 0,
+    ]);
     expect([OWN.get(exchange), isStorable(exchange)]).toEqual([undefined, true]);
     expect(exchange.request).toBe(request);
     expect(reply).toMatchObject({ document: { value: { ok: true } } });
@@ -228,7 +283,10 @@ describe("mode: shadow", () => {
 
   it("counts a failure and an answer of its own, and nothing for a step that only looks", async () => {
     expect(counts(await runUse({ isShadow: true }, crash))).toMatchObject({ runs: 1, failed: 1 });
-    const answered = await runUse({ isShadow: true }, async (ctx) => void (ctx.exchange.reply = jsonReply({})));
+    const answered = await runUse(
+      { isShadow: true },
+      async (ctx) => void (ctx.exchange.reply = jsonReply({})),
+    );
     expect(counts(answered)).toMatchObject({ answered: 1 });
     expect(answered.reply).toMatchObject({ document: { value: { ok: true } } });
     expect(counts(await runUse({ isShadow: true }, async (_ctx, next) => next()))).toEqual({
@@ -258,12 +316,14 @@ describe("mode: shadow", () => {
         await next();
         const { reply } = ctx.exchange;
         if (reply?.kind !== "stream") throw new Error("no stream");
-        for await (const { raw } of reply.frames) if (raw === "bad") throw new GatewayError("guardrail_violation", "Bad.");
+        for await (const { raw } of reply.frames)
+          if (raw === "bad") throw new GatewayError("guardrail_violation", "Bad.");
       },
       exchange,
     );
     const taken: (string | undefined)[] = [];
-    if (exchange.reply?.kind === "stream") for await (const { raw } of exchange.reply.frames) taken.push(raw);
+    if (exchange.reply?.kind === "stream")
+      for await (const { raw } of exchange.reply.frames) taken.push(raw);
     await new Promise((resolve) => setImmediate(resolve));
     expect(taken).toEqual(["a", "bad", "c"]);
     expect(counts(run)).toMatchObject({ refused: 1 });
@@ -274,7 +334,12 @@ describe("uses that are refused", () => {
   const definitions = stepsOf(
     stepOf("auth", { traits: { early: true }, order: { provides: ["identity"] } }),
     stepOf("cost", { order: { provides: ["cost"] } }),
-    stepOf("limits", { order: { provides: ["limits"], requires: [{ capability: "cost", reason: "money has prices" }] } }),
+    stepOf("limits", {
+      order: {
+        provides: ["limits"],
+        requires: [{ capability: "cost", reason: "money has prices" }],
+      },
+    }),
     stepOf("plain"),
     stepOf("retry", { traits: { reentrant: true } }),
     stepOf("hedge", { traits: { concurrent: true } }),
@@ -282,15 +347,41 @@ describe("uses that are refused", () => {
     stepOf("end", { traits: { terminal: true } }),
   );
   const faultsOf = (...steps: Parameters<typeof pipelineOf>[0]) =>
-    checkPipelines([pipelineOf([...steps, "end"])], definitions).map(({ at, message }) => `${at.line} ${message}`);
+    checkPipelines([pipelineOf([...steps, "end"])], definitions).map(
+      ({ at, message }) => `${at.line} ${message}`,
+    );
 
   it.each<[string, Partial<StepSettings>[], RegExp]>([
-    ["when on auth", [{ use: "auth", when: { header: { a: ["b"] } } }], /^10 Step auth cannot have `when`/],
-    ["a schedule on auth", [{ use: "auth", active: { cron: "* * * * *" } }], /^10 Step auth cannot have `active`/],
-    ["auth in shadow", [{ use: "auth", isShadow: true }], /^10 Step auth cannot be in shadow: no request would be authenticated/],
-    ["auth that is skipped", [{ use: "auth", maySkip: true }], /^10 Step auth cannot have `on_error: skip`/],
-    ["a key before auth", [{ use: "plain", when: { key: ["ci"] } }, { use: "auth" }], /^10 .*`key` in `when` before it is known/],
-    ["a model before auth", [{ use: "plain", when: { model: ["m"] } }], /^10 .*`model` in `when` before it is known/],
+    [
+      "when on auth",
+      [{ use: "auth", when: { header: { a: ["b"] } } }],
+      /^10 Step auth cannot have `when`/,
+    ],
+    [
+      "a schedule on auth",
+      [{ use: "auth", active: { cron: "* * * * *" } }],
+      /^10 Step auth cannot have `active`/,
+    ],
+    [
+      "auth in shadow",
+      [{ use: "auth", isShadow: true }],
+      /^10 Step auth cannot be in shadow: no request would be authenticated/,
+    ],
+    [
+      "auth that is skipped",
+      [{ use: "auth", maySkip: true }],
+      /^10 Step auth cannot have `on_error: skip`/,
+    ],
+    [
+      "a key before auth",
+      [{ use: "plain", when: { key: ["ci"] } }, { use: "auth" }],
+      /^10 .*`key` in `when` before it is known/,
+    ],
+    [
+      "a model before auth",
+      [{ use: "plain", when: { model: ["m"] } }],
+      /^10 .*`model` in `when` before it is known/,
+    ],
     [
       "limits that are skipped",
       [{ use: "cost" }, { use: "limits", maySkip: true }],
@@ -307,7 +398,11 @@ describe("uses that are refused", () => {
       [{ use: "cost", when: { header: { a: ["b"] } } }, { use: "limits" }],
       /^10 Step cost does not run for every request that limits runs for/,
     ],
-    ["prices in shadow", [{ use: "cost", isShadow: true }, { use: "limits" }], /^10 Step cost does not run for every request/],
+    [
+      "prices in shadow",
+      [{ use: "cost", isShadow: true }, { use: "limits" }],
+      /^10 Step cost does not run for every request/,
+    ],
     ["no time at all", [{ use: "plain", timeoutMs: 0 }], /^10 Step plain has a timeout of 0/],
     [
       "the same twice",

@@ -1,4 +1,7 @@
-/** From a living step to the function that runs: what its use says is put around it here, once, and costs nothing where it says nothing. */
+/**
+ * From a living step to the function that runs: what its use says is put around it here, once, and
+ * costs nothing where it says nothing.
+ */
 
 import type { Clock, Exchange, Log, Step, StepDefinition, StepFunction } from "@sluice/contract";
 import type { StepSettings } from "../../config/snapshot.ts";
@@ -38,32 +41,56 @@ export function runOf(
   const { name } = definition;
   let made = run;
   if (timeoutMs !== undefined || maySkip === true) {
-    const isRepeating = isReentrant(definition, settings.options) || definition.traits?.concurrent === true;
-    made = contained(made, { name, timeoutMs, maySkip: maySkip === true, isRepeating, log: parts.log });
+    const isRepeating =
+      isReentrant(definition, settings.options) || definition.traits?.concurrent === true;
+    made = contained(made, {
+      name,
+      timeoutMs,
+      maySkip: maySkip === true,
+      isRepeating,
+      log: parts.log,
+    });
   }
   if (isShadow === true) {
-    const report = { pipeline, step: name, at, counts: { runs: 0, refused: 0, answered: 0, changed: 0, failed: 0 } };
+    const report = {
+      pipeline,
+      step: name,
+      at,
+      counts: { runs: 0, refused: 0, answered: 0, changed: 0, failed: 0 },
+    };
     parts.onShadow(report);
     made = shadowed(made, { report, log: parts.log, clock: parts.clock });
   }
   if (when === undefined && active === undefined) return made;
-  const isActive = active === undefined ? undefined : compileSchedule(active, parts.timeZone, parts.clock);
+  const isActive =
+    active === undefined ? undefined : compileSchedule(active, parts.timeZone, parts.clock);
   const matches = when === undefined ? undefined : compileCondition(when);
-  const isAsked = guardrailUse(definition, settings.options) === undefined ? undefined : asksForGuardrails;
+  const isAsked =
+    guardrailUse(definition, settings.options) === undefined ? undefined : asksForGuardrails;
   return passable(name, made, (exchange) => {
     const unmet = isActive !== undefined && !isActive() ? OUT_OF_TIME : matches?.(exchange);
     return unmet === undefined || isAsked?.(exchange) === true ? undefined : unmet;
   });
 }
 
-const OUT_OF_TIME: Unmet = Object.freeze({ text: "passed by: outside of the times of", about: "active" });
+const OUT_OF_TIME: Unmet = Object.freeze({
+  text: "passed by: outside of the times of",
+  about: "active",
+});
 
-/** Whether the body must be there before a step is decided upon, although the step itself works on headers. */
+/**
+ * Whether the body must be there before a step is decided upon, although the step itself works on
+ * headers.
+ */
 export function decidesOnBody({ when }: StepSettings): boolean {
   return when !== undefined && readsBody(when);
 }
 
-function passable(name: string, run: StepFunction, unmetBy: (exchange: Exchange) => Unmet | undefined): StepFunction {
+function passable(
+  name: string,
+  run: StepFunction,
+  unmetBy: (exchange: Exchange) => Unmet | undefined,
+): StepFunction {
   return (ctx, next) => {
     const unmet = unmetBy(ctx.exchange);
     if (unmet === undefined) return run(ctx, next);
@@ -72,7 +99,10 @@ function passable(name: string, run: StepFunction, unmetBy: (exchange: Exchange)
   };
 }
 
-/** What a key, its team or a request wants to be guarded by runs, whatever the step's own condition says. */
+/**
+ * What a key, its team or a request wants to be guarded by runs, whatever the step's own condition
+ * says.
+ */
 function asksForGuardrails({ identity, request }: Exchange): boolean {
   return (identity?.guardrails?.length ?? 0) > 0 || (request?.guardrails?.length ?? 0) > 0;
 }

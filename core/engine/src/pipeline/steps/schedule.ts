@@ -1,4 +1,7 @@
-/** Schedules: when a step applies. The clock is asked for every request, the calendar once a minute at most. */
+/**
+ * Schedules: when a step applies. The clock is asked for every request, the calendar once a minute
+ * at most.
+ */
 
 import type { Clock } from "@sluice/contract";
 import { offsetMs } from "@sluice/runtime";
@@ -9,7 +12,11 @@ import { scheduleOf } from "../../config/validate/step-use.ts";
 const MINUTE_MS = 60_000;
 
 /** Whether the schedule says now. `timeZone` is that of times which name none. */
-export function compileSchedule(active: StepSchedule, timeZone: string, clock: Clock): () => boolean {
+export function compileSchedule(
+  active: StepSchedule,
+  timeZone: string,
+  clock: Clock,
+): () => boolean {
   const { fromMs, untilMs, cron, timeZone: zone } = scheduleOf(active, timeZone);
   let isActive = false;
   /** The answer holds from here to there. */
@@ -25,7 +32,10 @@ export function compileSchedule(active: StepSchedule, timeZone: string, clock: C
       return isActive;
     }
     isActive = cron === undefined || matchesCron(cron, new Date(nowMs + offsetMs(nowMs, zone)));
-    changeMs = cron === undefined ? untilMs : Math.min(untilMs, (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS);
+    changeMs =
+      cron === undefined
+        ? untilMs
+        : Math.min(untilMs, (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS);
     return isActive;
   };
 }

@@ -10,7 +10,10 @@ const clocks = new WeakMap<Exchange, FakeClock>();
 const moved = (exchange: Exchange, ms: number): void => clocks.get(exchange)?.advance(ms);
 
 /** Runs steps on a live exchange, whose clock the steps move, and whose body takes 100 ms. */
-async function trace(steps: Readonly<Record<string, StepFunction>>, entries: Readonly<Record<string, Link["enter"]>> = {}) {
+async function trace(
+  steps: Readonly<Record<string, StepFunction>>,
+  entries: Readonly<Record<string, Link["enter"]>> = {},
+) {
   const clock = fakeClock();
   const exchange = new LiveExchange({
     id: "id-1",
@@ -32,7 +35,10 @@ async function trace(steps: Readonly<Record<string, StepFunction>>, entries: Rea
     run,
     enter: entries[name],
   }));
-  const ctx: StepContext & { advance: (ms: number) => void } = { exchange, advance: clock.advance.bind(clock) };
+  const ctx: StepContext & { advance: (ms: number) => void } = {
+    exchange,
+    advance: clock.advance.bind(clock),
+  };
   const outcome = await compose(links)(ctx).then(
     () => "answered",
     (error: unknown) => (error as GatewayError).code,
@@ -116,7 +122,10 @@ describe("the trace of an exchange", () => {
     const good = await trace({ retries, fails });
     expect([good.outcome, good.trace.failures?.filter(Boolean)]).toEqual(["answered", []]);
     const bad = await trace({ outer: takes(0), fails });
-    expect([bad.outcome, bad.trace.failures]).toEqual(["plugin_failed", ["plugin_failed", "plugin_failed"]]);
+    expect([bad.outcome, bad.trace.failures]).toEqual([
+      "plugin_failed",
+      ["plugin_failed", "plugin_failed"],
+    ]);
   });
 
   it("keeps 32 notes, each with the step that was running", async () => {
@@ -125,7 +134,10 @@ describe("the trace of an exchange", () => {
       await next();
       for (let count = 0; count < 50; count += 1) exchange.note("outer", "is back", String(count));
     };
-    const { trace: seen } = await trace({ outer: notes, inner: async ({ exchange }) => exchange.note("inner", "ends") });
+    const { trace: seen } = await trace({
+      outer: notes,
+      inner: async ({ exchange }) => exchange.note("inner", "ends"),
+    });
     expect(seen.notes).toHaveLength(32);
     expect(seen.notes?.slice(0, 3)).toEqual([
       { step: "outer", place: 0, text: "goes on", about: undefined },

@@ -1,4 +1,7 @@
-/** The trace of one exchange: which steps ran, how long each took by itself, and what they said of their decisions. */
+/**
+ * The trace of one exchange: which steps ran, how long each took by itself, and what they said of
+ * their decisions.
+ */
 
 import type { Clock } from "@sluice/contract";
 
@@ -20,15 +23,20 @@ export interface StepNote {
 }
 
 /**
- * Measures the time of each step of one exchange. Every change from one step to another reads the clock once: the time since the
- * last change belongs to the step that was running.
+ * Measures the time of each step of one exchange. Every change from one step to another reads the
+ * clock once: the time since the last change belongs to the step that was running.
  */
 export class StepTrace {
-  /** Milliseconds of each step that was reached, without those of the steps within; by its place. */
+  /**
+   * Milliseconds of each step that was reached, without those of the steps within; by its place.
+   */
   readonly ownMs: number[] = [];
   /** How often each step that was reached has run; by its place. */
   readonly runs: number[] = [];
-  /** The code that the last run of a step failed with, by its place; `undefined` while none has failed. */
+  /**
+   * The code that the last run of a step failed with, by its place; `undefined` while none has
+   * failed.
+   */
   failures: (string | undefined)[] | undefined;
   notes: StepNote[] | undefined;
   /** Milliseconds in which the body arrived and was checked. */

@@ -7,7 +7,9 @@ import { membersOfIdentity, membersWithoutSense } from "./condition.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
-/** What steps provide without which a request must not go on: their failures are never passed over. */
+/**
+ * What steps provide without which a request must not go on: their failures are never passed over.
+ */
 const AUTHORITY: ReadonlySet<string> = new Set(["identity", "limits", "guardrails", "cost"]);
 
 /** Whether a use of a step may hand on more than once. */
@@ -17,7 +19,10 @@ export function isReentrant({ traits }: StepDefinition<never>, options: unknown)
 }
 
 /** The guardrails that a use of a step names; `undefined` for a step that runs none. */
-export function guardrailUse(definition: StepDefinition<never> | undefined, options: unknown): GuardrailUse | undefined {
+export function guardrailUse(
+  definition: StepDefinition<never> | undefined,
+  options: unknown,
+): GuardrailUse | undefined {
   return definition?.inspect?.(options as never).guardrails;
 }
 
@@ -26,9 +31,13 @@ export function isAlways({ when, active, isShadow }: StepSettings): boolean {
   return when === undefined && active === undefined && isShadow !== true;
 }
 
-/** Whether an outer step is there whenever an inner one is: it always runs, or under the same condition. */
+/**
+ * Whether an outer step is there whenever an inner one is: it always runs, or under the same
+ * condition.
+ */
 export function covers(outer: StepSettings, inner: StepSettings): boolean {
-  if (outer.isShadow === true) return inner.isShadow === true && covers({ ...outer, isShadow: false }, inner);
+  if (outer.isShadow === true)
+    return inner.isShadow === true && covers({ ...outer, isShadow: false }, inner);
   return isAlways(outer) || conditionOf(outer) === conditionOf(inner);
 }
 
@@ -49,8 +58,13 @@ export function useFaults(pipeline: PipelineSettings, definitions: Steps): Findi
       ...shadowFaults(step, definition),
       ...skipFaults(step, definition),
     ];
-    if (step.timeoutMs === 0) faults.push(["has a timeout of 0", "Write a duration such as 2s, or leave `timeout` out."]);
-    return faults.map(([what, fix]) => ({ at: step.at, message: `Step ${step.use} ${what}.`, fix }));
+    if (step.timeoutMs === 0)
+      faults.push(["has a timeout of 0", "Write a duration such as 2s, or leave `timeout` out."]);
+    return faults.map(([what, fix]) => ({
+      at: step.at,
+      message: `Step ${step.use} ${what}.`,
+      fix,
+    }));
   });
 }
 
@@ -67,7 +81,9 @@ function applicationFaults(
   if (when === undefined && active === undefined) return [];
   const key = when === undefined ? "active" : "when";
   if (provides(definition, "identity")) {
-    return [[`cannot have \`${key}\`: the gateway authenticates every request`, `Remove \`${key}\`.`]];
+    return [
+      [`cannot have \`${key}\`: the gateway authenticates every request`, `Remove \`${key}\`.`],
+    ];
   }
   if (definition.traits?.terminal === true) {
     return [
@@ -97,23 +113,32 @@ function senseFaults({ when }: StepSettings, { operation, name }: PipelineSettin
   ]);
 }
 
-function shadowFaults({ isShadow, options }: StepSettings, definition: StepDefinition<never>): Fault[] {
+function shadowFaults(
+  { isShadow, options }: StepSettings,
+  definition: StepDefinition<never>,
+): Fault[] {
   if (isShadow !== true) return [];
   const why = provides(definition, "identity")
     ? "no request would be authenticated"
     : definition.traits?.terminal === true
       ? "requests would get no answer"
-      : isReentrant(definition, options) || (definition.traits?.concurrent === true && !provides(definition, "cached_reply"))
+      : isReentrant(definition, options) ||
+          (definition.traits?.concurrent === true && !provides(definition, "cached_reply"))
         ? "it calls the next step several times, and each call would reach the upstream"
         : undefined;
   return why === undefined ? [] : [[`cannot be in shadow: ${why}`, "Remove `mode: shadow`."]];
 }
 
-function skipFaults({ maySkip, options }: StepSettings, definition: StepDefinition<never>): Fault[] {
+function skipFaults(
+  { maySkip, options }: StepSettings,
+  definition: StepDefinition<never>,
+): Fault[] {
   if (maySkip !== true) return [];
   const runsGuardrails = guardrailUse(definition, options) !== undefined;
-  const isAuthority = runsGuardrails || definition.order?.provides?.some((word) => AUTHORITY.has(word)) === true;
-  if (isAuthority) return [["cannot have `on_error: skip`: requests would pass unchecked", "Remove `on_error`."]];
+  const isAuthority =
+    runsGuardrails || definition.order?.provides?.some((word) => AUTHORITY.has(word)) === true;
+  if (isAuthority)
+    return [["cannot have `on_error: skip`: requests would pass unchecked", "Remove `on_error`."]];
   if (definition.traits?.terminal === true)
     return [["cannot have `on_error: skip`: requests would get no answer", "Remove `on_error`."]];
   return [];

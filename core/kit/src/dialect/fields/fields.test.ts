@@ -25,7 +25,12 @@ const refuse = refusalsOf(requestOf({}));
 
 describe("members", () => {
   it("that are undefined are left out; null, false and nothing stay", () => {
-    expect(Object.keys(present({ a: undefined, b: null, c: false, d: "", e: 0 }))).toEqual(["b", "c", "d", "e"]);
+    expect(Object.keys(present({ a: undefined, b: null, c: false, d: "", e: 0 }))).toEqual([
+      "b",
+      "c",
+      "d",
+      "e",
+    ]);
   });
 
   it.each([
@@ -52,7 +57,10 @@ describe("members", () => {
 
 describe("the fields of a request", () => {
   it("are picked under their own names or others, null ones left out", () => {
-    const fields = readFields(requestOf({ model: "m", user: "u", a: 1, b: null, c: "c" }), ["a", "c"]);
+    const fields = readFields(requestOf({ model: "m", user: "u", a: 1, b: null, c: "c" }), [
+      "a",
+      "c",
+    ]);
     expect(fields.get("a")).toBe(1);
     expect(fields.get("b")).toBeUndefined();
     expect(fields.pick(["a", "b"])).toEqual({ a: 1 });
@@ -66,7 +74,8 @@ describe("the fields of a request", () => {
 });
 
 describe("texts to embed", () => {
-  const texts = (input: JsonObject["input"]) => embeddingTexts({ body: { input: input as never }, refuse });
+  const texts = (input: JsonObject["input"]) =>
+    embeddingTexts({ body: { input: input as never }, refuse });
   it("are one or many", () => {
     expect(texts("a")).toEqual(["a"]);
     expect(texts(["a", "b"])).toEqual(["a", "b"]);
@@ -97,10 +106,18 @@ describe("a reply of vectors", () => {
       ],
       usage: { prompt_tokens: 3, total_tokens: 3 },
     });
-    const coded = embeddingsReply(requestOf({ input: "a", encoding_format: "base64" }), [[1, 0.5]], undefined);
+    const coded = embeddingsReply(
+      requestOf({ input: "a", encoding_format: "base64" }),
+      [[1, 0.5]],
+      undefined,
+    );
     expect(coded.document.value).toMatchObject({ data: [{ embedding: "AACAPwAAAD8=" }] });
     expect(coded.document.value).not.toHaveProperty("usage");
-    const kept = embeddingsReply(requestOf({ input: "a", encoding_format: "base64" }), ["AACAPw=="], undefined);
+    const kept = embeddingsReply(
+      requestOf({ input: "a", encoding_format: "base64" }),
+      ["AACAPw=="],
+      undefined,
+    );
     expect(kept.document.value).toMatchObject({ data: [{ embedding: "AACAPw==" }] });
   });
 
@@ -111,7 +128,9 @@ describe("a reply of vectors", () => {
     [[[1], ["x"]], "has no vector for input[1]"],
     [[undefined, [1]], "has no vector for input[0]"],
   ])("of %j is none", (vectors, message) => {
-    expect(() => embeddingsReply(requestOf({ input: ["a", "b"] }), vectors, usage)).toThrow(message);
+    expect(() => embeddingsReply(requestOf({ input: ["a", "b"] }), vectors, usage)).toThrow(
+      message,
+    );
   });
 });
 
@@ -133,22 +152,34 @@ describe("images", () => {
     const ratios = ["1:1", "16:9", "9:16"];
     expect(aspectRatioOf({ width: 1_792, height: 1_024 }, ratios, refuse)).toBe("16:9");
     expect(aspectRatioOf({ width: 1_000, height: 1_024 }, ratios, refuse)).toBe("1:1");
-    expect(() => aspectRatioOf({ width: 1_500, height: 300 }, ratios, refuse)).toThrow("known are 1:1, 16:9, 9:16");
+    expect(() => aspectRatioOf({ width: 1_500, height: 300 }, ratios, refuse)).toThrow(
+      "known are 1:1, 16:9, 9:16",
+    );
     expect(() => aspectRatioOf({ width: 1, height: 1 }, [], refuse)).toThrow("1:1");
   });
 
   it("are counted, with what their price depends on", () => {
-    const { document, usage } = imagesReply(requestOf({}), [{ b64_json: "AAAA" }], { size: "1x1", quality: null });
+    const { document, usage } = imagesReply(requestOf({}), [{ b64_json: "AAAA" }], {
+      size: "1x1",
+      quality: null,
+    });
     expect(document.value).toEqual({ created: 7, data: [{ b64_json: "AAAA" }] });
-    expect(usage).toEqual({ promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 1, size: "1x1" } });
+    expect(usage).toEqual({
+      promptTokens: 0,
+      completionTokens: 0,
+      totalTokens: 0,
+      images: { count: 1, size: "1x1" },
+    });
   });
 });
 
 describe("an effort", () => {
   it("is a budget, which leaves room for the answer", () => {
-    expect(["minimal", "low", "medium", "high", "xhigh", "max"].map((effort) => thinkingBudget(effort, refuse))).toEqual([
-      1_024, 2_048, 8_192, 16_384, 32_768, 32_768,
-    ]);
+    expect(
+      ["minimal", "low", "medium", "high", "xhigh", "max"].map((effort) =>
+        thinkingBudget(effort, refuse),
+      ),
+    ).toEqual([1_024, 2_048, 8_192, 16_384, 32_768, 32_768]);
     expect(thinkingBudget("high", refuse, 5_000)).toBe(4_999);
     expect(() => thinkingBudget("low", refuse, 1_024)).toThrow("an effort within 1024 tokens");
     expect(() => thinkingBudget("constructor", refuse)).toThrow("the effort constructor");

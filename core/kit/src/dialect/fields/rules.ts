@@ -27,7 +27,8 @@ const is =
   (value: JsonValue): boolean =>
     value === wanted;
 const isEmptyList = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
-const isEmptyMap = (value: JsonValue): boolean => isObject(value) && Object.keys(value).length === 0;
+const isEmptyMap = (value: JsonValue): boolean =>
+  isObject(value) && Object.keys(value).length === 0;
 const isOfType =
   (type: string) =>
   (value: JsonValue): boolean =>
@@ -49,7 +50,11 @@ const CHAT: Readonly<Record<string, FieldRule>> = {
   logit_bias: { otherwise: "demand", isEmpty: isEmptyMap },
   logprobs: { otherwise: "demand", isDefault: is(false), companions: ["top_logprobs"] },
   top_logprobs: { otherwise: "demand", isDefault: is(0) },
-  tools: { otherwise: "demand", isEmpty: isEmptyList, companions: ["tool_choice", "parallel_tool_calls"] },
+  tools: {
+    otherwise: "demand",
+    isEmpty: isEmptyList,
+    companions: ["tool_choice", "parallel_tool_calls"],
+  },
   tool_choice: { otherwise: "demand", isDefault: is("auto") },
   parallel_tool_calls: { otherwise: "demand", isDefault: is(true) },
   functions: { otherwise: "demand", isEmpty: isEmptyList, companions: ["function_call"] },
@@ -80,7 +85,11 @@ const isAuto = is("auto");
 /** Rules by operation and field. */
 export const FIELD_RULES: Partial<Record<Operation, Readonly<Record<string, FieldRule>>>> = {
   chat: CHAT,
-  embeddings: { encoding_format: { otherwise: "demand", isDefault: is("float") }, dimensions: DEMAND, user: HINT },
+  embeddings: {
+    encoding_format: { otherwise: "demand", isDefault: is("float") },
+    dimensions: DEMAND,
+    user: HINT,
+  },
   images: {
     n: { otherwise: "demand", isDefault: is(1) },
     size: { otherwise: "demand", isDefault: isAuto },
@@ -95,9 +104,15 @@ export const FIELD_RULES: Partial<Record<Operation, Readonly<Record<string, Fiel
   },
 };
 
-/** The rules in maps: an object that is read by names of clients makes V8 compile its readers again and again. */
+/**
+ * The rules in maps: an object that is read by names of clients makes V8 compile its readers again
+ * and again.
+ */
 const RULES: ReadonlyMap<string, ReadonlyMap<string, FieldRule>> = new Map(
-  Object.entries(FIELD_RULES).map(([operation, rules]) => [operation, new Map(Object.entries(rules))]),
+  Object.entries(FIELD_RULES).map(([operation, rules]) => [
+    operation,
+    new Map(Object.entries(rules)),
+  ]),
 );
 
 /** The rule of a field; `undefined` for a required field and for an unknown one. */
@@ -105,9 +120,17 @@ export function fieldRule(operation: Operation, name: string): FieldRule | undef
   return RULES.get(operation)?.get(name);
 }
 
-/** Whether a value asks for nothing at a provider without the field: null, an empty list or map, the API's default. */
+/**
+ * Whether a value asks for nothing at a provider without the field: null, an empty list or map, the
+ * API's default.
+ */
 export function asksNothing(rule: FieldRule, value: JsonValue | undefined): boolean {
-  return value === undefined || value === null || rule.isEmpty?.(value) === true || rule.isDefault?.(value) === true;
+  return (
+    value === undefined ||
+    value === null ||
+    rule.isEmpty?.(value) === true ||
+    rule.isDefault?.(value) === true
+  );
 }
 
 /**
@@ -116,7 +139,10 @@ export function asksNothing(rule: FieldRule, value: JsonValue | undefined): bool
  */
 export function takesField(
   name: string,
-  { parameters, tools }: { readonly parameters: readonly string[] | undefined; readonly tools: boolean },
+  {
+    parameters,
+    tools,
+  }: { readonly parameters: readonly string[] | undefined; readonly tools: boolean },
 ): boolean {
   return (parameters === undefined || parameters.includes(name)) && (tools || !isToolField(name));
 }
@@ -126,7 +152,13 @@ export function isToolField(name: string): boolean {
   return TOOL_FIELDS.has(name);
 }
 
-const TOOL_FIELDS: ReadonlySet<string> = new Set(["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"]);
+const TOOL_FIELDS: ReadonlySet<string> = new Set([
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+]);
 
 /** Whether a body offers a tool or a function. */
 export function offersTools({ tools, functions }: JsonObject): boolean {

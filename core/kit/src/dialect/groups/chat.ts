@@ -1,4 +1,7 @@
-/** The types of a chat request as `readChatRequest` returns it, and of the answer that `chatReply` takes. */
+/**
+ * The types of a chat request as `readChatRequest` returns it, and of the answer that `chatReply`
+ * takes.
+ */
 
 export type { ChatAnswer as Answer, ReplyCall } from "../reply.ts";
 export type { ChatRequest as Request } from "../request/chat-request.ts";

@@ -1,4 +1,10 @@
 /** Parts in the shape of the reference dialect, for upstreams that take or send that shape. */
 
 export { extraContent } from "../reply.ts";
-export { dataUrlOf, functionCall, functionTool, mediaText, textOrBlocks } from "../request/reference-shape.ts";
+export {
+  dataUrlOf,
+  functionCall,
+  functionTool,
+  mediaText,
+  textOrBlocks,
+} from "../request/reference-shape.ts";

@@ -124,7 +124,9 @@ function isAsked(name: string, value: JsonValue | undefined): boolean {
 /** Turns instructions without messages into a user turn. */
 function withTurn(conversation: Conversation): Conversation {
   const { system, turns } = conversation;
-  return turns.length > 0 || system.length === 0 ? conversation : { system: [], turns: [{ role: "user", parts: system }] };
+  return turns.length > 0 || system.length === 0
+    ? conversation
+    : { system: [], turns: [{ role: "user", parts: system }] };
 }
 
 function number(body: JsonObject, name: string): number | undefined {
@@ -143,9 +145,12 @@ function text(body: JsonObject, name: string): string | undefined {
 
 function readStop(value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === null) return [];
-  const stops: readonly JsonValue[] = Array.isArray(value) ? (value as readonly JsonValue[]) : [value as JsonValue];
+  const stops: readonly JsonValue[] = Array.isArray(value)
+    ? (value as readonly JsonValue[])
+    : [value as JsonValue];
   return stops.map((stop, index) => {
-    if (typeof stop !== "string") throw invalidField(Array.isArray(value) ? `stop[${index}]` : "stop", "a string");
+    if (typeof stop !== "string")
+      throw invalidField(Array.isArray(value) ? `stop[${index}]` : "stop", "a string");
     return stop;
   });
 }
@@ -155,9 +160,11 @@ function readFormat(value: JsonValue | undefined, refuse: Refuse): ResponseForma
   if (!isObject(value)) throw invalidField("response_format", "an object");
   if (value.type === "text") return undefined;
   if (value.type === "json_object") return { type: "json_object" };
-  if (value.type !== "json_schema") return refuse("response_format", `the format ${String(value.type).slice(0, 64)}`);
+  if (value.type !== "json_schema")
+    return refuse("response_format", `the format ${String(value.type).slice(0, 64)}`);
   const format = value.json_schema;
-  if (!isObject(format) || !isObject(format.schema)) throw invalidField("response_format.json_schema.schema", "a JSON schema");
+  if (!isObject(format) || !isObject(format.schema))
+    throw invalidField("response_format.json_schema.schema", "a JSON schema");
   return {
     type: "json_schema",
     name: typeof format.name === "string" ? format.name : "response",

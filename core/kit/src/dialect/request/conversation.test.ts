@@ -18,21 +18,30 @@ it("keeps what a provider gave with a call and with an answer, in Google's words
         ],
         extra_content: google,
         tool_calls: [
-          { id: "a", type: "function", function: { name: "f", arguments: "{}" }, extra_content: google },
+          {
+            id: "a",
+            type: "function",
+            function: { name: "f", arguments: "{}" },
+            extra_content: google,
+          },
           {
             id: "b",
             type: "function",
             function: { name: "f", arguments: "{}" },
             provider_specific_fields: { thought_signature: "s2" },
           },
-          { id: "c", type: "function", function: { name: "f", arguments: "{}" }, extra_content: "odd" },
+          {
+            id: "c",
+            type: "function",
+            function: { name: "f", arguments: "{}" },
+            extra_content: "odd",
+          },
         ],
       },
     ],
     refuse,
   );
-  expect(turns.map(({ parts }) => parts.map((part) => ("extra" in part ? part.extra : undefined)))).toEqual([
-    [undefined],
-    [undefined, google, google, { thought_signature: "s2" }, undefined],
-  ]);
+  expect(
+    turns.map(({ parts }) => parts.map((part) => ("extra" in part ? part.extra : undefined))),
+  ).toEqual([[undefined], [undefined, google, google, { thought_signature: "s2" }, undefined]]);
 });

@@ -78,7 +78,11 @@ export function readConversation(messages: JsonValue | undefined, refuse: Refuse
     if (!isObject(message)) throw invalidField(path, "an object");
     const parts = withMarker(readMessage(message, path, seen, refuse), message);
     if (message.role === "system" || message.role === "developer") {
-      system.push(...parts.map((part) => (part.kind === "text" ? part : refuse(part.path, `a ${part.kind} in instructions`))));
+      system.push(
+        ...parts.map((part) =>
+          part.kind === "text" ? part : refuse(part.path, `a ${part.kind} in instructions`),
+        ),
+      );
       return;
     }
     if (parts.length === 0) return;
@@ -108,13 +112,19 @@ function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refu
     case "assistant": {
       const calls = readCalls(message, path, seen);
       for (const { id, name } of calls) seen.names.set(id, name);
-      return [...thoughts(message, path), ...withExtra(content(), message), ...refusalText(message, path), ...calls];
+      return [
+        ...thoughts(message, path),
+        ...withExtra(content(), message),
+        ...refusalText(message, path),
+        ...calls,
+      ];
     }
     case "tool":
     case "function": {
       const own = typeof message.name === "string" ? message.name : undefined;
       const id = message.role === "tool" ? message.tool_call_id : legacyId(own ?? "", seen);
-      if (typeof id !== "string" || id === "") throw invalidField(`${path}.tool_call_id`, "the id of a call");
+      if (typeof id !== "string" || id === "")
+        throw invalidField(`${path}.tool_call_id`, "the id of a call");
       return [
         {
           kind: "result",
@@ -145,7 +155,9 @@ function thoughts(message: JsonObject, path: string): ThinkingPart[] {
 }
 
 function refusalText({ refusal }: JsonObject, path: string): TextPart[] {
-  return typeof refusal === "string" && refusal.trim() !== "" ? [{ kind: "text", text: refusal, path: `${path}.refusal` }] : [];
+  return typeof refusal === "string" && refusal.trim() !== ""
+    ? [{ kind: "text", text: refusal, path: `${path}.refusal` }]
+    : [];
 }
 
 function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
@@ -153,14 +165,23 @@ function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
   if (isObject(legacy)) {
     const name = callName(legacy, `${path}.function_call`);
     seen.legacy.set(name, (seen.legacy.get(name) ?? 0) + 1);
-    return [{ kind: "call", path: `${path}.function_call`, id: legacyId(name, seen), name, ...readArguments(legacy.arguments) }];
+    return [
+      {
+        kind: "call",
+        path: `${path}.function_call`,
+        id: legacyId(name, seen),
+        name,
+        ...readArguments(legacy.arguments),
+      },
+    ];
   }
   const calls = message.tool_calls;
   if (!Array.isArray(calls)) return [];
   return calls.map((call: JsonValue, index) => {
     const at = `${path}.tool_calls[${index}]`;
     if (!isObject(call) || !isObject(call.function)) throw invalidField(at, "a function call");
-    if (typeof call.id !== "string" || call.id === "") throw invalidField(`${at}.id`, "the id of the call");
+    if (typeof call.id !== "string" || call.id === "")
+      throw invalidField(`${at}.id`, "the id of the call");
     const name = callName(call.function, `${at}.function`);
     return {
       kind: "call",
@@ -175,7 +196,8 @@ function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
 }
 
 function callName({ name }: JsonObject, path: string): string {
-  if (typeof name !== "string" || name === "") throw invalidField(`${path}.name`, "the name of the function");
+  if (typeof name !== "string" || name === "")
+    throw invalidField(`${path}.name`, "the name of the function");
   return name;
 }
 
@@ -200,17 +222,23 @@ function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments"
 function withMarker(parts: Part[], message: JsonObject): Part[] {
   const { cacheControl } = cacheMarker(message);
   const last = parts.at(-1);
-  if (cacheControl === undefined || last === undefined || last.cacheControl !== undefined) return parts;
+  if (cacheControl === undefined || last === undefined || last.cacheControl !== undefined)
+    return parts;
   return [...parts.slice(0, -1), { ...last, cacheControl }];
 }
 
 /** Extra data of an assistant's answer belongs to its last text. */
 function withExtra(parts: ContentPart[], message: JsonObject): ContentPart[] {
   const last = parts.at(-1);
-  return last?.kind === "text" ? [...parts.slice(0, -1), { ...last, ...givenBack(message) }] : parts;
+  return last?.kind === "text"
+    ? [...parts.slice(0, -1), { ...last, ...givenBack(message) }]
+    : parts;
 }
 
-/** Results come first, in the order of the calls that they answer. Thoughts precede other parts; calls come last. */
+/**
+ * Results come first, in the order of the calls that they answer. Thoughts precede other parts;
+ * calls come last.
+ */
 function ordered(turn: Turn, before: Turn | undefined): Turn {
   const { role, parts } = turn;
   if (role === "assistant") {

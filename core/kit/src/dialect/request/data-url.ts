@@ -1,4 +1,7 @@
-/** Media of a request: URLs are passed on, data URLs are decomposed, both within bounds. Nothing is fetched. */
+/**
+ * Media of a request: URLs are passed on, data URLs are decomposed, both within bounds. Nothing is
+ * fetched.
+ */
 
 import { invalidField } from "../refusal.ts";
 
@@ -23,17 +26,26 @@ export function readMediaUrl(url: unknown, path: string): MediaSource {
   if (typeof url !== "string" || url === "") throw invalidField(path, "a URL");
   if (/^https:\/\//i.test(url)) return { kind: "url", url };
   const head = /^data:/i.test(url) ? DATA_URL.exec(url.slice(0, 256)) : null;
-  if (head?.[1] === undefined) throw invalidField(path, "an https: URL, or a data: URL with a media type and base64");
+  if (head?.[1] === undefined)
+    throw invalidField(path, "an https: URL, or a data: URL with a media type and base64");
   return readBase64(url.slice(head[0].length), head[1].toLowerCase(), path);
 }
 
-/** Checks base64 of a known media type. Removes white space, and converts the URL alphabet to the standard one. */
-export function readBase64(value: unknown, mimeType: string, path: string): MediaSource & { readonly kind: "data" } {
+/**
+ * Checks base64 of a known media type. Removes white space, and converts the URL alphabet to the
+ * standard one.
+ */
+export function readBase64(
+  value: unknown,
+  mimeType: string,
+  path: string,
+): MediaSource & { readonly kind: "data" } {
   if (typeof value !== "string" || value === "") throw invalidField(path, "base64");
   if ((value.length / 4) * 3 > MAX_BYTES) throw invalidField(path, `at most ${MAX_BYTES} bytes`);
   let data = /\s/.test(value) ? value.replace(/\s+/g, "") : value;
   if (BASE64_URL.test(data)) data = data.replaceAll("-", "+").replaceAll("_", "/");
-  if (!BASE64.test(data) || data.replace(/=+$/, "").length % 4 === 1) throw invalidField(path, "base64");
+  if (!BASE64.test(data) || data.replace(/=+$/, "").length % 4 === 1)
+    throw invalidField(path, "base64");
   const missing = data.length % 4;
   return { kind: "data", mimeType, data: missing === 0 ? data : data + "=".repeat(4 - missing) };
 }

@@ -48,7 +48,8 @@ export function mapNames(names: Iterable<string>, rule: NameRule): NameMap {
     settle(name, to);
   }
   return {
-    toUpstream: (name) => forward.get(name) ?? (isAllowed(name, rule) ? name : mangled(name, rule, 0)),
+    toUpstream: (name) =>
+      forward.get(name) ?? (isAllowed(name, rule) ? name : mangled(name, rule, 0)),
     toClient: (name) => back.get(name) ?? name,
   };
 }
@@ -63,14 +64,23 @@ export function mapToolNames({ document }: ProviderRequest, rule: NameRule): Nam
     ...objectsOf(message.tool_calls).map((call) => call.function),
     message.function_call,
   ]);
-  const named = [...objectsOf(tools).map((tool) => tool.function), ...objectsOf(functions), ...called];
+  const named = [
+    ...objectsOf(tools).map((tool) => tool.function),
+    ...objectsOf(functions),
+    ...called,
+  ];
   return mapNames(
-    named.flatMap((each) => (isObject(each) && typeof each.name === "string" && each.name !== "" ? [each.name] : [])),
+    named.flatMap((each) =>
+      isObject(each) && typeof each.name === "string" && each.name !== "" ? [each.name] : [],
+    ),
     rule,
   );
 }
 
-/** A call's id in the provider's charset. Ids are not mapped back: the client gets the provider's ids unchanged. */
+/**
+ * A call's id in the provider's charset. Ids are not mapped back: the client gets the provider's
+ * ids unchanged.
+ */
 export function mapId(id: string, rule: NameRule & { readonly exactLength?: boolean }): string {
   const isLong = rule.exactLength === true && id.length !== rule.maxLength;
   if (isAllowed(id, rule) && !isLong) return id;
@@ -78,13 +88,20 @@ export function mapId(id: string, rule: NameRule & { readonly exactLength?: bool
 }
 
 function isAllowed(name: string, { character, maxLength, first }: NameRule): boolean {
-  if (name === "" || name.length > maxLength || (first !== undefined && !first.test(name.charAt(0)))) return false;
+  if (
+    name === "" ||
+    name.length > maxLength ||
+    (first !== undefined && !first.test(name.charAt(0)))
+  )
+    return false;
   return [...name].every((each) => character.test(each));
 }
 
 function mangled(name: string, { character, maxLength, first }: NameRule, salt: number): string {
   const hash = digest(`${salt}:${name}`).slice(0, HASH_CHARACTERS);
-  const kept = Array.from(name.slice(0, maxLength), (each) => (character.test(each) ? each : "_")).join("");
+  const kept = Array.from(name.slice(0, maxLength), (each) =>
+    character.test(each) ? each : "_",
+  ).join("");
   const start = first === undefined || first.test(kept.charAt(0)) ? kept : `t${kept}`;
   return `${start.slice(0, maxLength - HASH_CHARACTERS - 1)}_${hash}`;
 }

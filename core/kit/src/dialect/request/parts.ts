@@ -9,7 +9,10 @@ import { invalidField, type Refuse } from "../refusal.ts";
 interface PartBase {
   /** The place in the client's body, for refusals: `messages[0].content[1]`. */
   readonly path: string;
-  /** The marker of a cached prefix, in the form of Anthropic's dialect. A hint: a provider without it leaves it out. */
+  /**
+   * The marker of a cached prefix, in the form of Anthropic's dialect. A hint: a provider without
+   * it leaves it out.
+   */
   readonly cacheControl?: JsonObject;
 }
 
@@ -46,7 +49,9 @@ export interface VideoPart extends PartBase {
   readonly source: MediaSource;
 }
 
-/** A thought of the model that the client sends back. Without a signature it is an unverified text. */
+/**
+ * A thought of the model that the client sends back. Without a signature it is an unverified text.
+ */
 export interface ThinkingPart extends PartBase {
   readonly kind: "thinking";
   readonly text: string;
@@ -56,7 +61,13 @@ export interface ThinkingPart extends PartBase {
 }
 
 /** A part of a message's content. */
-export type ContentPart = TextPart | ImagePart | AudioPart | DocumentPart | VideoPart | ThinkingPart;
+export type ContentPart =
+  | TextPart
+  | ImagePart
+  | AudioPart
+  | DocumentPart
+  | VideoPart
+  | ThinkingPart;
 
 const NO_CACHE: { readonly cacheControl?: JsonObject } = {};
 const NO_EXTRA: { readonly extra?: JsonObject } = {};
@@ -72,14 +83,21 @@ export function cacheMarker(value: JsonObject): { readonly cacheControl?: JsonOb
  * `provider_specific_fields`, LiteLLM's name.
  */
 export function givenBack(value: JsonObject): { readonly extra?: JsonObject } {
-  const extra = [value.extra_content, value.provider_specific_fields].find((each) => isObject(each));
+  const extra = [value.extra_content, value.provider_specific_fields].find((each) =>
+    isObject(each),
+  );
   return extra === undefined ? NO_EXTRA : { extra };
 }
 
 /** The content of a message as parts. Empty texts are left out: several providers refuse them. */
-export function readContent(content: JsonValue | undefined, path: string, refuse: Refuse): ContentPart[] {
+export function readContent(
+  content: JsonValue | undefined,
+  path: string,
+  refuse: Refuse,
+): ContentPart[] {
   if (content === undefined || content === null) return [];
-  if (typeof content === "string") return content.trim() === "" ? [] : [{ kind: "text", text: content, path }];
+  if (typeof content === "string")
+    return content.trim() === "" ? [] : [{ kind: "text", text: content, path }];
   if (!Array.isArray(content)) throw invalidField(path, "a string or an array of blocks");
   return content.flatMap((block: JsonValue, index) => {
     const at = `${path}[${index}]`;
@@ -108,7 +126,8 @@ function readBlock(block: JsonObject, path: string, refuse: Refuse): ContentPart
   if (type === undefined) throw invalidField(`${path}.type`, "the type of the block");
   const known = MEMBERS[type] ?? refuse(path, `a block of type ${type.slice(0, 64)}`);
   const unknown = Object.keys(block).find(
-    (name) => name !== "type" && name !== "cache_control" && !known.includes(name) && block[name] !== null,
+    (name) =>
+      name !== "type" && name !== "cache_control" && !known.includes(name) && block[name] !== null,
   );
   if (unknown !== undefined) refuse(`${path}.${unknown}`, `the member ${unknown} of a block`);
   return { ...readTyped(type, block, path, refuse), ...cacheMarker(block) };
@@ -120,19 +139,35 @@ function readTyped(type: string, block: JsonObject, path: string, refuse: Refuse
     case "refusal":
       return { kind: "text", text: text(block[type], `${path}.${type}`), path };
     case "image_url": {
-      const image = typeof block.image_url === "string" ? { url: block.image_url } : object(block.image_url, `${path}.image_url`);
+      const image =
+        typeof block.image_url === "string"
+          ? { url: block.image_url }
+          : object(block.image_url, `${path}.image_url`);
       const source = readMediaUrl(image.url, `${path}.image_url.url`);
-      return { kind: "image", source, path, ...(typeof image.detail === "string" ? { detail: image.detail } : {}) };
+      return {
+        kind: "image",
+        source,
+        path,
+        ...(typeof image.detail === "string" ? { detail: image.detail } : {}),
+      };
     }
     case "image":
       return { kind: "image", source: readSource(block.source, `${path}.source`, refuse), path };
     case "input_audio": {
       const audio = object(block.input_audio, `${path}.input_audio`);
       const format = text(audio.format, `${path}.input_audio.format`);
-      return { kind: "audio", format, data: readBase64(audio.data, `audio/${format}`, `${path}.input_audio.data`).data, path };
+      return {
+        kind: "audio",
+        format,
+        data: readBase64(audio.data, `audio/${format}`, `${path}.input_audio.data`).data,
+        path,
+      };
     }
     case "video_url": {
-      const video = typeof block.video_url === "string" ? { url: block.video_url } : object(block.video_url, `${path}.video_url`);
+      const video =
+        typeof block.video_url === "string"
+          ? { url: block.video_url }
+          : object(block.video_url, `${path}.video_url`);
       return { kind: "video", source: readMediaUrl(video.url, `${path}.video_url.url`), path };
     }
     case "file":
@@ -158,8 +193,14 @@ function readTyped(type: string, block: JsonObject, path: string, refuse: Refuse
 /** A file of the reference dialect: an id, or a data URL with a name. */
 function readFile(file: JsonObject, path: string): DocumentPart {
   const name = typeof file.filename === "string" ? { name: file.filename } : {};
-  if (typeof file.file_id === "string") return { kind: "document", source: { kind: "file", id: file.file_id }, path, ...name };
-  return { kind: "document", source: readMediaUrl(file.file_data, `${path}.file.file_data`), path, ...name };
+  if (typeof file.file_id === "string")
+    return { kind: "document", source: { kind: "file", id: file.file_id }, path, ...name };
+  return {
+    kind: "document",
+    source: readMediaUrl(file.file_data, `${path}.file.file_data`),
+    path,
+    ...name,
+  };
 }
 
 /** A source in the form of Anthropic's dialect: `base64`, `url`, `file` or `text`. */
@@ -181,8 +222,12 @@ function readSource(value: JsonValue | undefined, path: string, refuse: Refuse):
 
 /** A thinking block, as `thinking_blocks` of the gateway's reply holds it. */
 export function readThinking(block: JsonObject, path: string): ThinkingPart {
-  if (block.type === "redacted_thinking") return { kind: "thinking", text: "", redacted: text(block.data, `${path}.data`), path };
-  const signature = typeof block.signature === "string" && block.signature !== "" ? { signature: block.signature } : {};
+  if (block.type === "redacted_thinking")
+    return { kind: "thinking", text: "", redacted: text(block.data, `${path}.data`), path };
+  const signature =
+    typeof block.signature === "string" && block.signature !== ""
+      ? { signature: block.signature }
+      : {};
   return { kind: "thinking", text: text(block.thinking, `${path}.thinking`), ...signature, path };
 }
 

@@ -22,18 +22,31 @@ export function functionTool(
   };
 }
 
-/** A tool call of the assistant. Arguments that are not an object are sent under `invalid_arguments`. */
-export function functionCall(call: CallPart, names: NameMap, id: NameRule & { readonly exactLength?: boolean }): JsonObject {
+/**
+ * A tool call of the assistant. Arguments that are not an object are sent under
+ * `invalid_arguments`.
+ */
+export function functionCall(
+  call: CallPart,
+  names: NameMap,
+  id: NameRule & { readonly exactLength?: boolean },
+): JsonObject {
   const isWell = call.arguments.trim() !== "" && call.input.invalid_arguments === undefined;
   const text = isWell ? call.arguments : JSON.stringify(call.input);
-  return { id: mapId(call.id, id), type: "function", function: { name: names.toUpstream(call.name), arguments: text } };
+  return {
+    id: mapId(call.id, id),
+    type: "function",
+    function: { name: names.toUpstream(call.name), arguments: text },
+  };
 }
 
 /** A single text as a string, everything else as blocks. */
 export function textOrBlocks(blocks: readonly JsonObject[]): string | readonly JsonObject[] {
   const [first] = blocks;
   if (first === undefined) return "";
-  return blocks.length === 1 && first.type === "text" && typeof first.text === "string" ? first.text : blocks;
+  return blocks.length === 1 && first.type === "text" && typeof first.text === "string"
+    ? first.text
+    : blocks;
 }
 
 /** Bytes as a data URL. */

@@ -1,4 +1,7 @@
-/** Reads the fields of a request other than chat: embeddings, images. Fields without a translation are refused. */
+/**
+ * Reads the fields of a request other than chat: embeddings, images. Fields without a translation
+ * are refused.
+ */
 
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { present } from "../members.ts";
@@ -25,7 +28,9 @@ export function readFields(request: ProviderRequest, known: readonly string[]): 
   const body = request.document.value;
   const refuse = refusalsOf(request);
   const get = (name: string): JsonValue | undefined => body[name] ?? undefined;
-  const unknown = Object.keys(body).find((name) => get(name) !== undefined && !GENERAL.has(name) && !known.includes(name));
+  const unknown = Object.keys(body).find(
+    (name) => get(name) !== undefined && !GENERAL.has(name) && !known.includes(name),
+  );
   if (unknown !== undefined) refuse(unknown, `the parameter ${unknown.slice(0, 64)}`);
   return {
     body,

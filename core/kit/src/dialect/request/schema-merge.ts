@@ -3,8 +3,14 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 
-/** Merges the schemas of an `allOf`. `conflict` is called with a keyword whose values contradict each other. */
-export function mergeAll(schemas: readonly JsonObject[], conflict: (keyword: string) => never): JsonObject {
+/**
+ * Merges the schemas of an `allOf`. `conflict` is called with a keyword whose values contradict
+ * each other.
+ */
+export function mergeAll(
+  schemas: readonly JsonObject[],
+  conflict: (keyword: string) => never,
+): JsonObject {
   return schemas.reduce((all, schema) => {
     const out = copyOf(all);
     for (const [keyword, value] of Object.entries(schema)) {
@@ -31,7 +37,9 @@ function merged(
     case "allOf":
       return [...array(first), ...array(second)];
     case "enum": {
-      const both = array(first).filter((value) => array(second).some((other) => same(value, other)));
+      const both = array(first).filter((value) =>
+        array(second).some((other) => same(value, other)),
+      );
       return both.length > 0 ? both : conflict(keyword);
     }
     case "minimum":
@@ -60,7 +68,11 @@ function merged(
   }
 }
 
-function byName(first: JsonValue, second: JsonValue, conflict: (keyword: string) => never): JsonObject {
+function byName(
+  first: JsonValue,
+  second: JsonValue,
+  conflict: (keyword: string) => never,
+): JsonObject {
   const out = copyOf(isObject(first) ? first : {});
   for (const [name, value] of Object.entries(isObject(second) ? second : {})) {
     const before = out[name];

@@ -34,7 +34,8 @@ function keywordsOf(schema: unknown, found = new Set<string>()): Set<string> {
   if (typeof schema !== "object" || schema === null) return found;
   for (const [name, value] of Object.entries(schema as JsonObject)) {
     found.add(name);
-    if (name === "properties") for (const each of Object.values(value as JsonObject)) keywordsOf(each, found);
+    if (name === "properties")
+      for (const each of Object.values(value as JsonObject)) keywordsOf(each, found);
     else if (name === "items") keywordsOf(value, found);
     else if (name === "anyOf") for (const each of value as JsonObject[]) keywordsOf(each, found);
   }
@@ -53,7 +54,8 @@ describe("a lowered schema", () => {
   });
 
   it("is the client's own where everything is taken", () => {
-    for (const schema of [...SCHEMAS.values(), ...Object.values(HARD_SCHEMAS)]) expect(lower(schema, {})).toEqual(schema);
+    for (const schema of [...SCHEMAS.values(), ...Object.values(HARD_SCHEMAS)])
+      expect(lower(schema, {})).toEqual(schema);
   });
 
   it("has enums of strings alone, and says null among their values in another way", () => {
@@ -84,7 +86,9 @@ describe("a lowered schema", () => {
         { properties: { a: { $ref: `#/$defs/d${i + 1}` }, b: { $ref: `#/$defs/d${i + 1}` } } },
       ]),
     );
-    expect(() => lower({ $ref: "#/$defs/d0", $defs: { ...defs, d20: { type: "null" } } })).toThrow("so large");
+    expect(() => lower({ $ref: "#/$defs/d0", $defs: { ...defs, d20: { type: "null" } } })).toThrow(
+      "so large",
+    );
     expect(() => lower({ allOf: [{ type: "string" }, { type: "integer" }] })).toThrow(
       "s.allOf: a JSON schema whose allOf contradicts itself in type",
     );
@@ -93,7 +97,9 @@ describe("a lowered schema", () => {
   it("says in another way what can be said so, and tells the rest in words", () => {
     expect(lower({ const: 4 })).toEqual({ type: "string", enum: ["4"] });
     expect(lower({ type: ["string", "null"] })).toEqual({ type: "string", nullable: true });
-    expect(lower({ type: ["string", "integer"] })).toEqual({ anyOf: [{ type: "string" }, { type: "integer" }] });
+    expect(lower({ type: ["string", "integer"] })).toEqual({
+      anyOf: [{ type: "string" }, { type: "integer" }],
+    });
     expect(
       lower({
         allOf: [
@@ -106,7 +112,10 @@ describe("a lowered schema", () => {
       type: "string",
       description: 'A code. {"pattern":"^a"}',
     });
-    expect(lower({ type: "object" }, { objects: "closed" })).toEqual({ type: "object", additionalProperties: false });
+    expect(lower({ type: "object" }, { objects: "closed" })).toEqual({
+      type: "object",
+      additionalProperties: false,
+    });
   });
 });
 
@@ -124,6 +133,8 @@ describe("a schema with names that every object has", () => {
   });
 
   it("tells of a keyword that the subset does not have, whatever it is called", () => {
-    expect(lower(parsed('{"type":"object","__proto__":{"minimum":1}}')).description).toBe('{"__proto__":{"minimum":1}}');
+    expect(lower(parsed('{"type":"object","__proto__":{"minimum":1}}')).description).toBe(
+      '{"__proto__":{"minimum":1}}',
+    );
   });
 });

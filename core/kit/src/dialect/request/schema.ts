@@ -1,15 +1,27 @@
-/** Converts JSON schemas to the subset that a provider supports. An unsupported part is refused with its place. */
+/**
+ * Converts JSON schemas to the subset that a provider supports. An unsupported part is refused with
+ * its place.
+ */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 import { mergeAll } from "./schema-merge.ts";
 import type { Refuse } from "../refusal.ts";
 
-/** A provider's subset of JSON Schema. An absent member leaves that part of the client's schema unchanged. */
+/**
+ * A provider's subset of JSON Schema. An absent member leaves that part of the client's schema
+ * unchanged.
+ */
 export interface SchemaSubset {
-  /** Supported keywords; absent: all. Others are left out. If they constrain the value, the description names them. */
+  /**
+   * Supported keywords; absent: all. Others are left out. If they constrain the value, the
+   * description names them.
+   */
   readonly keywords?: ReadonlySet<string>;
-  /** `inline`: references are replaced by their targets. A schema that refers to itself is then refused. */
+  /**
+   * `inline`: references are replaced by their targets. A schema that refers to itself is then
+   * refused.
+   */
   readonly references?: "keep" | "inline";
   /** `anyOf`: `oneOf` becomes `anyOf`. */
   readonly oneOf?: "keep" | "anyOf";
@@ -53,16 +65,37 @@ const ANNOTATIONS = new Set([
   "unevaluatedProperties",
 ]);
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const ONE = new Set(["items", "contains", "propertyNames", "if", "then", "else", "not", "additionalItems", "unevaluatedItems"]);
+const ONE = new Set([
+  "items",
+  "contains",
+  "propertyNames",
+  "if",
+  "then",
+  "else",
+  "not",
+  "additionalItems",
+  "unevaluatedItems",
+]);
 const LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
-const NAMED = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]);
+const NAMED = new Set([
+  "properties",
+  "patternProperties",
+  "dependentSchemas",
+  "$defs",
+  "definitions",
+]);
 
 /**
  * Converts a schema. `path` is its place in the client's body. Throws through `refuse` for a
  * reference that has no target, leads outside or to itself, for an `allOf` that contradicts itself,
  * and for a schema beyond the bounds.
  */
-export function lowerSchema(schema: JsonObject, subset: SchemaSubset, path: string, refuse: Refuse): JsonObject {
+export function lowerSchema(
+  schema: JsonObject,
+  subset: SchemaSubset,
+  path: string,
+  refuse: Refuse,
+): JsonObject {
   return new Lowering(schema, subset, refuse).lower(schema, path, [], 0);
 }
 
@@ -79,7 +112,8 @@ class Lowering {
   }
 
   lower(given: JsonObject, path: string, trail: readonly string[], depth: number): JsonObject {
-    if (depth > MAX_DEPTH || ++this.#schemas > MAX_SCHEMAS) this.#refuse(path, "a JSON schema so deep or so large");
+    if (depth > MAX_DEPTH || ++this.#schemas > MAX_SCHEMAS)
+      this.#refuse(path, "a JSON schema so deep or so large");
     const { schema, trail: after } = this.#resolve(given, path, trail);
     // Without a prototype: a schema may have a member of any name.
     const out = Object.create(null) as Record<string, JsonValue>;
@@ -87,12 +121,14 @@ class Lowering {
     for (const [keyword, value] of Object.entries(this.#rewritten(schema, path))) {
       if (value === undefined) continue;
       if (!this.#takes(keyword, value)) {
-        if (!ANNOTATIONS.has(keyword) || (keyword === "additionalProperties" && isObject(value))) unexpressed[keyword] = value;
+        if (!ANNOTATIONS.has(keyword) || (keyword === "additionalProperties" && isObject(value)))
+          unexpressed[keyword] = value;
         continue;
       }
       out[keyword] = this.#nested(keyword, value, `${path}.${keyword}`, after, depth);
     }
-    if (this.#subset.enums === "strings" && Array.isArray(out.enum)) asStrings(out, out.enum as readonly JsonValue[]);
+    if (this.#subset.enums === "strings" && Array.isArray(out.enum))
+      asStrings(out, out.enum as readonly JsonValue[]);
     if (this.#subset.objects === "closed" && isObjectSchema(out)) out.additionalProperties = false;
     // The subset cannot express the constraint: the description states it for the model.
     if (Object.keys(unexpressed).length > 0) {
@@ -108,29 +144,53 @@ class Lowering {
     if (keywords !== undefined && !keywords.has(keyword)) return false;
     // A list of schemas (tuples of older drafts) and a boolean are not valid `items` of a subset.
     if (keywords !== undefined && keyword === "items" && !isObject(value)) return false;
-    if (keyword === "format" && formats !== undefined) return typeof value === "string" && formats.has(value);
-    return keyword !== "minItems" || maxMinItems === undefined || (typeof value === "number" && value <= maxMinItems);
+    if (keyword === "format" && formats !== undefined)
+      return typeof value === "string" && formats.has(value);
+    return (
+      keyword !== "minItems" ||
+      maxMinItems === undefined ||
+      (typeof value === "number" && value <= maxMinItems)
+    );
   }
 
-  #nested(keyword: string, value: JsonValue, path: string, trail: readonly string[], depth: number): JsonValue {
-    const lower = (each: JsonValue, at: string): JsonValue => (isObject(each) ? this.lower(each, at, trail, depth + 1) : each);
-    if (ONE.has(keyword) || keyword === "additionalProperties" || keyword === "unevaluatedProperties") return lower(value, path);
+  #nested(
+    keyword: string,
+    value: JsonValue,
+    path: string,
+    trail: readonly string[],
+    depth: number,
+  ): JsonValue {
+    const lower = (each: JsonValue, at: string): JsonValue =>
+      isObject(each) ? this.lower(each, at, trail, depth + 1) : each;
+    if (
+      ONE.has(keyword) ||
+      keyword === "additionalProperties" ||
+      keyword === "unevaluatedProperties"
+    )
+      return lower(value, path);
     if (LISTS.has(keyword) && Array.isArray(value))
       return value.map((each: JsonValue, index) => lower(each, `${path}[${index}]`));
     if (NAMED.has(keyword) && isObject(value)) {
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, lower(each ?? null, `${path}.${name}`)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([name, each]) => [name, lower(each ?? null, `${path}.${name}`)]),
+      );
     }
     return value;
   }
 
   /** Follows references to the end. */
-  #resolve(schema: JsonObject, path: string, trail: readonly string[]): { schema: JsonObject; trail: readonly string[] } {
+  #resolve(
+    schema: JsonObject,
+    path: string,
+    trail: readonly string[],
+  ): { schema: JsonObject; trail: readonly string[] } {
     if (this.#subset.references !== "inline") return { schema, trail };
     let at = schema;
     let seen = trail;
     while (typeof at.$ref === "string") {
       const { $ref, ...beside } = at as JsonObject & { readonly $ref: string };
-      if (seen.includes($ref)) this.#refuse(path, `a JSON schema that refers to itself (${$ref.slice(0, 64)})`);
+      if (seen.includes($ref))
+        this.#refuse(path, `a JSON schema that refers to itself (${$ref.slice(0, 64)})`);
       seen = [...seen, $ref];
       at = { ...this.#find($ref, path), ...beside };
     }
@@ -138,7 +198,8 @@ class Lowering {
   }
 
   #find(reference: string, path: string): JsonObject {
-    if (!reference.startsWith("#")) return this.#refuse(path, `a JSON schema that refers to ${reference.slice(0, 64)}`);
+    if (!reference.startsWith("#"))
+      return this.#refuse(path, `a JSON schema that refers to ${reference.slice(0, 64)}`);
     let found: JsonValue | undefined = this.#root;
     for (const step of reference.slice(1).split("/").filter(Boolean)) {
       const name = unescape(step);
@@ -151,7 +212,10 @@ class Lowering {
     }
     return isObject(found)
       ? found
-      : this.#refuse(path, `a JSON schema that refers to ${reference.slice(0, 64)}, which it does not have`);
+      : this.#refuse(
+          path,
+          `a JSON schema that refers to ${reference.slice(0, 64)}, which it does not have`,
+        );
   }
 
   /** Keywords in the form of the subset, where it differs. */

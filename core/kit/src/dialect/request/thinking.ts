@@ -22,7 +22,9 @@ export function thinkingBudget(effort: string, refuse: Refuse, limit = Infinity)
   const budget = Object.hasOwn(BUDGETS, effort) ? BUDGETS[effort] : undefined;
   if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
   const fitting = Math.min(budget, limit - 1);
-  return fitting < MIN_BUDGET ? refuse("reasoning_effort", `an effort within ${limit} tokens`) : fitting;
+  return fitting < MIN_BUDGET
+    ? refuse("reasoning_effort", `an effort within ${limit} tokens`)
+    : fitting;
 }
 
 /**
@@ -36,7 +38,8 @@ export function hasLostThoughts(turns: readonly Turn[]): boolean {
   for (const turn of turns.toReversed()) {
     if (turn.role === "user") {
       if (!turn.parts.some(({ kind }) => kind === "result")) return false;
-    } else if (!isSigned(turn.parts.find((part) => part.kind !== "thinking" || isSigned(part)))) return true;
+    } else if (!isSigned(turn.parts.find((part) => part.kind !== "thinking" || isSigned(part))))
+      return true;
   }
   return false;
 }

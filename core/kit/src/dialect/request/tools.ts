@@ -58,20 +58,39 @@ const EMPTY_SCHEMA: JsonObject = Object.freeze({ type: "object", properties: {} 
 const TOOL_MEMBERS = new Set(["type", "function", "cache_control"]);
 const FUNCTION_MEMBERS = new Set(["name", "description", "parameters", "strict", "cache_control"]);
 
-/** Reads tools, their choice and parallel calls. `isNative` identifies the provider's own tools by their type. */
-export function readToolUse(body: JsonObject, refuse: Refuse, isNative: (type: string) => boolean): ToolUse {
-  const listed = list(body.tools, "tools").map((tool, index) => readTool(tool, `tools[${index}]`, refuse, isNative));
+/**
+ * Reads tools, their choice and parallel calls. `isNative` identifies the provider's own tools by
+ * their type.
+ */
+export function readToolUse(
+  body: JsonObject,
+  refuse: Refuse,
+  isNative: (type: string) => boolean,
+): ToolUse {
+  const listed = list(body.tools, "tools").map((tool, index) =>
+    readTool(tool, `tools[${index}]`, refuse, isNative),
+  );
   const legacy = list(body.functions, "functions").map((tool, index) => {
     const path = `functions[${index}]`;
     return readFunction(tool, path, path, refuse);
   });
   const tools = [...listed, ...legacy];
   const choice = readChoice(body, refuse);
-  if (tools.length === 0 && choice !== undefined && choice.mode !== "none" && choice.mode !== "auto") {
+  if (
+    tools.length === 0 &&
+    choice !== undefined &&
+    choice.mode !== "none" &&
+    choice.mode !== "auto"
+  ) {
     throw invalidField("tool_choice", "absent, auto or none in a request without tools");
   }
-  const parallel = typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : undefined;
-  return { tools, choice: tools.length === 0 ? undefined : choice, parallel: tools.length === 0 ? undefined : parallel };
+  const parallel =
+    typeof body.parallel_tool_calls === "boolean" ? body.parallel_tool_calls : undefined;
+  return {
+    tools,
+    choice: tools.length === 0 ? undefined : choice,
+    parallel: tools.length === 0 ? undefined : parallel,
+  };
 }
 
 function readTool(
@@ -92,12 +111,20 @@ function readTool(
   return { ...readFunction(tool.function, path, `${path}.function`, refuse), ...cacheMarker(tool) };
 }
 
-function readFunction(value: JsonValue | undefined, path: string, at: string, refuse: Refuse): ToolDefinition {
+function readFunction(
+  value: JsonValue | undefined,
+  path: string,
+  at: string,
+  refuse: Refuse,
+): ToolDefinition {
   if (!isObject(value)) throw invalidField(at, "an object");
-  const unknown = Object.keys(value).find((name) => !FUNCTION_MEMBERS.has(name) && value[name] !== null);
+  const unknown = Object.keys(value).find(
+    (name) => !FUNCTION_MEMBERS.has(name) && value[name] !== null,
+  );
   if (unknown !== undefined) refuse(`${at}.${unknown}`, `the member ${unknown} of a function`);
   const { name, description, parameters, strict } = value;
-  if (typeof name !== "string" || name === "") throw invalidField(`${at}.name`, "the name of the function");
+  if (typeof name !== "string" || name === "")
+    throw invalidField(`${at}.name`, "the name of the function");
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
     throw invalidField(`${at}.parameters`, "a JSON schema");
   }
@@ -137,8 +164,15 @@ function readChoice(body: JsonObject, refuse: Refuse): ToolChoice | undefined {
 function readAllowed(choice: JsonObject, refuse: Refuse): ToolChoice {
   const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
   const names = list(allowed.tools, "tool_choice.allowed_tools.tools").map((tool, index) => {
-    const name = isObject(tool) && isObject(tool.function) ? tool.function.name : isObject(tool) ? tool.name : undefined;
-    return typeof name === "string" ? name : refuse(`tool_choice.allowed_tools.tools[${index}]`, "a tool without a name");
+    const name =
+      isObject(tool) && isObject(tool.function)
+        ? tool.function.name
+        : isObject(tool)
+          ? tool.name
+          : undefined;
+    return typeof name === "string"
+      ? name
+      : refuse(`tool_choice.allowed_tools.tools[${index}]`, "a tool without a name");
   });
   return { mode: "allowed", names, isRequired: allowed.mode === "required" };
 }

@@ -15,5 +15,8 @@ export function setAt<T extends JsonValue>(value: T, path: JsonPath, to: JsonVal
     return copy as unknown as T;
   }
   const record = value as JsonObject;
-  return { ...record, [key]: setAt((record[key] ?? null) as JsonValue, path, to, depth + 1) } as unknown as T;
+  return {
+    ...record,
+    [key]: setAt((record[key] ?? null) as JsonValue, path, to, depth + 1),
+  } as unknown as T;
 }

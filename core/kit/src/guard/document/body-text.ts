@@ -13,7 +13,9 @@ export interface BodyText {
   readonly write?: (text: string) => string;
   /** The text can be refused, not edited: the names of a schema's members. */
   readonly isFixed?: boolean;
-  /** The text has no meaning of its own. Only guardrails that search for words and numbers check it. */
+  /**
+   * The text has no meaning of its own. Only guardrails that search for words and numbers check it.
+   */
   readonly isBare?: boolean;
   /**
    * Texts that a model reads as one, in order. Only matches across their borders count here. `path`

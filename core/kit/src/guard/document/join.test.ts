@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "../../json/document.ts";
 import { checkTexts } from "@sluice/runtime/guard";
-import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
+import {
+  blocking,
+  CONTEXT,
+  instanceOf,
+  masking,
+  guardrailSetOf,
+} from "@sluice/testing/guardrail-instances";
 import { bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
 import { Vault } from "@sluice/runtime/guard";
 
@@ -12,32 +18,49 @@ const MASK = instanceOf("mask", masking(/maskme/g, 6, "***"));
 const BLOCK = instanceOf("block", blocking(/project\s?x/, 10));
 const block = (text: string): JsonObject => ({ type: "text", text });
 
-async function judged(body: JsonObject, instances = [MASK], join?: JoinTexts, vault?: Vault): Promise<JsonObject> {
+async function judged(
+  body: JsonObject,
+  instances = [MASK],
+  join?: JoinTexts,
+  vault?: Vault,
+): Promise<JsonObject> {
   const { set } = guardrailSetOf(instances);
-  const options = { set, order: "parallel", context, ...(vault === undefined ? {} : { vault }) } as const;
+  const options = {
+    set,
+    order: "parallel",
+    context,
+    ...(vault === undefined ? {} : { vault }),
+  } as const;
   const edits = await checkTexts(bodyTexts(body, "chat", join).texts, options);
   return withTexts(documentOf(JSON.stringify(body)), edits).value;
 }
 
-const message = (role: string, content: JsonObject["content"]): JsonObject => ({ role, content: content ?? null });
+const message = (role: string, content: JsonObject["content"]): JsonObject => ({
+  role,
+  content: content ?? null,
+});
 const ofUser = (...blocks: JsonObject[]): JsonObject => ({ messages: [message("user", blocks)] });
 
 describe("texts that follow each other", () => {
   it("are masked as the one text that they are, wherever it is cut", async () => {
     const words = fc.array(fc.constantFrom("maskme", "ma", "skme", "x", " "), { maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(words, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 }), async (said, sizes) => {
-        const text = said.join("");
-        const pieces: string[] = [];
-        for (let at = 0, index = 0; at < text.length; index++) {
-          const size = sizes[index % sizes.length] ?? 1;
-          pieces.push(text.slice(at, at + size));
-          at += size;
-        }
-        const body = await judged(ofUser(...pieces.map(block)));
-        const [{ content }] = body.messages as unknown as [{ content: { text: string }[] }];
-        expect(content.map((one) => one.text).join("")).toBe(text.replaceAll("maskme", "***"));
-      }),
+      fc.asyncProperty(
+        words,
+        fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 }),
+        async (said, sizes) => {
+          const text = said.join("");
+          const pieces: string[] = [];
+          for (let at = 0, index = 0; at < text.length; index++) {
+            const size = sizes[index % sizes.length] ?? 1;
+            pieces.push(text.slice(at, at + size));
+            at += size;
+          }
+          const body = await judged(ofUser(...pieces.map(block)));
+          const [{ content }] = body.messages as unknown as [{ content: { text: string }[] }];
+          expect(content.map((one) => one.text).join("")).toBe(text.replaceAll("maskme", "***"));
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -45,9 +68,15 @@ describe("texts that follow each other", () => {
   it("are refused for a word or a phrase that is split over them, not over a picture between them", async () => {
     const picture = { type: "image_url", image_url: { url: "https://a.example/b.png" } };
     const refused = { code: "guardrail_violation" };
-    await expect(judged(ofUser(block("proj"), block("ect x")), [BLOCK])).rejects.toMatchObject(refused);
-    await expect(judged(ofUser(block("project"), block("x")), [BLOCK])).rejects.toMatchObject(refused);
-    await expect(judged({ contents: [{ parts: [{ text: "project" }, { text: "x" }] }] }, [BLOCK])).rejects.toMatchObject(refused);
+    await expect(judged(ofUser(block("proj"), block("ect x")), [BLOCK])).rejects.toMatchObject(
+      refused,
+    );
+    await expect(judged(ofUser(block("project"), block("x")), [BLOCK])).rejects.toMatchObject(
+      refused,
+    );
+    await expect(
+      judged({ contents: [{ parts: [{ text: "project" }, { text: "x" }] }] }, [BLOCK]),
+    ).rejects.toMatchObject(refused);
     expect(await judged(ofUser(block("proj"), picture, block("ect x")), [BLOCK])).toBeDefined();
   });
 
@@ -61,7 +90,12 @@ describe("texts that follow each other", () => {
         return start < 0 ? ({ kind: "allow" } as const) : ({ kind: "edit", spans } as const);
       },
     };
-    const body = await judged(ofUser(block("a sec"), block("ret b")), [instanceOf("hide", restoring)], "blocks", vault);
+    const body = await judged(
+      ofUser(block("a sec"), block("ret b")),
+      [instanceOf("hide", restoring)],
+      "blocks",
+      vault,
+    );
     expect(body).toEqual(ofUser(block("a [WORD_1]"), block(" b")));
     expect(vault.restore("[WORD_1]", false)).toEqual([{ start: 0, end: 8, replacement: "secret" }]);
   });
@@ -69,13 +103,21 @@ describe("texts that follow each other", () => {
 
 describe("messages", () => {
   const body: JsonObject = {
-    messages: [message("user", "a mask"), message("assistant", "go on"), message("user", [block("me b")])],
+    messages: [
+      message("user", "a mask"),
+      message("assistant", "go on"),
+      message("user", [block("me b")]),
+    ],
   };
 
   it("are read one by one, and joined where that is asked for", async () => {
     expect(await judged(body)).toEqual(body);
     expect(await judged(body, [MASK], "messages")).toEqual({
-      messages: [message("user", "a ***"), message("assistant", "go on"), message("user", [block(" b")])],
+      messages: [
+        message("user", "a ***"),
+        message("assistant", "go on"),
+        message("user", [block(" b")]),
+      ],
     });
   });
 
@@ -85,7 +127,9 @@ describe("messages", () => {
   });
 
   it("have nothing edited twice that stands in one of them", async () => {
-    const twice: JsonObject = { messages: [message("user", "maskme"), message("user", "maskme mask"), message("user", "me")] };
+    const twice: JsonObject = {
+      messages: [message("user", "maskme"), message("user", "maskme mask"), message("user", "me")],
+    };
     expect(await judged(twice, [MASK], "messages")).toEqual({
       messages: [message("user", "***"), message("user", "*** ***"), message("user", "")],
     });

@@ -12,7 +12,12 @@ import type { BodyText } from "./body-text.ts";
  */
 const SEPARATORS = ["", "\n"] as const;
 /** Members that hold a conversation, one item a message. */
-const CONVERSATIONS: ReadonlySet<unknown> = new Set(["messages", "contents", "input", "chat_history"]);
+const CONVERSATIONS: ReadonlySet<unknown> = new Set([
+  "messages",
+  "contents",
+  "input",
+  "chat_history",
+]);
 const SPOKEN: readonly TextPart[] = ["system", "developer", "user", "assistant", "tool"];
 const BLANK_BEFORE = /\s$/;
 const BLANK_BEHIND = /^\s/;
@@ -22,13 +27,17 @@ export function isJoinable({ write, isFixed, parts }: BodyText): boolean {
   return write === undefined && isFixed !== true && parts === undefined;
 }
 
-/** The texts joined, without and with a blank between them. Texts with blanks at their borders are joined once. */
+/**
+ * The texts joined, without and with a blank between them. Texts with blanks at their borders are
+ * joined once.
+ */
 export function joinedTexts(parts: readonly BodyText[]): BodyText[] {
   const [first] = parts;
   if (first === undefined) return [];
   const { path, part } = first;
   const isSpaced = parts.every(
-    ({ text }, index) => index === 0 || BLANK_BEFORE.test(parts[index - 1]?.text ?? "") || BLANK_BEHIND.test(text),
+    ({ text }, index) =>
+      index === 0 || BLANK_BEFORE.test(parts[index - 1]?.text ?? "") || BLANK_BEHIND.test(text),
   );
   return SEPARATORS.slice(0, isSpaced ? 1 : 2).map((separator) => ({
     path,
@@ -42,7 +51,9 @@ export function joinedTexts(parts: readonly BodyText[]): BodyText[] {
 /** All texts of a role, joined, where they stand in several messages. */
 export function joinedMessages(texts: readonly BodyText[]): BodyText[] {
   return SPOKEN.flatMap((part) => {
-    const said = texts.filter((text) => text.part === part && CONVERSATIONS.has(text.path[0]) && isJoinable(text));
+    const said = texts.filter(
+      (text) => text.part === part && CONVERSATIONS.has(text.path[0]) && isJoinable(text),
+    );
     const messages = new Set(said.map(({ path }) => path[1]));
     return messages.size > 1 ? joinedTexts(said) : [];
   });
@@ -74,13 +85,18 @@ export class Joined {
     return this.#touched(start, end).length > 1;
   }
 
-  /** Splits a span into one for each part that it covers. The first of them gets the replacement. */
+  /**
+   * Splits a span into one for each part that it covers. The first of them gets the replacement.
+   */
   spread<Span extends EditSpan>(span: Span): { readonly part: BodyText; readonly span: Span }[] {
     return this.#touched(span.start, span.end).map((index, place) => {
       const origin = this.#starts[index]!;
       const start = Math.max(span.start, origin) - origin;
       const end = Math.min(span.end, this.#ends[index]!) - origin;
-      return { part: this.#parts[index]!, span: { ...span, start, end, replacement: place === 0 ? span.replacement : "" } };
+      return {
+        part: this.#parts[index]!,
+        span: { ...span, start, end, replacement: place === 0 ? span.replacement : "" },
+      };
     });
   }
 

@@ -7,7 +7,16 @@ import type { TextPart } from "@sluice/contract";
 import type { JsonPath } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { plainEscapes, plainPercents } from "../words/escapes.ts";
-import { type DataUrl, decodedText, type Family, familyOf, isBase64, isCommonType, readDataUrl, MIN_MEDIA } from "./media.ts";
+import {
+  type DataUrl,
+  decodedText,
+  type Family,
+  familyOf,
+  isBase64,
+  isCommonType,
+  readDataUrl,
+  MIN_MEDIA,
+} from "./media.ts";
 import type { Content, Leaf } from "./places.ts";
 import { isMachineId, PROTOCOL_WORDS, WORD_NAMES } from "../vocabulary.ts";
 
@@ -39,7 +48,9 @@ export class LeafTexts {
   readonly texts: BodyText[] = [];
   readonly opaque: string[] = [];
 
-  /** Takes a string. `leaf`: the kind of its place; `undefined` where no dialect names the place. */
+  /**
+   * Takes a string. `leaf`: the kind of its place; `undefined` where no dialect names the place.
+   */
   string(value: string, key: string, leaf: Leaf | undefined, spot: Spot): void {
     if (value === "") return;
     switch (leaf) {
@@ -121,11 +132,15 @@ export class LeafTexts {
     if (plain !== "") this.texts.push({ path: spot.path, part: "documents", text: plain, write });
   }
 
-  /** Base64 of a family: checked as text where it could be words, and decoded where it encodes a text. */
+  /**
+   * Base64 of a family: checked as text where it could be words, and decoded where it encodes a
+   * text.
+   */
   #encoded(base64: string, family: Family, prefix: string, spot: Spot): void {
     const isPure = isBase64(base64);
     if (!isPure) this.#add(base64, spot, FIXED);
-    else if (family === "text" || base64.length < MIN_MEDIA) this.#add(base64, spot, BARE_AND_FIXED);
+    else if (family === "text" || base64.length < MIN_MEDIA)
+      this.#add(base64, spot, BARE_AND_FIXED);
     if (family === "media") return;
     if (family === "other") {
       if (prefix === "") this.#unreadable(spot);
@@ -134,7 +149,8 @@ export class LeafTexts {
     const { text, isText } = decodedText(base64);
     // Parsers differ in their reading of invalid base64.
     if (!isText || !isPure) this.#unreadable(spot);
-    const write = (edited: string): string => prefix + Buffer.from(edited, "utf8").toString("base64");
+    const write = (edited: string): string =>
+      prefix + Buffer.from(edited, "utf8").toString("base64");
     if (text !== "") this.texts.push({ path: spot.path, part: "documents", text, write });
   }
 
@@ -146,7 +162,10 @@ export class LeafTexts {
   /** A long number from a client or a model may be a card number. */
   number(value: number, content: Content | undefined, { path, part }: Spot): void {
     if (Math.abs(value) < MIN_NUMBER) return;
-    if (NUMBERED.has(part) || (content === undefined && part !== "parameters" && part !== "tools" && part !== "content"))
+    if (
+      NUMBERED.has(part) ||
+      (content === undefined && part !== "parameters" && part !== "tools" && part !== "content")
+    )
       this.texts.push({ path, part, text: String(value), isFixed: true, isBare: true });
   }
 

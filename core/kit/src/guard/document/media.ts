@@ -1,11 +1,17 @@
-/** Encoded content in the members that a dialect has for it: pictures and sounds, texts, and unreadable content. */
+/**
+ * Encoded content in the members that a dialect has for it: pictures and sounds, texts, and
+ * unreadable content.
+ */
 
 import { MEDIA_FORMATS, TEXT_FORMATS } from "./text-parts.ts";
 
 /** The kinds of content, for guardrails of texts. */
 export type Family = "media" | "text" | "other";
 
-/** Encoded content shorter than this is also checked as text: a word may look like base64, and a picture is longer. */
+/**
+ * Encoded content shorter than this is also checked as text: a word may look like base64, and a
+ * picture is longer.
+ */
 export const MIN_MEDIA = 128;
 
 const MEDIA_TYPE = /^(?:image|audio|video)\/[\w.+-]+$/;
@@ -24,10 +30,15 @@ export function familyOf(type: string | undefined): Family {
   if (type === undefined) return "other";
   const name = type.trim().toLowerCase();
   if (TEXTUAL.test(name) || TEXT_FORMATS.has(name)) return "text";
-  return MEDIA_TYPE.test(name) || MEDIA_FORMATS.has(name) || name === "pcm" || name === "pcm16" ? "media" : "other";
+  return MEDIA_TYPE.test(name) || MEDIA_FORMATS.has(name) || name === "pcm" || name === "pcm16"
+    ? "media"
+    : "other";
 }
 
-/** The parts of a data URL (RFC 2397; case and blanks as URL parsers accept them, fetch.spec.whatwg.org). */
+/**
+ * The parts of a data URL (RFC 2397; case and blanks as URL parsers accept them,
+ * fetch.spec.whatwg.org).
+ */
 export interface DataUrl {
   /** The part up to and including the comma. */
   readonly prefix: string;
@@ -51,7 +62,9 @@ export function readDataUrl(text: string): DataUrl | undefined {
     family: familyOf(type),
     isBase64: /;\s*base64\s*$/i.test(parameters),
     hasOtherCharset: OTHER_CHARSET.test(parameters),
-    isCommon: (type === "" || COMMON_TYPE.test(type)) && /^(?:;charset=utf-?8)?(?:;base64)?$/i.test(parameters),
+    isCommon:
+      (type === "" || COMMON_TYPE.test(type)) &&
+      /^(?:;charset=utf-?8)?(?:;base64)?$/i.test(parameters),
   };
 }
 
@@ -67,7 +80,9 @@ export function isBase64(text: string): boolean {
   const lines = text.split(LINE);
   if (lines.at(-1) === "") lines.pop();
   const { length } = lines[0] ?? "";
-  const isEven = lines.every((line, index) => (index === lines.length - 1 ? line.length <= length : line.length === length));
+  const isEven = lines.every((line, index) =>
+    index === lines.length - 1 ? line.length <= length : line.length === length,
+  );
   return isEven && length >= MIN_LINE && isBase64(lines.join(""));
 }
 

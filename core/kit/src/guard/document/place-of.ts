@@ -20,18 +20,26 @@ const ENCODED: ReadonlySet<Content> = new Set<Content>([
 ]);
 
 /** The kind of a member at a place; `undefined`: no dialect has the member there. */
-export function contentOf(name: string, place: PlaceName, owner: JsonObject | undefined): Content | undefined {
+export function contentOf(
+  name: string,
+  place: PlaceName,
+  owner: JsonObject | undefined,
+): Content | undefined {
   const content = MEMBERS[place][name];
   if (content === undefined || owner === undefined || !ENCODED.has(content)) return content;
   if (typeof owner.role === "string") return undefined;
   if (content === "data") return owner.type === "redacted_thinking" ? "sealed" : undefined;
   if (content === "result") return owner.type === "image_generation_call" ? "base64" : "text";
   // Of a source of text, `data` is the text.
-  if (content === "base64" && place === "source" && name === "data") return owner.type === "base64" ? content : "text";
+  if (content === "base64" && place === "source" && name === "data")
+    return owner.type === "base64" ? content : "text";
   return content;
 }
 
-/** The kind of a string there, or of each string of a list; `undefined`: a text that no dialect names. */
+/**
+ * The kind of a string there, or of each string of a list; `undefined`: a text that no dialect
+ * names.
+ */
 export function leafOf(content: Content | undefined): Leaf | undefined {
   if (content === undefined) return undefined;
   if (isPlace(content)) return STRING_AT[content] ?? "text";

@@ -17,7 +17,18 @@ import { table } from "../../json/table.ts";
  * a file. `base64`: a picture or sound, or another file beside its type. `sealed`: base64 that only
  * the provider can decrypt. `data` and `result`: one of these, by the type of their object.
  */
-export type Leaf = "text" | "word" | "id" | "arguments" | "open" | "url" | "file" | "base64" | "sealed" | "data" | "result";
+export type Leaf =
+  | "text"
+  | "word"
+  | "id"
+  | "arguments"
+  | "open"
+  | "url"
+  | "file"
+  | "base64"
+  | "sealed"
+  | "data"
+  | "result";
 
 /** A place with named members. */
 export type PlaceName =
@@ -110,7 +121,8 @@ export const MEMBERS: Readonly<Record<PlaceName, Readonly<Record<string, Content
       requestMetadata promptVariables safetySettings safety_settings guardrailConfig performanceConfig citation_options connectors context_management
       mcp_servers container betas web_search_options stream_options streamOptions modalities thinking reasoning citations annotations extra_body
       user_location provider plugins models route transforms tags guardrails caching cache fallbacks context_window_fallback_dict`,
-    message: "messages contents input chat_history message output systemInstruction system_instruction inputs choices candidates",
+    message:
+      "messages contents input chat_history message output systemInstruction system_instruction inputs choices candidates",
     block: "system content prediction",
     prompt: "prompt",
     tool: "tools functions",
@@ -127,7 +139,13 @@ export const MEMBERS: Readonly<Record<PlaceName, Readonly<Record<string, Content
   block: rows(BLOCK_ROWS),
   prompt: rows({ text: "version", id: "id", open: "variables" }),
   image: rows({ url: "url", word: "detail format", text: "id name" }),
-  sound: rows({ base64: "data", word: "format mediaType media_type", url: "url", text: "transcript", id: "id" }),
+  sound: rows({
+    base64: "data",
+    word: "format mediaType media_type",
+    url: "url",
+    text: "transcript",
+    id: "id",
+  }),
   fileData: rows({
     file: "file_data fileData",
     id: "file_id fileId",

@@ -11,11 +11,22 @@ export const MAX_SPANS = 100_000;
  * edited like the whole text. Throws a TypeError for a value that is not a list of at most `most`
  * spans within `length`.
  */
-export function orderSpans<Span extends EditSpan>(spans: readonly Span[], length: number, most = MAX_SPANS): readonly Span[] {
-  if (!Array.isArray(spans) || spans.length > most) throw new TypeError(`the spans are not a list of at most ${most}`);
+export function orderSpans<Span extends EditSpan>(
+  spans: readonly Span[],
+  length: number,
+  most = MAX_SPANS,
+): readonly Span[] {
+  if (!Array.isArray(spans) || spans.length > most)
+    throw new TypeError(`the spans are not a list of at most ${most}`);
   for (const { start, end, replacement } of spans) {
-    const isPlace = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start && end <= length;
-    if (!isPlace || typeof replacement !== "string") throw new TypeError("a span lies outside the text or has no replacement");
+    const isPlace =
+      Number.isSafeInteger(start) &&
+      Number.isSafeInteger(end) &&
+      start >= 0 &&
+      end > start &&
+      end <= length;
+    if (!isPlace || typeof replacement !== "string")
+      throw new TypeError("a span lies outside the text or has no replacement");
   }
   if (spans.length < 2) return spans;
   const ordered: Span[] = [];
@@ -41,7 +52,11 @@ export function applySpans(text: string, spans: readonly EditSpan[]): string {
 }
 
 /** A span for every match of a pattern with the flag `g`; empty matches are skipped. */
-export function matchSpans(text: string, pattern: RegExp, replacement: string | ((match: string) => string)): EditSpan[] {
+export function matchSpans(
+  text: string,
+  pattern: RegExp,
+  replacement: string | ((match: string) => string),
+): EditSpan[] {
   const spans: EditSpan[] = [];
   for (const match of text.matchAll(pattern)) {
     const [found] = match;

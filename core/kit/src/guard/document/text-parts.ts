@@ -65,5 +65,7 @@ export const TEXT_FORMATS = new Set(["txt", "md", "csv", "html"]);
 
 /** Formats of pictures, sounds and films. */
 export const MEDIA_FORMATS = new Set(
-  "png jpeg jpg gif webp mkv mov mp4 webm flv mpeg mpg wmv three_gp mp3 opus wav aac flac ogg m4a".split(" "),
+  "png jpeg jpg gif webp mkv mov mp4 webm flv mpeg mpg wmv three_gp mp3 opus wav aac flac ogg m4a".split(
+    " ",
+  ),
 );

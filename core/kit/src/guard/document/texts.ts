@@ -27,21 +27,31 @@ export type JoinTexts = "blocks" | "messages";
  * conversation. Consecutive blocks of text are listed again as one text. With `join: "messages"`,
  * all texts of a role are too.
  */
-export function bodyTexts(body: JsonObject, operation: Operation, join: JoinTexts = "blocks"): BodyTexts {
+export function bodyTexts(
+  body: JsonObject,
+  operation: Operation,
+  join: JoinTexts = "blocks",
+): BodyTexts {
   const walk = new Walk();
   walk.names(body, "body", [], "parameters");
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined) continue;
     const isEmbedding = operation === "embeddings" && name === "input";
     if (isUnreadable(name, value)) walk.opaque.push(name);
-    walk.member(value, name, "body", { path: [name], part: isEmbedding ? "embedding" : (MEMBER_PARTS[name] ?? "parameters") });
+    walk.member(value, name, "body", {
+      path: [name],
+      part: isEmbedding ? "embedding" : (MEMBER_PARTS[name] ?? "parameters"),
+    });
   }
   const { texts, opaque } = walk;
   return { texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts, opaque };
 }
 
 /** The document with edited texts in their places; the same document without edits. */
-export function withTexts(document: JsonDocument, edits: ReadonlyMap<BodyText, string>): JsonDocument {
+export function withTexts(
+  document: JsonDocument,
+  edits: ReadonlyMap<BodyText, string>,
+): JsonDocument {
   if (edits.size === 0) return document;
   const { value } = document;
   const changes: Record<string, JsonValue | undefined> = {};
@@ -54,7 +64,10 @@ export function withTexts(document: JsonDocument, edits: ReadonlyMap<BodyText, s
   return document.with(changes);
 }
 
-/** Removes log probabilities from choices with an edited text: they would reveal the original text token by token. */
+/**
+ * Removes log probabilities from choices with an edited text: they would reveal the original text
+ * token by token.
+ */
 function withoutTokens(value: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(value)) return value;
   return (value as readonly JsonValue[]).map((item) =>

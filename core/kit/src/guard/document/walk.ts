@@ -32,16 +32,26 @@ export class Walk {
   }
 
   /** A member of an object at a place; without a place, of an object that no dialect names. */
-  member(value: JsonValue, name: string, place: PlaceName | undefined, spot: Spot, owner?: JsonObject): void {
+  member(
+    value: JsonValue,
+    name: string,
+    place: PlaceName | undefined,
+    spot: Spot,
+    owner?: JsonObject,
+  ): void {
     this.#value(value, name, place === undefined ? undefined : contentOf(name, place, owner), spot);
   }
 
-  /** Adds the names of members that no dialect has at this place. The upstream's model may read them too. */
+  /**
+   * Adds the names of members that no dialect has at this place. The upstream's model may read them
+   * too.
+   */
   names(value: JsonObject, place: PlaceName | undefined, path: JsonPath, part: TextPart): void {
     const members = place === undefined ? undefined : MEMBERS[place];
     let text = "";
     for (const name in value) {
-      if (members?.[name] === undefined && !PROTOCOL_NAMES.has(name)) text += text === "" ? name : `\n${name}`;
+      if (members?.[name] === undefined && !PROTOCOL_NAMES.has(name))
+        text += text === "" ? name : `\n${name}`;
     }
     if (text !== "") this.texts.push({ path, part, text, isFixed: true });
   }
@@ -59,7 +69,10 @@ export class Walk {
     const { path } = outer;
     // The type of a source stands in the object around it.
     const around = place === "source" ? outer : undefined;
-    const isDocument = around?.isDocument === true || place === "document" || (place === "block" && value.type === "document");
+    const isDocument =
+      around?.isDocument === true ||
+      place === "document" ||
+      (place === "block" && value.type === "document");
     const type = typeOf(value) ?? around?.type;
     const isFile = place === "source" || place === "inline";
     this.names(value, place, path, part);
@@ -71,11 +84,20 @@ export class Walk {
       if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
       const content = place === undefined ? undefined : contentOf(key, place, value);
       if (content === "arguments" && part !== "tools") inner = "arguments";
-      this.#value(member, key, content, { path: [...path, key], part: inner, type, isDocument, isFile });
+      this.#value(member, key, content, {
+        path: [...path, key],
+        part: inner,
+        type,
+        isDocument,
+        isFile,
+      });
     }
   }
 
-  /** A model reads consecutive blocks of text as one text. Some upstreams accept plain strings as blocks. */
+  /**
+   * A model reads consecutive blocks of text as one text. Some upstreams accept plain strings as
+   * blocks.
+   */
   #list(items: readonly JsonValue[], key: string, content: Content | undefined, spot: Spot): void {
     let run: BodyText[] = [];
     const flush = (): void => {
@@ -94,7 +116,12 @@ export class Walk {
       const depth = isString ? path.length : path.length + 1;
       for (let at = before; at < this.texts.length; at++) {
         const text = this.texts[at]!;
-        if (text.path.length === depth && (isString || text.path.at(-1) === "text") && isJoinable(text)) run.push(text);
+        if (
+          text.path.length === depth &&
+          (isString || text.path.at(-1) === "text") &&
+          isJoinable(text)
+        )
+          run.push(text);
       }
     }
     flush();
@@ -102,7 +129,14 @@ export class Walk {
 }
 
 /** Members whose lists are the blocks of one text. */
-const BLOCK_LISTS: ReadonlySet<string> = new Set(["content", "parts", "system", "instructions", "text", "message"]);
+const BLOCK_LISTS: ReadonlySet<string> = new Set([
+  "content",
+  "parts",
+  "system",
+  "instructions",
+  "text",
+  "message",
+]);
 
 /** The author of the texts in an object's members. */
 function partOf(value: JsonObject, place: PlaceName | undefined, outer: TextPart): TextPart {
@@ -111,11 +145,21 @@ function partOf(value: JsonObject, place: PlaceName | undefined, outer: TextPart
     if (place === "block" || outer === "content") return outer;
     return ROLE_PARTS[value.role] ?? "user";
   }
-  return value.type === "tool_result" || value.type === "function_call_output" || value.type === "custom_tool_call_output"
+  return value.type === "tool_result" ||
+    value.type === "function_call_output" ||
+    value.type === "custom_tool_call_output"
     ? "tool"
     : outer;
 }
 
-function typeOf({ media_type, mime_type, mimeType, mediaType, format }: JsonObject): string | undefined {
-  return [media_type, mime_type, mimeType, mediaType, format].find((type) => typeof type === "string");
+function typeOf({
+  media_type,
+  mime_type,
+  mimeType,
+  mediaType,
+  format,
+}: JsonObject): string | undefined {
+  return [media_type, mime_type, mimeType, mediaType, format].find(
+    (type) => typeof type === "string",
+  );
 }

@@ -4,7 +4,10 @@
  * requires stay.
  */
 
-/** A JSON text with escapes of ordinary characters replaced by the characters. It parses to the same value. */
+/**
+ * A JSON text with escapes of ordinary characters replaced by the characters. It parses to the same
+ * value.
+ */
 export function plainEscapes(json: string): string {
   if (!json.includes("\\")) return json;
   return json.replace(ESCAPE, (escape, code: string | undefined) => {
@@ -48,5 +51,7 @@ export function insideJson(text: string): string {
  */
 export function plainPercents(text: string): string {
   if (!text.includes("%")) return text;
-  return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
+  return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) =>
+    Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"),
+  );
 }

@@ -10,7 +10,11 @@ const edit = { kind: "edit", replace: (match: string) => ({ replacement: `<${mat
 
 describe("finding", () => {
   it("tries every place, inside of a match too", () => {
-    const places = findPlaces(foldText("aaa"), { rule: patternRule(/aa/g, 2), treatment: edit, context });
+    const places = findPlaces(foldText("aaa"), {
+      rule: patternRule(/aa/g, 2),
+      treatment: edit,
+      context,
+    });
     expect(places.map(({ start, end }) => [start, end])).toEqual([
       [0, 2],
       [1, 3],
@@ -22,12 +26,19 @@ describe("finding", () => {
     const places = findPlaces(foldText("123456"), { rule, treatment: edit, context });
     expect(places[0]).toMatchObject({ start: 0, end: 4 });
     const stretched = `1${"\u200b".repeat(8)}`.repeat(6);
-    expect(findPlaces(foldText(stretched), { rule, treatment: edit, context })[0]).toMatchObject({ start: 0, end: 28 });
+    expect(findPlaces(foldText(stretched), { rule, treatment: edit, context })[0]).toMatchObject({
+      start: 0,
+      end: 28,
+    });
     expect(findPlaces(foldText("9"), { rule, treatment: edit, context })).toEqual([]);
   });
 
   it("leaves alone what begins at the edge of a window", () => {
-    const options = { rule: patternRule(/\bbad\b/g, 3), treatment: edit, context: { ...context, offset: 100 } };
+    const options = {
+      rule: patternRule(/\bbad\b/g, 3),
+      treatment: edit,
+      context: { ...context, offset: 100 },
+    };
     expect(findPlaces(foldText("bad, and much later again bad"), options)).toHaveLength(1);
   });
 });
@@ -40,7 +51,11 @@ describe("a guardrail that blocks one thing and edits another", () => {
   const guardrail = {
     reach: reachOf(rules.map(({ rule }) => rule)),
     check: (text: string, _signal: AbortSignal, about: typeof context) =>
-      verdictOf(rules.flatMap(({ rule, treatment }) => findPlaces(foldText(text), { rule, treatment, context: about }))),
+      verdictOf(
+        rules.flatMap(({ rule, treatment }) =>
+          findPlaces(foldText(text), { rule, treatment, context: about }),
+        ),
+      ),
   };
 
   it("edits also while an offence is not certain", async () => {

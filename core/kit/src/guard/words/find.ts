@@ -66,12 +66,16 @@ export function patternRule(
 }
 
 /**
- * The places where a rule matches a text. A match at the edge of a window was checked when more of its surroundings
- * was visible, and is left out.
+ * The places where a rule matches a text. A match at the edge of a window was checked when more of
+ * its surroundings was visible, and is left out.
  */
 export function findPlaces(
   folded: FoldedText,
-  { rule, treatment, context }: { readonly rule: TextRule; readonly treatment: Treatment; readonly context: TextContext },
+  {
+    rule,
+    treatment,
+    context,
+  }: { readonly rule: TextRule; readonly treatment: Treatment; readonly context: TextContext },
 ): Place[] {
   const places: Place[] = [];
   rule.find(folded.text, (from, to) => {
@@ -95,7 +99,13 @@ export function verdictOf(places: readonly Place[]): Verdict {
     else if (first === undefined || start < first.start) first = { ...place, treatment };
   }
   if (first === undefined) return { kind: "edit", spans };
-  return { kind: "block", reason: first.treatment.reason, start: first.start, end: first.end, spans };
+  return {
+    kind: "block",
+    reason: first.treatment.reason,
+    start: first.start,
+    end: first.end,
+    spans,
+  };
 }
 
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });

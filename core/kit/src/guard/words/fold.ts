@@ -7,7 +7,10 @@
 
 import { HOMOGLYPHS } from "./homoglyphs.ts";
 
-/** Maximum consecutive invisible characters that are left out; of a longer run, every ninth is a break. */
+/**
+ * Maximum consecutive invisible characters that are left out; of a longer run, every ninth is a
+ * break.
+ */
 const MAX_INVISIBLE_RUN = 8;
 /** A break in a folded text: not a letter, a digit or a blank. */
 const BREAK = "\0";
@@ -41,10 +44,17 @@ export interface FoldOptions {
 }
 
 /** Folds a text to what a reader sees, with positions mapped to the original. */
-export function foldText(text: string, { lowerCase = true, isJson = false }: FoldOptions = {}): FoldedText {
+export function foldText(
+  text: string,
+  { lowerCase = true, isJson = false }: FoldOptions = {},
+): FoldedText {
   const hasEscapes = isJson && text.includes("\\");
   if (!hasEscapes && !NOT_ASCII.test(text)) {
-    return { text: lowerCase ? text.toLowerCase() : text, start: (index) => index, end: (index) => index };
+    return {
+      text: lowerCase ? text.toLowerCase() : text,
+      start: (index) => index,
+      end: (index) => index,
+    };
   }
   const remembered = lowerCase ? SMALL : CAPITAL;
   const starts: number[] = [];
@@ -60,7 +70,8 @@ export function foldText(text: string, { lowerCase = true, isJson = false }: Fol
       next = at + escapeLength(text, at);
       shown = next - at === 2 ? (ESCAPED[text.charAt(at + 1)] ?? text.charAt(at + 1)) : BREAK;
     } else {
-      const character = code < 0x80 && !lowerCase ? text.charAt(at) : foldedCharacter(code, remembered, lowerCase);
+      const character =
+        code < 0x80 && !lowerCase ? text.charAt(at) : foldedCharacter(code, remembered, lowerCase);
       run = character === "" ? run + 1 : 0;
       shown = run > MAX_INVISIBLE_RUN ? BREAK : character;
       if (run > MAX_INVISIBLE_RUN) run = 0;
@@ -83,10 +94,16 @@ export function foldText(text: string, { lowerCase = true, isJson = false }: Fol
 
 const BACKSLASH = 0x5c;
 const ESCAPED: Readonly<Record<string, string>> = { n: " ", t: " ", r: " ", b: " ", f: " " };
-/** Maximum consecutive backslashes that are read in pairs. In a longer run, a cut would change all pairs. */
+/**
+ * Maximum consecutive backslashes that are read in pairs. In a longer run, a cut would change all
+ * pairs.
+ */
 const MAX_BACKSLASHES = 8;
 
-/** The number of characters of an escape. A long run of backslashes and the next character count as one. */
+/**
+ * The number of characters of an escape. A long run of backslashes and the next character count as
+ * one.
+ */
 function escapeLength(text: string, at: number): number {
   let end = at;
   while (text.charCodeAt(end) === BACKSLASH) end++;
@@ -98,7 +115,11 @@ function escapeLength(text: string, at: number): number {
 const SMALL = new Map<number, string>();
 const CAPITAL = new Map<number, string>();
 
-function foldedCharacter(code: number, remembered: Map<number, string>, lowerCase: boolean): string {
+function foldedCharacter(
+  code: number,
+  remembered: Map<number, string>,
+  lowerCase: boolean,
+): string {
   let folded = remembered.get(code);
   if (folded === undefined) {
     folded = fold(String.fromCodePoint(code), lowerCase);

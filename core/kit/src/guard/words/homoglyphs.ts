@@ -1,4 +1,7 @@
-/** Characters that look like lower-case Latin letters, and those letters (Unicode TR 39, and known attacks). */
+/**
+ * Characters that look like lower-case Latin letters, and those letters (Unicode TR 39, and known
+ * attacks).
+ */
 
 const PAIRS: Readonly<Record<string, string>> = {
   // Cyrillic. Where only the capital looks Latin, the small letter is listed too, so that case
@@ -22,7 +25,9 @@ const PAIRS: Readonly<Record<string, string>> = {
 
 /** The Latin look-alike of a character. */
 export const HOMOGLYPHS: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(PAIRS).flatMap(([from, to]) => [...from].map((letter, at): [string, string] => [letter, to[at] ?? letter])),
+  ...Object.entries(PAIRS).flatMap(([from, to]) =>
+    [...from].map((letter, at): [string, string] => [letter, to[at] ?? letter]),
+  ),
   ["ß", "ss"],
   ["æ", "ae"],
   ["œ", "oe"],

@@ -23,7 +23,8 @@ describe("the finder of words", () => {
       fc.property(fc.uniqueArray(word, { maxLength: 8 }), text, (words, text) => {
         const expected: string[] = [];
         for (const one of words) {
-          for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + 1)) expected.push(`${at}-${at + one.length}`);
+          for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + 1))
+            expected.push(`${at}-${at + one.length}`);
         }
         expect(found(words, text)).toEqual(expected.toSorted());
       }),

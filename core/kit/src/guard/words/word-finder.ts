@@ -1,9 +1,14 @@
-/** Finds all words of a list in one pass over a text, for lists of any length (Aho and Corasick, 1975). */
+/**
+ * Finds all words of a list in one pass over a text, for lists of any length (Aho and Corasick,
+ * 1975).
+ */
 
 /** A list of words, compiled for searches. */
 export class WordFinder {
   readonly #words: readonly string[];
-  /** The transitions: a node's number times 65,536 plus the character's code gives the next node. */
+  /**
+   * The transitions: a node's number times 65,536 plus the character's code gives the next node.
+   */
   readonly #next = new Map<number, number>();
   /** The node of the longest suffix that is also a prefix of a word. */
   readonly #fallback: number[] = [0];
@@ -33,7 +38,11 @@ export class WordFinder {
     let node = 0;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (node === 0 && (this.#begins[code] === 0 || this.#pairs[pairOf(code, text.charCodeAt(at + 1))] === 0)) continue;
+      if (
+        node === 0 &&
+        (this.#begins[code] === 0 || this.#pairs[pairOf(code, text.charCodeAt(at + 1))] === 0)
+      )
+        continue;
       node = this.#step(node, code);
       const ending = this.#word[node] === -1 ? this.#shorter[node]! : node;
       for (let end = ending; end !== 0; end = this.#shorter[end]!) {
@@ -48,7 +57,8 @@ export class WordFinder {
       this.#begins[word.charCodeAt(0)] = 1;
       if (word.length > 1) this.#pairs[pairOf(word.charCodeAt(0), word.charCodeAt(1))] = 1;
       // A word of one character matches before any character.
-      else for (let next = 0; next < 65_536; next++) this.#pairs[pairOf(word.charCodeAt(0), next)] = 1;
+      else
+        for (let next = 0; next < 65_536; next++) this.#pairs[pairOf(word.charCodeAt(0), next)] = 1;
     }
     for (let at = 0; at < word.length; at++) {
       const key = node * 65_536 + word.charCodeAt(at);

@@ -95,20 +95,45 @@ describe("a text that is parsed in slices", () => {
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       isNearEnd: fc.boolean(),
       removed: fc.integer({ min: 0, max: 1 }),
-      added: fc.constantFrom("", ",", "]", "}", "[", "{", '"', ":", "\\", "0", " ", "\n", "\u00a0", "x"),
+      added: fc.constantFrom(
+        "",
+        ",",
+        "]",
+        "}",
+        "[",
+        "{",
+        '"',
+        ":",
+        "\\",
+        "0",
+        " ",
+        "\n",
+        "\u00a0",
+        "x",
+      ),
     });
     fc.assert(
-      fc.property(fc.oneof(objectText, largeText), change, (text, { at, isNearEnd, removed, added }) => {
-        const place = isNearEnd ? text.length - Math.floor(at * Math.min(8, text.length)) : Math.floor(at * text.length);
-        const changed = text.slice(0, place) + added + text.slice(place + removed);
-        expect(outcome(() => parse(changed).value)).toBe(outcome(() => JSON.parse(changed)));
-      }),
+      fc.property(
+        fc.oneof(objectText, largeText),
+        change,
+        (text, { at, isNearEnd, removed, added }) => {
+          const place = isNearEnd
+            ? text.length - Math.floor(at * Math.min(8, text.length))
+            : Math.floor(at * text.length);
+          const changed = text.slice(0, place) + added + text.slice(place + removed);
+          expect(outcome(() => parse(changed).value)).toBe(outcome(() => JSON.parse(changed)));
+        },
+      ),
       { numRuns: 400 },
     );
   });
 
   it.each(
-    [`"${"x".repeat(FILL)}"`, `[${"1,".repeat(FILL)}1]`, `{${'"k":1,'.repeat(FILL / 6)}"k":2}`].flatMap((large) => [
+    [
+      `"${"x".repeat(FILL)}"`,
+      `[${"1,".repeat(FILL)}1]`,
+      `{${'"k":1,'.repeat(FILL / 6)}"k":2}`,
+    ].flatMap((large) => [
       `[${large},]`,
       `[,${large}]`,
       `[${large}${large}]`,
@@ -156,11 +181,20 @@ describe("a text that is parsed in slices", () => {
 
   it("has the bounds of readMembers", () => {
     fc.assert(
-      fc.property(objectText, fc.integer({ min: 2, max: 5 }), fc.integer({ min: 1, max: 12 }), (text, maxDepth, maxNodes) => {
-        expect(parse(text, { maxDepth, maxNodes }).fault).toBe(readMembers(text, { maxDepth, maxNodes }).fault);
-      }),
+      fc.property(
+        objectText,
+        fc.integer({ min: 2, max: 5 }),
+        fc.integer({ min: 1, max: 12 }),
+        (text, maxDepth, maxNodes) => {
+          expect(parse(text, { maxDepth, maxNodes }).fault).toBe(
+            readMembers(text, { maxDepth, maxNodes }).fault,
+          );
+        },
+      ),
     );
-    expect(parse(`{"a":${"[".repeat(4_000_000)}`, { maxDepth: 64, maxNodes: 200_000 }).fault).toBe("depth");
+    expect(parse(`{"a":${"[".repeat(4_000_000)}`, { maxDepth: 64, maxNodes: 200_000 }).fault).toBe(
+      "depth",
+    );
   });
 
   it("sets no prototype", () => {

@@ -10,7 +10,8 @@ import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
 import { OpenValues } from "./values.ts";
 
-// The walk compares every character with these. V8 folds constants of the same module, not imported ones.
+// The walk compares every character with these. V8 folds constants of the same module, not imported
+// ones.
 const QUOTE = 34;
 const COMMA = 44;
 const OPEN_BRACKET = 91;
@@ -35,7 +36,10 @@ export interface Sliced {
  * The value of a text as `JSON.parse` returns it, and the offsets of `readMembers`. It yields where
  * other work may run. Throws a `SyntaxError`.
  */
-export function* parseInSlices(text: string, limits: ShapeLimits): Generator<void, Sliced, undefined> {
+export function* parseInSlices(
+  text: string,
+  limits: ShapeLimits,
+): Generator<void, Sliced, undefined> {
   const parser = new SlicedParser(text, limits);
   while (parser.walk()) yield;
   return parser;

@@ -28,7 +28,10 @@ export class SlicedString {
     return this.#start;
   }
 
-  /** Begins at an opening quote. Returns the closing quote of a string without an escape that needs no parts, else -1. */
+  /**
+   * Begins at an opening quote. Returns the closing quote of a string without an escape that needs
+   * no parts, else -1.
+   */
   begin(start: number): number {
     const from = start + 1;
     this.#start = start;
@@ -37,7 +40,10 @@ export class SlicedString {
     return quote >= 0 && this.#isPlain(from, quote) ? quote : -1;
   }
 
-  /** Walks from an offset up to about `until`. Returns the closing quote, or the offset that it reached. */
+  /**
+   * Walks from an offset up to about `until`. Returns the closing quote, or the offset that it
+   * reached.
+   */
   walk(from: number, until: number): number {
     const end = Math.min(from + PART_CHARACTERS + 1, this.#text.length);
     if (!this.#isPlain(from, end)) return passString(this.#text, from, until);
@@ -46,7 +52,10 @@ export class SlicedString {
     return quote < 0 ? end : quote;
   }
 
-  /** Whether no backslash stands between two offsets. The search is bounded: in two-byte text it can be slow. */
+  /**
+   * Whether no backslash stands between two offsets. The search is bounded: in two-byte text it can
+   * be slow.
+   */
   #isPlain(from: number, end: number): boolean {
     if (this.#plainUntil <= from) {
       const until = Math.min(this.#text.length, from + 2 * PART_CHARACTERS);

@@ -40,7 +40,9 @@ export function indexWithin(text: string, character: string, from: number, end: 
   return found < 0 ? -1 : from + found;
 }
 
-/** Within a string: its closing quote from `from`, or an offset between two characters near `until`. */
+/**
+ * Within a string: its closing quote from `from`, or an offset between two characters near `until`.
+ */
 export function passString(text: string, from: number, until: number): number {
   const end = Math.min(until, text.length);
   let at = from;

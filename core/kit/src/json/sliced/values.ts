@@ -19,7 +19,10 @@ export interface OpenValue {
   isBehindValue: boolean;
 }
 
-/** The open values of one text. A value smaller than a piece stays within the piece of the value around it. */
+/**
+ * The open values of one text. A value smaller than a piece stays within the piece of the value
+ * around it.
+ */
 export class OpenValues {
   readonly #text: string;
   /** The innermost open value. */
@@ -37,7 +40,15 @@ export class OpenValues {
   begin(isObject: boolean, start: number): void {
     const from = start + 1;
     const isOutermost = this.#open.length === 0;
-    this.innermost = { isObject, isOutermost, start, from, itemStart: from, value: undefined, isBehindValue: false };
+    this.innermost = {
+      isObject,
+      isOutermost,
+      start,
+      from,
+      itemStart: from,
+      value: undefined,
+      isBehindValue: false,
+    };
     this.#open.push(this.innermost);
   }
 
@@ -91,7 +102,9 @@ export class OpenValues {
       if (Object.keys(piece).length === 0) throw unexpected(end);
       if (open.value === undefined) open.value = piece;
       else if (Array.isArray(piece)) for (const item of piece) (open.value as unknown[]).push(item);
-      else for (const name of Object.keys(piece)) put(open.value as Record<string, unknown>, name, piece[name]);
+      else
+        for (const name of Object.keys(piece))
+          put(open.value as Record<string, unknown>, name, piece[name]);
     }
     open.from = end + 1;
     open.isBehindValue = false;
@@ -105,6 +118,12 @@ export class OpenValues {
 
 function put(into: Record<string, unknown>, name: string, value: unknown): void {
   // An assignment to this name would set the object's prototype.
-  if (name === "__proto__") Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+  if (name === "__proto__")
+    Object.defineProperty(into, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   else into[name] = value;
 }

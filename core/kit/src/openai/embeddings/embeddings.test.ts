@@ -29,26 +29,30 @@ const reply = (data: JsonValue, more: JsonObject = {}): Buffer =>
   Buffer.from(JSON.stringify({ object: "list", data, model: "embed", usage, ...more }));
 const two = { input: ["a", "b"] };
 const vectors = (body: Buffer, asked: JsonObject = two): unknown =>
-  (decodeEmbeddings(body, request(asked)).document.value.data as readonly JsonObject[]).map(({ index, embedding }) => [
-    index,
-    embedding,
-  ]);
+  (decodeEmbeddings(body, request(asked)).document.value.data as readonly JsonObject[]).map(
+    ({ index, embedding }) => [index, embedding],
+  );
 
 describe("encodeEmbeddings", () => {
   it("names the target's model and keeps every other byte", () => {
-    const text = '{"model":"alias","input":[[12345678901234567890, 7]],"x":1.50,"encoding_format":"base64"}';
+    const text =
+      '{"model":"alias","input":[[12345678901234567890, 7]],"x":1.50,"encoding_format":"base64"}';
     expect(encodeEmbeddings(request(text)).bytes).toBe(text.replace('"alias"', '"embed"'));
   });
 
   it("asks for no format by name where the upstream knows numbers alone", () => {
     const { document } = request({ input: "a", encoding_format: "base64" });
     expect(document.value.encoding_format).toBe("base64");
-    const sent = encodeEmbeddings(request({ input: "a", encoding_format: "base64" }), { formats: ["float"] });
+    const sent = encodeEmbeddings(request({ input: "a", encoding_format: "base64" }), {
+      formats: ["float"],
+    });
     expect(sent.value).toEqual({ model: "embed", input: "a" });
   });
 
   it("asks for base64 where the upstream knows nothing else", () => {
-    expect(encodeEmbeddings(request({ input: "a" }), { formats: ["base64"] }).value.encoding_format).toBe("base64");
+    expect(
+      encodeEmbeddings(request({ input: "a" }), { formats: ["base64"] }).value.encoding_format,
+    ).toBe("base64");
   });
 });
 
@@ -82,12 +86,16 @@ describe("decodeEmbeddings", () => {
     const body = reply([item(0, [1])])
       .toString()
       .replace('"model":"embed",', "");
-    expect(decodeEmbeddings(Buffer.from(body), request({ input: "a" })).document.value).toMatchObject({ model: "alias" });
+    expect(
+      decodeEmbeddings(Buffer.from(body), request({ input: "a" })).document.value,
+    ).toMatchObject({ model: "alias" });
   });
 
   it("keeps base64 that was asked for", () => {
     const body = reply([item(0, "AACAPw==")], { model: "alias" });
-    expect(decodeEmbeddings(body, request({ input: "a", encoding_format: "base64" })).document.bytes).toEqual(body);
+    expect(
+      decodeEmbeddings(body, request({ input: "a", encoding_format: "base64" })).document.bytes,
+    ).toEqual(body);
   });
 
   it("writes the other format when the upstream answers in its own", () => {
@@ -117,11 +125,18 @@ describe("decodeEmbeddings", () => {
   });
 
   it("gives every input its own vector, however they arrive and are written", () => {
-    const float = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
+    const float = fc
+      .float({ noNaN: true, noDefaultInfinity: true })
+      .map((value) => (Object.is(value, -0) ? 0 : value));
     const vector = fc.array(float, { minLength: 1, maxLength: 4 });
     const all = fc
       .array(fc.tuple(vector, fc.boolean()), { minLength: 1, maxLength: 12 })
-      .chain((items) => fc.tuple(fc.constant(items), fc.shuffledSubarray([...items.keys()], { minLength: items.length })));
+      .chain((items) =>
+        fc.tuple(
+          fc.constant(items),
+          fc.shuffledSubarray([...items.keys()], { minLength: items.length }),
+        ),
+      );
     fc.assert(
       fc.property(all, ([items, order]) => {
         const data = order.map((index) => {
@@ -129,7 +144,9 @@ describe("decodeEmbeddings", () => {
           return item(index, isText ? floatsToBase64(numbers) : numbers);
         });
         const asked = { input: items.map(() => "x") };
-        expect(vectors(reply(data), asked)).toEqual(items.map(([numbers], index) => [index, numbers]));
+        expect(vectors(reply(data), asked)).toEqual(
+          items.map(([numbers], index) => [index, numbers]),
+        );
       }),
     );
   });

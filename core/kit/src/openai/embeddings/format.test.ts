@@ -15,7 +15,9 @@ describe("the formats of a vector", () => {
         const numbers = base64ToFloats(text);
         // As a client gets them: written as JSON and read again.
         const received = JSON.parse(JSON.stringify(numbers)) as number[];
-        const bits = (of: Float32Array) => [...new Uint32Array(of.buffer, of.byteOffset, of.length)];
+        const bits = (of: Float32Array) => [
+          ...new Uint32Array(of.buffer, of.byteOffset, of.length),
+        ];
         const expected = vector.map((value) => (Object.is(value, -0) ? 0 : value));
         expect(bits(Float32Array.from(received))).toEqual(bits(expected));
         expect(floatsToBase64(numbers ?? [])).toBe(text);

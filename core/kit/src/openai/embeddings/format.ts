@@ -27,6 +27,10 @@ export function base64ToFloats(text: string): number[] | undefined {
 
 /** Node skips characters outside base64; the number of bytes shows whether it did. */
 function isBase64(text: string, byteLength: number): boolean {
-  const digits = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
+  const digits = text.endsWith("==")
+    ? text.length - 2
+    : text.endsWith("=")
+      ? text.length - 1
+      : text.length;
   return Math.floor((digits * 3) / 4) === byteLength;
 }

@@ -28,12 +28,16 @@ function shown(...chunks: readonly (JsonObject | string)[]): string[] {
   };
   const translator = createChatTranslator("m", IDENTITY);
   for (const chunk of chunks) {
-    translator.event({ event: undefined, data: typeof chunk === "string" ? chunk : JSON.stringify(chunk) }, sink);
+    translator.event(
+      { event: undefined, data: typeof chunk === "string" ? chunk : JSON.stringify(chunk) },
+      sink,
+    );
   }
   return frames.map((frame) => frame.raw ?? JSON.stringify(frame.chunk()));
 }
 
-const parsed = (...chunks: readonly (JsonObject | string)[]) => shown(...chunks).map((text) => JSON.parse(text) as JsonObject);
+const parsed = (...chunks: readonly (JsonObject | string)[]) =>
+  shown(...chunks).map((text) => JSON.parse(text) as JsonObject);
 
 describe("a stream that lacks nothing", () => {
   it("keeps every character, also with spaces and escapes of its own", () => {
@@ -41,24 +45,37 @@ describe("a stream that lacks nothing", () => {
       JSON.stringify(delta({ role: "assistant", content: "" })),
       JSON.stringify(delta({ content: "é" })).replace("é", "\\u00e9"),
       JSON.stringify(delta({ content: "a" })).replaceAll('":', '": '),
-      JSON.stringify(delta({ tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: "" } }] })),
+      JSON.stringify(
+        delta({
+          tool_calls: [
+            { index: 0, id: "c", type: "function", function: { name: "f", arguments: "" } },
+          ],
+        }),
+      ),
     ];
     expect(shown(...chunks)).toEqual(chunks);
   });
 });
 
 describe("a stream", () => {
-  it.each(["id", "object", "created", "model"])("whose chunks have no %s gets one, the same in all of them", (name) => {
-    const chunks = parsed(...["", "a", "b"].map((content) => without(delta({ role: "assistant", content }), name)));
-    const values = new Set(chunks.map((chunk) => chunk[name]));
-    expect(values.size).toBe(1);
-    expect([...values][0]).toBe(
-      { id: "chatcmpl-own", object: "chat.completion.chunk", created: 1_800_000_000, model: "m" }[name],
-    );
-    expect(chunks.map(({ choices }) => (choices as JsonObject[])[0]?.delta)).toMatchObject(
-      ["", "a", "b"].map((content) => ({ content })),
-    );
-  });
+  it.each(["id", "object", "created", "model"])(
+    "whose chunks have no %s gets one, the same in all of them",
+    (name) => {
+      const chunks = parsed(
+        ...["", "a", "b"].map((content) => without(delta({ role: "assistant", content }), name)),
+      );
+      const values = new Set(chunks.map((chunk) => chunk[name]));
+      expect(values.size).toBe(1);
+      expect([...values][0]).toBe(
+        { id: "chatcmpl-own", object: "chat.completion.chunk", created: 1_800_000_000, model: "m" }[
+          name
+        ],
+      );
+      expect(chunks.map(({ choices }) => (choices as JsonObject[])[0]?.delta)).toMatchObject(
+        ["", "a", "b"].map((content) => ({ content })),
+      );
+    },
+  );
 
   it("whose id and time change keeps the first", () => {
     const chunks = parsed(
@@ -83,7 +100,10 @@ describe("a stream", () => {
   it("that says no role says it in the first delta of each choice", () => {
     const choices = [0, 1].map((index) => ({ index, delta: { content: "a" } }));
     const [first, second] = parsed(delta({}, { choices }), delta({ content: "b" }));
-    expect(first?.choices).toMatchObject([{ delta: { role: "assistant", content: "a" } }, { delta: { role: "assistant" } }]);
+    expect(first?.choices).toMatchObject([
+      { delta: { role: "assistant", content: "a" } },
+      { delta: { role: "assistant" } },
+    ]);
     expect(JSON.stringify(second)).not.toContain("role");
   });
 
@@ -95,7 +115,13 @@ describe("a stream", () => {
       call({ function: { arguments: "{}" } }),
       call({ id: "b", type: "function", function: { name: "g", arguments: "{}" } }),
     );
-    const indexes = chunks.slice(1).map(({ choices }) => (choices as { delta: JsonObject }[])[0]?.delta.tool_calls);
-    expect(indexes).toMatchObject([[{ index: 0, id: "a" }], [{ index: 0 }], [{ index: 1, id: "b" }]]);
+    const indexes = chunks
+      .slice(1)
+      .map(({ choices }) => (choices as { delta: JsonObject }[])[0]?.delta.tool_calls);
+    expect(indexes).toMatchObject([
+      [{ index: 0, id: "a" }],
+      [{ index: 0 }],
+      [{ index: 1, id: "b" }],
+    ]);
   });
 });

@@ -9,7 +9,8 @@ import { replaceMember } from "../../json/document.ts";
 import { isObject } from "../../json/narrow.ts";
 
 /** The identity of a reply, for members that the upstream leaves out. */
-export type ReplyIdentity = Pick<ProviderRequest, "replyId" | "createdSeconds"> & Partial<Pick<ProviderRequest, "document">>;
+export type ReplyIdentity = Pick<ProviderRequest, "replyId" | "createdSeconds"> &
+  Partial<Pick<ProviderRequest, "document">>;
 
 /**
  * Repairs the chunks of one stream. While no member is missing, it only changes the model's name in
@@ -46,7 +47,8 @@ export class ChunkRepair {
   isSuspect(text: string): boolean {
     if (this.#isIncomplete) return true;
     // The pattern omits its first quote: a search for a rarer character is faster.
-    if (this.#identity === undefined || this.#areToolsIndexed || !text.includes('tool_calls"')) return false;
+    if (this.#identity === undefined || this.#areToolsIndexed || !text.includes('tool_calls"'))
+      return false;
     return !text.includes('"tool_calls":[]') && !text.includes('"tool_calls":null');
   }
 
@@ -57,14 +59,19 @@ export class ChunkRepair {
     const { choices } = named;
     if (!Array.isArray(choices)) return named;
     const repaired = choices.map((choice: JsonValue) => this.#choice(choice));
-    return repaired.every((choice, index) => choice === choices[index]) ? named : { ...named, choices: repaired };
+    return repaired.every((choice, index) => choice === choices[index])
+      ? named
+      : { ...named, choices: repaired };
   }
 
   #named(chunk: JsonObject, identity: ReplyIdentity): JsonObject {
     const { id, object, created, model } = chunk;
     if (this.#id === undefined) {
       this.#id = expected("id", typeof id === "string" && id !== "" ? id : identity.replyId);
-      this.#created = expected("created", typeof created === "number" && created > 0 ? created : identity.createdSeconds);
+      this.#created = expected(
+        "created",
+        typeof created === "number" && created > 0 ? created : identity.createdSeconds,
+      );
       this.#isIncomplete = [id, object, created, model].some((member) => member === undefined);
     }
     const wanted = {
@@ -73,7 +80,11 @@ export class ChunkRepair {
       created: this.#created?.value ?? created,
       model: this.#model,
     };
-    const isWell = id === wanted.id && object === wanted.object && created === wanted.created && model === wanted.model;
+    const isWell =
+      id === wanted.id &&
+      object === wanted.object &&
+      created === wanted.created &&
+      model === wanted.model;
     return isWell ? chunk : { ...wanted, ...chunk, ...wanted };
   }
 
@@ -81,20 +92,35 @@ export class ChunkRepair {
     if (!isObject(choice) || !isObject(choice.delta)) return choice;
     let { delta } = choice;
     // An empty delta does not count as the first one: the role would come twice.
-    if (!this.#roles.has(choice.index) && (typeof choice.finish_reason === "string" || Object.keys(delta).length > 0)) {
+    if (
+      !this.#roles.has(choice.index) &&
+      (typeof choice.finish_reason === "string" || Object.keys(delta).length > 0)
+    ) {
       this.#roles.add(choice.index);
       if (typeof delta.role !== "string")
-        delta = { role: "assistant", ...delta, ...(delta.role === null ? { role: "assistant" } : {}) };
+        delta = {
+          role: "assistant",
+          ...delta,
+          ...(delta.role === null ? { role: "assistant" } : {}),
+        };
     }
     const calls = delta.tool_calls;
     if (Array.isArray(calls) && calls.length > 0) {
-      if (calls.every((call: JsonValue) => isObject(call) && typeof call.index === "number")) this.#areToolsIndexed = true;
-      else delta = { ...delta, tool_calls: calls.map((call: JsonValue) => this.#indexed(choice.index, call)) };
+      if (calls.every((call: JsonValue) => isObject(call) && typeof call.index === "number"))
+        this.#areToolsIndexed = true;
+      else
+        delta = {
+          ...delta,
+          tool_calls: calls.map((call: JsonValue) => this.#indexed(choice.index, call)),
+        };
     }
     return delta === choice.delta ? choice : { ...choice, delta };
   }
 
-  /** A tool delta with an index. A delta with an id begins a call; one without an id continues the last call. */
+  /**
+   * A tool delta with an index. A delta with an id begins a call; one without an id continues the
+   * last call.
+   */
   #indexed(choice: JsonValue | undefined, call: JsonValue): JsonValue {
     if (!isObject(call) || typeof call.index === "number") return call;
     const last = this.#tools.get(choice) ?? -1;
@@ -110,7 +136,9 @@ interface Expected {
   readonly value: string | number;
   readonly json: string;
   readonly text: string;
-  /** Its last offset: chunks of one stream begin alike, and one comparison is faster than a search. */
+  /**
+   * Its last offset: chunks of one stream begin alike, and one comparison is faster than a search.
+   */
   at: number;
 }
 

@@ -12,7 +12,9 @@ import { readUsage } from "../usage.ts";
  * An upstream's own finish reasons and the dialect's names for them; `overloaded` is a failure.
  * Unlisted ones become `stop`.
  */
-export type OwnFinishReasons = Readonly<Record<string, "stop" | "length" | "tool_calls" | "content_filter" | "overloaded">>;
+export type OwnFinishReasons = Readonly<
+  Record<string, "stop" | "length" | "tool_calls" | "content_filter" | "overloaded">
+>;
 
 const REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "function_call"]);
 
@@ -35,10 +37,17 @@ export class ChunkRepairer {
   repair(value: JsonObject): JsonObject {
     const { choices } = value;
     if (!Array.isArray(choices) || isObject(value.error)) return value;
-    const repaired = choices.map((choice: JsonValue) => (isObject(choice) ? this.#choice(choice) : choice));
-    const usage = repairUsage(value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined));
-    const isComplete = repaired.every((choice, index) => choice === choices[index]) && usage === value.usage;
-    return isComplete ? value : { ...value, choices: repaired, ...(usage === undefined ? {} : { usage }) };
+    const repaired = choices.map((choice: JsonValue) =>
+      isObject(choice) ? this.#choice(choice) : choice,
+    );
+    const usage = repairUsage(
+      value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined),
+    );
+    const isComplete =
+      repaired.every((choice, index) => choice === choices[index]) && usage === value.usage;
+    return isComplete
+      ? value
+      : { ...value, choices: repaired, ...(usage === undefined ? {} : { usage }) };
   }
 
   #choice(choice: JsonObject): JsonObject {
@@ -46,7 +55,8 @@ export class ChunkRepairer {
     const part = isObject(choice.delta) ? "delta" : "message";
     const said = choice[part];
     const repaired = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
-    const finish = this.#finish(choice) ?? (part === "message" ? this.#inferred(choice) : undefined);
+    const finish =
+      this.#finish(choice) ?? (part === "message" ? this.#inferred(choice) : undefined);
     return repaired === said && finish === undefined
       ? choice
       : { ...choice, ...(repaired === undefined ? {} : { [part]: repaired }), ...finish };
@@ -62,8 +72,12 @@ export class ChunkRepairer {
     }
     const { tool_calls: calls } = said;
     if (!Array.isArray(calls)) return repaired;
-    const identified = calls.map((call: JsonValue) => (isObject(call) ? this.#call(call, choice, isDelta) : call));
-    return identified.every((call, index) => call === calls[index]) ? repaired : { ...repaired, tool_calls: identified };
+    const identified = calls.map((call: JsonValue) =>
+      isObject(call) ? this.#call(call, choice, isDelta) : call,
+    );
+    return identified.every((call, index) => call === calls[index])
+      ? repaired
+      : { ...repaired, tool_calls: identified };
   }
 
   /**
@@ -79,16 +93,22 @@ export class ChunkRepairer {
     const isNamed = typeof made.name === "string" && made.name !== "";
     const given = typeof call.index === "number" ? call.index : undefined;
     const known = isDelta && given !== undefined ? begun[given] : undefined;
-    const isNew = known === undefined ? isNamed || id !== undefined : isNamed && id !== undefined && id !== known;
+    const isNew =
+      known === undefined
+        ? isNamed || id !== undefined
+        : isNamed && id !== undefined && id !== known;
     const index = isNew
       ? known === undefined
         ? (given ?? begun.length)
         : begun.length
       : (given ?? Math.max(0, begun.length - 1));
     if (isNew) begun[index] = id ?? `${this.#callPrefix}_${index}`;
-    const hasText = typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
+    const hasText =
+      typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
     const isComplete =
-      hasText && (isNew ? id !== undefined && call.type === "function" : id === undefined) && (!isDelta || given === index);
+      hasText &&
+      (isNew ? id !== undefined && call.type === "function" : id === undefined) &&
+      (!isDelta || given === index);
     if (isComplete) return call;
     const { id: _id, index: _index, type: _type, ...rest } = call;
     return {
@@ -97,7 +117,11 @@ export class ChunkRepairer {
       ...rest,
       function: hasText
         ? made
-        : { ...made, arguments: made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}) },
+        : {
+            ...made,
+            arguments:
+              made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}),
+          },
     };
   }
 
@@ -108,15 +132,25 @@ export class ChunkRepairer {
     return { finish_reason: hasCalls ? "tool_calls" : "stop", finish_reason_inferred: true };
   }
 
-  /** The finish reason by the dialect's name, where it differs; the provider's own name stays beside it. */
+  /**
+   * The finish reason by the dialect's name, where it differs; the provider's own name stays beside
+   * it.
+   */
   #finish(choice: JsonObject): JsonObject | undefined {
     const { finish_reason: native } = choice;
     if (typeof native !== "string") return undefined;
     const known = Object.hasOwn(this.#reasons, native) ? this.#reasons[native] : undefined;
-    if (known === "overloaded") throw new GatewayError("upstream_overloaded", `The upstream ended the reply early: ${native}.`);
+    if (known === "overloaded")
+      throw new GatewayError(
+        "upstream_overloaded",
+        `The upstream ended the reply early: ${native}.`,
+      );
     const word = REASONS.has(native) ? native : (known ?? "stop");
-    const reason = word === "stop" && (this.#calls.get(choice.index)?.length ?? 0) > 0 ? "tool_calls" : word;
-    return reason === native ? undefined : { finish_reason: reason, native_finish_reason: choice.native_finish_reason ?? native };
+    const reason =
+      word === "stop" && (this.#calls.get(choice.index)?.length ?? 0) > 0 ? "tool_calls" : word;
+    return reason === native
+      ? undefined
+      : { finish_reason: reason, native_finish_reason: choice.native_finish_reason ?? native };
   }
 }
 
@@ -124,16 +158,27 @@ export class ChunkRepairer {
 function repairUsage(usage: JsonValue | undefined): JsonValue | undefined {
   const read = readUsage(usage);
   if (read === undefined || !isObject(usage)) return usage;
-  const totals = { prompt_tokens: read.promptTokens, completion_tokens: read.completionTokens, total_tokens: read.totalTokens };
+  const totals = {
+    prompt_tokens: read.promptTokens,
+    completion_tokens: read.completionTokens,
+    total_tokens: read.totalTokens,
+  };
   const details = {
     ...detail("prompt_tokens_details", "cached_tokens", read.cachedTokens, usage),
     ...detail("completion_tokens_details", "reasoning_tokens", read.reasoningTokens, usage),
   };
-  const isComplete = Object.entries(totals).every(([name, count]) => usage[name] === count) && Object.keys(details).length === 0;
+  const isComplete =
+    Object.entries(totals).every(([name, count]) => usage[name] === count) &&
+    Object.keys(details).length === 0;
   return isComplete ? usage : { ...usage, ...totals, ...details };
 }
 
-function detail(name: string, key: string, count: number | undefined, usage: JsonObject): JsonObject {
+function detail(
+  name: string,
+  key: string,
+  count: number | undefined,
+  usage: JsonObject,
+): JsonObject {
   const given = isObject(usage[name]) ? usage[name] : {};
   return count === undefined || given[key] === count ? {} : { [name]: { ...given, [key]: count } };
 }

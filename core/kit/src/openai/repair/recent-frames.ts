@@ -3,7 +3,10 @@
 import type { Frame, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 
-/** After the finish reason of a choice, a stream has at most the reasons of other choices, and reports. */
+/**
+ * After the finish reason of a choice, a stream has at most the reasons of other choices, and
+ * reports.
+ */
 const MAX_FRAMES = 8;
 
 /** Keeps the last frames. Adding one is an assignment: they are parsed once, at the end. */
@@ -30,7 +33,8 @@ export class RecentFrames {
     // Mostly one of the newest frames has the reason, and no other is parsed.
     for (let age = 1; age <= this.#frames.length; age++) {
       const frame = this.#frames.at(this.#next - age)!;
-      if (choicesOf(frame).some(({ finish_reason: reason }) => typeof reason === "string")) return undefined;
+      if (choicesOf(frame).some(({ finish_reason: reason }) => typeof reason === "string"))
+        return undefined;
     }
     const choices = this.#frames.flatMap((frame) => choicesOf(frame));
     const chunk = this.#frames[0]?.chunk();
@@ -38,10 +42,13 @@ export class RecentFrames {
     const { id, object, created, model } = chunk;
     const ended = new Map<JsonValue, string>();
     for (const { index = 0, delta } of choices) {
-      const isCall = isObject(delta) && Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0;
+      const isCall =
+        isObject(delta) && Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0;
       if (isCall || !ended.has(index)) ended.set(index, isCall ? "tool_calls" : "stop");
     }
-    const names = Object.entries({ id, object, created, model }).filter(([, value]) => value !== undefined);
+    const names = Object.entries({ id, object, created, model }).filter(
+      ([, value]) => value !== undefined,
+    );
     return {
       ...Object.fromEntries(names),
       choices: [...ended].map(([index, reason]) => ({

@@ -36,7 +36,8 @@ function play(events: readonly string[], reasons = {}) {
       { event: undefined, data },
       {
         committed: true,
-        frame: (frame, role) => void frames.push({ role, text: frame.raw ?? JSON.stringify(frame.chunk()) }),
+        frame: (frame, role) =>
+          void frames.push({ role, text: frame.raw ?? JSON.stringify(frame.chunk()) }),
         usage: (usage) => void usages.push(usage),
         done: () => void dones++,
       },
@@ -47,13 +48,19 @@ function play(events: readonly string[], reasons = {}) {
 
 describe("a repaired stream", () => {
   it("keeps the text of a chunk that is well, also of words that look odd", () => {
-    const text = chunk({ delta: { content: 'He said "reasoning": "tool_calls":[' }, finish_reason: null });
+    const text = chunk({
+      delta: { content: 'He said "reasoning": "tool_calls":[' },
+      finish_reason: null,
+    });
     expect(play([text]).frames).toEqual([{ role: "content", text }]);
   });
 
   it("tells a growing usage once, behind the finish", () => {
     const { frames, usages } = play([
-      chunk({ delta: { content: "a" } }, { usage: { ...USAGE, completion_tokens: 1, total_tokens: 4 } }),
+      chunk(
+        { delta: { content: "a" } },
+        { usage: { ...USAGE, completion_tokens: 1, total_tokens: 4 } },
+      ),
       chunk({ delta: {}, finish_reason: "stop" }, { usage: USAGE }),
       "[DONE]",
     ]);
@@ -70,14 +77,21 @@ describe("a repaired stream", () => {
   });
 
   it("tells what was held back at the end mark, where no finish came", () => {
-    const { frames, usages, dones } = play([chunk({ delta: { content: "a" } }, { usage: USAGE }), "[DONE]"]);
+    const { frames, usages, dones } = play([
+      chunk({ delta: { content: "a" } }, { usage: USAGE }),
+      "[DONE]",
+    ]);
     // The text, the usage, and the finish reason that is inferred.
     expect([frames.length, usages.length, dones]).toEqual([3, 1, 1]);
   });
 
   it("fails by a finish reason that is a failure, and by the error of a choice", () => {
-    expect(() => play([chunk({ delta: {}, finish_reason: "busy" })], { busy: "overloaded" })).toThrow(GatewayError);
-    expect(() => play([chunk({ delta: {}, finish_reason: "error", error: { code: 429, message: "No." } })])).toThrow("No.");
+    expect(() =>
+      play([chunk({ delta: {}, finish_reason: "busy" })], { busy: "overloaded" }),
+    ).toThrow(GatewayError);
+    expect(() =>
+      play([chunk({ delta: {}, finish_reason: "error", error: { code: 429, message: "No." } })]),
+    ).toThrow("No.");
   });
 });
 
@@ -99,7 +113,10 @@ describe("a repairer", () => {
   });
 
   it("gives back the same object when all is well", () => {
-    const reply = { choices: [{ index: 0, message: { content: "x" }, finish_reason: "stop" }], usage: USAGE };
+    const reply = {
+      choices: [{ index: 0, message: { content: "x" }, finish_reason: "stop" }],
+      usage: USAGE,
+    };
     expect(new ChunkRepairer({}, "r").repair(reply)).toBe(reply);
   });
 });

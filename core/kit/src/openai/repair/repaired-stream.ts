@@ -1,6 +1,12 @@
 /** Streams of nearly compatible upstreams: only chunks that may need a repair are parsed. */
 
-import type { JsonObject, ProviderRequest, StreamSink, StreamTranslator, UpstreamEvent } from "@sluice/contract";
+import type {
+  JsonObject,
+  ProviderRequest,
+  StreamSink,
+  StreamTranslator,
+  UpstreamEvent,
+} from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 import { ChunkRepairer, type OwnFinishReasons } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
@@ -17,7 +23,10 @@ const DEVIATION = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finis
  * goes into a chunk of its own after the finish, as in the reference dialect. Earlier usages are
  * partial.
  */
-export function createRepairedTranslator(request: ProviderRequest, reasons: OwnFinishReasons = {}): StreamTranslator {
+export function createRepairedTranslator(
+  request: ProviderRequest,
+  reasons: OwnFinishReasons = {},
+): StreamTranslator {
   const inner = createChatTranslator(request.replyModel, request);
   const repairer = new ChunkRepairer(reasons, request.replyId);
   const thoughts = new ThoughtRename();
@@ -31,7 +40,12 @@ export function createRepairedTranslator(request: ProviderRequest, reasons: OwnF
     reported = text;
     inner.event({ ...event, data: JSON.stringify(chunk) }, sink);
   };
-  const write = (event: UpstreamEvent, chunk: JsonObject, sink: StreamSink, isAsItCame: boolean): void => {
+  const write = (
+    event: UpstreamEvent,
+    chunk: JsonObject,
+    sink: StreamSink,
+    isAsItCame: boolean,
+  ): void => {
     const parts = splitCalls(chunk);
     if (isAsItCame && parts.length === 1) inner.event(event, sink);
     else for (const part of parts) inner.event({ ...event, data: JSON.stringify(part) }, sink);
@@ -39,7 +53,8 @@ export function createRepairedTranslator(request: ProviderRequest, reasons: OwnF
   return {
     repeated: (last, count, data) => inner.repeated?.(last, count, data),
     event(event, sink) {
-      if (pending !== undefined && event.data === "[DONE]") report({ event: undefined, data: "" }, pending, sink);
+      if (pending !== undefined && event.data === "[DONE]")
+        report({ event: undefined, data: "" }, pending, sink);
       const renamed = thoughts.renamed(event.data);
       if (renamed !== undefined) {
         inner.event({ ...event, data: renamed }, sink);
@@ -53,7 +68,9 @@ export function createRepairedTranslator(request: ProviderRequest, reasons: OwnF
       const repaired = repairer.repair(chunk);
       const { usage, ...content } = repaired;
       const choices = Array.isArray(repaired.choices) ? repaired.choices : undefined;
-      isFinished ||= choices?.some((choice) => isObject(choice) && typeof choice.finish_reason === "string") === true;
+      isFinished ||=
+        choices?.some((choice) => isObject(choice) && typeof choice.finish_reason === "string") ===
+        true;
       if (choices === undefined || !isObject(usage)) {
         write(event, repaired, sink, repaired === chunk);
         return;

@@ -11,7 +11,9 @@ export function splitCalls(chunk: JsonObject): readonly JsonObject[] {
   const { choices } = chunk;
   if (!Array.isArray(choices) || !choices.some((choice) => isCrowded(choice))) return [chunk];
   return choices.flatMap((choice: JsonValue) =>
-    isCrowded(choice) ? partsOf(choice).map((part) => ({ ...chunk, choices: [part] })) : [{ ...chunk, choices: [choice] }],
+    isCrowded(choice)
+      ? partsOf(choice).map((part) => ({ ...chunk, choices: [part] }))
+      : [{ ...chunk, choices: [choice] }],
   );
 }
 

@@ -15,13 +15,18 @@ const PLACE =
   /^\{(?:[^{[]*,)?\s*"choices":\s*\[\s*\{\s*(?:"index":\s*\d+,\s*)?"delta":\s*\{\s*(?:"(?:role|content)":\s*(?:"(?:assistant)?"|null),\s*)*(?="reasoning":\s*")/;
 /** Members before the choices that require parsing. */
 const ODD_BEFORE = /"(?:usage|x_groq|error)":\s*"/;
-/** Members after the thought that require parsing; also a second thought, delta or list of choices. */
+/**
+ * Members after the thought that require parsing; also a second thought, delta or list of choices.
+ */
 const ODD_BEHIND =
   /"(?:tool_calls|usage|x_groq|error)":\s*["[{]|"finish_reason":\s*"|"(?:reasoning|reasoning_content|delta|choices)"\s*:/;
 
 /** Renames the thoughts of one stream. */
 export class ThoughtRename {
-  /** The text before the last thought: chunks of one stream begin alike, and one comparison is faster than a search. */
+  /**
+   * The text before the last thought: chunks of one stream begin alike, and one comparison is
+   * faster than a search.
+   */
   #before: string | undefined;
   #named = "";
 
@@ -35,7 +40,8 @@ export class ThoughtRename {
 
   #beforeOf(text: string): string | undefined {
     const known = this.#before;
-    if (known !== undefined && text.startsWith(KEY, known.length) && text.startsWith(known)) return known;
+    if (known !== undefined && text.startsWith(KEY, known.length) && text.startsWith(known))
+      return known;
     if (!text.includes('reasoning":')) return undefined;
     const found = PLACE.exec(text)?.[0];
     if (found === undefined || ODD_BEFORE.test(found)) return undefined;

@@ -8,16 +8,32 @@ const riff = "52494646 00000000 57454250";
 
 describe("the size of an image in a data URL", () => {
   it.each([
-    ["PNG", url("png", "89504e47 0d0a1a0a 0000000d 49484452 00000320 00000258"), { width: 800, height: 600 }],
+    [
+      "PNG",
+      url("png", "89504e47 0d0a1a0a 0000000d 49484452 00000320 00000258"),
+      { width: 800, height: 600 },
+    ],
     ["GIF", url("gif", "47494638 3961 2003 5802 00000000"), { width: 800, height: 600 }],
     [
       "JPEG behind its metadata",
       url("jpeg", `ffd8 ffe0 0010 ${"00".repeat(14)} ffc0 0011 08 0258 0320 03 ${"00".repeat(9)}`),
       { width: 800, height: 600 },
     ],
-    ["WebP, lossy", url("webp", `${riff} 56503820 00000000 000000 9d012a 2003 5802`), { width: 800, height: 600 }],
-    ["WebP, lossless", url("webp", `${riff} 5650384c 00000000 2f 1fc39500 000000`), { width: 800, height: 600 }],
-    ["WebP, extended", url("webp", `${riff} 56503858 0a000000 00000000 1f0300 570200`), { width: 800, height: 600 }],
+    [
+      "WebP, lossy",
+      url("webp", `${riff} 56503820 00000000 000000 9d012a 2003 5802`),
+      { width: 800, height: 600 },
+    ],
+    [
+      "WebP, lossless",
+      url("webp", `${riff} 5650384c 00000000 2f 1fc39500 000000`),
+      { width: 800, height: 600 },
+    ],
+    [
+      "WebP, extended",
+      url("webp", `${riff} 56503858 0a000000 00000000 1f0300 570200`),
+      { width: 800, height: 600 },
+    ],
   ])("is read from the header of a %s", (_kind, image, size) => {
     expect(imageSizeOf(image)).toEqual(size);
   });

@@ -1,4 +1,7 @@
-/** One call on a connection: undici's callbacks, the gateway's timers, and the repetition after a stale connection. */
+/**
+ * One call on a connection: undici's callbacks, the gateway's timers, and the repetition after a
+ * stale connection.
+ */
 
 import type { Dispatcher } from "undici";
 import { type AttemptWriter, GatewayError, type ProviderTimeouts } from "@sluice/contract";
@@ -38,8 +41,8 @@ interface OpenCall {
 }
 
 /**
- * undici's callbacks for one call: start, response, data …, end or error. undici refers to the last handler of each connection, so
- * a handler lets go of its exchange when the call is over.
+ * undici's callbacks for one call: start, response, data …, end or error. undici refers to the last
+ * handler of each connection, so a handler lets go of its exchange when the call is over.
  */
 export class CallHandler implements ConnectionHandler {
   connection: Connection | undefined;
@@ -50,7 +53,10 @@ export class CallHandler implements ConnectionHandler {
   #replay: ((handler: CallHandler) => void) | undefined;
   readonly #isRepeatable: boolean;
   #isReused = false;
-  /** The request was written in full, and the time has passed in which a loss proves that it was not read. */
+  /**
+   * The request was written in full, and the time has passed in which a loss proves that it was not
+   * read.
+   */
   #isDelivered = false;
   #hasAnswered = false;
   #interimResponses = 0;
@@ -78,7 +84,12 @@ export class CallHandler implements ConnectionHandler {
     // Covers the opening of a connection too: undici's headersTimeout does not fire during 1xx
     // replies.
     this.#waits.begin(firstByteMs, () =>
-      this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
+      this.#fail(
+        new GatewayError(
+          "upstream_timeout",
+          `The upstream sent no response within ${firstByteMs} ms.`,
+        ),
+      ),
     );
   }
 
@@ -102,9 +113,14 @@ export class CallHandler implements ConnectionHandler {
     this.#waits.endRace();
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: UpstreamResponse["headers"],
+  ): void {
     if (status < 200) {
-      if (++this.#interimResponses > MAX_INTERIM_RESPONSES) this.#fail(unreadable("The upstream sent interim responses only."));
+      if (++this.#interimResponses > MAX_INTERIM_RESPONSES)
+        this.#fail(unreadable("The upstream sent interim responses only."));
       return;
     }
     if (isLongList(controller.rawHeaders)) {
@@ -128,7 +144,10 @@ export class CallHandler implements ConnectionHandler {
   #onIdle(): void {
     // Paused by the gateway: the reader is slow, not the upstream.
     if (this.#body?.isPaused === true) this.#awaitMore();
-    else this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`));
+    else
+      this.#fail(
+        new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`),
+      );
   }
 
   onResponseEnd(): void {
@@ -157,8 +176,9 @@ export class CallHandler implements ConnectionHandler {
   }
 
   /**
-   * Whether the connection was reused and closed before the upstream can have processed the call. undici also fails calls that
-   * it has not begun when their connection is reset; those have no controller.
+   * Whether the connection was reused and closed before the upstream can have processed the call.
+   * undici also fails calls that it has not begun when their connection is reset; those have no
+   * controller.
    */
   #isStale(): boolean {
     if (this.#hasAnswered || this.#isDelivered || this.#failure !== undefined) return false;
@@ -176,7 +196,8 @@ export class CallHandler implements ConnectionHandler {
 
   #settle(): void {
     this.#waits.end();
-    if (this.#call !== undefined) this.#call.options.signal.removeEventListener("abort", this.#call.onAbort);
+    if (this.#call !== undefined)
+      this.#call.options.signal.removeEventListener("abort", this.#call.onAbort);
   }
 
   /** Frees the place, and lets go of what the call referred to. */

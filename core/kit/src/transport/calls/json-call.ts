@@ -6,7 +6,10 @@ import { TimeLimit } from "../../waiting.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
 import { Upstream } from "../upstream.ts";
 
-/** Options of the calls, all from the operator. No part of a client's request decides the destination. */
+/**
+ * Options of the calls, all from the operator. No part of a client's request decides the
+ * destination.
+ */
 export interface JsonServiceOptions {
   /** The guardrail's name, for the connections. */
   readonly name: string;
@@ -43,19 +46,34 @@ const DEFAULT_CONNECTIONS = 32;
 const CONNECT_MS = 5_000;
 
 /** A service whose connections are shared with other generations under the same name. */
-export function createJsonService(host: Pick<Host, "shared">, options: JsonServiceOptions): JsonService {
+export function createJsonService(
+  host: Pick<Host, "shared">,
+  options: JsonServiceOptions,
+): JsonService {
   const { name, url, timeoutMs, maxBytes, connections = DEFAULT_CONNECTIONS } = options;
   const connectMs = Math.min(CONNECT_MS, timeoutMs);
   const key = `json-service:${name}:${connections}:${connectMs}`;
-  const upstream = host.shared(key, () => new Upstream({ connections, connectMs, mayHaveAll: true }));
+  const upstream = host.shared(
+    key,
+    () => new Upstream({ connections, connectMs, mayHaveAll: true }),
+  );
   const timeouts = { connectMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
   return {
     async post(body, signal, { headers, caller } = {}) {
       const place = await placeFor(caller, upstream, timeoutMs, signal);
       const late = `The service did not answer within ${timeoutMs} ms.`;
-      const limit = new TimeLimit(signal, timeoutMs, () => new GatewayError("upstream_timeout", late));
+      const limit = new TimeLimit(
+        signal,
+        timeoutMs,
+        () => new GatewayError("upstream_timeout", late),
+      );
       try {
-        const all = { accept: "application/json", "content-type": "application/json", ...options.headers, ...headers };
+        const all = {
+          accept: "application/json",
+          "content-type": "application/json",
+          ...options.headers,
+          ...headers,
+        };
         const call = { kind: "http", method: "POST", url, headers: all, body } as const;
         const response = await upstream.send(call, { signal: limit.signal, timeouts, place });
         const bytes = await response.body.collect(maxBytes);
@@ -75,7 +93,12 @@ async function placeFor(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<ConnectionPlace> {
-  const entered = places.enter(caller ?? holderOf(undefined), caller?.what ?? "The service of a guardrail", signal, waitMs);
+  const entered = places.enter(
+    caller ?? holderOf(undefined),
+    caller?.what ?? "The service of a guardrail",
+    signal,
+    waitMs,
+  );
   if (caller === undefined || !(entered instanceof Promise)) return entered;
   caller.waits += 1;
   return entered;
@@ -89,7 +112,9 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-/** An error that is identified by its name only: the answer of a service may quote the checked text. */
+/**
+ * An error that is identified by its name only: the answer of a service may quote the checked text.
+ */
 function named(name: string): Error {
   const error = new Error("The service of a guardrail returned an unusable answer.");
   error.name = name;

@@ -8,9 +8,12 @@ const MAX_MS = 60_000;
  * `Date`, so that a skewed clock does not matter. Returns milliseconds, at most one minute;
  * `undefined` when absent, malformed or without a reference.
  */
-export function readRetryAfterMs(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
+export function readRetryAfterMs(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): number | undefined {
   const precise = headers["retry-after-ms"];
-  if (typeof precise === "string" && /^\d+(\.\d+)?$/.test(precise)) return Math.min(Math.ceil(Number(precise)), MAX_MS);
+  if (typeof precise === "string" && /^\d+(\.\d+)?$/.test(precise))
+    return Math.min(Math.ceil(Number(precise)), MAX_MS);
   const value = headers["retry-after"];
   if (typeof value !== "string") return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, MAX_MS);

@@ -74,12 +74,19 @@ describe("a token source", () => {
     expect((await source.get()).reveal()).toBe("t1");
     await expect.poll(() => service.asked.length).toBe(2);
     clock.advance(5_000);
-    await expect(source.get()).rejects.toMatchObject({ code: "upstream_overloaded", retryable: true });
+    await expect(source.get()).rejects.toMatchObject({
+      code: "upstream_overloaded",
+      retryable: true,
+    });
     await source.close();
   });
 
   it.each([
-    [401, { error: "invalid_client", error_description: "AADSTS7000215: secret detail" }, "upstream_auth_failed"],
+    [
+      401,
+      { error: "invalid_client", error_description: "AADSTS7000215: secret detail" },
+      "upstream_auth_failed",
+    ],
     [400, { error: "unauthorized_client" }, "upstream_auth_failed"],
     [200, { token_type: "Bearer" }, "upstream_auth_failed"],
     [429, {}, "upstream_overloaded"],
@@ -94,7 +101,10 @@ describe("a token source", () => {
   });
 
   it("tells the log the code and the number of a refusal", async () => {
-    const body = { error: "invalid_client", error_description: "AADSTS7000215: Invalid client secret provided." };
+    const body = {
+      error: "invalid_client",
+      error_description: "AADSTS7000215: Invalid client secret provided.",
+    };
     const { source } = await start({ status: 401, body });
     await expect(source.get()).rejects.toMatchObject({
       cause: { message: "The token service returned 401 invalid_client AADSTS7000215" },
@@ -107,7 +117,14 @@ describe("a token source", () => {
     const host = fakeHost({ shared: (key, make) => (keys.push(key), make()) });
     const options = {
       name: "S",
-      request: () => ({ kind: "http", method: "POST", url: "http://127.0.0.1:1", headers: {}, body: "" }) as const,
+      request: () =>
+        ({
+          kind: "http",
+          method: "POST",
+          url: "http://127.0.0.1:1",
+          headers: {},
+          body: "",
+        }) as const,
     };
     const secret = new Secret("S", "the-secret-itself");
     openTokens(host, ["a", secret.reveal()], options);

@@ -6,7 +6,10 @@
 import type { Agent, buildConnector, Client, Dispatcher } from "undici";
 import { undici } from "./undici.ts";
 
-/** One connection slot of a pool: the number of calls on its present socket, and the time to open it. */
+/**
+ * One connection slot of a pool: the number of calls on its present socket, and the time to open
+ * it.
+ */
 export interface Connection {
   calls: number;
   openedInMs: number;
@@ -17,14 +20,20 @@ export interface ConnectionHandler extends Dispatcher.DispatchHandler {
   connection: Connection | undefined;
 }
 
-/** An agent that passes the connection to its handlers (all of them `ConnectionHandler`s) before `onRequestStart`. */
+/**
+ * An agent that passes the connection to its handlers (all of them `ConnectionHandler`s) before
+ * `onRequestStart`.
+ */
 function createAgent(options: Agent.Options): Agent {
   const { Agent, Pool } = undici();
   const CountingClient = countingClient();
   return new Agent({
     ...options,
     factory: (origin, poolOptions) =>
-      new Pool(origin, { ...poolOptions, factory: (url, clientOptions) => new CountingClient(url, clientOptions) }),
+      new Pool(origin, {
+        ...poolOptions,
+        factory: (url, clientOptions) => new CountingClient(url, clientOptions),
+      }),
   });
 }
 
@@ -65,7 +74,10 @@ function countingClient(): ClientClass {
       this.#connection = connection;
     }
 
-    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    override dispatch(
+      options: Dispatcher.DispatchOptions,
+      handler: Dispatcher.DispatchHandler,
+    ): boolean {
       (handler as ConnectionHandler).connection = this.#connection;
       return super.dispatch(options, handler);
     }

@@ -1,4 +1,7 @@
-/** Places for the connections of a provider: each key has a part of them. A call waits before it begins. */
+/**
+ * Places for the connections of a provider: each key has a part of them. A call waits before it
+ * begins.
+ */
 
 import { Places, type PlaceLimits } from "../../state/places.ts";
 import type { Holder } from "../../state/parts.ts";
@@ -30,7 +33,12 @@ export class ConnectionPlaces {
    * wait is too long or the queue is full, and with the signal's reason. `what` is the subject of
    * the message: `The provider openai`.
    */
-  enter(holder: Holder, what: string, signal: AbortSignal, waitMs = DEFAULT_WAIT_MS): ConnectionPlace | Promise<ConnectionPlace> {
+  enter(
+    holder: Holder,
+    what: string,
+    signal: AbortSignal,
+    waitMs = DEFAULT_WAIT_MS,
+  ): ConnectionPlace | Promise<ConnectionPlace> {
     const places = this.#places;
     const limits: PlaceLimits = {
       places: this.#connections,
@@ -39,7 +47,8 @@ export class ConnectionPlaces {
       what,
       mayHaveAll: this.#mayHaveAll,
     };
-    if (!places.hasRoom(holder, limits)) return places.wait(holder, limits, signal).then(() => placeOf(places, holder));
+    if (!places.hasRoom(holder, limits))
+      return places.wait(holder, limits, signal).then(() => placeOf(places, holder));
     places.take(holder);
     return placeOf(places, holder);
   }

@@ -1,4 +1,6 @@
-/** undici, loaded when the first connection is made: a command that calls no upstream needs none. */
+/**
+ * undici, loaded when the first connection is made: a command that calls no upstream needs none.
+ */
 
 import { createRequire } from "node:module";
 

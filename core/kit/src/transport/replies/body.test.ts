@@ -5,10 +5,13 @@ import { excerptOf } from "./excerpt.ts";
 /** A body with a transport that records its calls. */
 function openBody() {
   const calls: string[] = [];
-  const body = new ResponseBody({ pause: () => calls.push("pause"), resume: () => calls.push("resume") }, (reason) => {
-    calls.push("cancel");
-    body.fail(reason);
-  });
+  const body = new ResponseBody(
+    { pause: () => calls.push("pause"), resume: () => calls.push("resume") },
+    (reason) => {
+      calls.push("cancel");
+      body.fail(reason);
+    },
+  );
   return { body, calls };
 }
 
@@ -28,7 +31,10 @@ describe("a body that is read", () => {
   });
 
   it("does not miss what comes while it resumes", async () => {
-    const body: ResponseBody = new ResponseBody({ pause: () => undefined, resume: () => body.push(bytes(1)) }, () => undefined);
+    const body: ResponseBody = new ResponseBody(
+      { pause: () => undefined, resume: () => body.push(bytes(1)) },
+      () => undefined,
+    );
     body.push(bytes(20_000));
     expect(await body.read()).toHaveLength(1);
     expect(await body.read()).toHaveLength(1);

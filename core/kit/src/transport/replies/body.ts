@@ -5,7 +5,10 @@ import { Collected, tooLarge } from "./collected.ts";
 import { nextTurn } from "../turns.ts";
 import { type FlowControl, WaitingChunks } from "./waiting-chunks.ts";
 
-/** Bytes that may follow the end mark of a stream: an empty line, a comment. A connection with more is not reused. */
+/**
+ * Bytes that may follow the end mark of a stream: an empty line, a comment. A connection with more
+ * is not reused.
+ */
 const MAX_TRAILER_BYTES = 1_024;
 
 /** One response body. It has one reader, which either collects or iterates it. */
@@ -67,7 +70,9 @@ export class ResponseBody {
   }
 
   /** Stops reading: the connection is destroyed unless the body has already ended. */
-  cancel(reason: unknown = new GatewayError("client_closed", "The reply is no longer wanted.")): void {
+  cancel(
+    reason: unknown = new GatewayError("client_closed", "The reply is no longer wanted."),
+  ): void {
     if (!this.#isEnded) this.#cancel(reason);
   }
 
@@ -121,7 +126,10 @@ export class ResponseBody {
     return this.#waiting.isPaused ? this.#resumed() : this.#awoken();
   }
 
-  /** The chunks that have arrived; `undefined` at the end, empty while there are none. Throws the failure behind the chunks. */
+  /**
+   * The chunks that have arrived; `undefined` at the end, empty while there are none. Throws the
+   * failure behind the chunks.
+   */
   take(): readonly Uint8Array[] | undefined {
     const chunks = this.#waiting.take();
     if (chunks !== undefined) return chunks;
@@ -134,7 +142,10 @@ export class ResponseBody {
     this.#notify();
   }
 
-  /** Resumed here and not when the last chunks were returned: while the reader works, nothing is read ahead. */
+  /**
+   * Resumed here and not when the last chunks were returned: while the reader works, nothing is
+   * read ahead.
+   */
   async #resumed(): Promise<void> {
     // A turn, because the new data is a large piece of work.
     await nextTurn();

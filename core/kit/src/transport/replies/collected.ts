@@ -1,4 +1,7 @@
-/** A reply that is collected as a whole, within its own limit and within the gateway's memory for replies. */
+/**
+ * A reply that is collected as a whole, within its own limit and within the gateway's memory for
+ * replies.
+ */
 
 import { GatewayError } from "@sluice/contract";
 import { Gathered } from "./gathered.ts";
@@ -53,10 +56,14 @@ export class Collected {
 
 /** The refusal of a reply over its limit. */
 export function tooLarge(): GatewayError {
-  return new GatewayError("upstream_invalid_response", "The upstream's reply is larger than the gateway accepts.");
+  return new GatewayError(
+    "upstream_invalid_response",
+    "The upstream's reply is larger than the gateway accepts.",
+  );
 }
 
 function noRoom(): GatewayError {
-  const message = "The reply is larger than the gateway's free memory for replies and bodies (max_held).";
+  const message =
+    "The reply is larger than the gateway's free memory for replies and bodies (max_held).";
   return new GatewayError("overloaded", message, { retryAfterMs: 1_000, retryable: false });
 }

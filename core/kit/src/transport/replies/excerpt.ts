@@ -8,7 +8,11 @@ import { Gathered } from "./gathered.ts";
  * The beginning of a body: the bytes that arrive within these bounds, before any failure. A longer
  * body is cancelled.
  */
-export async function excerptOf(body: ResponseBody, maxBytes: number, maxMs: number): Promise<Uint8Array> {
+export async function excerptOf(
+  body: ResponseBody,
+  maxBytes: number,
+  maxMs: number,
+): Promise<Uint8Array> {
   const gathered = new Gathered();
   const timer = setTimeout(() => body.cancel(tooLarge()), maxMs);
   try {

@@ -29,7 +29,8 @@ describe("gathered bytes", () => {
 
   it("keep no memory of the reads that small chunks came in", () => {
     const gathered = new Gathered();
-    for (let count = 0; count < 5_000; count += 1) gathered.push(new Uint8Array(65_536).fill(count, 7, 8).subarray(7, 8));
+    for (let count = 0; count < 5_000; count += 1)
+      gathered.push(new Uint8Array(65_536).fill(count, 7, 8).subarray(7, 8));
     const { buffer, byteOffset, length } = gathered.take();
     expect(length).toBe(5_000);
     expect(buffer.byteLength - byteOffset).toBeLessThan(65_536);

@@ -1,6 +1,11 @@
-/** Gathers bytes as they arrive. Their memory follows their number, whatever the size of the chunks. */
+/**
+ * Gathers bytes as they arrive. Their memory follows their number, whatever the size of the chunks.
+ */
 
-/** A chunk of at least this many bytes is kept unchanged if it fills at least half of its underlying memory. */
+/**
+ * A chunk of at least this many bytes is kept unchanged if it fills at least half of its underlying
+ * memory.
+ */
 const LARGE_BYTES = 16_384;
 /** Smaller chunks are copied into blocks of these sizes. */
 const FIRST_BLOCK_BYTES = 4_096;
@@ -37,7 +42,8 @@ export class Gathered {
     if (this.#first !== undefined) {
       const first = this.#first;
       this.#first = undefined;
-      if (this.#expectedBytes > first.length) this.#block = Buffer.allocUnsafeSlow(this.#expectedBytes);
+      if (this.#expectedBytes > first.length)
+        this.#block = Buffer.allocUnsafeSlow(this.#expectedBytes);
       this.#add(first);
     }
     this.#add(chunk);
@@ -48,7 +54,9 @@ export class Gathered {
     if (this.#first !== undefined) return this.#first;
     this.#seal();
     const [piece] = this.#pieces;
-    return this.#pieces.length === 1 && piece !== undefined ? piece : Buffer.concat(this.#pieces, this.#length);
+    return this.#pieces.length === 1 && piece !== undefined
+      ? piece
+      : Buffer.concat(this.#pieces, this.#length);
   }
 
   #add(chunk: Uint8Array): void {

@@ -12,7 +12,10 @@ const HIGH_WATER_BYTES = 16_384;
 const MIDDLE_HIGH_WATER_BYTES = 131_072;
 /** A chunk with fewer bytes after it in its buffer is the last of its read: the rest is framing. */
 const FRAMING_BYTES = 32;
-/** Maximum chunks that wait separately. Each is an object and keeps the memory of its read; more are joined. */
+/**
+ * Maximum chunks that wait separately. Each is an object and keeps the memory of its read; more are
+ * joined.
+ */
 const MAX_WAITING_CHUNKS = 256;
 
 /** The waiting chunks of one response. */
@@ -42,7 +45,8 @@ export class WaitingChunks {
    */
   push(chunk: Uint8Array): void {
     if (this.#chunks === undefined) this.#chunks = [chunk];
-    else if (this.#chunks.push(chunk) > MAX_WAITING_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
+    else if (this.#chunks.push(chunk) > MAX_WAITING_CHUNKS)
+      this.#chunks = [Buffer.concat(this.#chunks)];
     this.#bytes += chunk.length;
     const bound = isLastOfRead(chunk) ? HIGH_WATER_BYTES : MIDDLE_HIGH_WATER_BYTES;
     if (this.#bytes <= bound || this.#isPaused) return;

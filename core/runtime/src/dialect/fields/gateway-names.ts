@@ -1,4 +1,7 @@
-/** Top-level members of a request for gateways, which model APIs do not have. Data, and functions that read it. */
+/**
+ * Top-level members of a request for gateways, which model APIs do not have. Data, and functions
+ * that read it.
+ */
 
 /**
  * The kind of a gateway field. `own`: this gateway honours it. `foreign`: other gateways honour it,
@@ -22,7 +25,10 @@ const OWN = [
   "drop_params",
 ];
 
-/** LiteLLM's fields of a request (docs.litellm.ai/docs/proxy/user_keys and `all_litellm_params` in `litellm/types/utils.py`). */
+/**
+ * LiteLLM's fields of a request (docs.litellm.ai/docs/proxy/user_keys and `all_litellm_params` in
+ * `litellm/types/utils.py`).
+ */
 const FOREIGN = [
   "no-log",
   "guardrail_config",

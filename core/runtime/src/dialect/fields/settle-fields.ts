@@ -4,9 +4,22 @@
  * for every provider; see `field-rules.ts`.
  */
 
-import { GatewayError, type JsonDocument, type JsonObject, type JsonValue, type Operation } from "@sluice/contract";
+import {
+  GatewayError,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+  type Operation,
+} from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { asksNothing, fieldRule, type FieldRule, isToolField, offersTools, takesField } from "@sluice/kit/internals";
+import {
+  asksNothing,
+  fieldRule,
+  type FieldRule,
+  isToolField,
+  offersTools,
+  takesField,
+} from "@sluice/kit/internals";
 import type { ReplyRules } from "../enforced-reply.ts";
 import type { Draft, SettleTerms } from "./draft.ts";
 import { settleToolUse } from "./settle-tools.ts";
@@ -23,18 +36,26 @@ export interface SettledFields {
 
 const INSTRUCTION: JsonObject = {
   role: "system",
-  content: "Answer with one JSON object and nothing else: no words before or after it, and no Markdown fence.",
+  content:
+    "Answer with one JSON object and nothing else: no words before or after it, and no Markdown fence.",
 };
 
 const NOTHING: readonly string[] = Object.freeze([]);
 
-/** Adapts the fields of a request. Throws `unsupported_parameter` for unsupported demands, and names all of them. */
+/**
+ * Adapts the fields of a request. Throws `unsupported_parameter` for unsupported demands, and names
+ * all of them.
+ */
 export function settleFields(document: JsonDocument, terms: SettleTerms): SettledFields {
   const { capabilities, model, operation } = terms;
   const traits = capabilities.traits?.(model);
   const body = document.value;
-  if (traits === undefined && isSettled(body, operation, capabilities.parameters)) return { document, dropped: NOTHING };
-  const abilities = { parameters: traits?.parameters ?? capabilities.parameters, tools: capabilities.tools };
+  if (traits === undefined && isSettled(body, operation, capabilities.parameters))
+    return { document, dropped: NOTHING };
+  const abilities = {
+    parameters: traits?.parameters ?? capabilities.parameters,
+    tools: capabilities.tools,
+  };
   const changes: Record<string, JsonValue | undefined> = {};
   const dropped = new Set<string>();
   const draft: Draft = {
@@ -73,7 +94,11 @@ export function settleFields(document: JsonDocument, terms: SettleTerms): Settle
  * Whether nothing needs adaptation for a model without traits: every field is supported, none is
  * empty, none is about tools.
  */
-function isSettled(body: JsonObject, operation: Operation, parameters: readonly string[] | undefined): boolean {
+function isSettled(
+  body: JsonObject,
+  operation: Operation,
+  parameters: readonly string[] | undefined,
+): boolean {
   for (const name of Object.keys(body)) {
     const rule = fieldRule(operation, name);
     if (rule === undefined) continue;
@@ -84,9 +109,16 @@ function isSettled(body: JsonObject, operation: Operation, parameters: readonly 
 }
 
 /** The field and its companions that are present. */
-export function droppedWith(operation: Operation, name: string, body: JsonObject): readonly string[] {
+export function droppedWith(
+  operation: Operation,
+  name: string,
+  body: JsonObject,
+): readonly string[] {
   const companions = fieldRule(operation, name)?.companions ?? [];
-  return [name, ...companions.filter((companion) => body[companion] !== undefined && body[companion] !== null)];
+  return [
+    name,
+    ...companions.filter((companion) => body[companion] !== undefined && body[companion] !== null),
+  ];
 }
 
 /** Whether a value has no effect at any provider. */
@@ -126,7 +158,8 @@ function settleJsonMode(draft: Draft): boolean {
 
 /** The default of both is 1. */
 function settleSampling(draft: Draft): void {
-  if (typeof draft.value("temperature") !== "number" || typeof draft.value("top_p") !== "number") return;
+  if (typeof draft.value("temperature") !== "number" || typeof draft.value("top_p") !== "number")
+    return;
   const neutral = ["top_p", "temperature"].find((name) => draft.value(name) === 1);
   if (neutral !== undefined) draft.remove(neutral);
 }
@@ -138,7 +171,8 @@ function settleStops(draft: Draft): void {
   const kept = texts.filter((text) => typeof text !== "string" || text.trim() !== "");
   if (kept.length === texts.length) return;
   // An empty stop text has no effect; white space may have one.
-  if (texts.some((text) => typeof text === "string" && text !== "" && text.trim() === "")) draft.list("stop");
+  if (texts.some((text) => typeof text === "string" && text !== "" && text.trim() === ""))
+    draft.list("stop");
   if (kept.length === 0) draft.remove("stop");
   else draft.set("stop", kept);
 }

@@ -1,4 +1,7 @@
-/** The use of tools for a model without a choice among tools, or without a parameter against parallel calls. */
+/**
+ * The use of tools for a model without a choice among tools, or without a parameter against
+ * parallel calls.
+ */
 
 import type { JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -16,7 +19,10 @@ export function settleToolUse(draft: Draft, offersTools: boolean): boolean {
   return settleSerialCalls(draft);
 }
 
-/** Without tools, rules for their use have no effect, and several APIs refuse them. A demand for a call stays. */
+/**
+ * Without tools, rules for their use have no effect, and several APIs refuse them. A demand for a
+ * call stays.
+ */
 function settleNothingOffered(draft: Draft): void {
   for (const name of ["tool_choice", "function_call"]) {
     const choice = draft.value(name);
@@ -60,13 +66,18 @@ function namesOf(choice: JsonValue): ChosenTools | undefined {
   const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
   if (choice.type !== "allowed_tools" || allowed.mode === "required") return undefined;
   return chosen(
-    Members.objectsOf(allowed.tools).map((tool) => String(isObject(tool.function) ? tool.function.name : tool.name)),
+    Members.objectsOf(allowed.tools).map((tool) =>
+      String(isObject(tool.function) ? tool.function.name : tool.name),
+    ),
     false,
   );
 }
 
 function chosen(names: readonly string[], isForced: boolean): ChosenTools {
-  return { isForced, isOf: (definition) => isObject(definition) && names.includes(String(definition.name)) };
+  return {
+    isForced,
+    isOf: (definition) => isObject(definition) && names.includes(String(definition.name)),
+  };
 }
 
 /**
@@ -74,7 +85,12 @@ function chosen(names: readonly string[], isForced: boolean): ChosenTools {
  * field is listed where a call may be lost.
  */
 function settleSerialCalls(draft: Draft): boolean {
-  if (draft.value("parallel_tool_calls") !== false || draft.takes("parallel_tool_calls") || !draft.takes("tools")) return false;
+  if (
+    draft.value("parallel_tool_calls") !== false ||
+    draft.takes("parallel_tool_calls") ||
+    !draft.takes("tools")
+  )
+    return false;
   const tools = draft.value("tools");
   draft.remove("parallel_tool_calls");
   if (tools === undefined) return false;

@@ -1,4 +1,6 @@
-/** Checks whole bodies: every text is checked, edits are written back, the first block is thrown. */
+/**
+ * Checks whole bodies: every text is checked, edits are written back, the first block is thrown.
+ */
 
 import type { TextContext } from "@sluice/contract";
 import type { GuardrailSet } from "../guardrail-set.ts";
@@ -30,7 +32,10 @@ type Spans = Map<BodyText, SetSpan[]>;
  * Checks the texts of a body. Returns the edited ones. Throws `guardrail_violation`, or
  * `plugin_failed` for a guardrail that failed.
  */
-export async function checkTexts(texts: readonly BodyText[], options: BodyOptions): Promise<Map<BodyText, string>> {
+export async function checkTexts(
+  texts: readonly BodyText[],
+  options: BodyOptions,
+): Promise<Map<BodyText, string>> {
   const edits = new Map<BodyText, string>();
   const sets = options.order === "parallel" ? [options.set] : options.set.each();
   for (const set of sets) {
@@ -89,10 +94,17 @@ class BodyCheck {
     // A guardrail of whole texts reads joined texts once, with one separator.
     const set = separator === "" && !isBare ? own : own.bounded();
     if (set.isEmpty) return undefined;
-    const joined = parts === undefined ? undefined : new Joined(parts, separator, (one) => this.#now(one));
+    const joined =
+      parts === undefined ? undefined : new Joined(parts, separator, (one) => this.#now(one));
     const now = joined?.text ?? this.#now(text);
     const place = path.join(".");
-    const context = Object.freeze({ ...this.#options.context, part, place, isPartial: false, offset: 0 });
+    const context = Object.freeze({
+      ...this.#options.context,
+      part,
+      place,
+      isPartial: false,
+      offset: 0,
+    });
     const decide = (verdict: SetVerdict): void => {
       if (joined === undefined) this.#decide(text, now, verdict, set);
       else this.#decideJoined(joined, verdict, set);
@@ -112,16 +124,19 @@ class BodyCheck {
     if (block !== undefined) set.policy.refuse(block, direction);
     const [first] = spans;
     if (first === undefined) return;
-    if (text.isFixed === true) set.policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
+    if (text.isFixed === true)
+      set.policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
     for (const span of spans) this.#edit(text, this.#masked(span, now), set);
   }
 
   /** Only matches across a border count: all others were found in their own texts. */
   #decideJoined(joined: Joined, { spans, block }: SetVerdict, set: GuardrailSet): void {
-    if (block !== undefined && joined.crosses(block.start, block.end)) set.policy.refuse(block, this.#options.context.direction);
+    if (block !== undefined && joined.crosses(block.start, block.end))
+      set.policy.refuse(block, this.#options.context.direction);
     for (const span of spans) {
       if (!joined.crosses(span.start, span.end)) continue;
-      for (const piece of joined.spread(this.#masked(span, joined.text))) this.#edit(piece.part, piece.span, set);
+      for (const piece of joined.spread(this.#masked(span, joined.text)))
+        this.#edit(piece.part, piece.span, set);
     }
   }
 
@@ -136,7 +151,8 @@ class BodyCheck {
     if (span.restore !== true) return span;
     const { vault } = this.#options;
     const original = text.slice(span.start, span.end);
-    const replacement = vault === undefined ? `[${span.replacement}]` : vault.placeholder(span.replacement, original);
+    const replacement =
+      vault === undefined ? `[${span.replacement}]` : vault.placeholder(span.replacement, original);
     return { ...span, replacement };
   }
 }

@@ -3,7 +3,9 @@ import type { JsonObject } from "@sluice/contract";
 import { caseVariant } from "./case-variants.ts";
 import { MEMBERS } from "@sluice/kit/internals";
 
-const tool = (more: JsonObject): JsonObject => ({ tools: [{ type: "function", function: { name: "f", ...more } }] });
+const tool = (more: JsonObject): JsonObject => ({
+  tools: [{ type: "function", function: { name: "f", ...more } }],
+});
 
 describe("a member that differs only by case", () => {
   it.each<[JsonObject, (string | number)[], string]>([
@@ -11,7 +13,11 @@ describe("a member that differs only by case", () => {
     [{ meſſages: [] }, ["me\u017f\u017fages"], "messages"],
     [{ messages: [{ role: "user", CONTENT: "x" }] }, ["messages", 0, "CONTENT"], "content"],
     [{ messages: [{ content: [{ Text: "x" }] }] }, ["messages", 0, "content", 0, "Text"], "text"],
-    [{ contents: [{ parts: [{ inlinedata: {} }] }] }, ["contents", 0, "parts", 0, "inlinedata"], "inlineData"],
+    [
+      { contents: [{ parts: [{ inlinedata: {} }] }] },
+      ["contents", 0, "parts", 0, "inlinedata"],
+      "inlineData",
+    ],
     [{ "top_\u212a": 1 }, ["top_\u212a"], "top_k"],
     [tool({ Parameters: {} }), ["tools", 0, "function", "Parameters"], "parameters"],
   ])("is found: %j", (body, path, known) => {
@@ -23,7 +29,16 @@ describe("a member that differs only by case", () => {
     { metadata: { Model: "x", Messages: [] } },
     tool({ parameters: { type: "object", properties: { Type: {}, Model: {} }, Required: [] } }),
     { messages: [{ content: [{ type: "tool_use", input: { Text: "x" } }] }] },
-    { contents: [{ parts: [{ functionCall: { args: { Role: "x" } } }, { functionResponse: { response: { Parts: 1 } } }] }] },
+    {
+      contents: [
+        {
+          parts: [
+            { functionCall: { args: { Role: "x" } } },
+            { functionResponse: { response: { Parts: 1 } } },
+          ],
+        },
+      ],
+    },
     { response_format: { type: "json_schema", json_schema: { name: "n", schema: { Type: "x" } } } },
     { Novel: 1, "x-Model": 2 },
     { constructor: 1, toString: 2 } as never,
@@ -42,7 +57,10 @@ describe("the names of a place", () => {
   it("are different when they are folded: none refuses another", () => {
     for (const [place, members] of Object.entries(MEMBERS)) {
       const names = Object.keys(members);
-      expect([place, new Set(names.map((name) => name.toLowerCase())).size]).toEqual([place, names.length]);
+      expect([place, new Set(names.map((name) => name.toLowerCase())).size]).toEqual([
+        place,
+        names.length,
+      ]);
     }
   });
 });

@@ -33,12 +33,17 @@ export function caseVariant(body: JsonObject): CaseVariant | undefined {
   return variantIn(body, "body", 0);
 }
 
-function variantIn(value: JsonValue, place: PlaceName, depth: number): { path: (string | number)[]; known: string } | undefined {
+function variantIn(
+  value: JsonValue,
+  place: PlaceName,
+  depth: number,
+): { path: (string | number)[]; known: string } | undefined {
   if (depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item = value[index] as JsonValue;
-      const found = typeof item === "object" && item !== null ? variantIn(item, place, depth + 1) : undefined;
+      const found =
+        typeof item === "object" && item !== null ? variantIn(item, place, depth + 1) : undefined;
       if (found !== undefined) return within(index, found);
     }
     return undefined;

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Guardrail, TextContext } from "@sluice/contract";
-import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
+import {
+  blocking,
+  CONTEXT,
+  instanceOf,
+  masking,
+  guardrailSetOf,
+} from "@sluice/testing/guardrail-instances";
 import { checkInSlices, SLICE } from "./slices.ts";
 import { applySpans } from "@sluice/kit/internals";
 
@@ -12,18 +18,27 @@ const GUARDRAILS: readonly Guardrail[] = [
   masking(/aa/g, 2, "A"),
   blocking(/\bbad\b/, 5),
 ];
-const texts = fc.array(fc.constantFrom("a", "b", "c", "1", "2", " ", "bad", "abc", "1234"), { maxLength: 80 });
+const texts = fc.array(fc.constantFrom("a", "b", "c", "1", "2", " ", "bad", "abc", "1234"), {
+  maxLength: 80,
+});
 
 /** What became of a text: edited, or blocked at a place. */
 async function outcomeOf(text: string, guardrail: Guardrail, size: number): Promise<string> {
   const { set } = guardrailSetOf([instanceOf("g", guardrail)]);
   const check = async (slice: string, context: TextContext) => {
     const { spans, block } = await set.check(slice, context);
-    if (block !== undefined) return { kind: "block", reason: "r", start: block.start!, end: block.end!, spans } as const;
+    if (block !== undefined)
+      return { kind: "block", reason: "r", start: block.start!, end: block.end!, spans } as const;
     return { kind: "edit", spans } as const;
   };
   const { signal } = new AbortController();
-  const verdict = await checkInSlices(text, { context: WHOLE, reach: guardrail.reach, check, signal, size });
+  const verdict = await checkInSlices(text, {
+    context: WHOLE,
+    reach: guardrail.reach,
+    check,
+    signal,
+    size,
+  });
   if (verdict.kind === "block") return `blocked at ${verdict.start} to ${verdict.end}`;
   return verdict.kind === "edit" ? applySpans(text, verdict.spans) : text;
 }
@@ -31,10 +46,17 @@ async function outcomeOf(text: string, guardrail: Guardrail, size: number): Prom
 describe("a text in slices", () => {
   it("is judged as it is at once", async () => {
     await fc.assert(
-      fc.asyncProperty(texts, fc.integer({ min: 1, max: 20 }), fc.constantFrom(...GUARDRAILS), async (words, size, guardrail) => {
-        const text = words.join("");
-        expect(await outcomeOf(text, guardrail, size)).toBe(await outcomeOf(text, guardrail, 1_000));
-      }),
+      fc.asyncProperty(
+        texts,
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom(...GUARDRAILS),
+        async (words, size, guardrail) => {
+          const text = words.join("");
+          expect(await outcomeOf(text, guardrail, size)).toBe(
+            await outcomeOf(text, guardrail, 1_000),
+          );
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
@@ -71,7 +93,10 @@ describe("a check", () => {
   it("has a long text judged in slices, at once where its guardrail works elsewhere", async () => {
     const sizes: number[] = [];
     const guardrail = { ...masking(/(?<!\d)\d{4}(?!\d)/g, 6, "[N]") };
-    const seen: Guardrail = { ...guardrail, check: (text, ...more) => (sizes.push(text.length), guardrail.check(text, ...more)) };
+    const seen: Guardrail = {
+      ...guardrail,
+      check: (text, ...more) => (sizes.push(text.length), guardrail.check(text, ...more)),
+    };
     for (const isSliced of [true, false]) {
       const { set } = guardrailSetOf([{ ...instanceOf("g", seen), isSliced }]);
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
@@ -86,7 +111,9 @@ describe("a check", () => {
     const { set } = guardrailSetOf([{ ...instanceOf("g", masking(/x/g, 3)), isSliced: true }]);
     for (let times = 0; times < 6; times++) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
-      await expect(set.check("x".repeat(100_001), WHOLE)).rejects.toMatchObject({ code: "guardrail_violation" });
+      await expect(set.check("x".repeat(100_001), WHOLE)).rejects.toMatchObject({
+        code: "guardrail_violation",
+      });
     }
     expect((await set.check("x", WHOLE)).spans).toHaveLength(1);
   });
@@ -94,15 +121,20 @@ describe("a check", () => {
   it.each([
     ["fail", { code: "guardrail_violation" }],
     ["skip", { spans: [], block: undefined }],
-  ] as const)("is not asked about what is longer than it may check, with on_error: %s", async (onError, result) => {
-    const { set, outcomes } = guardrailSetOf([instanceOf("g", masking(/x/g, Infinity), { maxText: 100, onError })]);
-    const check = async (): Promise<unknown> => set.check("a".repeat(101), WHOLE);
-    for (let times = 0; times < 10; times++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other.
-      expect(await check().catch((error: unknown) => error)).toMatchObject(result);
-    }
-    expect(outcomes.at(-1)).toMatchObject({ verdict: "error" });
-    // No guardrail's circuit opens for it.
-    expect((await set.check("x", WHOLE)).spans).toHaveLength(1);
-  });
+  ] as const)(
+    "is not asked about what is longer than it may check, with on_error: %s",
+    async (onError, result) => {
+      const { set, outcomes } = guardrailSetOf([
+        instanceOf("g", masking(/x/g, Infinity), { maxText: 100, onError }),
+      ]);
+      const check = async (): Promise<unknown> => set.check("a".repeat(101), WHOLE);
+      for (let times = 0; times < 10; times++) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other.
+        expect(await check().catch((error: unknown) => error)).toMatchObject(result);
+      }
+      expect(outcomes.at(-1)).toMatchObject({ verdict: "error" });
+      // No guardrail's circuit opens for it.
+      expect((await set.check("x", WHOLE)).spans).toHaveLength(1);
+    },
+  );
 });

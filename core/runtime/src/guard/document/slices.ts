@@ -44,14 +44,23 @@ export async function checkInSlices(
       await nextTurn();
       signal.throwIfAborted();
       start = Math.max(0, decided - shown);
-      const about = { ...context, offset: context.offset + start, isPartial: context.isPartial || !isLast };
+      const about = {
+        ...context,
+        offset: context.offset + start,
+        isPartial: context.isPartial || !isLast,
+      };
       // oxlint-disable-next-line no-await-in-loop -- the result for a slice depends on the previous
       // ones.
       verdict = await check(text.slice(start, end), Object.freeze(about));
       shown *= 2;
       // A block in the decided part is false: it lacks the text before it. A valid one may follow
       // it.
-    } while (verdict.kind === "block" && start > 0 && start + (verdict.end ?? Infinity) <= decided && shown <= reach * MAX_SHOWN);
+    } while (
+      verdict.kind === "block" &&
+      start > 0 &&
+      start + (verdict.end ?? Infinity) <= decided &&
+      shown <= reach * MAX_SHOWN
+    );
     let until = limit;
     for (const span of verdict.kind === "allow" ? NONE : (verdict.spans ?? NONE)) {
       const from = start + span.start;
@@ -63,7 +72,8 @@ export async function checkInSlices(
     if (verdict.kind === "block") {
       if (verdict.start === undefined || verdict.end === undefined) return verdict;
       const from = start + verdict.start;
-      if (isLast || from < limit) return { ...verdict, start: from, end: start + verdict.end, spans };
+      if (isLast || from < limit)
+        return { ...verdict, start: from, end: start + verdict.end, spans };
     }
     decided = until;
   }

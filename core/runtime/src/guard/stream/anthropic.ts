@@ -2,11 +2,26 @@
 
 import type { JsonObject, TextPart } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { NOTHING, otherMembers, splitPieces, type StreamDialect, type StreamPiece, writePieces } from "./dialect.ts";
+import {
+  NOTHING,
+  otherMembers,
+  splitPieces,
+  type StreamDialect,
+  type StreamPiece,
+  writePieces,
+} from "./dialect.ts";
 
 /** Members with the text of a channel, or without text. */
 const EVENT_MEMBERS = new Set(["type", "index", "usage"]);
-const BLOCK_MEMBERS = new Set(["type", "id", "text", "thinking", "name", "signature", "encrypted_content"]);
+const BLOCK_MEMBERS = new Set([
+  "type",
+  "id",
+  "text",
+  "thinking",
+  "name",
+  "signature",
+  "encrypted_content",
+]);
 const DELTA_MEMBERS = new Set(["type", "text", "thinking", "partial_json", "signature"]);
 
 /** Anthropic's events: blocks by index (docs.anthropic.com, messages streaming). */
@@ -15,7 +30,9 @@ export const anthropicStream: StreamDialect = {
     const index = String(event.index ?? 0);
     switch (event.type) {
       case "content_block_start":
-        return { pieces: isObject(event.content_block) ? anthropicBlock(event.content_block, index) : [] };
+        return {
+          pieces: isObject(event.content_block) ? anthropicBlock(event.content_block, index) : [],
+        };
       case "content_block_delta":
         return { pieces: isObject(event.delta) ? anthropicDelta(event.delta, index) : [] };
       case "content_block_stop":
@@ -38,7 +55,13 @@ function anthropicBlock(block: JsonObject, index: string): StreamPiece[] {
   const add = (name: string, part: TextPart, isName: boolean): void => {
     const text = block[name];
     if (typeof text !== "string" || text === "") return;
-    pieces.push({ channel: `${index}/${name}`, part, path: ["content_block", name], text, ...(isName ? { isName } : {}) });
+    pieces.push({
+      channel: `${index}/${name}`,
+      part,
+      path: ["content_block", name],
+      text,
+      ...(isName ? { isName } : {}),
+    });
   };
   add("text", "content", false);
   add("thinking", "reasoning", false);
@@ -52,8 +75,23 @@ function anthropicDelta(delta: JsonObject, index: string): StreamPiece[] {
   if (typeof text === "string" && text !== "")
     return [{ channel: `${index}/text`, part: "content", path: ["delta", "text"], text }];
   if (typeof thinking === "string" && thinking !== "")
-    return [{ channel: `${index}/thinking`, part: "reasoning", path: ["delta", "thinking"], text: thinking }];
+    return [
+      {
+        channel: `${index}/thinking`,
+        part: "reasoning",
+        path: ["delta", "thinking"],
+        text: thinking,
+      },
+    ];
   if (typeof json === "string" && json !== "")
-    return [{ channel: `${index}/json`, part: "arguments", path: ["delta", "partial_json"], text: json, isJson: true }];
+    return [
+      {
+        channel: `${index}/json`,
+        part: "arguments",
+        path: ["delta", "partial_json"],
+        text: json,
+        isJson: true,
+      },
+    ];
   return otherMembers(delta, ["delta"], DELTA_MEMBERS);
 }

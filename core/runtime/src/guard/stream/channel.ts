@@ -1,4 +1,6 @@
-/** A channel of a stream: one text in pieces, and the frames that wait until their piece is decided. */
+/**
+ * A channel of a stream: one text in pieces, and the frames that wait until their piece is decided.
+ */
 
 import type { Frame } from "@sluice/contract";
 import { EscapeReader } from "@sluice/kit/internals";
@@ -45,7 +47,9 @@ export class Channel {
     return this.#window.isWaiting;
   }
 
-  /** Adds a piece. Decides the possible part, or leaves it to `decide`. Throws the error of a block. */
+  /**
+   * Adds a piece. Decides the possible part, or leaves it to `decide`. Throws the error of a block.
+   */
   push(frame: Frame, piece: StreamPiece): void | Promise<void> {
     const text = this.#escapes === undefined ? piece.text : this.#escapes.push(piece.text);
     const from = this.#window.length;

@@ -3,7 +3,14 @@
 import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { JsonPath } from "@sluice/kit/internals";
-import { NOTHING, otherMembers, splitPieces, type StreamDialect, type StreamPiece, writePieces } from "./dialect.ts";
+import {
+  NOTHING,
+  otherMembers,
+  splitPieces,
+  type StreamDialect,
+  type StreamPiece,
+  writePieces,
+} from "./dialect.ts";
 
 /** Members with the text of a channel, or without text. */
 const EVENT_MEMBERS = new Set(["type", "id", "index", "delta"]);
@@ -46,14 +53,32 @@ function endsOf(type: unknown, index: string): string | undefined {
   }
 }
 
-function readMessage(message: JsonObject, index: string, base: JsonPath, pieces: StreamPiece[]): void {
+function readMessage(
+  message: JsonObject,
+  index: string,
+  base: JsonPath,
+  pieces: StreamPiece[],
+): void {
   const { content, tool_plan: plan, tool_calls: call } = message;
   if (typeof plan === "string" && plan !== "")
-    pieces.push({ channel: "plan/text", part: "reasoning", path: [...base, "tool_plan"], text: plan });
+    pieces.push({
+      channel: "plan/text",
+      part: "reasoning",
+      path: [...base, "tool_plan"],
+      text: plan,
+    });
   if (isObject(content)) {
     const path = [...base, "content"];
-    add(content.text, { channel: `${index}/text`, part: "content", path: [...path, "text"] }, pieces);
-    add(content.thinking, { channel: `${index}/thinking`, part: "reasoning", path: [...path, "thinking"] }, pieces);
+    add(
+      content.text,
+      { channel: `${index}/text`, part: "content", path: [...path, "text"] },
+      pieces,
+    );
+    add(
+      content.thinking,
+      { channel: `${index}/thinking`, part: "reasoning", path: [...path, "thinking"] },
+      pieces,
+    );
     pieces.push(...otherMembers(content, path, CONTENT_MEMBERS));
   } else pieces.push(...otherMembers({ content: content ?? null }, base, NONE));
   if (isObject(call)) {
@@ -62,8 +87,21 @@ function readMessage(message: JsonObject, index: string, base: JsonPath, pieces:
     if (!isObject(call.function)) return;
     const { name, arguments: args } = call.function;
     const inner = [...path, "function"];
-    add(name, { channel: `call${index}/name`, part: "names", path: [...inner, "name"], isName: true }, pieces);
-    add(args, { channel: `call${index}/json`, part: "arguments", path: [...inner, "arguments"], isJson: true }, pieces);
+    add(
+      name,
+      { channel: `call${index}/name`, part: "names", path: [...inner, "name"], isName: true },
+      pieces,
+    );
+    add(
+      args,
+      {
+        channel: `call${index}/json`,
+        part: "arguments",
+        path: [...inner, "arguments"],
+        isJson: true,
+      },
+      pieces,
+    );
     pieces.push(...otherMembers(call.function, inner, FUNCTION_MEMBERS));
   } else pieces.push(...otherMembers({ tool_calls: call ?? null }, base, NONE));
   pieces.push(...otherMembers(message, base, MESSAGE_MEMBERS));

@@ -13,7 +13,10 @@ export interface StreamPiece {
   readonly text: string;
   /** Whether the text is JSON itself. */
   readonly isJson?: boolean;
-  /** A short text that is checked immediately, together with the channel's text before it, and never held. */
+  /**
+   * A short text that is checked immediately, together with the channel's text before it, and never
+   * held.
+   */
   readonly isName?: boolean;
   /** For a name: the check reads it alone, without the channel's text before it. */
   readonly isWhole?: boolean;
@@ -38,14 +41,19 @@ export interface StreamTexts {
 /** A dialect of streamed replies. */
 export interface StreamDialect {
   read(event: JsonObject): StreamTexts;
-  /** The event with other texts in the places of its pieces. Members that would reveal the old ones are removed. */
+  /**
+   * The event with other texts in the places of its pieces. Members that would reveal the old ones
+   * are removed.
+   */
   write(event: JsonObject, pieces: readonly StreamPiece[], texts: readonly string[]): JsonObject;
   /** The event split into one for each piece, in order. */
   split(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[];
 }
 
 /** An event without texts. */
-export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as readonly StreamPiece[] });
+export const NOTHING: StreamTexts = Object.freeze({
+  pieces: Object.freeze([]) as readonly StreamPiece[],
+});
 
 /**
  * The texts of a member that no dialect sends in pieces: each is checked alone, in its event.
@@ -54,23 +62,45 @@ export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as
 export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
   if (value === undefined || value === null) return [];
   return bodyTexts({ output: value }, "passthrough")
-    .texts.filter(({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)))
+    .texts.filter(
+      ({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)),
+    )
     .map(({ path, part, text, isFixed = false }) => {
       const place = [...base, ...path.slice(1)];
-      return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true, isFixed };
+      return {
+        channel: place.join("."),
+        part,
+        path: place,
+        text,
+        isName: true,
+        isWhole: true,
+        isFixed,
+      };
     });
 }
 
-/** Protocol words and identifiers of a reply are the provider's; a long number may be the model's. */
+/**
+ * Protocol words and identifiers of a reply are the provider's; a long number may be the model's.
+ */
 function isNumber(text: string): boolean {
   return /^-?\d+$/.test(text);
 }
 
 /** The same for the members of an object, except the listed names. */
-export function otherMembers(object: JsonObject, base: JsonPath, known: ReadonlySet<string>): StreamPiece[] {
+export function otherMembers(
+  object: JsonObject,
+  base: JsonPath,
+  known: ReadonlySet<string>,
+): StreamPiece[] {
   const pieces: StreamPiece[] = [];
   for (const [name, value] of Object.entries(object)) {
-    if (known.has(name) || typeof value === "number" || typeof value === "boolean" || value === null) continue;
+    if (
+      known.has(name) ||
+      typeof value === "number" ||
+      typeof value === "boolean" ||
+      value === null
+    )
+      continue;
     // The name is included: a word of the protocol is not a text.
     const rest: JsonObject = { [name]: value };
     pieces.push(...otherPieces(rest, base));
@@ -79,14 +109,22 @@ export function otherMembers(object: JsonObject, base: JsonPath, known: Readonly
 }
 
 /** The event with other texts in the places of its pieces. */
-export function writePieces(event: JsonObject, pieces: readonly StreamPiece[], texts: readonly string[]): JsonObject {
+export function writePieces(
+  event: JsonObject,
+  pieces: readonly StreamPiece[],
+  texts: readonly string[],
+): JsonObject {
   let changed = event;
-  for (const [index, piece] of pieces.entries()) changed = setAt(changed, piece.path, texts[index] ?? "");
+  for (const [index, piece] of pieces.entries())
+    changed = setAt(changed, piece.path, texts[index] ?? "");
   return changed;
 }
 
 /** One event for each piece, with the texts of the other pieces empty. */
-export function splitPieces(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[] {
+export function splitPieces(
+  event: JsonObject,
+  pieces: readonly StreamPiece[],
+): readonly JsonObject[] {
   return pieces.map((piece) =>
     writePieces(
       event,

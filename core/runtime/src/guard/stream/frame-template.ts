@@ -25,7 +25,12 @@ export class FrameTemplate {
   /** The piece of a frame's text; `undefined` when the frame must be parsed. */
   read(raw: string): StreamPiece | undefined {
     const prefix = this.#prefix;
-    if (prefix === undefined || this.#piece === undefined || !raw.startsWith(prefix) || !raw.endsWith(this.#suffix))
+    if (
+      prefix === undefined ||
+      this.#piece === undefined ||
+      !raw.startsWith(prefix) ||
+      !raw.endsWith(this.#suffix)
+    )
       return undefined;
     const end = raw.length - this.#suffix.length;
     if (end <= prefix.length) return undefined;
@@ -47,7 +52,13 @@ export class FrameTemplate {
     try {
       const { pieces, ends } = this.#dialect.read(JSON.parse(prefix + PROBE + suffix));
       const [found] = pieces;
-      if (pieces.length !== 1 || ends !== undefined || found?.text !== PROBE || found.channel !== piece.channel) return;
+      if (
+        pieces.length !== 1 ||
+        ends !== undefined ||
+        found?.text !== PROBE ||
+        found.channel !== piece.channel
+      )
+        return;
     } catch {
       return;
     }

@@ -3,11 +3,31 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { JsonPath } from "@sluice/kit/internals";
-import { otherMembers, otherPieces, splitPieces, type StreamDialect, type StreamPiece, writePieces } from "./dialect.ts";
+import {
+  otherMembers,
+  otherPieces,
+  splitPieces,
+  type StreamDialect,
+  type StreamPiece,
+  writePieces,
+} from "./dialect.ts";
 
 /** Members with the text of a channel, or without text. */
-const EVENT_MEMBERS = new Set(["candidates", "usageMetadata", "modelVersion", "responseId", "createTime"]);
-const CANDIDATE_MEMBERS = new Set(["content", "finishReason", "index", "safetyRatings", "avgLogprobs", "logprobsResult"]);
+const EVENT_MEMBERS = new Set([
+  "candidates",
+  "usageMetadata",
+  "modelVersion",
+  "responseId",
+  "createTime",
+]);
+const CANDIDATE_MEMBERS = new Set([
+  "content",
+  "finishReason",
+  "index",
+  "safetyRatings",
+  "avgLogprobs",
+  "logprobsResult",
+]);
 const PART_MEMBERS = new Set(["text", "thought", "thoughtSignature"]);
 
 /** Candidates by index. A part is a text, a thought, or a whole item. */
@@ -15,14 +35,18 @@ export const geminiStream: StreamDialect = {
   read(event) {
     const pieces = otherMembers(event, [], EVENT_MEMBERS);
     let ends: string | undefined;
-    const candidates = Array.isArray(event.candidates) ? (event.candidates as readonly JsonValue[]) : [];
+    const candidates = Array.isArray(event.candidates)
+      ? (event.candidates as readonly JsonValue[])
+      : [];
     for (const [at, candidate] of candidates.entries()) {
       if (!isObject(candidate)) continue;
       const index = String(candidate.index ?? at);
       const base: JsonPath = ["candidates", at];
-      if (isObject(candidate.content)) readParts(candidate.content, index, [...base, "content"], pieces);
+      if (isObject(candidate.content))
+        readParts(candidate.content, index, [...base, "content"], pieces);
       pieces.push(...otherMembers(candidate, base, CANDIDATE_MEMBERS));
-      if (typeof candidate.finishReason === "string") ends = ends === undefined && candidates.length === 1 ? `${index}/` : "";
+      if (typeof candidate.finishReason === "string")
+        ends = ends === undefined && candidates.length === 1 ? `${index}/` : "";
     }
     return ends === undefined ? { pieces } : { pieces, ends };
   },
@@ -34,7 +58,12 @@ export const geminiStream: StreamDialect = {
   },
 };
 
-function readParts(content: JsonObject, index: string, base: JsonPath, pieces: StreamPiece[]): void {
+function readParts(
+  content: JsonObject,
+  index: string,
+  base: JsonPath,
+  pieces: StreamPiece[],
+): void {
   if (!Array.isArray(content.parts)) return;
   for (const [at, part] of (content.parts as readonly JsonValue[]).entries()) {
     const path = [...base, "parts", at];
@@ -44,8 +73,15 @@ function readParts(content: JsonObject, index: string, base: JsonPath, pieces: S
     }
     if (typeof part.text === "string" && part.text !== "") {
       const isThought = part.thought === true;
-      const [name, said] = isThought ? (["thought", "reasoning"] as const) : (["text", "content"] as const);
-      pieces.push({ channel: `${index}/${name}`, part: said, path: [...path, "text"], text: part.text });
+      const [name, said] = isThought
+        ? (["thought", "reasoning"] as const)
+        : (["text", "content"] as const);
+      pieces.push({
+        channel: `${index}/${name}`,
+        part: said,
+        path: [...path, "text"],
+        text: part.text,
+      });
     }
     pieces.push(...otherMembers(part, path, PART_MEMBERS));
   }

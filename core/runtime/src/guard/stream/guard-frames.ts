@@ -13,13 +13,22 @@ const BATCH = 512;
  */
 const PATIENCE_MS = 20;
 
-/** Checks the frames of a reply. The inner frames are closed with it, after `onFailure` got the reason. */
+/**
+ * Checks the frames of a reply. The inner frames are closed with it, after `onFailure` got the
+ * reason.
+ */
 export function guardFrames(
   frames: AsyncIterable<Frame>,
   options: GuardedStreamOptions,
   onFailure: (error: unknown) => void,
 ): BatchedFrames {
-  return new BatchedFrames(new GuardedBatches(batchesOf(frames), new GuardedStream({ batch: BATCH, ...options }), onFailure));
+  return new BatchedFrames(
+    new GuardedBatches(
+      batchesOf(frames),
+      new GuardedStream({ batch: BATCH, ...options }),
+      onFailure,
+    ),
+  );
 }
 
 /** Checks batches. The frames of one arrival that are decided leave in one batch. */
@@ -69,7 +78,9 @@ class GuardedBatches implements BatchSource {
   async #advance(): Promise<void> {
     const stream = this.#stream;
     this.#pending ??= this.#source.next();
-    const batch = stream.isWaiting ? await this.#patience.orEnd(this.#pending) : await this.#pending;
+    const batch = stream.isWaiting
+      ? await this.#patience.orEnd(this.#pending)
+      : await this.#pending;
     if (batch === LATE) {
       await stream.decide();
       this.#hasBegun ||= stream.hasText;
@@ -90,7 +101,10 @@ class GuardedBatches implements BatchSource {
     }
   }
 
-  /** A reply that has begun continues up to the blocked place. One that has not becomes an error reply with its own status. */
+  /**
+   * A reply that has begun continues up to the blocked place. One that has not becomes an error
+   * reply with its own status.
+   */
   async #fail(error: unknown): Promise<void> {
     this.#onFailure(error);
     this.#failure = { error };

@@ -32,13 +32,20 @@ export class StreamNames {
     const before = piece.isWhole === true ? "" : (this.#before.get(piece.channel) ?? "");
     const text = before + piece.text;
     if (piece.isWhole !== true) this.#before.set(piece.channel, text);
-    const about = { ...context, part: piece.part, place: piece.channel, isPartial: false, offset: 0 };
+    const about = {
+      ...context,
+      part: piece.part,
+      place: piece.channel,
+      isPartial: false,
+      offset: 0,
+    };
     const { spans, block } = await set.for(piece.part).check(text, about);
     if (block !== undefined) policy.refuse(block, direction);
     const [first] = spans;
     // The client already has the earlier text, so it can no longer be edited.
     const isEditable = before === "" && piece.isFixed !== true;
-    if (first !== undefined && !isEditable) policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
+    if (first !== undefined && !isEditable)
+      policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
     for (const span of spans) policy.report(span.guardrail, direction, "edit");
     return applySpans(text, spans);
   }

@@ -40,7 +40,12 @@ export const nativeStream: StreamDialect = {
 function dialectOf(event: JsonObject): StreamDialect | undefined {
   const { type } = event;
   if (Array.isArray(event.choices)) return chatStream;
-  if (Array.isArray(event.candidates) || isObject(event.promptFeedback) || isObject(event.usageMetadata)) return geminiStream;
+  if (
+    Array.isArray(event.candidates) ||
+    isObject(event.promptFeedback) ||
+    isObject(event.usageMetadata)
+  )
+    return geminiStream;
   if (typeof type !== "string") return undefined;
   if (type.startsWith("response.")) return openaiStream;
   if (ANTHROPIC.test(type)) return anthropicStream;

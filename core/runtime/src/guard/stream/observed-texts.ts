@@ -27,7 +27,8 @@ export class ObservedTexts {
 
   add(piece: StreamPiece): void {
     const known = this.#texts.get(piece.channel);
-    if (known === undefined) this.#texts.set(piece.channel, { piece, text: piece.text, isCut: false });
+    if (known === undefined)
+      this.#texts.set(piece.channel, { piece, text: piece.text, isCut: false });
     // Text beyond the bound is not checked, which is reported. An observer changes nothing either
     // way.
     else if (known.text.length < this.#maxHeld) known.text += piece.text;

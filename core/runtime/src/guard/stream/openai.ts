@@ -18,19 +18,30 @@ const RESPONSE_DELTAS: Readonly<Record<string, TextPart>> = {
 };
 
 /** Deltas of texts that are JSON. */
-const JSON_DELTAS = new Set(["response.function_call_arguments.delta", "response.mcp_call_arguments.delta"]);
+const JSON_DELTAS = new Set([
+  "response.function_call_arguments.delta",
+  "response.mcp_call_arguments.delta",
+]);
 
-/** OpenAI's own streams: chunks of chat completions, and the events of responses, whose later events repeat the texts whole. */
+/**
+ * OpenAI's own streams: chunks of chat completions, and the events of responses, whose later events
+ * repeat the texts whole.
+ */
 export const openaiStream: StreamDialect = {
   read(event) {
-    if (typeof event.type !== "string" || !event.type.startsWith("response.")) return chatStream.read(event);
+    if (typeof event.type !== "string" || !event.type.startsWith("response."))
+      return chatStream.read(event);
     const { type, item_id: item, content_index: content, summary_index: summary, delta } = event;
     const channel = `${String(item)}/${String(content ?? summary ?? 0)}/`;
     const part = RESPONSE_DELTAS[type];
     if (part !== undefined && typeof delta === "string")
       return delta === ""
         ? NOTHING
-        : { pieces: [{ channel, part, path: ["delta"], text: delta, isJson: JSON_DELTAS.has(type) }] };
+        : {
+            pieces: [
+              { channel, part, path: ["delta"], text: delta, isJson: JSON_DELTAS.has(type) },
+            ],
+          };
     const pieces = otherPieces(event, []);
     const ends = type.endsWith(".done") && typeof item === "string" ? `${item}/` : undefined;
     return ends === undefined && pieces.length === 0
@@ -44,6 +55,8 @@ export const openaiStream: StreamDialect = {
     return Array.isArray(written.logprobs) ? { ...written, logprobs: [] } : written;
   },
   split(event, pieces) {
-    return typeof event.type === "string" ? splitPieces(event, pieces) : chatStream.split(event, pieces);
+    return typeof event.type === "string"
+      ? splitPieces(event, pieces)
+      : chatStream.split(event, pieces);
   },
 };

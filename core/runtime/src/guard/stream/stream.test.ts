@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Frame, JsonObject } from "@sluice/contract";
-import { blocking, deltaFrame, instanceOf, masking, guardrailSetOf, streamOf } from "@sluice/testing/guardrail-instances";
+import {
+  blocking,
+  deltaFrame,
+  instanceOf,
+  masking,
+  guardrailSetOf,
+  streamOf,
+} from "@sluice/testing/guardrail-instances";
 import { guardFrames } from "./guard-frames.ts";
 import type { GuardedStreamOptions } from "./options.ts";
 import { anthropicStream } from "./anthropic.ts";
@@ -26,7 +33,9 @@ interface Delta {
 }
 
 function deltas(frames: readonly Frame[]): Delta[] {
-  return frames.flatMap((frame) => (frame.chunk().choices as unknown as { delta: Delta }[]).map(({ delta }) => delta));
+  return frames.flatMap((frame) =>
+    (frame.chunk().choices as unknown as { delta: Delta }[]).map(({ delta }) => delta),
+  );
 }
 
 describe("a guarded stream", () => {
@@ -55,12 +64,17 @@ describe("a guarded stream", () => {
   it("keeps the finish and the usage behind what it held", async () => {
     const { set } = guardrailSetOf([instanceOf("m", masking(/bad/g, 30))]);
     const usage = rawFrame('{"choices":[],"usage":{"total_tokens":1}}');
-    const out = await all([deltaFrame({ content: "short" }), deltaFrame({}, { finish_reason: "stop" }), usage], streamOf(set));
+    const out = await all(
+      [deltaFrame({ content: "short" }), deltaFrame({}, { finish_reason: "stop" }), usage],
+      streamOf(set),
+    );
     expect(out.map(({ raw }) => raw?.includes("short"))).toEqual([true, false, false]);
     expect(out.at(-1)).toBe(usage);
     const cited = rawFrame('{"choices":[],"citations":["a"],"usage":{"total_tokens":1}}');
     expect(
-      (await all([deltaFrame({ content: "short" }), cited], streamOf(set))).map(({ raw }) => raw?.includes("short")),
+      (await all([deltaFrame({ content: "short" }), cited], streamOf(set))).map(({ raw }) =>
+        raw?.includes("short"),
+      ),
     ).toEqual([true, false]);
   });
 
@@ -73,7 +87,11 @@ describe("a guarded stream", () => {
     const more = [{ index: 0, function: { arguments: 'd"}' } }];
     const out = deltas(
       await all(
-        [deltaFrame({ tool_calls: calls }), deltaFrame({ tool_calls: more }), deltaFrame({}, { finish_reason: "tool_calls" })],
+        [
+          deltaFrame({ tool_calls: calls }),
+          deltaFrame({ tool_calls: more }),
+          deltaFrame({}, { finish_reason: "tool_calls" }),
+        ],
         streamOf(set),
       ),
     );
@@ -84,19 +102,27 @@ describe("a guarded stream", () => {
         .map((call) => call.function.arguments)
         .join(""),
     ).toBe('{"x":"*"}');
-    expect(pieces.filter(({ index }) => index === 1).map((call) => call.function)).toEqual([{ name: "g", arguments: "{}" }]);
+    expect(pieces.filter(({ index }) => index === 1).map((call) => call.function)).toEqual([
+      { name: "g", arguments: "{}" },
+    ]);
   });
 
   it("drops the probabilities of tokens that it changed", async () => {
     const { set } = guardrailSetOf([instanceOf("m", masking(/bad/g, 3))]);
-    const frame = deltaFrame({ content: "bad" }, { logprobs: { content: [{ token: "bad" }] }, finish_reason: "stop" });
+    const frame = deltaFrame(
+      { content: "bad" },
+      { logprobs: { content: [{ token: "bad" }] }, finish_reason: "stop" },
+    );
     expect(JSON.stringify((await all([frame], streamOf(set)))[0]!.chunk())).not.toContain("bad");
   });
 
   it("refuses a name that is forbidden although it comes in pieces", async () => {
     const { set } = guardrailSetOf([instanceOf("b", blocking(/bad/, 3))]);
-    const name = (text: string): Frame => deltaFrame({ tool_calls: [{ index: 0, function: { name: text, arguments: "" } }] });
-    await expect(all([name("ba"), name("d")], streamOf(set))).rejects.toMatchObject({ code: "guardrail_violation" });
+    const name = (text: string): Frame =>
+      deltaFrame({ tool_calls: [{ index: 0, function: { name: text, arguments: "" } }] });
+    await expect(all([name("ba"), name("d")], streamOf(set))).rejects.toMatchObject({
+      code: "guardrail_violation",
+    });
   });
 
   it("closes the upstream's frames when it blocks", async () => {
@@ -116,10 +142,16 @@ describe("a guarded stream", () => {
 
   it("only reports what observers find, at the end", async () => {
     const { set, outcomes } = guardrailSetOf([instanceOf("b", blocking(/bad/, 3))]);
-    const frames = [deltaFrame({ content: "b" }), deltaFrame({ content: "ad" }), deltaFrame({}, { finish_reason: "stop" })];
+    const frames = [
+      deltaFrame({ content: "b" }),
+      deltaFrame({ content: "ad" }),
+      deltaFrame({}, { finish_reason: "stop" }),
+    ];
     const out = await all(frames, streamOf(set.none(), { observers: set.asObservers() }));
     expect(out).toEqual(frames);
-    expect(outcomes).toEqual([{ guardrail: "b", direction: "output", verdict: "block", mode: "observe" }]);
+    expect(outcomes).toEqual([
+      { guardrail: "b", direction: "output", verdict: "block", mode: "observe" },
+    ]);
   });
 
   it("tells that observers did not see all of a text, in the log and as a failure of theirs", async () => {
@@ -127,14 +159,18 @@ describe("a guarded stream", () => {
     const frames = ["bad", "x".repeat(20), "more"].map((content) => deltaFrame({ content }));
     const options = streamOf(set.none(), { observers: set.asObservers(), maxHeld: 10 });
     expect(await all(frames, options)).toEqual(frames);
-    expect(outcomes.map(({ verdict, mode }) => `${mode} ${verdict}`)).toEqual(["observe error", "observe edit"]);
+    expect(outcomes.map(({ verdict, mode }) => `${mode} ${verdict}`)).toEqual([
+      "observe error",
+      "observe edit",
+    ]);
     expect(lines).toMatchObject([{ level: "warn", fields: { guardrail: "m", max_held: 10 } }]);
   });
 
   it("reads Anthropic's events by their blocks", async () => {
     const { set } = guardrailSetOf([instanceOf("m", masking(/bad/g, 3))]);
     const event = (value: JsonObject): Frame => rawFrame(JSON.stringify(value));
-    const delta = (index: number, of: JsonObject): Frame => event({ type: "content_block_delta", index, delta: of });
+    const delta = (index: number, of: JsonObject): Frame =>
+      event({ type: "content_block_delta", index, delta: of });
     const frames = [
       delta(0, { type: "text_delta", text: "so b" }),
       delta(0, { type: "text_delta", text: "ad" }),
@@ -145,7 +181,9 @@ describe("a guarded stream", () => {
       event({ type: "message_stop" }),
     ];
     const out = await all(frames, streamOf(set, { dialect: anthropicStream, frameOf: chunkFrame }));
-    const said = out.map((frame) => frame.chunk().delta as { text?: string; partial_json?: string } | undefined);
+    const said = out.map(
+      (frame) => frame.chunk().delta as { text?: string; partial_json?: string } | undefined,
+    );
     expect(said.map((one) => one?.text ?? "").join("")).toBe("so *");
     expect(said.map((one) => one?.partial_json ?? "").join("")).toBe('{"a":"*"}');
   });
@@ -153,11 +191,16 @@ describe("a guarded stream", () => {
 
 describe("a stream that is slow", () => {
   /** Frames that come when the test says so. */
-  function paced(): { readonly frames: AsyncIterable<Frame>; send(frame: Frame): void; readonly isClosed: () => boolean } {
+  function paced(): {
+    readonly frames: AsyncIterable<Frame>;
+    send(frame: Frame): void;
+    readonly isClosed: () => boolean;
+  } {
     const waiting: PromiseWithResolvers<IteratorResult<Frame>>[] = [];
     let at = 0;
     let isClosed = false;
-    const place = (index: number): PromiseWithResolvers<IteratorResult<Frame>> => (waiting[index] ??= Promise.withResolvers());
+    const place = (index: number): PromiseWithResolvers<IteratorResult<Frame>> =>
+      (waiting[index] ??= Promise.withResolvers());
     let asked = 0;
     return {
       frames: {
@@ -165,7 +208,8 @@ describe("a stream that is slow", () => {
           next: () => place(asked++).promise,
           return() {
             isClosed = true;
-            for (let index = at; index < asked; index++) place(index).resolve({ done: true, value: undefined });
+            for (let index = at; index < asked; index++)
+              place(index).resolve({ done: true, value: undefined });
             return Promise.resolve({ done: true as const, value: undefined });
           },
         }),
@@ -202,10 +246,13 @@ describe("a stream that is slow", () => {
     const frames = from(pieces.map((content) => deltaFrame({ content })));
     const texts: (string | undefined)[] = [];
     const read = async (): Promise<void> => {
-      for await (const frame of guardFrames(frames, streamOf(set), () => undefined)) texts.push(deltas([frame])[0]?.content);
+      for await (const frame of guardFrames(frames, streamOf(set), () => undefined))
+        texts.push(deltas([frame])[0]?.content);
     };
     await expect(read()).rejects.toMatchObject({ code: "guardrail_violation" });
-    expect(texts.join("")).toBe("A harmless beginning, and then something forbidden.".slice(0, texts.length * 8));
+    expect(texts.join("")).toBe(
+      "A harmless beginning, and then something forbidden.".slice(0, texts.length * 8),
+    );
     expect(texts.length).toBe(5);
   });
 

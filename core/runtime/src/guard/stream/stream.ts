@@ -93,7 +93,9 @@ export class GuardedStream {
     const { pieces, ends } = read;
     const texts = pieces.filter(isText);
     const hasNames = texts.length < pieces.length;
-    const whole = hasNames ? await (this.#names ??= new StreamNames(this.#options)).check(frame, pieces) : frame;
+    const whole = hasNames
+      ? await (this.#names ??= new StreamNames(this.#options)).check(frame, pieces)
+      : frame;
     const [first] = texts;
     if (texts.length > 1) {
       for (const event of dialect.split(whole.chunk(), texts)) {
@@ -120,7 +122,9 @@ export class GuardedStream {
       throw error;
     }
     if (channel.isWaiting && !wasWaiting) this.#waiting.push(channel);
-    return checking === undefined ? this.#release(channel) : checking.finally(() => this.#release(channel));
+    return checking === undefined
+      ? this.#release(channel)
+      : checking.finally(() => this.#release(channel));
   }
 
   #channel(piece: StreamPiece): Channel {

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EditSpan, GuardrailInstance } from "@sluice/contract";
-import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
+import {
+  blocking,
+  CONTEXT,
+  instanceOf,
+  masking,
+  guardrailSetOf,
+} from "@sluice/testing/guardrail-instances";
 import { applySpans } from "@sluice/kit/internals";
 import { TextWindow } from "./window.ts";
 
@@ -24,9 +30,12 @@ function withBound(instance: GuardrailInstance): GuardrailInstance {
   return { ...instance, guardrail: masking(/\bab{1,9}c\b/gu, 13) };
 }
 
-const texts = fc.array(fc.constantFrom("a", "b", "c", "1", "2", " ", "d", "\u{1F600}", "é", "bad", "abc", "1234"), {
-  maxLength: 60,
-});
+const texts = fc.array(
+  fc.constantFrom("a", "b", "c", "1", "2", " ", "d", "\u{1F600}", "é", "bad", "abc", "1234"),
+  {
+    maxLength: 60,
+  },
+);
 const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
 
 const choices = fc.integer({ min: 0, max: GUARDRAILS.length - 1 });
@@ -43,8 +52,19 @@ async function run(
   batch = 0,
 ): Promise<Outcome> {
   const { set } = guardrailSetOf(instances);
-  const context = { ...CONTEXT, part: "content", place: "0/content", isPartial: true, offset: 0 } as const;
-  const window = new TextWindow({ set, reach: isHeld ? Infinity : set.reach, maxHeld: 100_000, context });
+  const context = {
+    ...CONTEXT,
+    part: "content",
+    place: "0/content",
+    isPartial: true,
+    offset: 0,
+  } as const;
+  const window = new TextWindow({
+    set,
+    reach: isHeld ? Infinity : set.reach,
+    maxHeld: 100_000,
+    context,
+  });
   window.batch = batch;
   const whole = pieces.join("");
   const spans: EditSpan[] = [];
@@ -63,7 +83,8 @@ async function run(
     (error: { readonly code: string }) => error.code,
   );
   spans.push(...window.takeSpans());
-  if (code === undefined && window.released !== whole.length) throw new Error("a text was left undecided");
+  if (code === undefined && window.released !== whole.length)
+    throw new Error("a text was left undecided");
   return { text: applySpans(whole.slice(0, window.released), spans), code };
 }
 
@@ -80,24 +101,44 @@ function cut(text: string, sizes: readonly number[]): string[] {
 describe("a window over a text in pieces", () => {
   it(`says of ${RUNS} random texts, cut anywhere, what is said of the whole`, async () => {
     await fc.assert(
-      fc.asyncProperty(texts, cuts, choices, fc.constantFrom(0, 5, 40), async (words, sizes, chosen, batch) => {
-        const pieces = cut(words.join(""), sizes);
-        const instances = GUARDRAILS[chosen]!;
-        const [window, hold] = [await run(instances, pieces, false, batch), await run(instances, pieces, true)];
-        expect(window.code).toBe(hold.code);
-        // Of what is blocked nothing is released that the offence is a part of.
-        const allowed = hold.code === undefined ? hold.text : words.join("").slice(0, words.join("").search(/\bbad\b/));
-        expect(hold.code === undefined ? window.text : allowed.replaceAll("a1", "*")).toBe(
-          hold.code === undefined ? hold.text : window.text + allowed.replaceAll("a1", "*").slice(window.text.length),
-        );
-      }),
+      fc.asyncProperty(
+        texts,
+        cuts,
+        choices,
+        fc.constantFrom(0, 5, 40),
+        async (words, sizes, chosen, batch) => {
+          const pieces = cut(words.join(""), sizes);
+          const instances = GUARDRAILS[chosen]!;
+          const [window, hold] = [
+            await run(instances, pieces, false, batch),
+            await run(instances, pieces, true),
+          ];
+          expect(window.code).toBe(hold.code);
+          // Of what is blocked nothing is released that the offence is a part of.
+          const allowed =
+            hold.code === undefined
+              ? hold.text
+              : words.join("").slice(0, words.join("").search(/\bbad\b/));
+          expect(hold.code === undefined ? window.text : allowed.replaceAll("a1", "*")).toBe(
+            hold.code === undefined
+              ? hold.text
+              : window.text + allowed.replaceAll("a1", "*").slice(window.text.length),
+          );
+        },
+      ),
       { numRuns: RUNS },
     );
   });
 
   it("holds back the reach and no more", async () => {
     const { set } = guardrailSetOf([instanceOf("n", masking(/1234/g, 4))]);
-    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const context = {
+      ...CONTEXT,
+      part: "content",
+      place: "p",
+      isPartial: true,
+      offset: 0,
+    } as const;
     const window = new TextWindow({ set, reach: 4, maxHeld: 100, context });
     await window.push("abcdefgh");
     expect(window.released).toBe(4);
@@ -107,7 +148,13 @@ describe("a window over a text in pieces", () => {
     let judged = 0;
     const counting = { reach: 4, check: () => ({ kind: "allow", judged: ++judged }) as const };
     const { set } = guardrailSetOf([instanceOf("n", counting)]);
-    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const context = {
+      ...CONTEXT,
+      part: "content",
+      place: "p",
+      isPartial: true,
+      offset: 0,
+    } as const;
     const window = new TextWindow({ set, reach: 4, maxHeld: 100, context });
     await window.push("abcdefgh");
     window.batch = 10;
@@ -120,22 +167,39 @@ describe("a window over a text in pieces", () => {
   });
 
   it("has what stands before an offence decided, however much came at once", async () => {
-    const { set } = guardrailSetOf([instanceOf("n", blocking(/bad/, 3)), instanceOf("m", masking(/me/g, 2))]);
-    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const { set } = guardrailSetOf([
+      instanceOf("n", blocking(/bad/, 3)),
+      instanceOf("m", masking(/me/g, 2)),
+    ]);
+    const context = {
+      ...CONTEXT,
+      part: "content",
+      place: "p",
+      isPartial: true,
+      offset: 0,
+    } as const;
     const window = new TextWindow({ set, reach: 3, maxHeld: 100, context });
     const push = async (text: string): Promise<void> => window.push(text);
     await push("abcdef");
     expect(window.released).toBe(3);
     window.batch = 50;
     await push("gh me bad ijkl");
-    await expect(async () => window.decide()).rejects.toMatchObject({ code: "guardrail_violation" });
+    await expect(async () => window.decide()).rejects.toMatchObject({
+      code: "guardrail_violation",
+    });
     expect(window.released).toBe("abcdefgh me ".length);
     expect(window.takeSpans()).toMatchObject([{ start: 9, end: 11 }]);
   });
 
   it("ends a reply that would have to be held beyond the bound", () => {
     const { set } = guardrailSetOf([instanceOf("n", masking(/x/g, 4))]);
-    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const context = {
+      ...CONTEXT,
+      part: "content",
+      place: "p",
+      isPartial: true,
+      offset: 0,
+    } as const;
     const window = new TextWindow({ set, reach: Infinity, maxHeld: 10, context });
     expect(() => window.push("12345678901")).toThrow(/longer than the 10 characters/);
   });

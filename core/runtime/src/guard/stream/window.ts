@@ -1,4 +1,7 @@
-/** A window over a text that arrives in pieces: the part that can no longer change is released, with its edits. */
+/**
+ * A window over a text that arrives in pieces: the part that can no longer change is released, with
+ * its edits.
+ */
 
 import { GatewayError, type TextContext } from "@sluice/contract";
 import type { GuardrailSet } from "../guardrail-set.ts";
@@ -7,7 +10,9 @@ import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 /** Options of a window. */
 export interface WindowOptions {
   readonly set: GuardrailSet;
-  /** Maximum characters of a match with its surroundings; `Infinity` holds everything to the end. */
+  /**
+   * Maximum characters of a match with its surroundings; `Infinity` holds everything to the end.
+   */
   readonly reach: number;
   /** Maximum characters that may wait. */
   readonly maxHeld: number;
@@ -68,7 +73,8 @@ export class TextWindow {
   push(text: string): void | Promise<void> {
     this.#text += text;
     const { reach, maxHeld } = this.#options;
-    if (this.length - this.#released > maxHeld + (Number.isFinite(reach) ? reach : 0)) throw tooLong(maxHeld);
+    if (this.length - this.#released > maxHeld + (Number.isFinite(reach) ? reach : 0))
+      throw tooLong(maxHeld);
     if (this.length - reach <= this.#released) return undefined;
     this.isWaiting = this.length - this.#judgedTo < this.batch;
     return this.isWaiting ? undefined : this.#decideAll(false);
@@ -123,7 +129,11 @@ export class TextWindow {
       // A released part was allowed with all of its surroundings, so a block there is impossible.
       set.policy.refuse(block, context.direction);
     }
-    if (!isLast && released === limit && isHighSurrogate(this.#text.charCodeAt(released - this.#start - 1))) {
+    if (
+      !isLast &&
+      released === limit &&
+      isHighSurrogate(this.#text.charCodeAt(released - this.#start - 1))
+    ) {
       released = Math.max(this.#released, released - 1);
     }
     this.#released = released;

@@ -20,6 +20,7 @@ export function splitVectors(reply: Uint8Array): Vectors | undefined {
   const { skeleton, data } = readSkeletonReply(reply, "embedding");
   const { values } = skeleton;
   const isQuoted = values[0]?.[0] === QUOTE;
-  if (values.length !== data.length || values.some((value) => (value[0] === QUOTE) !== isQuoted)) return undefined;
+  if (values.length !== data.length || values.some((value) => (value[0] === QUOTE) !== isQuoted))
+    return undefined;
   return { format: isQuoted ? "base64" : "float", texts: values };
 }

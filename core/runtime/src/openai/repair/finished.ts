@@ -12,7 +12,10 @@ export function isFinished(lastContent: Frame | undefined, usage: Usage | undefi
   try {
     const { choices } = lastContent.chunk();
     return (
-      Array.isArray(choices) && choices.some((choice: unknown) => isObject(choice) && typeof choice.finish_reason === "string")
+      Array.isArray(choices) &&
+      choices.some(
+        (choice: unknown) => isObject(choice) && typeof choice.finish_reason === "string",
+      )
     );
   } catch {
     return false;

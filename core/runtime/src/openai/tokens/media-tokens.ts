@@ -1,4 +1,7 @@
-/** Tokens of content other than text: images by the reference API's documentation, sounds and files by their size. */
+/**
+ * Tokens of content other than text: images by the reference API's documentation, sounds and files
+ * by their size.
+ */
 
 import type { JsonObject, JsonValue, TokenCount } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -20,12 +23,16 @@ const TEXT_BYTES_PER_TOKEN = 4;
 /** Estimate: a document page has 50 KB and a thousand tokens. */
 const DOCUMENT_BYTES_PER_TOKEN = 50;
 
-/** The tokens of an image: 85, and in high detail 170 for each tile after fitting into 2048 × 2048 with a short side of 768. */
+/**
+ * The tokens of an image: 85, and in high detail 170 for each tile after fitting into 2048 × 2048
+ * with a short side of 768.
+ */
 export function imageTokens(size: ImageSize, detail: string | undefined): number {
   if (detail === "low") return LOW_DETAIL;
   const fit = Math.min(1, LONG_SIDE / Math.max(size.width, size.height));
   const shrink = Math.min(1, SHORT_SIDE / (Math.min(size.width, size.height) * fit));
-  const tiles = (side: number): number => Math.max(1, Math.ceil(Math.round(side * fit * shrink) / TILE_SIDE));
+  const tiles = (side: number): number =>
+    Math.max(1, Math.ceil(Math.round(side * fit * shrink) / TILE_SIDE));
   return LOW_DETAIL + TILE * tiles(size.width) * tiles(size.height);
 }
 
@@ -40,7 +47,9 @@ export function mediaTokens(block: JsonObject): TokenCount {
     case "input_audio":
       return audioBlock(block.input_audio);
     default:
-      return fileBlock(isObject(block.file) ? block.file : isObject(block.document) ? block.document : block);
+      return fileBlock(
+        isObject(block.file) ? block.file : isObject(block.document) ? block.document : block,
+      );
   }
 }
 
@@ -49,21 +58,34 @@ function imageBlock(value: JsonValue | undefined): TokenCount {
   const detail = typeof image.detail === "string" ? image.detail : undefined;
   if (detail === "low") return { tokens: LOW_DETAIL, exact: true };
   const size = typeof image.url === "string" ? imageSizeOf(image.url) : undefined;
-  return size === undefined ? { tokens: UNKNOWN_HIGH, exact: false } : { tokens: imageTokens(size, detail), exact: true };
+  return size === undefined
+    ? { tokens: UNKNOWN_HIGH, exact: false }
+    : { tokens: imageTokens(size, detail), exact: true };
 }
 
 function audioBlock(value: JsonValue | undefined): TokenCount {
   const audio = isObject(value) ? value : {};
   const perSecond = audio.format === "wav" ? WAV_BYTES_PER_SECOND : MP3_BYTES_PER_SECOND;
-  return { tokens: Math.ceil((base64Bytes(audio.data) / perSecond) * AUDIO_TOKENS_PER_SECOND), exact: false };
+  return {
+    tokens: Math.ceil((base64Bytes(audio.data) / perSecond) * AUDIO_TOKENS_PER_SECOND),
+    exact: false,
+  };
 }
 
 function fileBlock(file: JsonObject): TokenCount {
   const source = isObject(file.source) ? file.source : file;
   const data = source.file_data ?? source.data ?? source.url;
-  const type = typeof source.media_type === "string" ? source.media_type : typeof data === "string" ? data.slice(0, 64) : "";
+  const type =
+    typeof source.media_type === "string"
+      ? source.media_type
+      : typeof data === "string"
+        ? data.slice(0, 64)
+        : "";
   const perToken = /(?:^|data:)text\//.test(type) ? TEXT_BYTES_PER_TOKEN : DOCUMENT_BYTES_PER_TOKEN;
-  const bytes = source.type === "text" && typeof data === "string" ? Buffer.byteLength(data) : base64Bytes(data);
+  const bytes =
+    source.type === "text" && typeof data === "string"
+      ? Buffer.byteLength(data)
+      : base64Bytes(data);
   return { tokens: Math.ceil(bytes / perToken), exact: false };
 }
 

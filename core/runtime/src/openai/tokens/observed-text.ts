@@ -8,7 +8,10 @@
 import type { Frame, JsonObject } from "@sluice/contract";
 import { replyTexts } from "./reply-texts.ts";
 
-/** Characters of events after which the gathered text is copied out, so that the events can be released. */
+/**
+ * Characters of events after which the gathered text is copied out, so that the events can be
+ * released.
+ */
 const FOLD_CHARACTERS = 16_384;
 /**
  * A text up to this length, about 8,000 tokens, is kept whole. Of a longer one every second,
@@ -20,9 +23,17 @@ const MAX_CHARACTERS = 32_768;
 const MAX_PIECE_CHARACTERS = 16_384;
 
 /** Starts of a delta's text in an event. Inside a string the quotes would have backslashes. */
-const STARTS = ['"content":"', '"arguments":"', '"reasoning_content":"', '"content": "', '"arguments": "'];
+const STARTS = [
+  '"content":"',
+  '"arguments":"',
+  '"reasoning_content":"',
+  '"content": "',
+  '"arguments": "',
+];
 
-/** The maximum characters by which the offset of a text may be smaller than in the previous frame. */
+/**
+ * The maximum characters by which the offset of a text may be smaller than in the previous frame.
+ */
 const LEEWAY = 8;
 
 /** Gathers the text of a stream's content frames. */
@@ -40,7 +51,10 @@ export class ObservedText {
   /** Characters of the whole text. */
   #characters = 0;
   #start: string;
-  /** The offset of the text in the last frame. Events of a stream begin alike, so the search begins there. */
+  /**
+   * The offset of the text in the last frame. Events of a stream begin alike, so the search begins
+   * there.
+   */
   #place = 0;
   readonly #starts: readonly string[];
   readonly #read: (chunk: JsonObject) => readonly string[];
@@ -122,7 +136,10 @@ export class ObservedText {
 
   #keep(text: string): void {
     // A slice of a long text would keep all of it in memory.
-    const piece = text.length <= MAX_PIECE_CHARACTERS ? text : structuredClone(text.slice(0, MAX_PIECE_CHARACTERS));
+    const piece =
+      text.length <= MAX_PIECE_CHARACTERS
+        ? text
+        : structuredClone(text.slice(0, MAX_PIECE_CHARACTERS));
     this.#pieces.push(piece);
     this.#kept += piece.length;
     while (this.#kept > MAX_CHARACTERS) {

@@ -21,7 +21,8 @@ const WEATHER = {
 };
 const PNG_1024 = `data:image/png;base64,${Buffer.from("89504e470d0a1a0a0000000d494844520000040000000400", "hex").toString("base64")}`;
 
-const user = (content: unknown): JsonObject => ({ messages: [{ role: "user", content }] }) as JsonObject;
+const user = (content: unknown): JsonObject =>
+  ({ messages: [{ role: "user", content }] }) as JsonObject;
 
 describe("the parts of a chat prompt", () => {
   it("are role and content, three tokens a message, one a name and three for the reply", () => {
@@ -38,18 +39,31 @@ describe("the parts of a chat prompt", () => {
 
   it("hold the calls of an assistant, and what a tool answered", () => {
     const messages = [
-      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
       { role: "tool", tool_call_id: "c", content: "42" },
     ];
-    expect(promptParts({ messages })).toMatchObject({ texts: ["assistant", "f", "{}", "tool", "42"], overhead: 3 + 3 + 3 + 3 });
+    expect(promptParts({ messages })).toMatchObject({
+      texts: ["assistant", "f", "{}", "tool", "42"],
+      overhead: 3 + 3 + 3 + 3,
+    });
   });
 
   it("hold the tools as types, and count them into a system message that is there", () => {
     const tools = [{ type: "function", function: WEATHER }];
     const alone = promptParts({ messages: [{ role: "user", content: "Hi" }], tools });
-    expect(alone).toMatchObject({ texts: ["user", "Hi", toolNamespace([WEATHER])], overhead: 3 + 3 + 9 });
+    expect(alone).toMatchObject({
+      texts: ["user", "Hi", toolNamespace([WEATHER])],
+      overhead: 3 + 3 + 9,
+    });
     const led = promptParts({ messages: [{ role: "system", content: "Be brief." }], tools });
-    expect(led).toMatchObject({ texts: ["system", "Be brief.\n", toolNamespace([WEATHER])], overhead: 3 + 3 + 9 - 4 });
+    expect(led).toMatchObject({
+      texts: ["system", "Be brief.\n", toolNamespace([WEATHER])],
+      overhead: 3 + 3 + 9 - 4,
+    });
   });
 
   it.each([
@@ -58,7 +72,10 @@ describe("the parts of a chat prompt", () => {
     [{ tool_choice: { type: "function", function: { name: "f" } } }, ["f"], 7],
     [{ function_call: { name: "f" } }, ["f"], 4],
   ])("hold a choice of tools: %j", (chosen, texts, overhead) => {
-    expect(promptParts({ messages: [], ...chosen })).toMatchObject({ texts, overhead: 3 + overhead });
+    expect(promptParts({ messages: [], ...chosen })).toMatchObject({
+      texts,
+      overhead: 3 + overhead,
+    });
   });
 
   it.each([
@@ -73,16 +90,38 @@ describe("the parts of a chat prompt", () => {
 
   it("hold sounds and files by their size, as an estimate", () => {
     const data = Buffer.alloc(48_000).toString("base64");
-    const audio = promptParts(user([{ type: "input_audio", input_audio: { data, format: "wav" } }]));
+    const audio = promptParts(
+      user([{ type: "input_audio", input_audio: { data, format: "wav" } }]),
+    );
     expect(audio).toMatchObject({ overhead: 6 + 10, exact: false });
     const file_data = `data:text/plain;base64,${Buffer.alloc(400).toString("base64")}`;
-    expect(promptParts(user([{ type: "file", file: { file_data } }]))).toMatchObject({ overhead: 6 + 101, exact: false });
-    expect(promptParts(user([{ type: "file", file: { file_id: "file-1" } }]))).toMatchObject({ overhead: 6, exact: false });
+    expect(promptParts(user([{ type: "file", file: { file_data } }]))).toMatchObject({
+      overhead: 6 + 101,
+      exact: false,
+    });
+    expect(promptParts(user([{ type: "file", file: { file_id: "file-1" } }]))).toMatchObject({
+      overhead: 6,
+      exact: false,
+    });
   });
 
   it("survive whatever else a body may hold", () => {
-    const odd = { messages: [null, 1, "x", {}, { role: 1, content: [null, 1, "t", { type: "text" }], tool_calls: [null, {}] }] };
-    expect(promptParts({ ...odd, tools: [null, {}, { function: { name: 1, parameters: 1 } }], tool_choice: {} })).toBeDefined();
+    const odd = {
+      messages: [
+        null,
+        1,
+        "x",
+        {},
+        { role: 1, content: [null, 1, "t", { type: "text" }], tool_calls: [null, {}] },
+      ],
+    };
+    expect(
+      promptParts({
+        ...odd,
+        tools: [null, {}, { function: { name: 1, parameters: 1 } }],
+        tool_choice: {},
+      }),
+    ).toBeDefined();
   });
 });
 
@@ -133,7 +172,8 @@ describe("the namespace of functions", () => {
 
   it("ends, however deep a schema is", () => {
     let schema: JsonObject = { type: "string" };
-    for (let depth = 0; depth < 5_000; depth++) schema = { type: "object", properties: { a: schema } };
+    for (let depth = 0; depth < 5_000; depth++)
+      schema = { type: "object", properties: { a: schema } };
     expect(toolNamespace([{ name: "deep", parameters: schema }]).length).toBeLessThan(1_000);
   });
 });

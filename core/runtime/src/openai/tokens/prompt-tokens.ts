@@ -4,7 +4,13 @@
  * hmarr.com/blog/counting-openai-tokens (functions).
  */
 
-import type { CountOptions, JsonObject, JsonValue, TokenCount, TokenCounter } from "@sluice/contract";
+import type {
+  CountOptions,
+  JsonObject,
+  JsonValue,
+  TokenCount,
+  TokenCounter,
+} from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { mediaTokens } from "./media-tokens.ts";
 import { toolNamespace } from "../repair/tool-namespace.ts";
@@ -33,7 +39,11 @@ export interface PromptParts {
 }
 
 /** Counts the prompt of a chat request, or the input of an embeddings request. Never rejects. */
-export async function countPrompt(body: JsonObject, counter: TokenCounter, options?: CountOptions): Promise<TokenCount> {
+export async function countPrompt(
+  body: JsonObject,
+  counter: TokenCounter,
+  options?: CountOptions,
+): Promise<TokenCount> {
   const { texts, overhead, exact } = promptParts(body);
   const counted = await counter.count(texts, options);
   return { tokens: counted.tokens + overhead, exact: counted.exact && exact };
@@ -98,7 +108,8 @@ function framed(message: JsonObject, ending: string, parts: Parts): void {
   }
   called(message.function_call, parts);
   if (!Array.isArray(message.tool_calls)) return;
-  for (const one of message.tool_calls as readonly JsonValue[]) if (isObject(one)) called(one.function, parts);
+  for (const one of message.tool_calls as readonly JsonValue[])
+    if (isObject(one)) called(one.function, parts);
 }
 
 function called(call: JsonValue | undefined, parts: Parts): void {
@@ -113,7 +124,8 @@ function content(value: JsonValue | undefined, ending: string, parts: Parts): vo
   if (!Array.isArray(value)) return;
   for (const block of value) {
     if (!isObject(block)) parts.text(block);
-    else if (block.type === "text" || block.type === "refusal") parts.text(block.text ?? block.refusal);
+    else if (block.type === "text" || block.type === "refusal")
+      parts.text(block.text ?? block.refusal);
     else parts.add(mediaTokens(block));
   }
 }
@@ -124,7 +136,9 @@ function definitions(body: JsonObject): readonly JsonObject[] {
   if (body.tools === undefined && body.functions === undefined) return NO_DEFINITIONS;
   const tools = Array.isArray(body.tools) ? body.tools : [];
   const legacy = Array.isArray(body.functions) ? body.functions : [];
-  return [...tools.map((tool) => (isObject(tool) ? tool.function : undefined)), ...legacy].filter(isObject);
+  return [...tools.map((tool) => (isObject(tool) ? tool.function : undefined)), ...legacy].filter(
+    isObject,
+  );
 }
 
 function choice(body: JsonObject, parts: Parts): void {

@@ -14,7 +14,11 @@ export function replyTexts(value: JsonObject): string[] {
   const choices = Array.isArray(value.choices) ? value.choices : [];
   return choices.flatMap((choice) => {
     if (!isObject(choice)) return [];
-    const said = isObject(choice.message) ? choice.message : isObject(choice.delta) ? choice.delta : {};
+    const said = isObject(choice.message)
+      ? choice.message
+      : isObject(choice.delta)
+        ? choice.delta
+        : {};
     const calls = Array.isArray(said.tool_calls) ? said.tool_calls : [];
     return [
       ...SPOKEN.map((name) => said[name]),

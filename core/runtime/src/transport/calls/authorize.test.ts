@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from "vitest";
 import { GatewayError, type HttpCall, type Provider } from "@sluice/contract";
 import { authorize } from "./authorize.ts";
 
-const CALL: HttpCall = { kind: "http", method: "POST", url: "https://acme.test/v1", headers: {}, body: "{}" };
+const CALL: HttpCall = {
+  kind: "http",
+  method: "POST",
+  url: "https://acme.test/v1",
+  headers: {},
+  body: "{}",
+};
 
 function provider(complete: Provider["authorize"]): Provider {
   return (complete === undefined ? {} : { authorize: complete }) as Provider;
@@ -54,7 +60,9 @@ describe("a call's last touch", () => {
       await expect(left).rejects.toBe(reason);
       const late = Promise.allSettled([authorize(never, CALL, new AbortController().signal)]);
       await vi.advanceTimersByTimeAsync(10_000);
-      expect(await late).toMatchObject([{ status: "rejected", reason: { code: "upstream_timeout" } }]);
+      expect(await late).toMatchObject([
+        { status: "rejected", reason: { code: "upstream_timeout" } },
+      ]);
     } finally {
       vi.useRealTimers();
     }

@@ -26,13 +26,15 @@ const VALUE = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
  */
 export function setCallHeader(exchange: Exchange, name: string, value: string | undefined): void {
   const known = name.toLowerCase();
-  if (!mayBeCallHeader(known)) throw new TypeError(`The header ${known} cannot be added to an upstream call.`);
+  if (!mayBeCallHeader(known))
+    throw new TypeError(`The header ${known} cannot be added to an upstream call.`);
   if (value !== undefined && !isCallHeaderValue(value))
     throw new TypeError(`The value of the header ${known} is not visible ASCII.`);
   const headers = new Map(stepHeaders(exchange));
   if (value === undefined) headers.delete(known);
   else headers.set(known, value);
-  if (headers.size > MAX_HEADERS) throw new TypeError(`An exchange adds at most ${MAX_HEADERS} headers to its calls.`);
+  if (headers.size > MAX_HEADERS)
+    throw new TypeError(`An exchange adds at most ${MAX_HEADERS} headers to its calls.`);
   STEP_HEADERS.set(exchange, headers);
 }
 
@@ -40,14 +42,20 @@ export function setCallHeader(exchange: Exchange, name: string, value: string | 
  * The call with its additional headers: the configured ones, then the client's, then those of
  * steps. Later ones win.
  */
-export function withCallHeaders(exchange: Exchange, provider: ProviderInstance, call: HttpCall): HttpCall {
+export function withCallHeaders(
+  exchange: Exchange,
+  provider: ProviderInstance,
+  call: HttpCall,
+): HttpCall {
   const { client } = exchange;
   const { callHeaders, passHeaders } = provider;
   const ofSteps = stepHeaders(exchange);
   const via = viaOf(client.header("via"));
   if (callHeaders === undefined && passHeaders === undefined && ofSteps === undefined) {
     // The common case: the call's own headers and `via`.
-    return call.headers["via"] === undefined ? { ...call, headers: { ...call.headers, via } } : call;
+    return call.headers["via"] === undefined
+      ? { ...call, headers: { ...call.headers, via } }
+      : call;
   }
   const added: Record<string, string> = { ...callHeaders };
   for (const name of passHeaders ?? []) {
@@ -74,7 +82,9 @@ const OWN_VIA = "1.1 sluice";
 
 /** The number of gateways of this kind that a request has passed, by its `via`. */
 export function gatewaysPassed(via: string | undefined): number {
-  return via === undefined ? 0 : via.split(",").filter((entry) => entry.trim().toLowerCase() === OWN_VIA).length;
+  return via === undefined
+    ? 0
+    : via.split(",").filter((entry) => entry.trim().toLowerCase() === OWN_VIA).length;
 }
 
 /**

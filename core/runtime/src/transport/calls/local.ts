@@ -4,7 +4,10 @@ import type { LocalCall } from "@sluice/contract";
 import { ResponseBody } from "@sluice/kit/internals";
 import type { UpstreamResponse } from "@sluice/kit/internals";
 
-/** Milliseconds of pieces made in one turn. They are made in the serving thread, so other requests wait meanwhile. */
+/**
+ * Milliseconds of pieces made in one turn. They are made in the serving thread, so other requests
+ * wait meanwhile.
+ */
 const TURN_MS = 5;
 
 /**

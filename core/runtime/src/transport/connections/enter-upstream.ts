@@ -1,6 +1,14 @@
 /** The entry to an upstream: a connection for the key, then the gates of the exchange. */
 
-import type { Admission, AttemptWriter, Exchange, JsonDocument, ProviderInstance, MaybePromise, Target } from "@sluice/contract";
+import type {
+  Admission,
+  AttemptWriter,
+  Exchange,
+  JsonDocument,
+  ProviderInstance,
+  MaybePromise,
+  Target,
+} from "@sluice/contract";
 import { admit } from "../../admit.ts";
 import { beginAttempt } from "../../services.ts";
 import { type ConnectionPlace, holderOf, type Upstream } from "@sluice/kit/internals";
@@ -39,7 +47,12 @@ export function enterUpstream(
   document: JsonDocument,
 ): MaybePromise<NetworkEntry> {
   const { name, timeouts } = instance;
-  const entered = upstream.places.enter(holderOf(exchange.identity), `The provider ${name}`, exchange.signal, timeouts.queueMs);
+  const entered = upstream.places.enter(
+    holderOf(exchange.identity),
+    `The provider ${name}`,
+    exchange.signal,
+    timeouts.queueMs,
+  );
   if (!(entered instanceof Promise)) return admitted(entered, exchange, target, document);
   exchange.note("provider", "waits for a connection to", name);
   const sinceMs = performance.now();
@@ -48,10 +61,19 @@ export function enterUpstream(
     .then((place) => admitted(place, exchange, target, document));
 }
 
-/** Calls the gates for a call without a connection. Rejects or throws with the error of a gate that refuses. */
-export function enterLocal(exchange: Exchange, target: Target, document: JsonDocument): MaybePromise<UpstreamEntry> {
+/**
+ * Calls the gates for a call without a connection. Rejects or throws with the error of a gate that
+ * refuses.
+ */
+export function enterLocal(
+  exchange: Exchange,
+  target: Target,
+  document: JsonDocument,
+): MaybePromise<UpstreamEntry> {
   const admission = admit(exchange, target, document);
-  return admission instanceof Promise ? admission.then((later) => ({ admission: later })) : { admission };
+  return admission instanceof Promise
+    ? admission.then((later) => ({ admission: later }))
+    : { admission };
 }
 
 /**
@@ -96,7 +118,8 @@ function admitted(
   };
   try {
     const admission = admit(exchange, target, document);
-    if (admission instanceof Promise) return admission.then((later) => ({ place, admission: later }), fail);
+    if (admission instanceof Promise)
+      return admission.then((later) => ({ place, admission: later }), fail);
     return { place, admission };
   } catch (error) {
     return fail(error);

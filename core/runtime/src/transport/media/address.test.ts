@@ -103,18 +103,23 @@ describe("a look-up", () => {
       );
   const lookup = (resolve: Resolve, isTrusted: boolean, all: boolean) =>
     new Promise<unknown>((settle) =>
-      vettingLookup(resolve, isTrusted)("cdn.example.com", { all }, (error, address: string | LookupAddress[]) =>
-        settle(error === null ? address : error),
+      vettingLookup(resolve, isTrusted)(
+        "cdn.example.com",
+        { all },
+        (error, address: string | LookupAddress[]) => settle(error === null ? address : error),
       ),
     );
 
-  it.each([[["127.0.0.1"]], [["93.184.215.14", "10.0.0.1"]], [["2606:2800:21f::1", "fe80::1"]], [["::ffff:10.0.0.1"]], [[]]])(
-    "that finds %j finds nothing",
-    async (addresses) => {
-      expect(await lookup(resolving(...addresses), false, true)).toBeInstanceOf(Error);
-      expect(await lookup(resolving(...addresses), false, false)).toBeInstanceOf(Error);
-    },
-  );
+  it.each([
+    [["127.0.0.1"]],
+    [["93.184.215.14", "10.0.0.1"]],
+    [["2606:2800:21f::1", "fe80::1"]],
+    [["::ffff:10.0.0.1"]],
+    [[]],
+  ])("that finds %j finds nothing", async (addresses) => {
+    expect(await lookup(resolving(...addresses), false, true)).toBeInstanceOf(Error);
+    expect(await lookup(resolving(...addresses), false, false)).toBeInstanceOf(Error);
+  });
 
   it("gives what it vetted, in either form", async () => {
     expect(await lookup(resolving("1.1.1.1", "2606:4700::1111"), false, false)).toBe("1.1.1.1");
@@ -126,6 +131,8 @@ describe("a look-up", () => {
   });
 
   it("that fails fails", async () => {
-    expect(await lookup((_host, done) => done(new Error("unknown"), []), true, true)).toMatchObject({ message: "unknown" });
+    expect(await lookup((_host, done) => done(new Error("unknown"), []), true, true)).toMatchObject(
+      { message: "unknown" },
+    );
   });
 });

@@ -9,7 +9,10 @@ import type { MediaFetchSettings } from "@sluice/contract";
 import { isPublicAddress } from "./public-address.ts";
 
 /** Returns the addresses of a name, or an error when it has none. */
-export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+export type Resolve = (
+  host: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
 
 /** A URL that passed the check of its text. */
 export interface VettedUrl {
@@ -18,8 +21,12 @@ export interface VettedUrl {
   readonly isTrusted: boolean;
 }
 
-/** Names of this machine, its network or its cloud (RFC 6761, RFC 6762, RFC 8375, the providers' metadata services). */
-const INNER_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|localdomain)$|^metadata(?:\.|$)/;
+/**
+ * Names of this machine, its network or its cloud (RFC 6761, RFC 6762, RFC 8375, the providers'
+ * metadata services).
+ */
+const INNER_NAME =
+  /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|localdomain)$|^metadata(?:\.|$)/;
 
 const MAX_SCHEME_CHARACTERS = 1_000;
 
@@ -34,7 +41,8 @@ export function vetUrl(text: string, settings: MediaFetchSettings, base?: URL): 
   if (url.port !== "") return "names a port";
   const host = hostOf(url);
   const isNumber = isIP(host) !== 0;
-  if (isNumber ? !isPublicAddress(host) : INNER_NAME.test(host) || !host.includes(".")) return "cannot be reached from here";
+  if (isNumber ? !isPublicAddress(host) : INNER_NAME.test(host) || !host.includes("."))
+    return "cannot be reached from here";
   return { url, isTrusted: false };
 }
 
@@ -43,7 +51,9 @@ export function vetUrl(text: string, settings: MediaFetchSettings, base?: URL): 
  * differ from the checked one.
  */
 function isOdd(text: string): boolean {
-  return Array.from(text).some((character) => character <= " " || character === "\\" || character === "\u007f");
+  return Array.from(text).some(
+    (character) => character <= " " || character === "\\" || character === "\u007f",
+  );
 }
 
 /**
@@ -52,14 +62,20 @@ function isOdd(text: string): boolean {
  * refuses every other scheme. Hosts are `*`, `*.example.com` for its subdomains, or
  * `cdn.example.com`.
  */
-export function isFetcherConcern(text: string, { hosts, allowOrigins }: MediaFetchSettings): boolean {
+export function isFetcherConcern(
+  text: string,
+  { hosts, allowOrigins }: MediaFetchSettings,
+): boolean {
   const scheme = schemeOf(text);
   if (scheme === undefined || scheme === "data:") return false;
   if (scheme !== "https:" || !URL.canParse(text)) return true;
   const url = new URL(text);
   if (allowOrigins.includes(url.origin)) return true;
   const host = hostOf(url);
-  return hosts.some((each) => each === "*" || (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each));
+  return hosts.some(
+    (each) =>
+      each === "*" || (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each),
+  );
 }
 
 /**
@@ -67,7 +83,8 @@ export function isFetcherConcern(text: string, { hosts, allowOrigins }: MediaFet
  * line breaks do not count.
  */
 function schemeOf(text: string): string | undefined {
-  // The WHATWG URL parser strips controls and blanks at the start, and tabs and line breaks anywhere, before it reads a scheme.
+  // The WHATWG URL parser strips controls and blanks at the start, and tabs and line breaks
+  // anywhere, before it reads a scheme.
   const colon = text.indexOf(":");
   // Longer than every supported scheme.
   if (colon > MAX_SCHEME_CHARACTERS) return "";

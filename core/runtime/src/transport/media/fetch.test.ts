@@ -31,16 +31,24 @@ function fetchWith(
   resolve = noLookup,
   signal = new AbortController().signal,
 ) {
-  return createMediaFetcher({ ...SETTINGS, ...settings }, resolve).fetch(url, "image", PATH, signal);
+  return createMediaFetcher({ ...SETTINGS, ...settings }, resolve).fetch(
+    url,
+    "image",
+    PATH,
+    signal,
+  );
 }
 
 /** A server of the operator's own. */
-async function store(handler: RequestListener): Promise<{ server: LocalServer; settings: Partial<MediaFetchSettings> }> {
+async function store(
+  handler: RequestListener,
+): Promise<{ server: LocalServer; settings: Partial<MediaFetchSettings> }> {
   const server = await serveHttp(handler);
   return { server, settings: { allowOrigins: [server.url] } };
 }
 
-const png = (response: ServerResponse): unknown => response.writeHead(200, { "content-type": "image/png" }).end(PNG);
+const png = (response: ServerResponse): unknown =>
+  response.writeHead(200, { "content-type": "image/png" }).end(PNG);
 
 describe("a URL that is not fetched", () => {
   it.each([
@@ -96,14 +104,18 @@ describe("a URL that is not fetched", () => {
   ])("because its name has addresses of which there is %s", async (_what, addresses) => {
     let lookups = 0;
     const counting: Resolve = (host, done) => (lookups++, answering(...addresses)(host, done));
-    await expect(fetchWith("https://cdn.example.com/a.png", {}, counting)).rejects.toThrow("it cannot be reached from here");
+    await expect(fetchWith("https://cdn.example.com/a.png", {}, counting)).rejects.toThrow(
+      "it cannot be reached from here",
+    );
     expect(lookups).toBe(1);
   });
 
   it("because its name is unknown; that looks as if it were private", async () => {
     const [unknown, inner] = await Promise.all(
       [noLookup, answering("10.0.0.1")].map((resolve) =>
-        fetchWith("https://cdn.example.com/?token=secret", {}, resolve).catch((error: unknown) => String(error)),
+        fetchWith("https://cdn.example.com/?token=secret", {}, resolve).catch((error: unknown) =>
+          String(error),
+        ),
       ),
     );
     expect(unknown).toBe(inner);
@@ -121,7 +133,13 @@ describe("an origin of the operator's own", () => {
     const { mimeType, bytes } = await fetchWith(`${server.url}/a.png?x=1#fragment`, settings);
     expect(mimeType).toBe("image/png");
     expect(Buffer.from(bytes).equals(PNG)).toBe(true);
-    expect(Object.keys(headers).toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"]);
+    expect(Object.keys(headers).toSorted()).toEqual([
+      "accept",
+      "accept-encoding",
+      "connection",
+      "host",
+      "user-agent",
+    ]);
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
@@ -129,7 +147,8 @@ describe("an origin of the operator's own", () => {
     const { server } = await store((_request, response) => png(response));
     const { port } = new URL(server.url);
     let lookups = 0;
-    const rebinding: Resolve = (host, done) => answering(lookups++ === 0 ? "127.0.0.1" : "10.255.255.1")(host, done);
+    const rebinding: Resolve = (host, done) =>
+      answering(lookups++ === 0 ? "127.0.0.1" : "10.255.255.1")(host, done);
     const settings = { allowOrigins: [`http://store.example:${port}`] };
     const { bytes } = await fetchWith(`http://store.example:${port}/a.png`, settings, rebinding);
     expect(bytes.length).toBe(PNG.length);
@@ -146,12 +165,29 @@ describe("an origin of the operator's own", () => {
 
   it.each([
     ["a page", "text/html", Buffer.from("<html></html>"), "is not an image of a supported type"],
-    ["a page that says it is an image", "image/png", Buffer.from("<html></html>"), "is not an image of a supported type"],
-    ["an image that is a script as well", "image/svg+xml", Buffer.from("<svg/>"), "is not an image of a supported type"],
+    [
+      "a page that says it is an image",
+      "image/png",
+      Buffer.from("<html></html>"),
+      "is not an image of a supported type",
+    ],
+    [
+      "an image that is a script as well",
+      "image/svg+xml",
+      Buffer.from("<svg/>"),
+      "is not an image of a supported type",
+    ],
     ["nothing", "image/png", Buffer.alloc(0), "is not an image of a supported type"],
-    ["too much", "image/png", Buffer.concat([PNG, Buffer.alloc(1_000)]), "has more than 1000 bytes"],
+    [
+      "too much",
+      "image/png",
+      Buffer.concat([PNG, Buffer.alloc(1_000)]),
+      "has more than 1000 bytes",
+    ],
   ])("that answers with %s gives nothing", async (_what, type, body, why) => {
-    const { server, settings } = await store((_request, response) => response.writeHead(200, { "content-type": type }).end(body));
+    const { server, settings } = await store((_request, response) =>
+      response.writeHead(200, { "content-type": type }).end(body),
+    );
     await expect(fetchWith(server.url, settings)).rejects.toThrow(`it ${why}.`);
   });
 
@@ -160,7 +196,9 @@ describe("an origin of the operator's own", () => {
     [206, "answered with status 206"],
     [304, "answered with status 304"],
   ])("that answers with %i gives nothing", async (status, why) => {
-    const { server, settings } = await store((_request, response) => response.writeHead(status).end());
+    const { server, settings } = await store((_request, response) =>
+      response.writeHead(status).end(),
+    );
     await expect(fetchWith(server.url, settings)).rejects.toThrow(`it ${why}.`);
   });
 
@@ -188,7 +226,9 @@ describe("an origin of the operator's own", () => {
       const timer = setInterval(() => response.write("."), 10);
       response.on("close", () => clearInterval(timer));
     });
-    await expect(fetchWith(server.url, { ...settings, timeoutMs: 100 })).rejects.toThrow("it took longer than 100 ms.");
+    await expect(fetchWith(server.url, { ...settings, timeoutMs: 100 })).rejects.toThrow(
+      "it took longer than 100 ms.",
+    );
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
@@ -203,7 +243,9 @@ describe("an origin of the operator's own", () => {
 describe("a redirect", () => {
   const redirecting = (location: string) =>
     store((request, response) =>
-      request.url === "/end" ? png(response) : response.writeHead(302, { location }).end("elsewhere"),
+      request.url === "/end"
+        ? png(response)
+        : response.writeHead(302, { location }).end("elsewhere"),
     );
 
   it("is not followed unless the operator said so", async () => {
@@ -223,12 +265,16 @@ describe("a redirect", () => {
     ["http://user:pw@example.com/", "holds a credential"],
   ])("to %s: it %s", async (location, why) => {
     const { server, settings } = await redirecting(location);
-    await expect(fetchWith(server.url, { ...settings, redirects: 3 })).rejects.toThrow(`it ${why}.`);
+    await expect(fetchWith(server.url, { ...settings, redirects: 3 })).rejects.toThrow(
+      `it ${why}.`,
+    );
   });
 
   it("leads nowhere for ever", async () => {
     const { server, settings } = await redirecting("/again");
-    await expect(fetchWith(server.url, { ...settings, redirects: 3 })).rejects.toThrow("it redirects elsewhere.");
+    await expect(fetchWith(server.url, { ...settings, redirects: 3 })).rejects.toThrow(
+      "it redirects elsewhere.",
+    );
     expect(server.sockets).toHaveLength(4);
   });
 });
@@ -239,14 +285,18 @@ it("fetches so many at the same time and no more", async () => {
   const fetcher = createMediaFetcher({ ...SETTINGS, ...settings, maxParallel: 2 });
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
-  const all = [1, 2, 3].map((number) => fetcher.fetch(`${server.url}/${number}`, "image", PATH, leaving.signal));
+  const all = [1, 2, 3].map((number) =>
+    fetcher.fetch(`${server.url}/${number}`, "image", PATH, leaving.signal),
+  );
   await expect.poll(() => waiting.length).toBe(2);
   for (const response of waiting.splice(0)) png(response);
   await Promise.all(all.slice(0, 2));
   await expect.poll(() => waiting.length).toBe(1);
   expect(server.sockets).toHaveLength(3);
   for (const response of waiting) png(response);
-  expect((await Promise.all(all)).map(({ mimeType }) => mimeType)).toEqual(Array(3).fill("image/png"));
+  expect((await Promise.all(all)).map(({ mimeType }) => mimeType)).toEqual(
+    Array(3).fill("image/png"),
+  );
 });
 
 it("keeps a place for a key that fetches beside one that has taken all it may", async () => {
@@ -261,7 +311,9 @@ it("keeps a place for a key that fetches beside one that has taken all it may", 
   const by = (key: string, path: string) =>
     fetcher.fetch(`${server.url}${path}`, "image", PATH, leaving.signal, { key, team: undefined });
   await by("victim", "/quick");
-  const attack = Array.from({ length: 20 }, (_, n) => by("attacker", `/slow/${n}`).catch(() => undefined));
+  const attack = Array.from({ length: 20 }, (_, n) =>
+    by("attacker", `/slow/${n}`).catch(() => undefined),
+  );
   await expect.poll(() => waiting.length).toBe(2);
   expect((await by("victim", "/quick")).mimeType).toBe("image/png");
   leaving.abort();

@@ -27,7 +27,13 @@ export interface MediaFetcher {
    * has the reason and the path but not the URL; with `overloaded`; with the signal's reason.
    * `holder` is the key whose share of the places is used.
    */
-  fetch(url: string, kind: MediaKind, path: string, signal: AbortSignal, holder?: Holder): Promise<FetchedMedium>;
+  fetch(
+    url: string,
+    kind: MediaKind,
+    path: string,
+    signal: AbortSignal,
+    holder?: Holder,
+  ): Promise<FetchedMedium>;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -35,7 +41,10 @@ const CONNECT_MS = 3_000;
 const MAX_HEADER_BYTES = 16_384;
 
 /** A fetcher. `resolve` returns the addresses of a name. */
-export function createMediaFetcher(settings: MediaFetchSettings, resolve: Resolve = systemResolve): MediaFetcher {
+export function createMediaFetcher(
+  settings: MediaFetchSettings,
+  resolve: Resolve = systemResolve,
+): MediaFetcher {
   const slots = new Slots(settings.maxParallel, 2 * settings.timeoutMs);
   return {
     settings,
@@ -47,8 +56,14 @@ export function createMediaFetcher(settings: MediaFetchSettings, resolve: Resolv
       } catch (error) {
         signal.throwIfAborted();
         if (isGatewayError(error) && error.code === "overloaded") throw error;
-        const why = deadline.aborted ? `took longer than ${settings.timeoutMs} ms` : unfetchedReason(error);
-        throw new GatewayError("invalid_field", `${path} names what cannot be fetched: it ${why}.`, { param: path });
+        const why = deadline.aborted
+          ? `took longer than ${settings.timeoutMs} ms`
+          : unfetchedReason(error);
+        throw new GatewayError(
+          "invalid_field",
+          `${path} names what cannot be fetched: it ${why}.`,
+          { param: path },
+        );
       }
     },
   };
@@ -78,17 +93,29 @@ async function follow(
   for (let redirects = 0; ; redirects++) {
     const upstream = openOnce(vetted, resolve);
     try {
-      const timeouts = { connectMs: CONNECT_MS, firstByteMs: settings.timeoutMs, idleMs: settings.timeoutMs };
+      const timeouts = {
+        connectMs: CONNECT_MS,
+        firstByteMs: settings.timeoutMs,
+        idleMs: settings.timeoutMs,
+      };
       const { origin, pathname, search } = vetted.url;
       const headers = { accept: `${kind}/*, */*;q=0.1`, "user-agent": "sluice" };
-      const call = { kind: "http", method: "GET", url: origin + pathname + search, headers, body: undefined } as const;
+      const call = {
+        kind: "http",
+        method: "GET",
+        url: origin + pathname + search,
+        headers,
+        body: undefined,
+      } as const;
       const response = await upstream.send(call, { signal, timeouts });
       const { location } = response.headers;
-      if (!REDIRECTS.has(response.status) || typeof location !== "string") return await read(response, kind, settings);
+      if (!REDIRECTS.has(response.status) || typeof location !== "string")
+        return await read(response, kind, settings);
       if (redirects >= settings.redirects) throw new Unfetchable("redirects elsewhere");
       const from = vetted.url;
       vetted = checked(vetUrl(location, settings, from));
-      if (vetted.url.protocol !== from.protocol) throw new Unfetchable("redirects to another scheme");
+      if (vetted.url.protocol !== from.protocol)
+        throw new Unfetchable("redirects to another scheme");
     } finally {
       await upstream.destroy();
     }
@@ -103,7 +130,11 @@ function checked(vetted: VettedUrl | string): VettedUrl {
 /** One connection for one call. */
 function openOnce({ url, isTrusted }: VettedUrl, resolve: Resolve): Upstream {
   const { buildConnector, Client } = undici();
-  const connect = buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: vettingLookup(resolve, isTrusted) });
+  const connect = buildConnector({
+    timeout: CONNECT_MS,
+    allowH2: false,
+    lookup: vettingLookup(resolve, isTrusted),
+  });
   const client = new Client(url.origin, {
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -136,11 +167,14 @@ async function read(
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers["content-length"]) > maxBytes) throw new Unfetchable(tooLarge);
   const bytes = await body.collect(maxBytes).catch((error: unknown) => {
-    throw isGatewayError(error) && error.code === "upstream_invalid_response" ? new Unfetchable(tooLarge) : error;
+    throw isGatewayError(error) && error.code === "upstream_invalid_response"
+      ? new Unfetchable(tooLarge)
+      : error;
   });
   const type = headers["content-type"];
   const declared = typeof type === "string" ? (type.split(";")[0] ?? "").trim().toLowerCase() : "";
   const mimeType = mediaTypeOf(bytes, kind, declared);
-  if (mimeType === undefined) throw new Unfetchable(`is not ${kind === "image" ? "an" : "a"} ${kind} of a supported type`);
+  if (mimeType === undefined)
+    throw new Unfetchable(`is not ${kind === "image" ? "an" : "a"} ${kind} of a supported type`);
   return { mimeType, bytes };
 }

@@ -22,7 +22,10 @@ function inlinerOf() {
     fetch(url, kind, path) {
       asked.push(`${kind} ${url} ${path}`);
       if (url.endsWith("missing")) return Promise.reject(new Error(`${path} is missing`));
-      return Promise.resolve({ mimeType: `${kind}/x`, bytes: new Uint8Array(Number(/size=(\d+)/.exec(url)?.[1] ?? 3)) });
+      return Promise.resolve({
+        mimeType: `${kind}/x`,
+        bytes: new Uint8Array(Number(/size=(\d+)/.exec(url)?.[1] ?? 3)),
+      });
     },
   };
   return { asked, inliner: createMediaInliner(fetcher) };
@@ -40,7 +43,10 @@ function requestOf(body: JsonObject): ProviderRequest {
   };
 }
 
-const user = (...content: JsonValue[]): JsonObject => ({ temperature: 0.5, messages: [{ role: "user", content }] });
+const user = (...content: JsonValue[]): JsonObject => ({
+  temperature: 0.5,
+  messages: [{ role: "user", content }],
+});
 const exchange = () => ({ signal: new AbortController().signal });
 const AT = "messages[0].content[0]";
 
@@ -68,7 +74,11 @@ describe("media by URL", () => {
     ],
     [
       { type: "document", title: "t", source: { type: "url", url: "https://a.example/d" } },
-      { type: "document", title: "t", source: { type: "base64", media_type: "document/x", data: "AAAA" } },
+      {
+        type: "document",
+        title: "t",
+        source: { type: "base64", media_type: "document/x", data: "AAAA" },
+      },
       `document https://a.example/d ${AT}.source.url`,
     ],
     [
@@ -81,13 +91,18 @@ describe("media by URL", () => {
     const text = { type: "text", text: "https://a.example/1" };
     const made = await inliner.inline(requestOf(user(block, text)), exchange());
     expect(made.document.value).toEqual(user(inlined, text));
-    expect(JSON.parse(Buffer.from(made.document.bytes as string).toString())).toEqual(user(inlined, text));
+    expect(JSON.parse(Buffer.from(made.document.bytes as string).toString())).toEqual(
+      user(inlined, text),
+    );
     expect(asked).toEqual([fetched]);
   });
 
   it("of an image request goes by value too", async () => {
     const { inliner } = inlinerOf();
-    const made = await inliner.inline(requestOf({ prompt: "p", image: "https://a.example/1" }), exchange());
+    const made = await inliner.inline(
+      requestOf({ prompt: "p", image: "https://a.example/1" }),
+      exchange(),
+    );
     expect(made.document.value).toEqual({ prompt: "p", image: "data:image/x;base64,AAAA" });
   });
 
@@ -96,7 +111,12 @@ describe("media by URL", () => {
     [user({ type: "image_url", image_url: { url: "https://b.example/1" } })],
     [user({ type: "image_url", image_url: { url: "https://nota.example/1" } })],
     [user({ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } })],
-    [user({ type: "image_url" }, { type: "file", file: { file_id: "f" } }, null, { type: "image", source: { type: "file" } })],
+    [
+      user({ type: "image_url" }, { type: "file", file: { file_id: "f" } }, null, {
+        type: "image",
+        source: { type: "file" },
+      }),
+    ],
     [{ messages: [{ role: "user", content: "https://a.example/1" }] }],
     [{ messages: null }],
     [{ prompt: "p", image: 7 }],
@@ -124,14 +144,24 @@ describe("media by URL", () => {
     const { asked, inliner } = inlinerOf();
     const body = user({ type: "image_url", image_url: { url: "https://a.example/missing" } });
     const one = exchange();
-    await expect(inliner.inline(requestOf(body), one)).rejects.toThrow(`${AT}.image_url.url is missing`);
+    await expect(inliner.inline(requestOf(body), one)).rejects.toThrow(
+      `${AT}.image_url.url is missing`,
+    );
     await expect(inliner.inline(requestOf(body), one)).rejects.toThrow("is missing");
     expect(asked).toHaveLength(2);
   });
 
   it.each([
-    ["too many", Array.from({ length: 33 }, (_, index) => `https://a.example/${index}`), "more than 32 media by URL"],
-    ["too large together", Array.from({ length: 4 }, (_, index) => `https://a.example/${index}?size=9000000`), "bytes together"],
+    [
+      "too many",
+      Array.from({ length: 33 }, (_, index) => `https://a.example/${index}`),
+      "more than 32 media by URL",
+    ],
+    [
+      "too large together",
+      Array.from({ length: 4 }, (_, index) => `https://a.example/${index}?size=9000000`),
+      "bytes together",
+    ],
   ])("that are %s are refused", async (_what, urls, message) => {
     const { inliner } = inlinerOf();
     const body = user(...urls.map((url) => ({ type: "image_url", image_url: { url } })));

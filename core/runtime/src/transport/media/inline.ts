@@ -1,4 +1,7 @@
-/** Replaces media by URL with media by value: an `https:` URL in a request is fetched and replaced with base64. */
+/**
+ * Replaces media by URL with media by value: an `https:` URL in a request is fetched and replaced
+ * with base64.
+ */
 
 import {
   type Exchange,
@@ -53,7 +56,8 @@ export function createMediaInliner(fetcher: MediaFetcher): MediaInliner {
       const { value } = request.document;
       const found = new Map<string, Found>();
       const note: Visit = (url, kind, path) => {
-        if (isFetcherConcern(url, fetcher.settings)) found.set(`${kind} ${url}`, { url, kind, path });
+        if (isFetcherConcern(url, fetcher.settings))
+          found.set(`${kind} ${url}`, { url, kind, path });
         return undefined;
       };
       changesOf(value, note);
@@ -62,7 +66,13 @@ export function createMediaInliner(fetcher: MediaFetcher): MediaInliner {
       if (extra !== undefined) throw refused(extra.path, `more than ${MAX_MEDIA} media by URL`);
       const kept = fetched.get(exchange) ?? new Map<string, Promise<FetchedMedium>>();
       fetched.set(exchange, kept);
-      const inlined = await fetchAll(found, kept, fetcher, exchange.signal, holderOf(exchange.identity));
+      const inlined = await fetchAll(
+        found,
+        kept,
+        fetcher,
+        exchange.signal,
+        holderOf(exchange.identity),
+      );
       const changes = changesOf(value, (url, kind) => inlined.get(`${kind} ${url}`));
       return { ...request, document: request.document.with(changes) };
     },
@@ -86,8 +96,12 @@ async function fetchAll(
     kept.set(key, fetching);
     const { mimeType, bytes } = await fetching;
     room -= bytes.length;
-    if (room < 0) throw refused(path, `media by URL of more than ${MAX_TOTAL_BYTES} bytes together`);
-    inlined.set(key, { mimeType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") });
+    if (room < 0)
+      throw refused(path, `media by URL of more than ${MAX_TOTAL_BYTES} bytes together`);
+    inlined.set(key, {
+      mimeType,
+      data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+    });
   });
   try {
     await Promise.all(work);
@@ -101,7 +115,9 @@ async function fetchAll(
 }
 
 function refused(path: string, what: string): GatewayError {
-  return new GatewayError("invalid_field", `${path}: the gateway does not fetch ${what}.`, { param: path });
+  return new GatewayError("invalid_field", `${path}: the gateway does not fetch ${what}.`, {
+    param: path,
+  });
 }
 
 /** Receives a URL and returns its replacement; `undefined` keeps it. */
@@ -130,26 +146,41 @@ function messageOf(message: JsonObject, path: string, visit: Visit): JsonObject 
   const changed = content.map((block: JsonValue, index) =>
     isObject(block) ? blockOf(block, `${path}.content[${index}]`, visit) : block,
   );
-  return changed.some((block, index) => block !== content[index]) ? { ...message, content: changed } : message;
+  return changed.some((block, index) => block !== content[index])
+    ? { ...message, content: changed }
+    : message;
 }
 
 function blockOf(block: JsonObject, path: string, visit: Visit): JsonObject {
   switch (block.type) {
     case "image_url":
-      return withMember(block, "image_url", urlOf(block.image_url, "image", `${path}.image_url`, visit));
+      return withMember(
+        block,
+        "image_url",
+        urlOf(block.image_url, "image", `${path}.image_url`, visit),
+      );
     case "video_url":
-      return withMember(block, "video_url", urlOf(block.video_url, "video", `${path}.video_url`, visit));
+      return withMember(
+        block,
+        "video_url",
+        urlOf(block.video_url, "video", `${path}.video_url`, visit),
+      );
     case "file": {
       if (!isObject(block.file) || typeof block.file.file_data !== "string") return block;
       const made = visit(block.file.file_data, "document", `${path}.file.file_data`);
-      return made === undefined ? block : { ...block, file: { ...block.file, file_data: dataUrl(made) } };
+      return made === undefined
+        ? block
+        : { ...block, file: { ...block.file, file_data: dataUrl(made) } };
     }
     case "image":
     case "document": {
       const { source } = block;
-      if (!isObject(source) || source.type !== "url" || typeof source.url !== "string") return block;
+      if (!isObject(source) || source.type !== "url" || typeof source.url !== "string")
+        return block;
       const made = visit(source.url, block.type, `${path}.source.url`);
-      return made === undefined ? block : { ...block, source: { type: "base64", media_type: made.mimeType, data: made.data } };
+      return made === undefined
+        ? block
+        : { ...block, source: { type: "base64", media_type: made.mimeType, data: made.data } };
     }
     default:
       return block;
@@ -157,7 +188,12 @@ function blockOf(block: JsonObject, path: string, visit: Visit): JsonObject {
 }
 
 /** A URL as a text, or as an object that holds it. */
-function urlOf(value: JsonValue | undefined, kind: MediaKind, path: string, visit: Visit): JsonValue | undefined {
+function urlOf(
+  value: JsonValue | undefined,
+  kind: MediaKind,
+  path: string,
+  visit: Visit,
+): JsonValue | undefined {
   const url = isObject(value) ? value.url : value;
   if (typeof url !== "string") return value;
   const made = visit(url, kind, isObject(value) ? `${path}.url` : path);

@@ -1,8 +1,14 @@
-/** Decides whether an address belongs to the public internet, or to this machine, its network or its cloud. */
+/**
+ * Decides whether an address belongs to the public internet, or to this machine, its network or its
+ * cloud.
+ */
 
 import { BlockList, isIP } from "node:net";
 
-/** Ranges outside the public internet (the IANA special-purpose registries for IPv4 and IPv6, RFC 6890). */
+/**
+ * Ranges outside the public internet (the IANA special-purpose registries for IPv4 and IPv6, RFC
+ * 6890).
+ */
 const IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -35,7 +41,10 @@ for (const [network, prefix] of IPV6) special.addSubnet(network, prefix, "ipv6")
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 
-/** Whether a numeric address belongs to a host of the public internet. IPv4 embedded in IPv6 does not. */
+/**
+ * Whether a numeric address belongs to a host of the public internet. IPv4 embedded in IPv6 does
+ * not.
+ */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

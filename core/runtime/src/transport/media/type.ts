@@ -12,8 +12,14 @@ const QUICKTIME = "qt  ";
  * The media type of bytes of this kind; `undefined` for all others. `declared` is the server's
  * content type, which texts need.
  */
-export function mediaTypeOf(bytes: Uint8Array, kind: MediaKind, declared: string): string | undefined {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 32)).toString("latin1");
+export function mediaTypeOf(
+  bytes: Uint8Array,
+  kind: MediaKind,
+  declared: string,
+): string | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 32)).toString(
+    "latin1",
+  );
   switch (kind) {
     case "image":
       return imageType(head);
@@ -21,7 +27,9 @@ export function mediaTypeOf(bytes: Uint8Array, kind: MediaKind, declared: string
       return videoType(head, declared);
     case "document":
       if (head.startsWith("%PDF-")) return "application/pdf";
-      return /^text\/(?:plain|csv|markdown|html|xml)$/.test(declared) && isText(bytes) ? declared : undefined;
+      return /^text\/(?:plain|csv|markdown|html|xml)$/.test(declared) && isText(bytes)
+        ? declared
+        : undefined;
     default:
       return kind satisfies never;
   }
@@ -36,7 +44,8 @@ function imageType(head: string): string | undefined {
 }
 
 function videoType(head: string, declared: string): string | undefined {
-  if (head.startsWith("\x1a\x45\xdf\xa3")) return declared === "video/x-matroska" ? declared : "video/webm";
+  if (head.startsWith("\x1a\x45\xdf\xa3"))
+    return declared === "video/x-matroska" ? declared : "video/webm";
   if (head.slice(4, 8) !== "ftyp" || HEIF.test(head.slice(8, 12))) return undefined;
   return head.slice(8, 12) === QUICKTIME ? "video/quicktime" : "video/mp4";
 }

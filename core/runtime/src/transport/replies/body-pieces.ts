@@ -3,8 +3,8 @@
 import { nextTurn, type ResponseBody } from "@sluice/kit/internals";
 
 /**
- * Maximum bytes that are processed in one turn. A larger arrival is split, and each piece waits for a
- * turn of its own.
+ * Maximum bytes that are processed in one turn. A larger arrival is split, and each piece waits for
+ * a turn of its own.
  */
 const TURN_BYTES = 65_536;
 
@@ -33,7 +33,8 @@ export class BodyPieces {
     for (const chunk of chunks) bytes += chunk.length;
     if (bytes <= TURN_BYTES) return chunks;
     for (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; at += TURN_BYTES) this.#later.push(chunk.subarray(at, at + TURN_BYTES));
+      for (let at = 0; at < chunk.length; at += TURN_BYTES)
+        this.#later.push(chunk.subarray(at, at + TURN_BYTES));
     }
     this.#later.reverse();
     return [];

@@ -5,7 +5,10 @@ import { GatewayError } from "@sluice/contract";
 /** The maximum time of a stream without content, from the call. */
 export interface FirstContent {
   readonly ms: number;
-  /** Called once after `ms`: the total milliseconds that the stream gets instead. Absent: no extension. */
+  /**
+   * Called once after `ms`: the total milliseconds that the stream gets instead. Absent: no
+   * extension.
+   */
   readonly extendedMs?: () => Promise<number>;
 }
 
@@ -17,7 +20,9 @@ export function limitFirstContent(
 ): () => void {
   let isOver = false;
   const expire = (afterMs: number): void =>
-    fail(new GatewayError("upstream_timeout", `The upstream sent no content within ${afterMs} ms.`));
+    fail(
+      new GatewayError("upstream_timeout", `The upstream sent no content within ${afterMs} ms.`),
+    );
   let timer = setTimeout(
     () => {
       if (extendedMs === undefined) return expire(ms);

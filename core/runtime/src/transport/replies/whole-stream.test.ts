@@ -27,7 +27,13 @@ describe("a whole reply as a stream", () => {
         object: "chat.completion.chunk",
         created: 1,
         model: "m",
-        choices: [{ index: 0, delta: { ...message, tool_calls: [{ index: 0, ...call }] }, finish_reason: "stop" }],
+        choices: [
+          {
+            index: 0,
+            delta: { ...message, tool_calls: [{ index: 0, ...call }] },
+            finish_reason: "stop",
+          },
+        ],
       },
     ]);
   });

@@ -11,7 +11,9 @@ import { arrivedFrames, chunkFrame } from "@sluice/kit/internals";
 export function wholeAsStream(reply: JsonObject, includeUsage: boolean): StreamReply {
   const { usage, choices, ...names } = reply;
   const base = { ...names, object: "chat.completion.chunk" };
-  const frames = [chunkFrame({ ...base, choices: Array.isArray(choices) ? choices.map(asDelta) : [] })];
+  const frames = [
+    chunkFrame({ ...base, choices: Array.isArray(choices) ? choices.map(asDelta) : [] }),
+  ];
   if (includeUsage && isObject(usage)) frames.push(chunkFrame({ ...base, choices: [], usage }));
   return { kind: "stream", status: 200, frames: arrivedFrames(frames) };
 }
@@ -22,6 +24,8 @@ function asDelta(choice: JsonValue): JsonValue {
   if (!isObject(message)) return { ...rest, delta: {} };
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return { ...rest, delta: message };
-  const indexed = calls.map((call: JsonValue, index) => (isObject(call) ? { index, ...call } : call));
+  const indexed = calls.map((call: JsonValue, index) =>
+    isObject(call) ? { index, ...call } : call,
+  );
   return { ...rest, delta: { ...message, tool_calls: indexed } };
 }

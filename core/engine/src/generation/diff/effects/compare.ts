@@ -1,4 +1,7 @@
-/** Compares two configurations by value, secrets included, and describes differences without secrets. */
+/**
+ * Compares two configurations by value, secrets included, and describes differences without
+ * secrets.
+ */
 
 import { Secret } from "@sluice/contract";
 
@@ -10,7 +13,11 @@ export interface Matched<T> {
 }
 
 /** Matches two lists by name. Of several entries with one name, the first counts. */
-export function matched<T>(before: readonly T[], after: readonly T[], nameOf: (entry: T) => string): Matched<T> {
+export function matched<T>(
+  before: readonly T[],
+  after: readonly T[],
+  nameOf: (entry: T) => string,
+): Matched<T> {
   const old = byName(before, nameOf);
   const now = byName(after, nameOf);
   return {
@@ -29,11 +36,15 @@ function byName<T>(entries: readonly T[], nameOf: (entry: T) => string): Readonl
   return named;
 }
 
-/** Whether two values are equal. Secrets are compared by their values; positions in files are ignored. */
+/**
+ * Whether two values are equal. Secrets are compared by their values; positions in files are
+ * ignored.
+ */
 export function isSame(left: unknown, right: unknown): boolean {
   if (left instanceof Secret || right instanceof Secret)
     return left instanceof Secret && right instanceof Secret && left.reveal() === right.reveal();
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return Object.is(left, right);
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null)
+    return Object.is(left, right);
   if (Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
   keys.delete("at");
@@ -41,17 +52,29 @@ export function isSame(left: unknown, right: unknown): boolean {
 }
 
 /** The members in which two objects differ, as `name: old -> new`. */
-export function changesOf(before: object, after: object, passedOver: readonly string[] = []): string[] {
+export function changesOf(
+  before: object,
+  after: object,
+  passedOver: readonly string[] = [],
+): string[] {
   return changedMembers(before, after, passedOver).map(
-    (name) => `${name}: ${valueText((before as Members)[name])} -> ${valueText((after as Members)[name])}`,
+    (name) =>
+      `${name}: ${valueText((before as Members)[name])} -> ${valueText((after as Members)[name])}`,
   );
 }
 
 /** The names of members in which two objects differ. */
-export function changedMembers(before: object, after: object, passedOver: readonly string[] = []): string[] {
+export function changedMembers(
+  before: object,
+  after: object,
+  passedOver: readonly string[] = [],
+): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.filter(
-    (name) => name !== "at" && !passedOver.includes(name) && !isSame((before as Members)[name], (after as Members)[name]),
+    (name) =>
+      name !== "at" &&
+      !passedOver.includes(name) &&
+      !isSame((before as Members)[name], (after as Members)[name]),
   );
 }
 

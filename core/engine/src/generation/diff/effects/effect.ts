@@ -2,7 +2,10 @@
 
 import type { Position } from "../../../config/snapshot.ts";
 
-/** The risk of an effect: `danger` widens access or breaks clients, `caution` changes how clients are served, `safe` does neither. */
+/**
+ * The risk of an effect: `danger` widens access or breaks clients, `caution` changes how clients
+ * are served, `safe` does neither.
+ */
 export type Risk = "danger" | "caution" | "safe";
 
 /** One effect of an edit. */
@@ -25,7 +28,11 @@ export function worstFirst(effects: readonly Effect[]): Effect[] {
 }
 
 /** An effect as a line. */
-export function formatEffect({ risk, about, message }: Pick<Effect, "risk" | "about" | "message">): string {
+export function formatEffect({
+  risk,
+  about,
+  message,
+}: Pick<Effect, "risk" | "about" | "message">): string {
   return `${risk.padEnd(7)}  ${about}: ${message}`;
 }
 

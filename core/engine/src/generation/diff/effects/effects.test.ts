@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "@sluice/contract";
 import type { DeclaredKey, GuardrailUseSettings, Snapshot } from "../../../config/snapshot.ts";
-import { AT, line, modelOf, pipelineOf, providerOf, snapshotOf, stepOf, stepsOf } from "../../../pipeline/snapshot.fixture.ts";
+import {
+  AT,
+  line,
+  modelOf,
+  pipelineOf,
+  providerOf,
+  snapshotOf,
+  stepOf,
+  stepsOf,
+} from "../../../pipeline/snapshot.fixture.ts";
 import { formatEffect, summaryOf } from "./effect.ts";
 import { effectsOf } from "./effects.ts";
 
@@ -26,17 +35,32 @@ const key = (alias: string, parts: Partial<DeclaredKey> = {}): DeclaredKey => ({
   ...parts,
 });
 
-const guardrail = (name: string, settings: Partial<GuardrailUseSettings["settings"]> = {}): GuardrailUseSettings => ({
+const guardrail = (
+  name: string,
+  settings: Partial<GuardrailUseSettings["settings"]> = {},
+): GuardrailUseSettings => ({
   name,
   use: "pii",
   options: {},
   at: AT,
   worker: { threads: 2, heapBytes: 1_000_000 },
-  settings: { defaultOn: true, mode: "enforce", onError: "fail", budgetMs: 1_000, isolation: "inline", ...settings },
+  settings: {
+    defaultOn: true,
+    mode: "enforce",
+    onError: "fail",
+    budgetMs: 1_000,
+    isolation: "inline",
+    ...settings,
+  },
 });
 
-const routes = ["/v1/chat/completions", "/chat/completions"].map((path) => ({ method: "POST", path, at: line(3) }));
-const chat = (steps: Parameters<typeof pipelineOf>[0], parts = {}) => pipelineOf(steps, { routes, ...parts });
+const routes = ["/v1/chat/completions", "/chat/completions"].map((path) => ({
+  method: "POST",
+  path,
+  at: line(3),
+}));
+const chat = (steps: Parameters<typeof pipelineOf>[0], parts = {}) =>
+  pipelineOf(steps, { routes, ...parts });
 const limits = (maxBudget: number | null) => ({
   maxBudgetNanoUsd: maxBudget,
   softBudgetNanoUsd: null,
@@ -47,7 +71,10 @@ const limits = (maxBudget: number | null) => ({
 });
 
 const live = snapshotOf({
-  providers: [providerOf("openai"), providerOf("azure", { options: { api_key: new Secret("env:A", "one"), region: "eu" } })],
+  providers: [
+    providerOf("openai"),
+    providerOf("azure", { options: { api_key: new Secret("env:A", "one"), region: "eu" } }),
+  ],
   guardrails: [guardrail("pii")],
   models: [
     modelOf("gpt", ["openai/gpt"], { fallbacks: { general: ["small"] } }),
@@ -56,8 +83,19 @@ const live = snapshotOf({
   ],
   keys: [key("ci", { models: ["default"], limits: limits(5e9) })],
   pipelines: [
-    chat(["auth", "cost", "limits", "guardrails", { use: "cache", options: { ttl: "10m" } }, "fallback", "provider"]),
-    pipelineOf(["auth", "provider"], { name: "models", routes: [{ method: "GET", path: "/v1/models", at: line(3) }] }),
+    chat([
+      "auth",
+      "cost",
+      "limits",
+      "guardrails",
+      { use: "cache", options: { ttl: "10m" } },
+      "fallback",
+      "provider",
+    ]),
+    pipelineOf(["auth", "provider"], {
+      name: "models",
+      routes: [{ method: "GET", path: "/v1/models", at: line(3) }],
+    }),
   ],
 });
 
@@ -74,7 +112,13 @@ describe("effects", () => {
 
   it("of steps that go, come, move and change, valueText once for all routes of a pipeline", () => {
     const [, models] = live.pipelines;
-    const steps = ["auth", "limits", "cost", { use: "cache", options: { ttl: "1h" } }, "provider"] as const;
+    const steps = [
+      "auth",
+      "limits",
+      "cost",
+      { use: "cache", options: { ttl: "1h" } },
+      "provider",
+    ] as const;
     expect(valueText({ pipelines: [chat([...steps], { deadlineMs: 60_000 }), models!] })).toEqual([
       "danger   routes POST /v1/chat/completions, POST /chat/completions: loses the step guardrails",
       "caution  routes POST /v1/chat/completions, POST /chat/completions: loses the step fallback",
@@ -86,7 +130,10 @@ describe("effects", () => {
 
   it("of another plugin for the same guard, and of routes that come and go", () => {
     const [before] = live.pipelines;
-    const open = pipelineOf(["provider"], { name: "open", routes: [{ method: "GET", path: "/open", at: line(3) }] });
+    const open = pipelineOf(["provider"], {
+      name: "open",
+      routes: [{ method: "GET", path: "/open", at: line(3) }],
+    });
     const own = chat(["own-auth", ...before!.steps.slice(1)]);
     expect(valueText({ pipelines: [own, open] })).toEqual([
       "danger   route GET /v1/models: is no longer served",
@@ -97,7 +144,9 @@ describe("effects", () => {
   });
 
   it("of a guarding step that is only watched from now on", () => {
-    const steps = live.pipelines[0]!.steps.map((step) => (step.use === "guardrails" ? { ...step, mode: "shadow" } : step));
+    const steps = live.pipelines[0]!.steps.map((step) =>
+      step.use === "guardrails" ? { ...step, mode: "shadow" } : step,
+    );
     expect(valueText({ pipelines: [chat(steps), live.pipelines[1]!] })).toEqual([
       "danger   routes POST /v1/chat/completions, POST /chat/completions: step guardrails, mode: none -> shadow",
     ]);
@@ -107,9 +156,15 @@ describe("effects", () => {
     const small = modelOf("small", ["openai/small", "azure/small"], { accessGroups: ["default"] });
     const weighed = {
       ...small,
-      targets: small.targets.map((target, index) => (index === 0 ? { ...target, weight: 3 } : target)),
+      targets: small.targets.map((target, index) =>
+        index === 0 ? { ...target, weight: 3 } : target,
+      ),
     };
-    expect(valueText({ models: [modelOf("gpt", ["azure/gpt-4"]), weighed, modelOf("new", ["openai/new"])] })).toEqual([
+    expect(
+      valueText({
+        models: [modelOf("gpt", ["azure/gpt-4"]), weighed, modelOf("new", ["openai/new"])],
+      }),
+    ).toEqual([
       "danger   model openai/*: is removed",
       "danger   model gpt: is redirected from openai to azure",
       "danger   model gpt: fallbacks for general: small -> none",
@@ -125,16 +180,26 @@ describe("effects", () => {
 
   it("of keys: the models that each gains or loses, also by a model's groups; limits raised and lifted", () => {
     const [gpt, small, wildcard] = live.models;
-    const moved = [{ ...gpt!, accessGroups: ["default"] }, { ...small!, accessGroups: [] }, wildcard!];
+    const moved = [
+      { ...gpt!, accessGroups: ["default"] },
+      { ...small!, accessGroups: [] },
+      wildcard!,
+    ];
     expect(valueText({ models: moved }).filter((text) => text.includes(" key "))).toEqual([
       "danger   key ci: loses the models small",
       "caution  key ci: gains the models gpt",
     ]);
-    expect(valueText({ keys: [key("ci", { models: ["default"], limits: limits(50e9) }), key("root")] })).toEqual([
+    expect(
+      valueText({ keys: [key("ci", { models: ["default"], limits: limits(50e9) }), key("root")] }),
+    ).toEqual([
       "caution  key root: is new and may use every model, without limits",
       "caution  key ci: budget in dollars: 5 -> 50 (raised)",
     ]);
-    expect(valueText({ keys: [key("ci", { models: ["default"], limits: { ...limits(null), rpm: 30 } })] })).toEqual([
+    expect(
+      valueText({
+        keys: [key("ci", { models: ["default"], limits: { ...limits(null), rpm: 30 } })],
+      }),
+    ).toEqual([
       "danger   key ci: budget in dollars: 5 -> none (no limit any more)",
       "caution  key ci: requests a minute: 60 -> 30 (lowered)",
     ]);
@@ -155,10 +220,15 @@ describe("effects", () => {
     const lines = valueText({
       providers: [
         providerOf("openai", { missing: ["${env:OPENAI_API_KEY}"] }),
-        providerOf("azure", { options: other, timeouts: { connectMs: 1_000, firstByteMs: 5, idleMs: 1_000 } }),
+        providerOf("azure", {
+          options: other,
+          timeouts: { connectMs: 1_000, firstByteMs: 5, idleMs: 1_000 },
+        }),
       ],
       guardrails: [guardrail("pii", { mode: "shadow", budgetMs: 50 })],
-      keys: [key("ci", { models: ["default"], limits: limits(5e9), key: new Secret("env:K", "sk-new") })],
+      keys: [
+        key("ci", { models: ["default"], limits: limits(5e9), key: new Secret("env:K", "sk-new") }),
+      ],
     });
     expect(lines).toEqual([
       "danger   guardrail pii: mode: enforce -> shadow",
@@ -173,7 +243,14 @@ describe("effects", () => {
   });
 
   it("of URLs that are fetched from now on, from elsewhere, and no more", () => {
-    const fetchMedia = { hosts: ["*"], allowOrigins: [], maxBytes: 9, timeoutMs: 9, redirects: 0, maxParallel: 1 };
+    const fetchMedia = {
+      hosts: ["*"],
+      allowOrigins: [],
+      maxBytes: 9,
+      timeoutMs: 9,
+      redirects: 0,
+      maxParallel: 1,
+    };
     const of = (from: object, to: object): readonly string[] =>
       effectsOf(
         { ...live, digest: "1", providers: [providerOf("azure", from)] },
@@ -186,7 +263,9 @@ describe("effects", () => {
     expect(of({ fetchMedia }, { fetchMedia: { ...fetchMedia, redirects: 1 } })).toEqual([
       "danger   provider azure: fetch_media: redirects: 0 -> 1",
     ]);
-    expect(of({ fetchMedia }, {})).toEqual(["caution  provider azure: no longer fetches what clients name by URL"]);
+    expect(of({ fetchMedia }, {})).toEqual([
+      "caution  provider azure: no longer fetches what clients name by URL",
+    ]);
     expect(of({ fetchMedia }, { fetchMedia: { ...fetchMedia } })).toEqual([]);
   });
 

@@ -1,4 +1,7 @@
-/** The effects of a change from one snapshot to another. Pure: it calls, creates and changes nothing. */
+/**
+ * The effects of a change from one snapshot to another. Pure: it calls, creates and changes
+ * nothing.
+ */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Snapshot } from "../../../config/snapshot.ts";
@@ -20,7 +23,12 @@ export function effectsOf(
   return worstFirst([
     ...coldChanges(live, candidate).map(({ at, message }): Effect => {
       const what = message.replace(/^The (setting|section) (\S+) .*$/, "$2");
-      return { risk: "caution", about: what, message: "changes, which needs a restart: as an edit it is refused", at };
+      return {
+        risk: "caution",
+        about: what,
+        message: "changes, which needs a restart: as an edit it is refused",
+        at,
+      };
     }),
     ...routeEffects(live, candidate, definitions),
     ...guardrailEffects(live, candidate),

@@ -1,4 +1,6 @@
-/** Effects on models: added and removed ones, targets, the choice of a target, and stand-in models. */
+/**
+ * Effects on models: added and removed ones, targets, the choice of a target, and stand-in models.
+ */
 
 import type { ModelSettings, Snapshot, TargetSettings } from "../../../config/snapshot.ts";
 import { changedMembers, changesOf, isSame, listed, matched, valueText } from "./compare.ts";
@@ -10,8 +12,13 @@ export function modelEffects(live: Snapshot, candidate: Snapshot): Effect[] {
   const openKeys = "keys without a list of models may use it";
   return [
     ...removed.map(({ id }): Effect => {
-      const instead = candidate.models.find((model) => model.id.endsWith("*") && id.startsWith(model.id.slice(0, -1)));
-      const message = instead === undefined ? "is removed" : `is removed; the wildcard ${instead.id} takes its requests`;
+      const instead = candidate.models.find(
+        (model) => model.id.endsWith("*") && id.startsWith(model.id.slice(0, -1)),
+      );
+      const message =
+        instead === undefined
+          ? "is removed"
+          : `is removed; the wildcard ${instead.id} takes its requests`;
       return { risk: instead === undefined ? "danger" : "caution", about: `model ${id}`, message };
     }),
     ...added.map((model): Effect => ({
@@ -20,7 +27,10 @@ export function modelEffects(live: Snapshot, candidate: Snapshot): Effect[] {
       message: `is added, at ${listed(model.targets.map(nameOf))}; ${openKeys}`,
       at: model.at,
     })),
-    ...kept.flatMap(([before, after]) => [...targetEffects(before, after), ...settingEffects(before, after)]),
+    ...kept.flatMap(([before, after]) => [
+      ...targetEffects(before, after),
+      ...settingEffects(before, after),
+    ]),
     ...wildcardOrder(live, candidate),
   ];
 }
@@ -36,22 +46,47 @@ function targetEffects(before: ModelSettings, after: ModelSettings): Effect[] {
   const to = providersOf(after);
   const effects: Effect[] = [];
   if (!isSame(from, to) && to.every((provider) => !from.includes(provider))) {
-    effects.push({ risk: "danger", about, message: `is redirected from ${listed(from)} to ${listed(to)}`, at });
+    effects.push({
+      risk: "danger",
+      about,
+      message: `is redirected from ${listed(from)} to ${listed(to)}`,
+      at,
+    });
   } else if (!isSame(from, to)) {
     const gained = to.filter((provider) => !from.includes(provider));
     const lost = from.filter((provider) => !to.includes(provider));
-    const parts = [gained.length > 0 && `also goes to ${listed(gained)}`, lost.length > 0 && `no longer goes to ${listed(lost)}`];
-    effects.push({ risk: "caution", about, message: parts.filter((part) => part !== false).join("; "), at });
+    const parts = [
+      gained.length > 0 && `also goes to ${listed(gained)}`,
+      lost.length > 0 && `no longer goes to ${listed(lost)}`,
+    ];
+    effects.push({
+      risk: "caution",
+      about,
+      message: parts.filter((part) => part !== false).join("; "),
+      at,
+    });
   }
   const { removed, added, kept } = matched(before.targets, after.targets, nameOf);
   if (removed.length > 0)
-    effects.push({ risk: "caution", about, message: `loses the target ${listed(removed.map(nameOf))}`, at });
+    effects.push({
+      risk: "caution",
+      about,
+      message: `loses the target ${listed(removed.map(nameOf))}`,
+      at,
+    });
   if (added.length > 0) {
-    effects.push({ risk: "caution", about, message: `gains the target ${listed(added.map(nameOf))}`, at: added[0]?.at });
+    effects.push({
+      risk: "caution",
+      about,
+      message: `gains the target ${listed(added.map(nameOf))}`,
+      at: added[0]?.at,
+    });
   }
   for (const [old, now] of kept) {
     for (const change of changedMembers(old, now, ["price"])) {
-      const [left, right] = [old, now].map((target) => (target as unknown as Record<string, unknown>)[change] ?? PRESET[change]);
+      const [left, right] = [old, now].map(
+        (target) => (target as unknown as Record<string, unknown>)[change] ?? PRESET[change],
+      );
       const message = `target ${nameOf(now)}, ${WORDS[change] ?? change}: ${valueText(left)} -> ${valueText(right)}`;
       effects.push({ risk: riskOfTarget(change, left, right), about, message, at: now.at });
     }
@@ -88,7 +123,12 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
   const { at } = after;
   const effects: Effect[] = [];
   if (before.mode !== after.mode) {
-    effects.push({ risk: "danger", about, message: `is for ${after.mode}, no longer for ${before.mode}`, at });
+    effects.push({
+      risk: "danger",
+      about,
+      message: `is for ${after.mode}, no longer for ${before.mode}`,
+      at,
+    });
   }
   if (before.balance !== after.balance) {
     const strategy = (name: string | undefined): string => name ?? "as the step says";
@@ -100,9 +140,16 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
     });
   }
   for (const name of changedMembers(before.fallbacks ?? {}, after.fallbacks ?? {})) {
-    const [from = [], to = []] = [before, after].map(({ fallbacks }) => (fallbacks as Chains | undefined)?.[name]);
+    const [from = [], to = []] = [before, after].map(
+      ({ fallbacks }) => (fallbacks as Chains | undefined)?.[name],
+    );
     const risk = to.length === 0 ? "danger" : to.length < from.length ? "caution" : "safe";
-    effects.push({ risk, about, message: `fallbacks for ${name}: ${chain(from)} -> ${chain(to)}`, at });
+    effects.push({
+      risk,
+      about,
+      message: `fallbacks for ${name}: ${chain(from)} -> ${chain(to)}`,
+      at,
+    });
   }
   if (before.onlyNamed !== after.onlyNamed) {
     const [risk, message] =
@@ -114,7 +161,12 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
   const joined = after.accessGroups.filter((group) => !before.accessGroups.includes(group));
   const left = before.accessGroups.filter((group) => !after.accessGroups.includes(group));
   if (joined.length > 0) {
-    effects.push({ risk: "caution", about, message: `joins ${listed(joined)}: keys that name the group may use it`, at });
+    effects.push({
+      risk: "caution",
+      about,
+      message: `joins ${listed(joined)}: keys that name the group may use it`,
+      at,
+    });
   }
   if (left.length > 0) {
     effects.push({
@@ -142,13 +194,20 @@ function providersOf({ targets }: ModelSettings): readonly string[] {
 
 /** A new wildcard takes what a shorter one took before. */
 function wildcardOrder(live: Snapshot, candidate: Snapshot): Effect[] {
-  const wildcards = (models: readonly ModelSettings[]): string[] => models.map(({ id }) => id).filter((id) => id.endsWith("*"));
+  const wildcards = (models: readonly ModelSettings[]): string[] =>
+    models.map(({ id }) => id).filter((id) => id.endsWith("*"));
   const before = wildcards(live.models);
   return wildcards(candidate.models)
     .filter((id) => !before.includes(id))
     .flatMap((id): Effect[] => {
       const shorter = before.filter((other) => id.startsWith(other.slice(0, -1)));
       if (shorter.length === 0) return [];
-      return [{ risk: "caution", about: `model ${id}`, message: `takes requests that ${listed(shorter)} took` }];
+      return [
+        {
+          risk: "caution",
+          about: `model ${id}`,
+          message: `takes requests that ${listed(shorter)} took`,
+        },
+      ];
     });
 }

@@ -1,4 +1,6 @@
-/** Effects on providers and guardrails: credentials that come and go, addresses, timeouts, modes. */
+/**
+ * Effects on providers and guardrails: credentials that come and go, addresses, timeouts, modes.
+ */
 
 import { Secret } from "@sluice/contract";
 import type { GuardrailUseSettings, ProviderSettings, Snapshot } from "../../../config/snapshot.ts";
@@ -9,9 +11,14 @@ import type { Effect, Risk } from "./effect.ts";
 export function providerEffects(live: Snapshot, candidate: Snapshot): Effect[] {
   const { removed, added, kept } = matched(live.providers, candidate.providers, ({ name }) => name);
   return [
-    ...removed.map(({ name }): Effect => ({ risk: "caution", about: `provider ${name}`, message: "is removed" })),
+    ...removed.map(({ name }): Effect => ({
+      risk: "caution",
+      about: `provider ${name}`,
+      message: "is removed",
+    })),
     ...added.map(({ name, use, missing, at }): Effect => {
-      const state = missing.length === 0 ? "" : `; unavailable: ${listed(missing)} does not resolve`;
+      const state =
+        missing.length === 0 ? "" : `; unavailable: ${listed(missing)} does not resolve`;
       return { risk: "safe", about: `provider ${name}`, message: `is added (${use})${state}`, at };
     }),
     ...kept.flatMap(([before, after]) => oneProvider(before, after)),
@@ -23,27 +30,57 @@ function oneProvider(before: ProviderSettings, after: ProviderSettings): Effect[
   const { at } = after;
   const effects: Effect[] = [];
   if (before.missing.length === 0 && after.missing.length > 0) {
-    effects.push({ risk: "danger", about, message: `becomes unavailable: ${listed(after.missing)} does not resolve`, at });
+    effects.push({
+      risk: "danger",
+      about,
+      message: `becomes unavailable: ${listed(after.missing)} does not resolve`,
+      at,
+    });
   }
   if (before.missing.length > 0 && after.missing.length === 0) {
-    effects.push({ risk: "caution", about, message: "becomes available: its targets get requests", at });
+    effects.push({
+      risk: "caution",
+      about,
+      message: "becomes available: its targets get requests",
+      at,
+    });
   }
   if (before.use !== after.use) {
-    effects.push({ risk: "danger", about, message: `is another plugin: ${before.use} -> ${after.use}`, at });
+    effects.push({
+      risk: "danger",
+      about,
+      message: `is another plugin: ${before.use} -> ${after.use}`,
+      at,
+    });
   }
   // Options that do not resolve are no change of the operator's.
   const isResolved = before.missing.length === 0 && after.missing.length === 0;
   const options = isResolved ? changedMembers(before.options, after.options) : [];
-  for (const option of options) effects.push({ ...optionEffect(option, before.options, after.options), about, at });
+  for (const option of options)
+    effects.push({ ...optionEffect(option, before.options, after.options), about, at });
   for (const change of changesOf(before.timeouts, after.timeouts)) {
     effects.push({ risk: "caution", about, message: `timeout ${change}`, at });
   }
-  if (!isSame(before.fetchMedia, after.fetchMedia)) effects.push({ ...fetchEffect(before, after), about, at });
+  if (!isSame(before.fetchMedia, after.fetchMedia))
+    effects.push({ ...fetchEffect(before, after), about, at });
   if (!isSame(before.endpoints, after.endpoints)) {
     const message = `native endpoints: ${valueText(before.endpoints)} -> ${valueText(after.endpoints)}`;
-    effects.push({ risk: after.endpoints === "inference" ? "caution" : "danger", about, message, at });
+    effects.push({
+      risk: after.endpoints === "inference" ? "caution" : "danger",
+      about,
+      message,
+      at,
+    });
   }
-  for (const change of changesOf(before, after, ["name", "use", "options", "missing", "timeouts", "endpoints", "fetchMedia"])) {
+  for (const change of changesOf(before, after, [
+    "name",
+    "use",
+    "options",
+    "missing",
+    "timeouts",
+    "endpoints",
+    "fetchMedia",
+  ])) {
     effects.push({ risk: "caution", about, message: change, at });
   }
   return effects;
@@ -54,57 +91,96 @@ function fetchEffect(
   { fetchMedia: from }: ProviderSettings,
   { fetchMedia: to }: ProviderSettings,
 ): Pick<Effect, "risk" | "message"> {
-  if (to === undefined) return { risk: "caution", message: "no longer fetches what clients name by URL" };
-  if (from === undefined) return { risk: "danger", message: `fetches what clients name by URL: ${valueText(to)}` };
+  if (to === undefined)
+    return { risk: "caution", message: "no longer fetches what clients name by URL" };
+  if (from === undefined)
+    return { risk: "danger", message: `fetches what clients name by URL: ${valueText(to)}` };
   return { risk: "danger", message: `fetch_media: ${changesOf(from, to).join("; ")}` };
 }
 
 /** Options that set the address of requests, or the account that they use. */
 const ADDRESS = /url|endpoint|region|location|project|organization|tenant|account/;
 
-function optionEffect(option: string, before: Members, after: Members): Pick<Effect, "risk" | "message"> {
+function optionEffect(
+  option: string,
+  before: Members,
+  after: Members,
+): Pick<Effect, "risk" | "message"> {
   const [from, to] = [before[option], after[option]];
   if (from instanceof Secret || to instanceof Secret) {
     return { risk: "caution", message: `has another ${option}: the next upstream call uses it` };
   }
-  return { risk: ADDRESS.test(option) ? "danger" : "caution", message: `${option}: ${valueText(from)} -> ${valueText(to)}` };
+  return {
+    risk: ADDRESS.test(option) ? "danger" : "caution",
+    message: `${option}: ${valueText(from)} -> ${valueText(to)}`,
+  };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** The effects on guardrails. */
 export function guardrailEffects(live: Snapshot, candidate: Snapshot): Effect[] {
-  const { removed, added, kept } = matched(live.guardrails, candidate.guardrails, ({ name }) => name);
+  const { removed, added, kept } = matched(
+    live.guardrails,
+    candidate.guardrails,
+    ({ name }) => name,
+  );
   return [
-    ...removed.map(({ name }): Effect => ({ risk: "danger", about: `guardrail ${name}`, message: "is removed" })),
+    ...removed.map(({ name }): Effect => ({
+      risk: "danger",
+      about: `guardrail ${name}`,
+      message: "is removed",
+    })),
     ...added.map(({ name, use, settings, at }): Effect => {
       const where = settings.defaultOn ? "runs wherever the step stands" : "runs where it is named";
-      return { risk: "caution", about: `guardrail ${name}`, message: `is added (${use}, ${settings.mode}); ${where}`, at };
+      return {
+        risk: "caution",
+        about: `guardrail ${name}`,
+        message: `is added (${use}, ${settings.mode}); ${where}`,
+        at,
+      };
     }),
     ...kept.flatMap(([before, after]) => oneGuardrail(before, after)),
   ];
 }
 
 /** By member and new value: what weakens a guardrail. */
-const WEAKER: Readonly<Record<string, unknown>> = { mode: "shadow", onError: "skip", defaultOn: false };
+const WEAKER: Readonly<Record<string, unknown>> = {
+  mode: "shadow",
+  onError: "skip",
+  defaultOn: false,
+};
 
 function oneGuardrail(before: GuardrailUseSettings, after: GuardrailUseSettings): Effect[] {
   const about = `guardrail ${after.name}`;
   const { at } = after;
   const effects: Effect[] = [];
   if (before.use !== after.use) {
-    effects.push({ risk: "danger", about, message: `is another plugin: ${before.use} -> ${after.use}`, at });
+    effects.push({
+      risk: "danger",
+      about,
+      message: `is another plugin: ${before.use} -> ${after.use}`,
+      at,
+    });
   }
-  for (const change of changesOf(before.options, after.options)) effects.push({ risk: "caution", about, message: change, at });
+  for (const change of changesOf(before.options, after.options))
+    effects.push({ risk: "caution", about, message: change, at });
   for (const change of changesOf(before, after, ["name", "use", "options", "settings"])) {
     effects.push({ risk: "caution", about, message: change, at });
   }
   const settings = changedMembers(before.settings, after.settings);
   for (const member of settings) {
     const [from, to] = [before, after].map((use) => (use.settings as unknown as Members)[member]);
-    const isWeaker = (Object.hasOwn(WEAKER, member) && WEAKER[member] === to) || (member === "scope" && to !== undefined);
+    const isWeaker =
+      (Object.hasOwn(WEAKER, member) && WEAKER[member] === to) ||
+      (member === "scope" && to !== undefined);
     const risk: Risk = isWeaker ? "danger" : "caution";
-    effects.push({ risk, about, message: `${WORDS[member] ?? member}: ${valueText(from)} -> ${valueText(to)}`, at });
+    effects.push({
+      risk,
+      about,
+      message: `${WORDS[member] ?? member}: ${valueText(from)} -> ${valueText(to)}`,
+      at,
+    });
   }
   return effects;
 }

@@ -14,7 +14,12 @@ export function priceEffects(live: Snapshot, candidate: Snapshot): Effect[] {
     if (old === undefined || isSame(withoutSource(old.price), withoutSource(price))) continue;
     const about = `price of ${name}`;
     const message = `${shown(old.price)} -> ${shown(price)}`;
-    effects.push({ risk: price === undefined ? "danger" : "caution", about, message, at: target.at });
+    effects.push({
+      risk: price === undefined ? "danger" : "caution",
+      about,
+      message,
+      at: target.at,
+    });
   }
   return effects;
 }
@@ -30,7 +35,8 @@ export function priceLookup({
   prices,
 }: Snapshot): (target: Pick<TargetSettings, "provider" | "model" | "price">) => Price | undefined {
   const plugins = new Map(providers.map((provider) => [provider.name, pricedAs(provider)]));
-  return ({ provider, model, price }) => price ?? prices.find(plugins.get(provider) ?? provider, model);
+  return ({ provider, model, price }) =>
+    price ?? prices.find(plugins.get(provider) ?? provider, model);
 }
 
 function pricesOf(snapshot: Snapshot): ReadonlyMap<string, Priced> {

@@ -1,16 +1,35 @@
-/** Effects on routes: those that come and go, and the steps that each gains, loses or runs otherwise. */
+/**
+ * Effects on routes: those that come and go, and the steps that each gains, loses or runs
+ * otherwise.
+ */
 
 import type { StepDefinition } from "@sluice/contract";
-import type { PipelineSettings, RouteSettings, Snapshot, StepSettings } from "../../../config/snapshot.ts";
+import type {
+  PipelineSettings,
+  RouteSettings,
+  Snapshot,
+  StepSettings,
+} from "../../../config/snapshot.ts";
 import { changesOf, isSame, listed, matched } from "./compare.ts";
 import type { Effect, Risk } from "./effect.ts";
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
-/** The guards of a route, by the step's name or its `provides`: a route without one is open or unobserved. */
+/**
+ * The guards of a route, by the step's name or its `provides`: a route without one is open or
+ * unobserved.
+ */
 const GUARDING = new Set(["auth", "identity", "limits", "budget", "budgets", "guardrails"]);
 /** Steps without which requests are served as before, but not as well, or not counted. */
-const SUPPORTING = new Set(["cost", "cache", "fallback", "balance", "retry", "idempotency", "hedge"]);
+const SUPPORTING = new Set([
+  "cost",
+  "cache",
+  "fallback",
+  "balance",
+  "retry",
+  "idempotency",
+  "hedge",
+]);
 
 interface Route {
   readonly name: string;
@@ -19,23 +38,44 @@ interface Route {
 }
 
 /** The effects. Routes of a pipeline that change alike share one effect. */
-export function routeEffects(live: Snapshot, candidate: Snapshot, definitions: StepDefinitions): Effect[] {
+export function routeEffects(
+  live: Snapshot,
+  candidate: Snapshot,
+  definitions: StepDefinitions,
+): Effect[] {
   const { removed, added, kept } = matched(routesOf(live), routesOf(candidate), ({ name }) => name);
   const changes = kept.flatMap(([before, after]) =>
-    pipelineEffects(before.pipeline, after.pipeline, definitions).map((effect) => ({ ...effect, name: after.name })),
+    pipelineEffects(before.pipeline, after.pipeline, definitions).map((effect) => ({
+      ...effect,
+      name: after.name,
+    })),
   );
   const together = Map.groupBy(changes, ({ risk, message }) => `${risk} ${message}`);
   return [
-    ...removed.map(({ name }): Effect => ({ risk: "danger", about: `route ${name}`, message: "is no longer served" })),
+    ...removed.map(({ name }): Effect => ({
+      risk: "danger",
+      about: `route ${name}`,
+      message: "is no longer served",
+    })),
     ...added.map(({ name, route, pipeline }): Effect => {
       const isGuarded = pipeline.steps.some((step) => roleOf(step, definitions) === "identity");
       const message = `is served by the pipeline ${pipeline.name}: ${pipeline.steps.map(({ use }) => use).join(", ")}`;
-      return { risk: isGuarded ? "caution" : "danger", about: `route ${name}`, message, at: route.at };
+      return {
+        risk: isGuarded ? "caution" : "danger",
+        about: `route ${name}`,
+        message,
+        at: route.at,
+      };
     }),
     ...[...together.values()].map((same): Effect => {
       const { risk, message, at } = same[0]!;
       const names = same.map(({ name }) => name);
-      return { risk, about: `${names.length === 1 ? "route" : "routes"} ${listed(names)}`, message, at };
+      return {
+        risk,
+        about: `${names.length === 1 ? "route" : "routes"} ${listed(names)}`,
+        message,
+        at,
+      };
     }),
   ];
 }
@@ -67,11 +107,16 @@ function pipelineEffects(
     const risk: Risk = SUPPORTING.has(step.use) ? "safe" : "caution";
     effects.push({ risk, message: `gains the step ${name}`, at: step.at });
   }
-  for (const [{ step: from }, { step: to, name }] of kept) effects.push(...stepEffects(from, to, name, definitions));
+  for (const [{ step: from }, { step: to, name }] of kept)
+    effects.push(...stepEffects(from, to, name, definitions));
   const common = (steps: readonly Numbered[]): string[] =>
     steps.map(({ name }) => name).filter((name) => kept.some(([, entry]) => entry.name === name));
   if (!isSame(common(old), common(now))) {
-    effects.push({ risk: "caution", message: `runs its steps in another order: ${common(now).join(", ")}`, at: after.at });
+    effects.push({
+      risk: "caution",
+      message: `runs its steps in another order: ${common(now).join(", ")}`,
+      at: after.at,
+    });
   }
   for (const change of changesOf(before, after, ["steps", "routes", "file", "name", "tests"])) {
     effects.push({ risk: "caution", message: change, at: after.at });
@@ -118,18 +163,21 @@ function stepEffects(
     at: after.at,
   }));
   // `when`, `mode`, `active` and whatever else every step takes.
-  const common = changesOf(before, after, ["use", "options", "index"]).map((change): Omit<Effect, "about"> => ({
-    risk: isGuard && !/-> none$|-> enforce$/.test(change) ? "danger" : "caution",
-    message: `step ${name}, ${change}`,
-    at: after.at,
-  }));
+  const common = changesOf(before, after, ["use", "options", "index"]).map(
+    (change): Omit<Effect, "about"> => ({
+      risk: isGuard && !/-> none$|-> enforce$/.test(change) ? "danger" : "caution",
+      message: `step ${name}, ${change}`,
+      at: after.at,
+    }),
+  );
   return [...common, ...options];
 }
 
 /** Whether a change of a guarding step's option reads like one that lets more through. */
 function isWeaker(change: string): boolean {
   const [, name = "", before = "", after = ""] = /^([^:]+): (.*) -> (.*)$/s.exec(change) ?? [];
-  if (/^(input|output|windows|budgets|parallel|default)$/.test(name)) return after === "none" || after.length < before.length;
+  if (/^(input|output|windows|budgets|parallel|default)$/.test(name))
+    return after === "none" || after.length < before.length;
   if (name === "unpriced") return after === "allow";
   if (name === "on_error") return after === "skip";
   if (name === "mode" || name === "stream") return after === "shadow" || after === "observe";

@@ -1,4 +1,7 @@
-/** What the rollout knows: its state, the events that it takes and the effects that it asks for. `reduce.ts` has the transitions. */
+/**
+ * What the rollout knows: its state, the events that it takes and the effects that it asks for.
+ * `reduce.ts` has the transitions.
+ */
 
 import type { Finding } from "../../../config/finding.ts";
 import type { ApplyOutcome } from "../outcome.ts";
@@ -70,9 +73,9 @@ export interface RollbackNotice {
 }
 
 /** The contents of an edit. */
-export type ContentsOf<E extends { readonly options: { readonly contents?: RolloutContents | undefined } }> =
-  | E["options"]["contents"]
-  | undefined;
+export type ContentsOf<
+  E extends { readonly options: { readonly contents?: RolloutContents | undefined } },
+> = E["options"]["contents"] | undefined;
 
 /** Where a rollout stands. */
 export interface RolloutState<G extends RolloutGeneration, E extends RolloutEdit<G>> {
@@ -90,7 +93,10 @@ export interface RolloutState<G extends RolloutGeneration, E extends RolloutEdit
   readonly making: E | undefined;
   /** The contents that serve all keys. */
   readonly running: ContentsOf<E>;
-  /** The contents that hold the files back: `running`, which run instead of them; or those of a canary, which are the files. */
+  /**
+   * The contents that hold the files back: `running`, which run instead of them; or those of a
+   * canary, which are the files.
+   */
   readonly pinnedBy: ContentsOf<E>;
   /** Several processes decide together about a canary. */
   readonly isOneOfSeveral: boolean;
@@ -107,7 +113,11 @@ export type RolloutEvent<G, E> =
   /** The candidate in the making has passed its tests. */
   | { readonly type: "built"; readonly generation: G }
   /** The candidate in the making has findings, or was overtaken. */
-  | { readonly type: "failed"; readonly outcome: "refused" | "superseded"; readonly findings: readonly Finding[] }
+  | {
+      readonly type: "failed";
+      readonly outcome: "refused" | "superseded";
+      readonly findings: readonly Finding[];
+    }
   /** Making the candidate threw. */
   | { readonly type: "threw"; readonly error: unknown }
   /** The requests of a canary, or its clock, have decided about it in this process. */
@@ -115,7 +125,12 @@ export type RolloutEvent<G, E> =
   /** The operator ends the canary. */
   | { readonly type: "canary-ended"; readonly end: CanaryEnd; readonly reason: string }
   /** All processes have decided about the canary with these contents. */
-  | { readonly type: "votes-counted"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
+  | {
+      readonly type: "votes-counted";
+      readonly digest: string;
+      readonly end: CanaryEnd;
+      readonly reason: string;
+    }
   /** The requests of the live generation fail. */
   | { readonly type: "fault"; readonly fault: RolloutFault }
   /** Another process has rolled back. */
@@ -128,13 +143,29 @@ export type RolloutEvent<G, E> =
 /** What the manager does. */
 export type RolloutEffect<G, E> =
   | { readonly type: "make"; readonly edit: E }
-  /** Ends the waits and the tests of the candidate in the making: a newer one came, or the rollout stops. */
+  /**
+   * Ends the waits and the tests of the candidate in the making: a newer one came, or the rollout
+   * stops.
+   */
   | { readonly type: "overtake" }
-  | { readonly type: "serve"; readonly generation: G; readonly previous: G | undefined; readonly isJudged: boolean }
-  /** Drains a generation within the drain timeout of `timeoutOf`; within that of the stop where it is absent. */
+  | {
+      readonly type: "serve";
+      readonly generation: G;
+      readonly previous: G | undefined;
+      readonly isJudged: boolean;
+    }
+  /**
+   * Drains a generation within the drain timeout of `timeoutOf`; within that of the stop where it
+   * is absent.
+   */
   | { readonly type: "drain"; readonly generation: G; readonly timeoutOf?: G }
   | { readonly type: "discard"; readonly generation: G }
-  | { readonly type: "begin-canary"; readonly generation: G; readonly live: G; readonly plan: CanaryPlan }
+  | {
+      readonly type: "begin-canary";
+      readonly generation: G;
+      readonly live: G;
+      readonly plan: CanaryPlan;
+    }
   | { readonly type: "stop-canary" }
   | { readonly type: "vote"; readonly verdict: CanaryVerdict }
   | CanaryEnded<G, E>
@@ -148,7 +179,9 @@ export type RolloutEffect<G, E> =
   | Settled<E>
   | { readonly type: "reject"; readonly edit: E; readonly error: unknown };
 
-/** A canary has ended. `isReported`: the end is the result of an event of its own, not of an edit. */
+/**
+ * A canary has ended. `isReported`: the end is the result of an event of its own, not of an edit.
+ */
 export interface CanaryEnded<G, E> {
   readonly type: "canary-ended";
   readonly end: CanaryEnd;

@@ -11,7 +11,10 @@ const faulty =
     spoil(reduce<Made, Edit>(state, event), state);
 
 const without = (type: string): Reduce =>
-  faulty(({ state, effects }) => ({ state, effects: effects.filter((effect) => effect.type !== type) }));
+  faulty(({ state, effects }) => ({
+    state,
+    effects: effects.filter((effect) => effect.type !== type),
+  }));
 
 const twice = (type: string): Reduce =>
   faulty(({ state, effects }) => ({
@@ -20,7 +23,10 @@ const twice = (type: string): Reduce =>
   }));
 
 const withState = (spoil: (state: State, before: State) => Partial<State>): Reduce =>
-  faulty(({ state, effects }, before) => ({ state: { ...state, ...spoil(state, before) }, effects }));
+  faulty(({ state, effects }, before) => ({
+    state: { ...state, ...spoil(state, before) },
+    effects,
+  }));
 
 describe("the rollout", () => {
   it(
@@ -58,7 +64,11 @@ describe("the rollout", () => {
       "a process votes once",
       withState(({ canary }) => ({ canary: canary && { ...canary, hasVoted: false } })),
     ],
-    ["forgets what failed", "contents that failed are not judged again", withState(() => ({ failed: [] }))],
+    [
+      "forgets what failed",
+      "contents that failed are not judged again",
+      withState(() => ({ failed: [] })),
+    ],
     [
       "rolls back to the generation that fails",
       "a rollback goes to another generation",
@@ -79,7 +89,13 @@ describe("the rollout", () => {
       "a rollback does not overtake an edit",
       (state, event) => {
         const { state: next, effects } = reduce<Made, Edit>({ ...state, readings: 0 }, event);
-        return { state: { ...next, readings: Math.max(next.readings, event.type === "read" ? 0 : state.readings) }, effects };
+        return {
+          state: {
+            ...next,
+            readings: Math.max(next.readings, event.type === "read" ? 0 : state.readings),
+          },
+          effects,
+        };
       },
     ],
     [
@@ -100,7 +116,9 @@ describe("the rollout", () => {
       "a result is reported",
       faulty(({ state, effects }) => ({
         state,
-        effects: effects.map((effect) => (effect.type === "settle" ? { ...effect, isReported: false } : effect)),
+        effects: effects.map((effect) =>
+          effect.type === "settle" ? { ...effect, isReported: false } : effect,
+        ),
       })),
     ],
   ])("that %s breaks an invariant", (_name, invariant, take) => {
@@ -115,7 +133,10 @@ describe("the rollout", () => {
       options,
       live: undefined,
     });
-    const making: State = reduce<Made, Edit>(startState(), { type: "asked", edit: edit(0, "a") }).state;
+    const making: State = reduce<Made, Edit>(startState(), {
+      type: "asked",
+      edit: edit(0, "a"),
+    }).state;
     const overtaken = (next: Edit) => {
       const { state, effects } = reduce(making, { type: "asked", edit: next });
       return [isOvertaken(state), effects.some(({ type }) => type === "overtake")];

@@ -1,4 +1,7 @@
-/** Trials: the verdicts on a canary, and on a live generation, which is a canary of 100 %. Transitions of the rollout. */
+/**
+ * Trials: the verdicts on a canary, and on a live generation, which is a canary of 100 %.
+ * Transitions of the rollout.
+ */
 
 import { type CanaryEnd, type CanaryVerdict, endOf } from "../canary.ts";
 import { runs } from "./contents.ts";
@@ -25,20 +28,30 @@ export function verdict<G extends RolloutGeneration, E extends RolloutEdit<G>>(
   if (canary === undefined || canary.hasVoted || canary.generation.snapshot.digest !== given.digest)
     return { state, effects: [] };
   if (!state.isOneOfSeveral) return endCanary(state, ...endOf([given]), true);
-  return { state: { ...state, canary: { ...canary, hasVoted: true } }, effects: [{ type: "vote", verdict: given }] };
+  return {
+    state: { ...state, canary: { ...canary, hasVoted: true } },
+    effects: [{ type: "vote", verdict: given }],
+  };
 }
 
-/** All processes have decided. A process without the canary reads the files, which the others run, when it was promoted. */
+/**
+ * All processes have decided. A process without the canary reads the files, which the others run,
+ * when it was promoted.
+ */
 export function countVotes<G extends RolloutGeneration, E extends RolloutEdit<G>>(
   state: RolloutState<G, E>,
   { digest, end, reason }: Extract<RolloutEvent<G, E>, { readonly type: "votes-counted" }>,
 ): Reduced<G, E> {
-  if (state.canary?.generation.snapshot.digest === digest) return endCanary(state, end, reason, true);
+  if (state.canary?.generation.snapshot.digest === digest)
+    return endCanary(state, end, reason, true);
   const isBehind = end === "promoted" && !state.isStopped && state.live?.snapshot.digest !== digest;
   return { state, effects: isBehind ? [{ type: "read-files" }] : [] };
 }
 
-/** Ends the canary: `promoted`, it serves all keys; `returned`, it drains. Without a canary nothing happens. */
+/**
+ * Ends the canary: `promoted`, it serves all keys; `returned`, it drains. Without a canary nothing
+ * happens.
+ */
 export function endCanary<G extends RolloutGeneration, E extends RolloutEdit<G>>(
   state: RolloutState<G, E>,
   end: CanaryEnd,
@@ -60,13 +73,17 @@ export function endCanary<G extends RolloutGeneration, E extends RolloutEdit<G>>
   return { state: runs({ ...left, live: generation, trial: undefined }, edit), effects };
 }
 
-/** The requests of the live generation fail. While an edit is on its way nothing happens: the next failure is another event. */
+/**
+ * The requests of the live generation fail. While an edit is on its way nothing happens: the next
+ * failure is another event.
+ */
 export function fault<G extends RolloutGeneration, E extends RolloutEdit<G>>(
   state: RolloutState<G, E>,
   found: RolloutFault,
 ): Reduced<G, E> {
   const { trial } = state;
-  if (trial === undefined || trial.generation.number !== found.generation) return { state, effects: [] };
+  if (trial === undefined || trial.generation.number !== found.generation)
+    return { state, effects: [] };
   return leave(state, { ...found, previous: trial.previous.number }, true);
 }
 
@@ -90,16 +107,26 @@ function leave<G extends RolloutGeneration, E extends RolloutEdit<G>>(
   if (live === undefined || isBusy(state)) return { state, effects: [] };
   const { digest } = live.snapshot;
   const rollback = { fault: found, digest, isOwn };
-  const next = { ...state, trial: undefined, rollback, failed: [...failed, digest].slice(-MAX_FAILED) };
+  const next = {
+    ...state,
+    trial: undefined,
+    rollback,
+    failed: [...failed, digest].slice(-MAX_FAILED),
+  };
   return { state: next, effects: [{ type: "end-trial" }, { type: "roll-back", fault: found }] };
 }
 
 /** Whether an edit or an automatic rollback is on its way. */
-export function isBusy<G extends RolloutGeneration, E extends RolloutEdit<G>>(state: RolloutState<G, E>): boolean {
+export function isBusy<G extends RolloutGeneration, E extends RolloutEdit<G>>(
+  state: RolloutState<G, E>,
+): boolean {
   return state.making !== undefined || state.readings > 0 || state.rollback !== undefined;
 }
 
-/** Ends the automatic rollback whose edit these effects settle. The other processes are notified of one that was applied here. */
+/**
+ * Ends the automatic rollback whose edit these effects settle. The other processes are notified of
+ * one that was applied here.
+ */
 export function endRollback<G extends RolloutGeneration, E extends RolloutEdit<G>>({
   state,
   effects,
@@ -108,10 +135,18 @@ export function endRollback<G extends RolloutGeneration, E extends RolloutEdit<G
   if (rollback === undefined) return { state, effects };
   const { fault: found, digest, isOwn } = rollback;
   const end = effects.find(
-    (effect) => (effect.type === "settle" || effect.type === "reject") && effect.edit.options.replaces === found.generation,
+    (effect) =>
+      (effect.type === "settle" || effect.type === "reject") &&
+      effect.edit.options.replaces === found.generation,
   );
   if (end === undefined) return { state, effects };
   const isApplied = end.type === "settle" && end.outcome === "applied";
-  const notify = { type: "notify", notice: { digest, previous: found.previous, reason: found.reason } } as const;
-  return { state: { ...state, rollback: undefined }, effects: isOwn && isApplied ? [...effects, notify] : effects };
+  const notify = {
+    type: "notify",
+    notice: { digest, previous: found.previous, reason: found.reason },
+  } as const;
+  return {
+    state: { ...state, rollback: undefined },
+    effects: isOwn && isApplied ? [...effects, notify] : effects,
+  };
 }

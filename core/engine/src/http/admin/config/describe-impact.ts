@@ -22,8 +22,16 @@ export function describeImpact({ effects, replay }: ChangeImpact) {
 }
 
 function describeReplay({ evaluated, spend, ...tallies }: Replay) {
-  const counted = Object.entries(tallies).map(([name, groups]) => [name, { count: countOf(groups), groups }] as const);
-  const { requests, didCostNanoUsd: did, wouldCostNanoUsd: would, refusedNanoUsd: refused, unknown } = spend;
+  const counted = Object.entries(tallies).map(
+    ([name, groups]) => [name, { count: countOf(groups), groups }] as const,
+  );
+  const {
+    requests,
+    didCostNanoUsd: did,
+    wouldCostNanoUsd: would,
+    refusedNanoUsd: refused,
+    unknown,
+  } = spend;
   return {
     evaluated,
     ...Object.fromEntries(counted),

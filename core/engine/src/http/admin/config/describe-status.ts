@@ -13,12 +13,21 @@ import type { Judged } from "../../../generation/rollout/rollout-monitor.ts";
 import { type HasName, unknownNames } from "../../../pipeline/steps/condition-names.ts";
 import type { ShadowReport } from "../../../pipeline/shadow/shadow.ts";
 
-/** Describes the generations of a process, its last edit, and conditions that name teams and keys which do not exist. */
+/**
+ * Describes the generations of a process, its last edit, and conditions that name teams and keys
+ * which do not exist.
+ */
 export async function describeStatus(status: EditStatus, hasName: HasName) {
   const { live, draining, canary, judged, lastAttempt, entry, drift } = status;
   return {
     live:
-      live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry), ...(await describeNames(live, hasName)) },
+      live === undefined
+        ? null
+        : {
+            ...describeLive(live),
+            ...describeOrigin(entry),
+            ...(await describeNames(live, hasName)),
+          },
     drift: { files_differ: drift.length > 0, files: drift },
     last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
     draining: draining.map(describeDraining),
@@ -44,8 +53,16 @@ export function describeEntry(entry: HistoryEntry, live: number | undefined) {
   };
 }
 
-/** Describes the ledger. `writable`: whether spend rows can be stored; while they cannot, requests are refused. */
-export function describeLedger({ fault, isStoreFailing, keptRows, pendingBatches }: LedgerHealth): JsonObject {
+/**
+ * Describes the ledger. `writable`: whether spend rows can be stored; while they cannot, requests
+ * are refused.
+ */
+export function describeLedger({
+  fault,
+  isStoreFailing,
+  keptRows,
+  pendingBatches,
+}: LedgerHealth): JsonObject {
   return {
     writable: fault === undefined,
     fault: fault === undefined ? null : { place: fault.place, text: fault.text },
@@ -83,7 +100,15 @@ function describeOrigin(entry: HistoryEntry | undefined) {
 }
 
 /** Describes the result of an edit. */
-export function describeAttempt({ outcome, atMs, digest, generation, findings, reason, author }: ApplyResult) {
+export function describeAttempt({
+  outcome,
+  atMs,
+  digest,
+  generation,
+  findings,
+  reason,
+  author,
+}: ApplyResult) {
   return {
     outcome,
     at: new Date(atMs).toISOString(),
@@ -98,7 +123,14 @@ export function describeAttempt({ outcome, atMs, digest, generation, findings, r
 /** Describes a finding, also as one text. */
 export function describeFinding(finding: Finding) {
   const { at, message, fix } = finding;
-  return { file: at.file, line: at.line, column: at.column, message, fix, text: formatFinding(finding) };
+  return {
+    file: at.file,
+    line: at.line,
+    column: at.column,
+    message,
+    fix,
+    text: formatFinding(finding),
+  };
 }
 
 function describeDraining({ number, leases, oldestLeaseMs }: Generation) {
@@ -106,7 +138,13 @@ function describeDraining({ number, leases, oldestLeaseMs }: Generation) {
 }
 
 function describeJudged({ generation, untilMs, requests, errors, before }: Judged) {
-  return { generation, until: new Date(untilMs).toISOString(), requests, errors, before: { ...before } };
+  return {
+    generation,
+    until: new Date(untilMs).toISOString(),
+    requests,
+    errors,
+    before: { ...before },
+  };
 }
 
 function describeCanary({ generation, plan, beganAtMs, tally, liveTally }: Canary) {
@@ -118,13 +156,20 @@ function describeCanary({ generation, plan, beganAtMs, tally, liveTally }: Canar
     share: percent(plan.share),
     since: new Date(beganAtMs).toISOString(),
     ends_at: new Date(beganAtMs + plan.forMs).toISOString(),
-    abort_if: { error_rate: errorRate === undefined ? null : percent(errorRate), p99_ms: p99Ms ?? null },
+    abort_if: {
+      error_rate: errorRate === undefined ? null : percent(errorRate),
+      p99_ms: p99Ms ?? null,
+    },
     min_requests: plan.minRequests,
     leases,
     requests: tally.requests,
     errors: tally.errors,
     p99_ms: tally.p99Ms() ?? null,
-    others: { requests: liveTally.requests, errors: liveTally.errors, p99_ms: liveTally.p99Ms() ?? null },
+    others: {
+      requests: liveTally.requests,
+      errors: liveTally.errors,
+      p99_ms: liveTally.p99Ms() ?? null,
+    },
     shadows: shadows.map(describeShadow),
   };
 }

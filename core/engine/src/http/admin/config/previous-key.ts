@@ -5,7 +5,11 @@ import type { PreviousKey } from "../../../config/server-settings.ts";
 import type { PreviousMasterUse } from "../../../resources/key-ring.ts";
 
 /** The view; `null` without a previous key in the configuration. It holds no part of the key. */
-export function previousKeyView(previous: PreviousKey | undefined, use: PreviousMasterUse, nowMs: number): JsonObject | null {
+export function previousKeyView(
+  previous: PreviousKey | undefined,
+  use: PreviousMasterUse,
+  nowMs: number,
+): JsonObject | null {
   if (previous === undefined) return null;
   return {
     until: new Date(previous.untilMs).toISOString(),
@@ -16,10 +20,14 @@ export function previousKeyView(previous: PreviousKey | undefined, use: Previous
 }
 
 /** The views of several workers as one: their uses together, and the last of them. */
-export function joinPreviousKeys(views: readonly Readonly<Record<string, unknown>>[]): JsonObject | null {
+export function joinPreviousKeys(
+  views: readonly Readonly<Record<string, unknown>>[],
+): JsonObject | null {
   const [first] = views;
   if (first === undefined) return null;
-  const times = views.flatMap(({ last_used_at: at }) => (typeof at === "string" ? [at] : [])).sort();
+  const times = views
+    .flatMap(({ last_used_at: at }) => (typeof at === "string" ? [at] : []))
+    .sort();
   const uses = views.reduce((sum, view) => sum + Number(view["uses"] ?? 0), 0);
   return { ...(first as JsonObject), uses, last_used_at: times.at(-1) ?? null };
 }

@@ -9,10 +9,23 @@ import { VERSION } from "../../../telemetry/version.ts";
 import type { AdminRoutes } from "../app.ts";
 import { audit } from "../audit.ts";
 import { within } from "../time-query.ts";
-import { readAuthor, readCanary, readFiles, readFlag, readGeneration, readSide } from "./body-fields.ts";
+import {
+  readAuthor,
+  readCanary,
+  readFiles,
+  readFlag,
+  readGeneration,
+  readSide,
+} from "./body-fields.ts";
 import { readText, refuseUnknown } from "../fields.ts";
 import { describeImpact } from "./describe-impact.ts";
-import { describeAttempt, describeEntry, describeFinding, describeLedger, describeStatus } from "./describe-status.ts";
+import {
+  describeAttempt,
+  describeEntry,
+  describeFinding,
+  describeLedger,
+  describeStatus,
+} from "./describe-status.ts";
 
 /** The parts of the process that the routes read and change. */
 export interface ConfigRouteParts {
@@ -27,7 +40,10 @@ export interface ConfigRouteParts {
   readonly previousKey: () => JsonObject | null;
 }
 
-/** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`, because the request itself was valid. */
+/**
+ * The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`, because the
+ * request itself was valid.
+ */
 export function configRoutes(parts: ConfigRouteParts): AdminRoutes {
   return { ...statusRoutes(parts), ...editRoutes(parts), ...comparisonRoutes(parts) };
 }
@@ -108,12 +124,16 @@ function comparisonRoutes({ edits, configDiff }: ConfigRouteParts): AdminRoutes 
     async "POST /config/validate"({ body }) {
       refuseUnknown(Object.keys(body), ["files", "replay"], "field");
       const isReplayed = readFlag(body["replay"] ?? false, "replay");
-      const { digest, isUnchanged, findings, snapshot } = edits.review(readFiles(body["files"] ?? {}));
+      const { digest, isUnchanged, findings, snapshot } = edits.review(
+        readFiles(body["files"] ?? {}),
+      );
       return {
         outcome: findings.length > 0 ? "refused" : isUnchanged ? "unchanged" : "applicable",
         digest: digest ?? null,
         findings: findings.map(describeFinding),
-        ...(snapshot === undefined ? {} : describeImpact(await configDiff.of(snapshot, isReplayed))),
+        ...(snapshot === undefined
+          ? {}
+          : describeImpact(await configDiff.of(snapshot, isReplayed))),
       };
     },
     async "POST /config/diff"({ body }) {

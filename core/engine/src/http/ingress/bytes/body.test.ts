@@ -5,7 +5,8 @@ import { readBody } from "./body.ts";
 const LIMITS = { maxBytes: 10, deadlineMs: 5_000 };
 const head = (headers: string): string => `POST / HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`;
 const chunked = (...texts: readonly string[]): string =>
-  head("transfer-encoding: chunked") + texts.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join("");
+  head("transfer-encoding: chunked") +
+  texts.map((text) => `${text.length.toString(16)}\r\n${text}\r\n`).join("");
 
 describe("a body", () => {
   it.each([
@@ -44,13 +45,18 @@ describe("a body", () => {
     });
     const few = await exchange(`${chunked(...Array.from({ length: 4_000 }, () => "x"))}0\r\n\r\n`);
     expect(await readBody(few.request, limits)).toHaveLength(4_000);
-    const larger = await exchange(`${chunked(...Array.from({ length: 5_000 }, () => "x".repeat(32)))}0\r\n\r\n`);
+    const larger = await exchange(
+      `${chunked(...Array.from({ length: 5_000 }, () => "x".repeat(32)))}0\r\n\r\n`,
+    );
     expect(await readBody(larger.request, limits)).toHaveLength(160_000);
   });
 
   it("that does not arrive in time is refused", async () => {
     const { request } = await exchange(`${head("content-length: 10")}01234`);
-    await expect(readBody(request, { ...LIMITS, deadlineMs: 20 })).rejects.toMatchObject({ code: "body_timeout", status: 408 });
+    await expect(readBody(request, { ...LIMITS, deadlineMs: 20 })).rejects.toMatchObject({
+      code: "body_timeout",
+      status: 408,
+    });
   });
 
   it("ends with the client that goes away", async () => {
@@ -66,6 +72,8 @@ describe("a body", () => {
     request.on("error", () => undefined);
     client.destroy();
     await gone;
-    await expect(readBody(request, { ...LIMITS, deadlineMs: 200 })).rejects.toMatchObject({ code: "client_closed" });
+    await expect(readBody(request, { ...LIMITS, deadlineMs: 200 })).rejects.toMatchObject({
+      code: "client_closed",
+    });
   });
 });

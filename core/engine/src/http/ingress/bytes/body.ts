@@ -11,9 +11,15 @@ import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
-  /** The content coding to decode. The bounds hold for the decoded bytes. Absent: the bytes are read as they are. */
+  /**
+   * The content coding to decode. The bounds hold for the decoded bytes. Absent: the bytes are read
+   * as they are.
+   */
   readonly coding?: Coding | undefined;
-  /** Reserves bytes before they are read: the declared length, or each piece. Throws when the bound is reached. */
+  /**
+   * Reserves bytes before they are read: the declared length, or each piece. Throws when the bound
+   * is reached.
+   */
   readonly hold?: (bytes: number) => void;
 }
 
@@ -28,8 +34,8 @@ const TURN_CHUNKS = 1_024;
 const CLOSE = { headers: { connection: "close" } };
 
 /**
- * The whole body. Throws `body_too_large` as soon as the limit is known to be passed, `body_timeout` after the deadline,
- * `client_closed` when the client goes away.
+ * The whole body. Throws `body_too_large` as soon as the limit is known to be passed,
+ * `body_timeout` after the deadline, `client_closed` when the client goes away.
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
@@ -46,7 +52,10 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   return new Promise((resolve, reject) => begin(request, limits, declared, resolve, reject));
 }
 
-/** One body that is being read. A literal, because every request makes one: private members cost a call each to set. */
+/**
+ * One body that is being read. A literal, because every request makes one: private members cost a
+ * call each to set.
+ */
 interface Reading {
   readonly request: IncomingMessage;
   readonly limits: BodyLimits;
@@ -87,7 +96,10 @@ function begin(
     turnChunks: 0,
   };
   reading.deadline = deadlinesOf(deadlineMs).begin(() => {
-    fail(reading, new GatewayError("body_timeout", `The body did not arrive within ${deadlineMs} ms.`, CLOSE));
+    fail(
+      reading,
+      new GatewayError("body_timeout", `The body did not arrive within ${deadlineMs} ms.`, CLOSE),
+    );
   });
   reading.chunks?.whenTiny(() => fail(reading, chunksTooSmall()));
   reading.source.on("data", (chunk: Buffer) => take(reading, chunk));
@@ -99,7 +111,9 @@ function begin(
     if (!request.complete) fail(reading, gone());
   };
   if (coding !== undefined) {
-    reading.source.on("error", () => fail(reading, new GatewayError("invalid_json", `The body is not valid ${coding}.`, CLOSE)));
+    reading.source.on("error", () =>
+      fail(reading, new GatewayError("invalid_json", `The body is not valid ${coding}.`, CLOSE)),
+    );
   }
   request.on("error", onGone);
   request.on("close", onGone);
@@ -161,7 +175,9 @@ function fail(reading: Reading, error: GatewayError): void {
 
 function asBuffer(bytes: Uint8Array | undefined): Buffer {
   if (bytes === undefined) return Buffer.alloc(0);
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function gone(): GatewayError {

@@ -7,7 +7,10 @@ import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 /** A coding that the gateway reads. */
 export type Coding = "gzip" | "deflate";
 
-/** The coding of a request; `undefined` for none. Throws nothing: any other name is returned as `unknown`. */
+/**
+ * The coding of a request; `undefined` for none. Throws nothing: any other name is returned as
+ * `unknown`.
+ */
 export function codingOf({ headers }: IncomingMessage): Coding | "unknown" | undefined {
   const coding = headers["content-encoding"]?.trim().toLowerCase();
   if (coding === undefined || coding === "" || coding === "identity") return undefined;
@@ -16,8 +19,8 @@ export function codingOf({ headers }: IncomingMessage): Coding | "unknown" | und
 }
 
 /**
- * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the raw one, which the first byte shows. The
- * `error` event reports a damaged or incomplete body.
+ * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the raw
+ * one, which the first byte shows. The `error` event reports a damaged or incomplete body.
  */
 export function decoded(request: IncomingMessage, coding: Coding): Readable {
   if (coding === "gzip") return request.pipe(createGunzip());

@@ -4,10 +4,14 @@ import { checkMediaType, jsonStages, readJson } from "./json.ts";
 import { atOnce } from "./stages.ts";
 
 const refused = (code: string, message?: string): unknown =>
-  expect.objectContaining({ code, ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }) });
+  expect.objectContaining({
+    code,
+    ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }),
+  });
 
 describe("the media type", () => {
-  const check = (headers: IncomingMessage["headers"]) => () => checkMediaType({ headers } as IncomingMessage);
+  const check = (headers: IncomingMessage["headers"]) => () =>
+    checkMediaType({ headers } as IncomingMessage);
 
   it.each([
     "application/json",
@@ -28,7 +32,9 @@ describe("the media type", () => {
     "multipart/form-data; x=application/json",
     "application/json; charset=latin1",
   ])("%s is refused", (type) => {
-    expect(check(type === undefined ? {} : { "content-type": type })).toThrow(refused("unsupported_media_type"));
+    expect(check(type === undefined ? {} : { "content-type": type })).toThrow(
+      refused("unsupported_media_type"),
+    );
   });
 
   it.each(["br", "br", "gzip, identity"])("the encoding %s is refused", (encoding) => {
@@ -68,18 +74,22 @@ describe("a body", () => {
   });
 
   it("that is not UTF-8 is refused", () => {
-    expect(() => readJson(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toThrow(refused("invalid_json", "UTF-8"));
+    expect(() => readJson(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toThrow(
+      refused("invalid_json", "UTF-8"),
+    );
   });
 
   it("may be nested 64 levels deep, and no deeper", () => {
-    const nested = (levels: number): Buffer => Buffer.from(`{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`);
+    const nested = (levels: number): Buffer =>
+      Buffer.from(`{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`);
     expect(() => readJson(nested(63))).not.toThrow();
     expect(() => readJson(nested(66))).toThrow(refused("invalid_json", "64 levels"));
     expect(() => readJson(nested(1_000_000))).toThrow(refused("invalid_json", "64 levels"));
   });
 
   it("may have 1,000 members, and no more", () => {
-    const wide = (count: number) => Buffer.from(`{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(",")}}`);
+    const wide = (count: number) =>
+      Buffer.from(`{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(",")}}`);
     expect(readJson(wide(1_000)).value).toHaveProperty("m999");
     expect(() => readJson(wide(1_001))).toThrow(refused("invalid_json", "1000 members"));
     expect(() => readJson(wide(100_000))).toThrow(refused("invalid_json", "1000 members"));
@@ -90,7 +100,9 @@ describe("a body", () => {
     const large = `"${"x".repeat(200_000)}"`;
     const text = `{"a": ${large}, "model":"m", "b":[1.0,${large}]}`;
     expect(readLarge(Buffer.from(text)).value).toEqual(JSON.parse(text));
-    expect(readLarge(Buffer.from(text)).with({ model: "n" }).bytes).toBe(`{"a": ${large},"model":"n","b":[1.0,${large}]}`);
+    expect(readLarge(Buffer.from(text)).with({ model: "n" }).bytes).toBe(
+      `{"a": ${large},"model":"n","b":[1.0,${large}]}`,
+    );
     for (const [bad, message] of [
       [`{"model":"m","a":${large},"model":"n"}`, undefined],
       [`{"a":${large},}`, "not valid JSON"],
@@ -108,8 +120,12 @@ describe("a body", () => {
 
   it("may hold 200,000 values, and no more", () => {
     expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(199_000)}1]}`))).not.toThrow();
-    expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(200_001)}1]}`))).toThrow(refused("invalid_json", "200000 values"));
-    expect(() => readJson(Buffer.from(`{${'"a":1,'.repeat(200_001)}"b":1}`))).toThrow(refused("invalid_json", "200000 values"));
+    expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(200_001)}1]}`))).toThrow(
+      refused("invalid_json", "200000 values"),
+    );
+    expect(() => readJson(Buffer.from(`{${'"a":1,'.repeat(200_001)}"b":1}`))).toThrow(
+      refused("invalid_json", "200000 values"),
+    );
   });
 
   it.each(["model", "messages", "stream", "max_tokens", "metadata", "user"])(

@@ -4,7 +4,14 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type Member, parsedDocument, parseInSlices, readMembers, type ShapeFault, type Sliced } from "@sluice/kit/internals";
+import {
+  type Member,
+  parsedDocument,
+  parseInSlices,
+  readMembers,
+  type ShapeFault,
+  type Sliced,
+} from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "../dangerous-members.ts";
 import type { Stages } from "./stages.ts";
@@ -14,11 +21,23 @@ export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
 /** Maximum of members of the outermost object, which one turn of the event loop handles. */
 export const MAX_MEMBERS = 1_000;
 
-/** Members that control the gateway, each with a bit. With a repeated one, the upstream could read another value than the gateway. */
+/**
+ * Members that control the gateway, each with a bit. With a repeated one, the upstream could read
+ * another value than the gateway.
+ */
 const STEERING: ReadonlyMap<string, number> = new Map(
-  ["model", "messages", "input", "prompt", "stream", "max_tokens", "max_completion_tokens", "n", "user", "metadata"].map(
-    (name, index) => [name, 1 << index],
-  ),
+  [
+    "model",
+    "messages",
+    "input",
+    "prompt",
+    "stream",
+    "max_tokens",
+    "max_completion_tokens",
+    "n",
+    "user",
+    "metadata",
+  ].map((name, index) => [name, 1 << index]),
 );
 
 /** The coding of a body. Throws `unsupported_media_type` for one that the gateway does not read. */
@@ -37,16 +56,24 @@ export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers["content-type"];
   if (type === "application/json") return;
   const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";");
-  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="));
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith("charset="));
   if (
     !/^application\/(?:[\w.+-]+\+)?json$/.test(essence.trim()) ||
     (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset))
   ) {
-    throw new GatewayError("unsupported_media_type", "The body must be JSON; send content-type: application/json.");
+    throw new GatewayError(
+      "unsupported_media_type",
+      "The body must be JSON; send content-type: application/json.",
+    );
   }
 }
 
-/** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a repeated one of these members. */
+/**
+ * The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field`
+ * for a repeated one of these members.
+ */
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
   const raw = decode(bytes);
   const text = withoutMark(raw);
@@ -76,7 +103,10 @@ function withoutMark(raw: string): string {
 
 /** The members of a text with checked depth and size, so that recursion is bounded. */
 function membersOf(text: string, maxNodes: number): readonly Member[] {
-  const { members, fault } = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
+  const { members, fault } = readMembers(
+    text,
+    maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes },
+  );
   refuseShape(fault, maxNodes);
   return members;
 }
@@ -93,7 +123,12 @@ function parse(text: string): JsonObject {
 }
 
 /** The document of a body whose members are allowed and clear. */
-function documentOf(text: string, bytes: Buffer | undefined, value: JsonObject, members: readonly Member[]): JsonDocument {
+function documentOf(
+  text: string,
+  bytes: Buffer | undefined,
+  value: JsonObject,
+  members: readonly Member[],
+): JsonDocument {
   if (members.length > MAX_MEMBERS) throw tooManyMembers();
   refuseDangerousMembers(text, value);
   refuseSteeringTwice(members);
@@ -106,13 +141,20 @@ function refuseSteeringTwice(members: readonly Member[]): void {
     const bit = STEERING.get(key);
     if (bit === undefined) continue;
     if ((seen & bit) !== 0)
-      throw new GatewayError("invalid_field", `The field ${key} is repeated in the body. Send it once.`, { param: key });
+      throw new GatewayError(
+        "invalid_field",
+        `The field ${key} is repeated in the body. Send it once.`,
+        { param: key },
+      );
     seen |= bit;
   }
 }
 
 /** What a large text holds. */
-function* sliced(text: string, maxNodes: number): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
+function* sliced(
+  text: string,
+  maxNodes: number,
+): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
   // A large text or number in place of an object is refused without parsing.
   const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();
@@ -131,7 +173,10 @@ function* sliced(text: string, maxNodes: number): Stages<{ readonly value: JsonO
 
 /** The refusal of an object that is too wide. */
 export function tooManyMembers(): GatewayError {
-  return new GatewayError("invalid_json", `The body has more than ${MAX_MEMBERS} members at its top level.`);
+  return new GatewayError(
+    "invalid_json",
+    `The body has more than ${MAX_MEMBERS} members at its top level.`,
+  );
 }
 
 function notAnObject(): GatewayError {
@@ -140,22 +185,35 @@ function notAnObject(): GatewayError {
 
 /** The refusal of a body with too much white space or too many digits in one place. */
 export function runTooLong(): GatewayError {
-  return new GatewayError("invalid_json", "The body has more than 1 MiB of white space, or of one number, in one place.");
+  return new GatewayError(
+    "invalid_json",
+    "The body has more than 1 MiB of white space, or of one number, in one place.",
+  );
 }
 
 function refuseShape(fault: ShapeFault | undefined, maxNodes: number): void {
-  if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
+  if (fault === "depth")
+    throw new GatewayError(
+      "invalid_json",
+      `The body is nested deeper than ${LIMITS.maxDepth} levels.`,
+    );
   if (fault === "members") throw tooManyMembers();
   if (fault === "run") throw runTooLong();
-  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
+  if (fault === "nodes")
+    throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
 }
 
 function invalidJson(text: string, error?: unknown): GatewayError {
-  const said = text.trim() === "" ? "The body is empty; send a JSON object." : `The body is not valid JSON${placeOf(error)}.`;
+  const said =
+    text.trim() === ""
+      ? "The body is empty; send a JSON object."
+      : `The body is not valid JSON${placeOf(error)}.`;
   return new GatewayError("invalid_json", said);
 }
 
-/** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */
+/**
+ * Where the parser stopped. Only the number is taken from its message: the rest may quote the body.
+ */
 function placeOf(error: unknown): string {
   const [, position] = /at position (\d+)/.exec(error instanceof Error ? error.message : "") ?? [];
   return position === undefined ? "" : `, at character ${Number(position) + 1}`;

@@ -1,4 +1,7 @@
-/** Work on a large body in stages. Each stage is one turn of the event loop, so that other requests are served between them. */
+/**
+ * Work on a large body in stages. Each stage is one turn of the event loop, so that other requests
+ * are served between them.
+ */
 
 import { nextTurn } from "@sluice/kit/internals";
 
@@ -20,7 +23,10 @@ export function atOnce<T>(work: Stages<T>): T {
   return step.value;
 }
 
-/** Runs work on this many bytes: one stage per turn for a large body, without a pause for a small one. */
+/**
+ * Runs work on this many bytes: one stage per turn for a large body, without a pause for a small
+ * one.
+ */
 export async function inSlices<T>(work: Stages<T>, bytes: number): Promise<T> {
   if (bytes <= LARGE_BYTES) return atOnce(work);
   for (;;) {

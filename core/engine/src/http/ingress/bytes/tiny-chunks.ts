@@ -1,4 +1,7 @@
-/** The minimum size of a body's chunks. A chunk costs about a microsecond, and one read of the socket holds 11,000 chunks of one byte. */
+/**
+ * The minimum size of a body's chunks. A chunk costs about a microsecond, and one read of the
+ * socket holds 11,000 chunks of one byte.
+ */
 
 import type { IncomingMessage, RequestListener } from "node:http";
 
@@ -25,7 +28,8 @@ export class ChunkWatch {
     if (this.#isTiny) return false;
     this.#chunks += 1;
     this.#bytes += bytes;
-    if (this.#chunks <= MAX_TINY_CHUNKS || this.#bytes >= this.#chunks * MIN_CHUNK_BYTES) return true;
+    if (this.#chunks <= MAX_TINY_CHUNKS || this.#bytes >= this.#chunks * MIN_CHUNK_BYTES)
+      return true;
     this.#isTiny = true;
     this.#onTiny?.();
     return false;
@@ -40,7 +44,10 @@ export class ChunkWatch {
 
 const watches = new WeakMap<IncomingMessage, ChunkWatch>();
 
-/** A handler of requests that counts their chunks from the first one on, also of bodies that are not read. */
+/**
+ * A handler of requests that counts their chunks from the first one on, also of bodies that are not
+ * read.
+ */
 export function withWatchedChunks(handler: RequestListener): RequestListener {
   return (request, response) => {
     watchChunks(request);
@@ -49,8 +56,9 @@ export function withWatchedChunks(handler: RequestListener): RequestListener {
 }
 
 /**
- * The watch over a body that comes in chunks, from the first call on; `undefined` for any other body. It runs before the
- * request's buffer: data after the last permitted chunk is dropped, and the socket is not read further.
+ * The watch over a body that comes in chunks, from the first call on; `undefined` for any other
+ * body. It runs before the request's buffer: data after the last permitted chunk is dropped, and
+ * the socket is not read further.
  */
 export function watchChunks(request: IncomingMessage): ChunkWatch | undefined {
   if (request.headers["transfer-encoding"] === undefined) return undefined;

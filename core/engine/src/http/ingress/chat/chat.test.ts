@@ -13,7 +13,8 @@ describe("a chat request", () => {
   it.each(["system", "developer", "user", "assistant", "tool", "function"])(
     "may have a %s with an empty list of blocks",
     (role) => {
-      const more = role === "tool" ? ',"tool_call_id":"c"' : role === "function" ? ',"name":"f"' : "";
+      const more =
+        role === "tool" ? ',"tool_call_id":"c"' : role === "function" ? ',"name":"f"' : "";
       const text = `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"${role}","content":[]${more}}]}`;
       expect(receive(text).document.bytes).toBe(text);
     },
@@ -54,12 +55,20 @@ describe("a chat request", () => {
   });
 
   it("says whether it streams, and whether it wants usage", () => {
-    expect(receive(`{"model":"m",${messages},"stream":true,"stream_options":{"include_usage":true},"user":"u"}`)).toMatchObject({
+    expect(
+      receive(
+        `{"model":"m",${messages},"stream":true,"stream_options":{"include_usage":true},"user":"u"}`,
+      ),
+    ).toMatchObject({
       stream: true,
       includeUsage: true,
       endUser: "u",
     });
-    expect(receive(`{"model":"m",${messages},"stream":null,"stream_options":null,"user":null,"metadata":null}`)).toMatchObject({
+    expect(
+      receive(
+        `{"model":"m",${messages},"stream":null,"stream_options":null,"user":null,"metadata":null}`,
+      ),
+    ).toMatchObject({
       stream: false,
       includeUsage: false,
     });
@@ -75,15 +84,21 @@ describe("a chat request", () => {
     for (const said of [notes, JSON.stringify(notes)]) {
       const text = `{"model":"m",${messages},"metadata":{"tags":["c"],"trace":"mine"},"litellm_metadata":${JSON.stringify(said)}}`;
       const request = receive(text);
-      expect(request).toMatchObject({ endUser: "u", metadata: { trace: "mine", spend_logs_metadata: { b: 1 } } });
+      expect(request).toMatchObject({
+        endUser: "u",
+        metadata: { trace: "mine", spend_logs_metadata: { b: 1 } },
+      });
       expect(request.tags.toSorted()).toEqual(["a", "c"]);
       expect(request.document.bytes).toBe(`{"model":"m",${messages}}`);
     }
-    expect(receive(`{"model":"m",${messages},"user":"v","litellm_metadata":{"user":"u"}}`).endUser).toBe("v");
+    expect(
+      receive(`{"model":"m",${messages},"user":"v","litellm_metadata":{"user":"u"}}`).endUser,
+    ).toBe("v");
   });
 
   it("loses what other gateways know, and keeps it among its fields", () => {
-    const own = '"mock_response":"x","litellm_trace_id":"t","no-log":true,"api_key":"k","disable_fallbacks":true';
+    const own =
+      '"mock_response":"x","litellm_trace_id":"t","no-log":true,"api_key":"k","disable_fallbacks":true';
     const request = receive(`{"model":"m",${own},${messages},"priority":1}`);
     expect(request.document.bytes).toBe(`{"model":"m",${messages},"priority":1}`);
     expect(Object.keys(request.fields)).toEqual([
@@ -109,7 +124,9 @@ describe("a chat request", () => {
       ["x-sluice-timeout", "soon"],
       ["x-sluice-num-retries", "-1"],
     ] as const) {
-      expect(() => receive(`{"model":"m",${messages}}`, { [name]: value })).toThrow(expect.objectContaining({ param: name }));
+      expect(() => receive(`{"model":"m",${messages}}`, { [name]: value })).toThrow(
+        expect.objectContaining({ param: name }),
+      );
     }
   });
 
@@ -218,7 +235,10 @@ describe("a chat request", () => {
       ['"tools":[{"type":"function"}]', "tools[0].function"],
       ['"tools":[{"type":"function","function":{}}]', "tools[0].function.name"],
       ['"tools":[{"type":"function","function":{"name":"a b"}}]', "tools[0].function.name"],
-      ['"tools":[{"type":"function","function":{"name":"f","parameters":"x"}}]', "tools[0].function.parameters"],
+      [
+        '"tools":[{"type":"function","function":{"name":"f","parameters":"x"}}]',
+        "tools[0].function.parameters",
+      ],
       ['"tool_choice":"any"', "tool_choice"],
       ['"tool_choice":{"type":"function"}', "tool_choice.function"],
       ['"tool_choice":7', "tool_choice"],
@@ -228,7 +248,10 @@ describe("a chat request", () => {
       ['"response_format":"json"', "response_format"],
       ['"response_format":{}', "response_format"],
       ['"response_format":{"type":"json_schema"}', "response_format.json_schema"],
-      ['"response_format":{"type":"json_schema","json_schema":{}}', "response_format.json_schema.name"],
+      [
+        '"response_format":{"type":"json_schema","json_schema":{}}',
+        "response_format.json_schema.name",
+      ],
       ['"prediction":{}', "prediction.type"],
       ['"modalities":"text"', "modalities"],
       ['"audio":[]', "audio"],
@@ -264,11 +287,19 @@ describe("a chat request", () => {
       ['"metadata":{"tags":"x"}', "metadata.tags"],
       [`"metadata":{"a":"${"x".repeat(513)}"}`, "metadata.a"],
       [`"metadata":{"a":["${"x".repeat(3_000)}"]}`, "metadata.a"],
-      [`"metadata":{"spend_logs_metadata":{"b":"${"x".repeat(513)}"}}`, "metadata.spend_logs_metadata.b"],
-      [`"metadata":{${Array.from({ length: 65 }, (_, index) => `"k${index}":1`).join(",")}}`, "metadata"],
+      [
+        `"metadata":{"spend_logs_metadata":{"b":"${"x".repeat(513)}"}}`,
+        "metadata.spend_logs_metadata.b",
+      ],
+      [
+        `"metadata":{${Array.from({ length: 65 }, (_, index) => `"k${index}":1`).join(",")}}`,
+        "metadata",
+      ],
     ].map(([more, param]) => [`{"model":"m",${messages},${more}}`, param]),
   ])("%s is refused, with the field's name", (text, param) => {
-    expect(() => receive(text ?? "")).toThrow(expect.objectContaining({ code: "invalid_field", status: 400, param }));
+    expect(() => receive(text ?? "")).toThrow(
+      expect.objectContaining({ code: "invalid_field", status: 400, param }),
+    );
   });
 });
 
@@ -287,14 +318,27 @@ describe("a message", () => {
 
   it.each([
     { role: "system", content: "x", name: "n" },
-    { role: "developer", content: [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }] },
+    {
+      role: "developer",
+      content: [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }],
+    },
     { role: "user", content: blocks },
     { role: "assistant", content: null, tool_calls: [call] },
-    { role: "assistant", content: null, tool_calls: [{ id: "c", type: "custom", custom: { name: "f", input: "x" } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "custom", custom: { name: "f", input: "x" } }],
+    },
     { role: "assistant", refusal: "no", reasoning_content: "…", thinking_blocks: [{}] },
     { role: "assistant", content: [{ type: "refusal", refusal: "no" }] },
     { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
-    { role: "assistant", content: "", tool_calls: null, function_call: null, audio: { id: "audio-1" } },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: null,
+      function_call: null,
+      audio: { id: "audio-1" },
+    },
     { role: "tool", tool_call_id: "c", content: "x" },
     { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "x" }] },
     { role: "function", name: "f", content: null },
@@ -304,46 +348,105 @@ describe("a message", () => {
 
   it.each([
     [{ role: "user" }, "messages[1].content", "is missing"],
-    [{ role: "user", content: null }, "messages[1].content", "must be a string or an array of content blocks"],
-    [{ role: "user", content: 7 }, "messages[1].content", "must be a string or an array of content blocks"],
+    [
+      { role: "user", content: null },
+      "messages[1].content",
+      "must be a string or an array of content blocks",
+    ],
+    [
+      { role: "user", content: 7 },
+      "messages[1].content",
+      "must be a string or an array of content blocks",
+    ],
     [{ role: "user", content: ["x"] }, "messages[1].content[0]", "must be an object with a type"],
-    [{ role: "user", content: [{ text: "x" }] }, "messages[1].content[0]", "must be an object with a type"],
-    [{ role: "user", content: [blocks[0], { type: "hologram" }] }, "messages[1].content[1]", 'has the unknown type "hologram"'],
-    [{ role: "user", content: [{ type: "refusal", refusal: "x" }] }, "messages[1].content[0]", 'has the unknown type "refusal"'],
+    [
+      { role: "user", content: [{ text: "x" }] },
+      "messages[1].content[0]",
+      "must be an object with a type",
+    ],
+    [
+      { role: "user", content: [blocks[0], { type: "hologram" }] },
+      "messages[1].content[1]",
+      'has the unknown type "hologram"',
+    ],
+    [
+      { role: "user", content: [{ type: "refusal", refusal: "x" }] },
+      "messages[1].content[0]",
+      'has the unknown type "refusal"',
+    ],
     [{ role: "user", content: [{ type: "text" }] }, "messages[1].content[0].text", "is missing"],
-    [{ role: "user", content: [{ type: "text", text: 7 }] }, "messages[1].content[0].text", "must be a string"],
-    [{ role: "user", content: [{ type: "image_url", image_url: "x" }] }, "messages[1].content[0].image_url", "must be an object"],
-    [{ role: "user", content: [{ type: "image_url", image_url: {} }] }, "messages[1].content[0].image_url.url", "is missing"],
+    [
+      { role: "user", content: [{ type: "text", text: 7 }] },
+      "messages[1].content[0].text",
+      "must be a string",
+    ],
+    [
+      { role: "user", content: [{ type: "image_url", image_url: "x" }] },
+      "messages[1].content[0].image_url",
+      "must be an object",
+    ],
+    [
+      { role: "user", content: [{ type: "image_url", image_url: {} }] },
+      "messages[1].content[0].image_url.url",
+      "is missing",
+    ],
     [
       { role: "user", content: [{ type: "input_audio", input_audio: { data: "x" } }] },
       "messages[1].content[0].input_audio.format",
       "is missing",
     ],
-    [{ role: "user", content: [{ type: "document" }] }, "messages[1].content[0].source", "is missing"],
+    [
+      { role: "user", content: [{ type: "document" }] },
+      "messages[1].content[0].source",
+      "is missing",
+    ],
     [
       { role: "user", content: [{ type: "video_url", video_url: { url: 1 } }] },
       "messages[1].content[0].video_url.url",
       "must be a string",
     ],
-    [{ role: "user", content: [{ type: "file", file: "x" }] }, "messages[1].content[0].file", "must be an object"],
+    [
+      { role: "user", content: [{ type: "file", file: "x" }] },
+      "messages[1].content[0].file",
+      "must be an object",
+    ],
     [{ role: "tool", content: "x" }, "messages[1].tool_call_id", "is missing"],
-    [{ role: "tool", content: "x", tool_call_id: 7 }, "messages[1].tool_call_id", "must be a string"],
+    [
+      { role: "tool", content: "x", tool_call_id: 7 },
+      "messages[1].tool_call_id",
+      "must be a string",
+    ],
     [{ role: "tool", tool_call_id: "c" }, "messages[1].content", "is missing"],
     [{ role: "function", content: "x" }, "messages[1].name", "is missing"],
     [{ role: "assistant", tool_calls: {} }, "messages[1].tool_calls", "must be an array"],
-    [{ role: "assistant", tool_calls: [{ ...call, id: 1 }] }, "messages[1].tool_calls[0].id", "must be a string"],
-    [{ role: "assistant", tool_calls: [{ ...call, type: "x" }] }, "messages[1].tool_calls[0]", 'has the unknown type "x"'],
+    [
+      { role: "assistant", tool_calls: [{ ...call, id: 1 }] },
+      "messages[1].tool_calls[0].id",
+      "must be a string",
+    ],
+    [
+      { role: "assistant", tool_calls: [{ ...call, type: "x" }] },
+      "messages[1].tool_calls[0]",
+      'has the unknown type "x"',
+    ],
     [
       { role: "assistant", tool_calls: [{ ...call, function: { name: "f", arguments: {} } }] },
       "messages[1].tool_calls[0].function.arguments",
       "must be a string",
     ],
-    [{ role: "assistant", content: 7 }, "messages[1].content", "must be a string or an array of content blocks"],
+    [
+      { role: "assistant", content: 7 },
+      "messages[1].content",
+      "must be a string or an array of content blocks",
+    ],
     [{ role: 7, content: "x" }, "messages[1]", "must be an object with a role"],
     [{ role: "robot", content: "x" }, "messages[1]", 'has the unknown role "robot"'],
   ])("such as %j is refused at %s: it %s", (message, param, problem) => {
     expect(of(message)).toThrow(
-      expect.objectContaining({ param, message: expect.stringContaining(`The field ${param} ${problem}`) as string }),
+      expect.objectContaining({
+        param,
+        message: expect.stringContaining(`The field ${param} ${problem}`) as string,
+      }),
     );
   });
 });

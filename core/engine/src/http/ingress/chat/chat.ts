@@ -1,4 +1,6 @@
-/** Chat requests of the reference dialect: the shape check, and the gateway's own fields taken out. */
+/**
+ * Chat requests of the reference dialect: the shape check, and the gateway's own fields taken out.
+ */
 
 import type { ClientRequest, GatewayRequest, JsonDocument, JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -21,13 +23,15 @@ export function receiveChat(document: JsonDocument, client: ClientRequest): Gate
   return {
     ...takeGatewayFields(document, client),
     stream,
-    includeUsage: stream && isObject(value.stream_options) && value.stream_options.include_usage === true,
+    includeUsage:
+      stream && isObject(value.stream_options) && value.stream_options.include_usage === true,
   };
 }
 
 /** Fields that the reference API takes only beside another. */
 function checkTogether({ stream, stream_options, logprobs, top_logprobs }: JsonObject): void {
-  if (isObject(stream_options) && stream !== true) throw invalidField(["stream_options"], "is allowed only with stream: true");
+  if (isObject(stream_options) && stream !== true)
+    throw invalidField(["stream_options"], "is allowed only with stream: true");
   if (typeof top_logprobs === "number" && top_logprobs > 0 && logprobs !== true) {
     throw invalidField(["top_logprobs"], "is allowed only with logprobs: true");
   }

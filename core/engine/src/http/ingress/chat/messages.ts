@@ -6,7 +6,12 @@ const TEXT: JsonSchema = { type: "string" };
 
 /** A block of one kind: a member of the block's own name holds what it carries. */
 function block(type: string, description: string, member: JsonSchema): JsonSchema {
-  return { type: "object", description, required: ["type", type], properties: { type: { const: type }, [type]: member } };
+  return {
+    type: "object",
+    description,
+    required: ["type", type],
+    properties: { type: { const: type }, [type]: member },
+  };
 }
 
 const USER_BLOCKS: readonly JsonSchema[] = [
@@ -32,7 +37,11 @@ const USER_BLOCKS: readonly JsonSchema[] = [
       context: { type: ["string", "null"] },
     },
   },
-  block("video_url", "A video by URL.", { type: "object", required: ["url"], properties: { url: TEXT } }),
+  block("video_url", "A video by URL.", {
+    type: "object",
+    required: ["url"],
+    properties: { url: TEXT },
+  }),
   block("file", "A file by its id, or as base64.", {
     type: "object",
     properties: {
@@ -63,7 +72,11 @@ const TOOL_CALLS: JsonSchema = {
         properties: {
           id: TEXT,
           type: { const: "function" },
-          function: { type: "object", required: ["name", "arguments"], properties: { name: TEXT, arguments: TEXT } },
+          function: {
+            type: "object",
+            required: ["name", "arguments"],
+            properties: { name: TEXT, arguments: TEXT },
+          },
         },
       },
       {
@@ -72,7 +85,11 @@ const TOOL_CALLS: JsonSchema = {
         properties: {
           id: TEXT,
           type: { const: "custom" },
-          custom: { type: "object", required: ["name", "input"], properties: { name: TEXT, input: TEXT } },
+          custom: {
+            type: "object",
+            required: ["name", "input"],
+            properties: { name: TEXT, input: TEXT },
+          },
         },
       },
     ],
@@ -82,7 +99,11 @@ const TOOL_CALLS: JsonSchema = {
 const NAME: JsonSchema = { type: ["string", "null"] };
 
 function message(role: string, required: readonly string[], properties: JsonSchema): JsonSchema {
-  return { type: "object", required: ["role", ...required], properties: { role: { const: role }, ...properties } };
+  return {
+    type: "object",
+    required: ["role", ...required],
+    properties: { role: { const: role }, ...properties },
+  };
 }
 
 /** `messages`: at least one, of six roles. Members that are not named here are kept. */
@@ -115,7 +136,10 @@ export const MESSAGES: JsonSchema = {
         content: content(USER_BLOCKS),
         tool_call_id: { type: "string", minLength: 1 },
       }),
-      message("function", ["name"], { content: content(USER_BLOCKS, true), name: { type: "string", minLength: 1 } }),
+      message("function", ["name"], {
+        content: content(USER_BLOCKS, true),
+        name: { type: "string", minLength: 1 },
+      }),
     ],
   },
 };

@@ -1,11 +1,20 @@
-/** The fields that a request may override for a stand-in model: fields of the body whose values are numbers, switches and words of the API. Data. */
+/**
+ * The fields that a request may override for a stand-in model: fields of the body whose values are
+ * numbers, switches and words of the API. Data.
+ */
 
 import type { JsonSchema } from "@sluice/contract";
 import { CHAT_FIELDS } from "../chat/fields.ts";
 
-const word = (...words: readonly string[]): JsonSchema => ({ type: ["string", "null"], enum: words });
+const word = (...words: readonly string[]): JsonSchema => ({
+  type: ["string", "null"],
+  enum: words,
+});
 
-/** The schema of an entry of `fallbacks` that is an object. The step `fallback` refuses members that are not named here. */
+/**
+ * The schema of an entry of `fallbacks` that is an object. The step `fallback` refuses members that
+ * are not named here.
+ */
 export const STAND_IN: JsonSchema = {
   type: "object",
   required: ["model"],
@@ -24,15 +33,44 @@ export const STAND_IN: JsonSchema = {
           "parallel_tool_calls",
         ] as const
       ).map((name) => {
-        const { description: _description, examples: _examples, type, ...shape } = CHAT_FIELDS[name].schema;
+        const {
+          description: _description,
+          examples: _examples,
+          type,
+          ...shape
+        } = CHAT_FIELDS[name].schema;
         return [name, { ...shape, type: [type, "null"].flat() as string[] }];
       }),
     ),
-    reasoning_effort: word("none", "minimal", "low", "medium", "high", "xhigh", "max", "auto", "default"),
+    reasoning_effort: word(
+      "none",
+      "minimal",
+      "low",
+      "medium",
+      "high",
+      "xhigh",
+      "max",
+      "auto",
+      "default",
+    ),
     verbosity: word("low", "medium", "high"),
-    service_tier: word("auto", "default", "flex", "priority", "scale", "standard", "standard_only", "on_demand", "fast"),
+    service_tier: word(
+      "auto",
+      "default",
+      "flex",
+      "priority",
+      "scale",
+      "standard",
+      "standard_only",
+      "on_demand",
+      "fast",
+    ),
     dimensions: { type: ["integer", "null"], minimum: 1 },
-    size: { type: ["string", "null"], pattern: "^(?:auto|[0-9]{1,5}x[0-9]{1,5})$", "x-words": "`auto` or `<width>x<height>`" },
+    size: {
+      type: ["string", "null"],
+      pattern: "^(?:auto|[0-9]{1,5}x[0-9]{1,5})$",
+      "x-words": "`auto` or `<width>x<height>`",
+    },
     quality: word("auto", "low", "medium", "high", "standard", "hd"),
   },
 };

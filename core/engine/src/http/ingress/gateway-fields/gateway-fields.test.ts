@@ -38,7 +38,9 @@ describe("a native body", () => {
   });
 
   it("may not say a gateway's field wrongly", () => {
-    expect(() => takeNativeFields({ timeout: 0.1 }, fakeClient())).toThrow(expect.objectContaining({ param: "timeout" }));
+    expect(() => takeNativeFields({ timeout: 0.1 }, fakeClient())).toThrow(
+      expect.objectContaining({ param: "timeout" }),
+    );
     expect(() => takeNativeFields({ timeout: 0.1 }, fakeClient(), ["timeout"])).not.toThrow();
   });
 });

@@ -29,18 +29,26 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_METADATA: JsonObject = Object.freeze({});
 
 /** The fields that every operation removes from a body. */
-export type CommonPart = Pick<GatewayRequest, "document" | "fields" | "model" | "timeoutMs" | "endUser" | "tags" | "metadata">;
+export type CommonPart = Pick<
+  GatewayRequest,
+  "document" | "fields" | "model" | "timeoutMs" | "endUser" | "tags" | "metadata"
+>;
 
-/** The gateway's fields of a native body and its headers. `cut` names the members that the upstream must not receive. */
-export type NativePart = Omit<CommonPart, "document" | "model"> & { readonly cut: readonly string[] };
+/**
+ * The gateway's fields of a native body and its headers. `cut` names the members that the upstream
+ * must not receive.
+ */
+export type NativePart = Omit<CommonPart, "document" | "model"> & {
+  readonly cut: readonly string[];
+};
 
 const checkNotes = compileShape(NOTES);
 const { model: _model, metadata: _metadata, ...OWN_OF_NATIVE } = GATEWAY_FIELDS;
 const checkNativeFields = compileFields(OWN_OF_NATIVE);
 
 /**
- * Removes the gateway's fields from a checked body. `x-sluice-*` headers replace absent members. Throws `invalid_field` for faults
- * that no table can express.
+ * Removes the gateway's fields from a checked body. `x-sluice-*` headers replace absent members.
+ * Throws `invalid_field` for faults that no table can express.
  */
 export function takeGatewayFields(document: JsonDocument, client: ClientRequest): CommonPart {
   const { value } = document;
@@ -49,20 +57,33 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
     const kind = gatewayFieldKind(name);
     if (kind === "own" || kind === "foreign") taken.push(name);
   }
-  const read = readFields(value, taken, isObject(value.metadata) ? value.metadata : NO_METADATA, client);
-  // Spread first: V8 copies an object that stands first in a literal, and adds one that stands later member by member.
+  const read = readFields(
+    value,
+    taken,
+    isObject(value.metadata) ? value.metadata : NO_METADATA,
+    client,
+  );
+  // Spread first: V8 copies an object that stands first in a literal, and adds one that stands
+  // later member by member.
   return {
     ...read,
-    document: taken.length === 0 ? document : document.with(Object.fromEntries(taken.map((name) => [name, undefined]))),
+    document:
+      taken.length === 0
+        ? document
+        : document.with(Object.fromEntries(taken.map((name) => [name, undefined]))),
     model: String(value.model),
   };
 }
 
 /**
- * The same of a native body, which keeps its `metadata`. `native` are the fields of the upstream's own. Throws `invalid_field` for
- * a gateway's field that is wrong.
+ * The same of a native body, which keeps its `metadata`. `native` are the fields of the upstream's
+ * own. Throws `invalid_field` for a gateway's field that is wrong.
  */
-export function takeNativeFields(body: JsonObject, client: ClientRequest, native: readonly string[] = []): NativePart {
+export function takeNativeFields(
+  body: JsonObject,
+  client: ClientRequest,
+  native: readonly string[] = [],
+): NativePart {
   const cut = Object.keys(body).filter((name) => isGatewayOnly(name, native));
   const own: JsonObject = Object.fromEntries(cut.map((name) => [name, body[name]]));
   if (cut.length > 0) checkNativeFields(own);
@@ -91,7 +112,12 @@ function readFields(
 }
 
 /** The fields by their names, as the steps read them. */
-function fieldsOf(value: JsonObject, taken: readonly string[], notes: JsonObject, numRetries: number | undefined): GatewayFields {
+function fieldsOf(
+  value: JsonObject,
+  taken: readonly string[],
+  notes: JsonObject,
+  numRetries: number | undefined,
+): GatewayFields {
   const isRetried = numRetries !== undefined && (value.num_retries ?? undefined) === undefined;
   if (taken.length === 0 && !isRetried) return NO_FIELDS;
   const isFixed = value.disable_fallbacks === true && (value.fallbacks ?? undefined) === undefined;
@@ -107,7 +133,8 @@ function fieldsOf(value: JsonObject, taken: readonly string[], notes: JsonObject
 function readNotes(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return NO_METADATA;
   const notes = typeof value === "string" ? parsed(value) : value;
-  if (!isObject(notes)) throw invalidField(["litellm_metadata"], "must be an object, or one as JSON text");
+  if (!isObject(notes))
+    throw invalidField(["litellm_metadata"], "must be an object, or one as JSON text");
   const fault = checkNotes(notes);
   if (fault !== undefined) throw invalidField(["litellm_metadata", ...fault.path], fault.problem);
   checkValues(["litellm_metadata"], notes);
@@ -123,9 +150,13 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /**
- * The guardrails that a request names. Throws `invalid_field` for an unknown name, and for options, which only the operator sets.
+ * The guardrails that a request names. Throws `invalid_field` for an unknown name, and for options,
+ * which only the operator sets.
  */
-export function requestedGuardrails(fields: GatewayFields, isKnown: (name: string) => boolean): readonly string[] {
+export function requestedGuardrails(
+  fields: GatewayFields,
+  isKnown: (name: string) => boolean,
+): readonly string[] {
   const { guardrails, metadata, litellm_metadata: notes } = fields;
   if (guardrails === undefined && metadata === undefined && notes === undefined) return NO_NAMES;
   const inside = (value: unknown): JsonValue | undefined =>
@@ -140,7 +171,11 @@ export function requestedGuardrails(fields: GatewayFields, isKnown: (name: strin
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
-function namesAt(place: readonly string[], value: JsonValue | undefined, isKnown: (name: string) => boolean): string[] {
+function namesAt(
+  place: readonly string[],
+  value: JsonValue | undefined,
+  isKnown: (name: string) => boolean,
+): string[] {
   if (!Array.isArray(value)) return [];
   return (value as readonly JsonValue[]).flatMap((entry, index) => {
     const named: readonly (readonly [string, JsonValue | undefined])[] = isObject(entry)
@@ -152,7 +187,10 @@ function namesAt(place: readonly string[], value: JsonValue | undefined, isKnown
         throw invalidField([...place, index], `names the guardrail ${said}, which does not exist`);
       }
       if (isObject(options) && Object.keys(options).length > 0)
-        throw invalidField([...place, index], "has options, which only the configuration can give to a guardrail");
+        throw invalidField(
+          [...place, index],
+          "has options, which only the configuration can give to a guardrail",
+        );
       return name;
     });
   });
@@ -166,7 +204,8 @@ function checkValues(place: readonly string[], metadata: JsonObject): void {
 }
 
 function checkEntries(place: readonly string[], entries: JsonObject): void {
-  for (const [name, value] of Object.entries(entries)) checkEntry([...place, name.slice(0, 80)], value);
+  for (const [name, value] of Object.entries(entries))
+    checkEntry([...place, name.slice(0, 80)], value);
 }
 
 function checkEntry(place: readonly string[], value: JsonValue | undefined): void {
@@ -178,9 +217,13 @@ function checkEntry(place: readonly string[], value: JsonValue | undefined): voi
   }
 }
 
-function tagsOf(lists: readonly (JsonValue | undefined)[], header: string | undefined): readonly string[] {
+function tagsOf(
+  lists: readonly (JsonValue | undefined)[],
+  header: string | undefined,
+): readonly string[] {
   if (header === undefined && lists.every((list) => list === undefined)) return NO_TAGS;
-  const fromHeader = header?.split(",", MAX_TAGS).map((tag) => tag.trim().slice(0, MAX_TAG_CHARACTERS)) ?? [];
+  const fromHeader =
+    header?.split(",", MAX_TAGS).map((tag) => tag.trim().slice(0, MAX_TAG_CHARACTERS)) ?? [];
   const all = [...lists.flatMap(strings), ...fromHeader].filter((tag) => tag !== "");
   return [...new Set(all)];
 }
@@ -189,19 +232,27 @@ function strings(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** The recorded metadata. `metadata` wins over `litellm_metadata`, whose `user` is the row's end user. */
+/**
+ * The recorded metadata. `metadata` wins over `litellm_metadata`, whose `user` is the row's end
+ * user.
+ */
 function recordedMetadata(
   notes: JsonObject,
   metadata: JsonObject,
   clientId: string | undefined,
 ): Readonly<Record<string, unknown>> {
-  if (notes === NO_METADATA && metadata === NO_METADATA && clientId === undefined) return NO_METADATA;
+  if (notes === NO_METADATA && metadata === NO_METADATA && clientId === undefined)
+    return NO_METADATA;
   const { user: _user, ...others } = notes;
-  const recorded = Object.entries({ ...others, ...metadata }).filter(([name]) => !STEERING_METADATA.has(name));
+  const recorded = Object.entries({ ...others, ...metadata }).filter(
+    ([name]) => !STEERING_METADATA.has(name),
+  );
   const extra = metadata.spend_logs_metadata ?? notes.spend_logs_metadata;
   return {
     ...Object.fromEntries(recorded),
     ...(isObject(extra) ? { spend_logs_metadata: extra } : {}),
-    ...(clientId === undefined ? {} : { client_request_id: clientId.slice(0, MAX_USER_CHARACTERS) }),
+    ...(clientId === undefined
+      ? {}
+      : { client_request_id: clientId.slice(0, MAX_USER_CHARACTERS) }),
   };
 }

@@ -1,4 +1,7 @@
-/** The gateway's own fields of a request body. Data: the check of a request and the OpenAPI document are both made of it. */
+/**
+ * The gateway's own fields of a request body. Data: the check of a request and the OpenAPI document
+ * are both made of it.
+ */
 
 import type { FieldTable } from "../body-fields.ts";
 import { STAND_IN } from "./fallback-overrides.ts";
@@ -18,7 +21,9 @@ const TAGS = { type: "array", maxItems: MAX_TAGS, items: TAG } as const;
 const GUARDRAILS = {
   type: "array",
   maxItems: 64,
-  items: { anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "object" } }] },
+  items: {
+    anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "object" } }],
+  },
 } as const;
 const SECONDS = { type: "number", minimum: 0 } as const;
 const STEERED = {
@@ -51,18 +56,22 @@ export const GATEWAY_FIELDS = {
       type: "object",
       maxProperties: MAX_METADATA_ENTRIES,
       properties: STEERED,
-      description: "Notes for the spend row. Sent to the provider only where the target says `forward_metadata: true`.",
+      description:
+        "Notes for the spend row. Sent to the provider only where the target says `forward_metadata: true`.",
       examples: [{ ticket: "T-1", tags: ["project:demo"] }],
     },
   },
   litellm_metadata: {
     schema: {
       anyOf: [NOTES, { type: "string" }],
-      description: "The same in LiteLLM's words, and the end user as `user`; an object, or one as JSON text. Never forwarded.",
+      description:
+        "The same in LiteLLM's words, and the end user as `user`; an object, or one as JSON text. Never forwarded.",
       examples: [{ tags: ["project:demo"], user: "user-1234" }],
     },
   },
-  tags: { schema: { ...TAGS, description: "Tags of the spend row.", examples: [["project:demo"]] } },
+  tags: {
+    schema: { ...TAGS, description: "Tags of the spend row.", examples: [["project:demo"]] },
+  },
   guardrails: {
     schema: {
       ...GUARDRAILS,
@@ -92,7 +101,12 @@ export const GATEWAY_FIELDS = {
     },
   },
   num_retries: {
-    schema: { type: "integer", minimum: 0, description: "How often a failed call is tried again, at most.", examples: [1] },
+    schema: {
+      type: "integer",
+      minimum: 0,
+      description: "How often a failed call is tried again, at most.",
+      examples: [1],
+    },
   },
   fallbacks: {
     schema: {
@@ -104,7 +118,11 @@ export const GATEWAY_FIELDS = {
     },
   },
   disable_fallbacks: {
-    schema: { type: "boolean", description: "true: the same as `fallbacks: []`.", examples: [true] },
+    schema: {
+      type: "boolean",
+      description: "true: the same as `fallbacks: []`.",
+      examples: [true],
+    },
   },
   context_window_fallback_dict: {
     schema: {
@@ -119,14 +137,16 @@ export const GATEWAY_FIELDS = {
     schema: {
       type: "integer",
       minimum: 1,
-      description: "Seconds until the answer must be there: a whole number from 1 on. The route's deadline bounds it.",
+      description:
+        "Seconds until the answer must be there: a whole number from 1 on. The route's deadline bounds it.",
       examples: [30],
     },
   },
   drop_params: {
     schema: {
       type: "boolean",
-      description: "Leave out parameters that the provider cannot honour; `x-sluice-dropped-params` lists them.",
+      description:
+        "Leave out parameters that the provider cannot honour; `x-sluice-dropped-params` lists them.",
       examples: [true],
     },
   },
