@@ -95,6 +95,8 @@ export interface SharedSettings extends UseSettings {
 export interface PluginReference {
   /** As written: `@sluice/standard@^1.0.0` or `./my-plugins/shout.ts`. */
   readonly specifier: string;
+  /** The file that names the plugin, absolute: files and packages are looked up from it. */
+  readonly from: string;
   readonly at: Position;
 }
 

@@ -18,7 +18,11 @@ describe("cold settings", () => {
     ],
     ["The section store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
     ["The section shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
-    ["The section plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
+    [
+      "The section plugins",
+      { plugins: [{ specifier: "./mine.ts", from: "/gateway.yaml", at: line(9) }] },
+      9,
+    ],
   ])("refuse a change of %s by its name and place", (name, change, at) => {
     const findings = coldChanges(live, snapshotOf(change));
     expect(findings).toHaveLength(1);
@@ -31,7 +35,11 @@ describe("cold settings", () => {
     const [finding] = coldChanges(
       live,
       snapshotOf({
-        plugins: specifiers.map((specifier, index) => ({ specifier, at: line(20 + index) })),
+        plugins: specifiers.map((specifier, index) => ({
+          specifier,
+          from: "/gateway.yaml",
+          at: line(20 + index),
+        })),
       }),
     );
     expect(finding?.at.line).toBe(21);
@@ -63,7 +71,7 @@ describe("cold settings", () => {
   it("do not mind another place in the file, nor anything that is hot", () => {
     const moved = snapshotOf({
       store: { ...live.store, at: line(50) },
-      plugins: [{ specifier: "@sluice/standard@^1.0.0", at: line(51) }],
+      plugins: [{ specifier: "@sluice/standard@^1.0.0", from: "/gateway.yaml", at: line(51) }],
     });
     expect(
       coldChanges(live, snapshotOf({ server: { ...live.server, places: { "": line(40) } } })),

@@ -152,7 +152,10 @@ describe("applying a snapshot", () => {
 
   it("refuses cold keys by their names and keeps the live one", async () => {
     await manager.apply(snapshot("a"));
-    const cold = { ...snapshot("b"), plugins: [{ specifier: "./other.ts", at: line(4) }] };
+    const cold = {
+      ...snapshot("b"),
+      plugins: [{ specifier: "./other.ts", from: "/gateway.yaml", at: line(4) }],
+    };
     const result = await manager.apply(cold);
     expect(result).toMatchObject({ outcome: "refused", findings: [{ at: { line: 4 } }] });
     expect(result.findings[0]?.message).toContain("plugins");

@@ -74,7 +74,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     },
     store: { use: "memory", options: {}, at: AT },
     shared: { use: "memory", options: {}, instances: 1, at: AT },
-    plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
+    plugins: [{ specifier: "@sluice/standard@^1.0.0", from: "/gateway.yaml", at: AT }],
     providers: [],
     guardrails: [],
     models: [],

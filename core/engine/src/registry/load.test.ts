@@ -54,9 +54,11 @@ function load(...specifiers: readonly string[]): Loaded {
 }
 
 function loadWithin(timeoutMs: number | undefined, ...specifiers: readonly string[]): Loaded {
-  const at = { file: join(folder, "gateway.yaml"), line: 1, column: 1 };
+  // Positions name the file relative to the folder of the start.
+  const at = { file: "gateway.yaml", line: 1, column: 1 };
   const references = specifiers.map((specifier, index) => ({
     specifier,
+    from: join(folder, "gateway.yaml"),
     at: { ...at, line: index + 1 },
   }));
   const script = `

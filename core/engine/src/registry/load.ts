@@ -65,12 +65,10 @@ export async function loadPlugins(
 type Fault = Omit<Finding, "at">;
 
 async function loadPlugin(
-  { specifier, at }: PluginReference,
+  { specifier, from }: PluginReference,
   timeoutMs: number,
 ): Promise<LoadedPlugin | Fault> {
-  const located = isFile(specifier)
-    ? locateFile(specifier, at.file)
-    : locatePackage(specifier, at.file);
+  const located = isFile(specifier) ? locateFile(specifier, from) : locatePackage(specifier, from);
   if ("message" in located) return located;
   let module: { readonly default?: unknown };
   try {
@@ -162,7 +160,7 @@ function isFile(specifier: string): boolean {
 }
 
 function locateFile(specifier: string, from: string): Located | Fault {
-  const path = resolve(dirname(resolve(from)), specifier);
+  const path = resolve(dirname(from), specifier);
   if (existsSync(path)) return { path, version: undefined };
   return {
     message: `Plugin file ${specifier} does not exist.`,
@@ -200,7 +198,7 @@ function locatePackage(specifier: string, from: string): Located | Fault {
 
 /** Beside the configuration first, then beside the engine. */
 function resolvePackage(name: string, from: string): string | undefined {
-  for (const base of [resolve(from), import.meta.filename]) {
+  for (const base of [from, import.meta.filename]) {
     try {
       return createRequire(base).resolve(name);
     } catch {

@@ -30,8 +30,9 @@ export default { kind: "step", name: "says", apiVersion: 1, config: {}, create: 
 );
 
 const lines: LogLine[] = [];
-const at = { file: join(folder, "gateway.yaml"), line: 1, column: 1 };
-const { definitions, findings } = await loadPlugins([{ specifier: "./says.ts", at }]);
+const from = join(folder, "gateway.yaml");
+const at = { file: "gateway.yaml", line: 1, column: 1 };
+const { definitions, findings } = await loadPlugins([{ specifier: "./says.ts", from, at }]);
 write("word.ts", 'export { word } from "./deep.ts"; // changed while the gateway started');
 const watch = watchPluginFiles(definitions.plugins, fakeLog(lines), "do this");
 const early = watch.waiting;

@@ -79,7 +79,7 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
     path,
     cwd,
     environment,
-    plugins: pluginsOf(gateway),
+    plugins: pluginsOf(gateway, path),
     findings,
     gateway,
     pipelines,
@@ -245,12 +245,12 @@ function listPipelines(
   }
 }
 
-function pluginsOf(gateway: ResolvedDocument | undefined): PluginReference[] {
+function pluginsOf(gateway: ResolvedDocument | undefined, from: string): PluginReference[] {
   const listed = valueAtPath(gateway?.value, ["plugins"]);
   if (gateway === undefined || !Array.isArray(listed)) return [];
   return listed.flatMap((specifier: unknown, index) =>
     typeof specifier === "string" && specifier !== ""
-      ? [{ specifier, at: gateway.document.valueAt(["plugins", index]) }]
+      ? [{ specifier, from, at: gateway.document.valueAt(["plugins", index]) }]
       : [],
   );
 }
