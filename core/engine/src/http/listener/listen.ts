@@ -2,7 +2,7 @@
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, Server as TcpServer } from "node:net";
+import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
 import { writeParserError, writeSocketError } from "../egress/parser-error.ts";
 import { refuseExpectation, withLateContinue } from "../intake/expect.ts";
 import { withKnownFraming } from "../intake/framing.ts";
@@ -76,6 +76,7 @@ export function listen(
 ): Promise<Listener> {
   const bounded = withKnownFraming(withBoundedPipeline(withWatchedChunks(handler)));
   const server = tls === undefined ? createServer(LIMITS, bounded) : openTlsServer(bounded, tls);
+  const sockets = tls === undefined ? undefined : openSockets(server);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
   server.on("clientError", writeParserError);
@@ -94,7 +95,7 @@ export function listen(
         port: address.port,
         dismiss: () => dismissClients(server),
         retire: (idleMs = RETIRED_IDLE_MS) => retireServer(server, idleMs),
-        close: () => closeServer(server),
+        close: () => closeServer(server, sockets),
       });
     });
   });
@@ -111,8 +112,24 @@ function openTlsServer(handler: RequestListener, tls: TlsFiles): Server {
   return server as unknown as Server;
 }
 
-async function closeServer(server: Server): Promise<void> {
-  const late = setTimeout(() => server.closeAllConnections(), 2 * LAST_IDLE_MS);
+/** The TCP connections of a TLS server. The server itself does not know those in a handshake. */
+function openSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function closeServer(
+  server: Server,
+  sockets: ReadonlySet<Socket> = new Set(),
+): Promise<void> {
+  const late = setTimeout(() => {
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+  }, 2 * LAST_IDLE_MS);
   await retireServer(server, LAST_IDLE_MS);
   clearTimeout(late);
 }
