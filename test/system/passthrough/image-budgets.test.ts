@@ -136,6 +136,40 @@ describe("native images that are billed by the piece", () => {
     },
   );
 
+  it.each(CASES)(
+    "cost what was reserved where the reply is cut: %s",
+    async (_what, path, body, type, reply, dollars) => {
+      const text = JSON.stringify(reply);
+      for (const sent of [0, text.length - 4]) {
+        const { key } = await createKey(gateway, { max_budget: dollars * 1.5 });
+        upstream.answer((response) => {
+          const headers = { "content-type": JSON_TYPE, "content-length": text.length };
+          response.writeHead(200, headers).write(text.slice(0, sent), () => response.destroy());
+          response.flushHeaders();
+        });
+        const first = await post(path, body, type, key);
+        await first.text().catch(() => undefined);
+        const rows = await rowsOf(gateway, first.headers.get("x-request-id"));
+        expect(rows.map(({ usage_source }) => usage_source)).toEqual(["estimated"]);
+        expect(rows[0]?.spend ?? Number.NaN).toBeCloseTo(dollars, 6);
+        const second = await post(path, body, type, key);
+        await second.text();
+        expect(second.status).toBe(429);
+      }
+    },
+  );
+
+  it("in a reply that is the image itself cost one piece", async () => {
+    upstream.reply(200, "image/png", Uint8Array.from([137, 80, 78, 71]), {
+      "finish-reason": "SUCCESS",
+    });
+    const body = form({ prompt: "cat" });
+    const answer = await post("/stability/v2beta/stable-image/generate/ultra", body, FORM);
+    await answer.arrayBuffer();
+    const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
+    expect(row?.spend).toBeCloseTo(0.08, 6);
+  });
+
   it("of Stability's service sd3 are of its own models, whatever the form names", async () => {
     const { key } = await createKey(gateway, { models: ["stability/stable-image-core"] });
     const body = form({ prompt: "cat", model: "stable-image-core" });
