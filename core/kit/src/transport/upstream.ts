@@ -3,7 +3,7 @@
 import type { Agent, Dispatcher } from "undici";
 import { type HttpCall, Secret } from "@sluice/contract";
 import { CallHandler, type SendOptions, type UpstreamResponse } from "./calls/call-handler.ts";
-import { lateAgent } from "./connections/connections.ts";
+import { type ConnectionHandler, lateAgent } from "./connections/connections.ts";
 import { ConnectionPlaces } from "./connections/places.ts";
 
 /** The options of a pool of connections. Equal options share a pool. */
@@ -46,10 +46,7 @@ export class Upstream {
   readonly #agent: Dispatching;
   /** For replays: every call opens and closes a new connection. */
   readonly #fresh: Dispatching;
-  /**
-   * Places for calls. A call with a place has a free connection. Calls of a script need no
-   * connection.
-   */
+  /** A call with a place has a free connection. Calls of a script need no connection. */
   readonly places: ConnectionPlaces;
 
   /** `script` replaces the network. */
@@ -62,8 +59,7 @@ export class Upstream {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Every wait has a timer of this module. undici's own would be a second one with coarser
-      // steps.
+      // Every wait has a timer of this module. undici's own is coarser.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect,
@@ -99,12 +95,12 @@ export class Upstream {
         headers: reveal(call.headers),
         body: call.body ?? null,
       };
-      const replay = (handler: CallHandler): void =>
+      const resend = (handler: ConnectionHandler): void =>
         void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
       try {
         this.#agent.dispatch(
           dispatch,
-          new CallHandler(call.method, options, resolve, reject, replay),
+          new CallHandler(call.method, options, resolve, reject, resend),
         );
       } catch (error) {
         place?.release();
@@ -130,8 +126,7 @@ function reveal(headers: HttpCall["headers"]): string[] {
     const value = headers[name];
     if (value !== undefined) flat.push(name, value instanceof Secret ? value.reveal() : value);
   }
-  // Replies are read, so a content coding gains nothing. Without one there is no decompression
-  // bomb.
+  // Replies are read, so a coding gains nothing. Without one there is no decompression bomb.
   if (headers["accept-encoding"] === undefined) flat.push("accept-encoding", "identity");
   return flat;
 }

@@ -1,15 +1,13 @@
-/**
- * One call on a connection: undici's callbacks, the gateway's timers, and the repetition after a
- * stale connection.
- */
+/** One call on a connection: undici's callbacks and the gateway's timers. */
 
 import type { Dispatcher } from "undici";
 import { type AttemptWriter, GatewayError, type ProviderTimeouts } from "@sluice/contract";
+import { type Deadline, deadlinesOf } from "../../state/deadlines.ts";
 import type { Connection, ConnectionHandler } from "../connections/connections.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
-import { asError, isConnectionLost, transportError } from "../errors.ts";
+import { asError, transportError } from "../errors.ts";
 import { ResponseBody } from "../replies/body.ts";
-import { CallWaits } from "./call-waits.ts";
+import { CallReplay, type Resend } from "./call-replay.ts";
 
 /** Options of one call. */
 export interface SendOptions {
@@ -32,6 +30,7 @@ export interface UpstreamResponse {
 const MAX_HEADERS = 200;
 /** Maximum interim responses (1xx) before the final one. */
 const MAX_INTERIM_RESPONSES = 20;
+
 /** What a call refers to until it is over. */
 interface OpenCall {
   readonly options: SendOptions;
@@ -49,21 +48,12 @@ export class CallHandler implements ConnectionHandler {
   /** `undefined` when undici reported the end or the error. */
   #call: OpenCall | undefined;
   readonly #idleMs: number;
-  /** Sends the call again; `undefined` after that. */
-  #replay: ((handler: CallHandler) => void) | undefined;
-  readonly #isRepeatable: boolean;
-  #isReused = false;
-  /**
-   * The request was written in full, and the time has passed in which a loss proves that it was not
-   * read.
-   */
-  #isDelivered = false;
-  #hasAnswered = false;
+  readonly #replay: CallReplay;
   #interimResponses = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #body: ResponseBody | undefined;
-  /** For the head of the response, then for more of its body. */
-  readonly #waits = new CallWaits();
+  /** The open wait: for the head of the response, then for more of its body. */
+  #wait: Deadline | undefined;
   #failure: unknown;
 
   constructor(
@@ -71,46 +61,34 @@ export class CallHandler implements ConnectionHandler {
     options: SendOptions,
     resolve: (response: UpstreamResponse) => void,
     reject: (error: unknown) => void,
-    replay: (handler: CallHandler) => void,
+    resend: Resend,
   ) {
     const { signal, timeouts } = options;
     const onAbort = (): void => this.#fail(signal.reason);
     this.#call = { options, resolve, reject, onAbort };
-    this.#replay = replay;
-    this.#isRepeatable = method !== "POST" && method !== "PATCH";
+    this.#replay = new CallReplay(method, resend);
     this.#idleMs = timeouts.idleMs;
     signal.addEventListener("abort", onAbort);
     const { firstByteMs } = timeouts;
-    // Covers the opening of a connection too: undici's headersTimeout does not fire during 1xx
-    // replies.
-    this.#waits.begin(firstByteMs, () =>
-      this.#fail(
-        new GatewayError(
-          "upstream_timeout",
-          `The upstream sent no response within ${firstByteMs} ms.`,
-        ),
-      ),
+    // Includes the opening of a connection. undici's headersTimeout does not fire during 1xx replies.
+    this.#wait = deadlinesOf(firstByteMs).begin(() =>
+      this.#fail(timedOut(`no response within ${firstByteMs} ms`)),
     );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    const { connection } = this;
-    if (connection !== undefined) this.#isReused = connection.calls++ > 0;
+    this.#replay.started(this.connection);
     if (this.#failure !== undefined) controller.abort(asError(this.#failure));
   }
 
   onRequestSent(): void {
     this.#call?.options.attempt?.sent();
-    if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
-    this.#waits.beginRace(this.connection?.openedInMs ?? 0, () => {
-      this.#isDelivered = true;
-    });
+    this.#replay.sent(this.connection);
   }
 
   onResponseStarted(): void {
-    this.#hasAnswered = true;
-    this.#waits.endRace();
+    this.#replay.answered();
   }
 
   onResponseStart(
@@ -133,21 +111,19 @@ export class CallHandler implements ConnectionHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#waits.restart();
+    this.#wait?.restart();
     this.#body?.push(chunk);
   }
 
   #awaitMore(): void {
-    this.#waits.begin(this.#idleMs, () => this.#onIdle());
+    this.#wait?.end();
+    this.#wait = deadlinesOf(this.#idleMs).begin(() => this.#onIdle());
   }
 
   #onIdle(): void {
     // Paused by the gateway: the reader is slow, not the upstream.
     if (this.#body?.isPaused === true) this.#awaitMore();
-    else
-      this.#fail(
-        new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`),
-      );
+    else this.#fail(timedOut(`nothing for ${this.#idleMs} ms`));
   }
 
   onResponseEnd(): void {
@@ -157,15 +133,14 @@ export class CallHandler implements ConnectionHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const replay = this.#replay;
-    this.#waits.endRace();
-    // The upstream closed the connection while the call was on its way, and has not read it (RFC
-    // 9112 9.3.1).
-    if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
-      this.#replay = undefined;
+    const resend =
+      this.#failure === undefined
+        ? this.#replay.after(error, this.connection, this.#controller !== undefined)
+        : undefined;
+    if (resend !== undefined) {
       this.#controller = undefined;
       this.#call?.options.attempt?.unbilled();
-      replay(this);
+      resend(this);
       return;
     }
     this.#settle();
@@ -173,16 +148,6 @@ export class CallHandler implements ConnectionHandler {
     if (this.#body === undefined) this.#call?.reject(failure);
     else this.#body.fail(failure);
     this.#release();
-  }
-
-  /**
-   * Whether the connection was reused and closed before the upstream can have processed the call.
-   * undici also fails calls that it has not begun when their connection is reset; those have no
-   * controller.
-   */
-  #isStale(): boolean {
-    if (this.#hasAnswered || this.#isDelivered || this.#failure !== undefined) return false;
-    return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
   }
 
   /** Ends the call from the gateway's side; the socket is destroyed, never reused. */
@@ -195,7 +160,8 @@ export class CallHandler implements ConnectionHandler {
   }
 
   #settle(): void {
-    this.#waits.end();
+    this.#wait?.end();
+    this.#replay.end();
     if (this.#call !== undefined)
       this.#call.options.signal.removeEventListener("abort", this.#call.onAbort);
   }
@@ -204,10 +170,13 @@ export class CallHandler implements ConnectionHandler {
   #release(): void {
     this.#call?.options.place?.release();
     this.#call = undefined;
-    this.#replay = undefined;
     this.#controller = undefined;
     this.#body = undefined;
   }
+}
+
+function timedOut(sent: string): GatewayError {
+  return new GatewayError("upstream_timeout", `The upstream sent ${sent}.`);
 }
 
 function unreadable(message: string): GatewayError {

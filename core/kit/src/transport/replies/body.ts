@@ -5,10 +5,7 @@ import { Collected, tooLarge } from "./collected.ts";
 import { nextTurn } from "../turns.ts";
 import { type FlowControl, WaitingChunks } from "./waiting-chunks.ts";
 
-/**
- * Bytes that may follow the end mark of a stream: an empty line, a comment. A connection with more
- * is not reused.
- */
+/** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
 
 /** One response body. It has one reader, which either collects or iterates it. */
@@ -76,10 +73,7 @@ export class ResponseBody {
     if (!this.#isEnded) this.#cancel(reason);
   }
 
-  /**
-   * Discards the rest, so that the connection can be reused. A body that has not ended after the
-   * grace time is cancelled.
-   */
+  /** Discards the rest, so that the connection can be reused. Cancels it after the grace time. */
   release(graceMs: number): void {
     if (this.#isEnded) return;
     this.#trailerBytes = MAX_TRAILER_BYTES;
@@ -110,10 +104,7 @@ export class ResponseBody {
     return collected.take();
   }
 
-  /**
-   * The chunks that have arrived, after a wait for the next one; `undefined` at the end, empty
-   * after a `nudge`. Rejects with the failure.
-   */
+  /** Waits for an arrival, and takes it. Rejects with the failure. */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     const arrival = this.arrival();
     if (arrival !== undefined) await arrival;
@@ -127,8 +118,8 @@ export class ResponseBody {
   }
 
   /**
-   * The chunks that have arrived; `undefined` at the end, empty while there are none. Throws the
-   * failure behind the chunks.
+   * The chunks that have arrived; `undefined` at the end, empty while there are none and after a
+   * `nudge`. Throws the failure behind the chunks.
    */
   take(): readonly Uint8Array[] | undefined {
     const chunks = this.#waiting.take();
