@@ -2,7 +2,14 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Koa from "koa";
-import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/contract";
+import {
+  type ClientRequest,
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  isGatewayError,
+} from "@sluice/contract";
 import type { Generation } from "../generation/generation.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
@@ -15,7 +22,7 @@ import { type FixedPage, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
 import { checkHeaders } from "./intake/header-rules.ts";
-import { HeldBytes } from "./listener/held-bytes.ts";
+import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
 import { healthPage } from "./health.ts";
 import { missingRoute } from "./intake/missing-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
@@ -189,29 +196,7 @@ async function run(
         ? undefined
         : (asking) => runBeforeBody(route.beforeBody, asking),
     hold: (bytes, { identity }) => held.take(bytes, identity),
-    async read({ identity }) {
-      const { providers, guardrails } = generation.snapshot;
-      const limits = {
-        maxBytes: server.maxBodyBytes,
-        hold: (bytes: number) => held.takeBody(bytes, identity),
-      };
-      const isProvider = (name: string): boolean =>
-        providers.some((provider) => provider.name === name);
-      // Only a valid key learns which prefixes are providers: the refusal comes after
-      // authentication, before the body.
-      const { provider = "ref" } = parameters;
-      if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
-        throw target.hasEncodedSlash
-          ? invalidPath()
-          : missingRoute(target.path, route.method, generation.natives);
-      const received = await receiveRequest(route.operation, message, client, limits, isProvider);
-      if (received === undefined) return undefined;
-      const request = withoutCredentials(received);
-      const asked = requestedGuardrails(request.fields, (name) =>
-        guardrails.some((guardrail) => guardrail.name === name),
-      );
-      return asked.length === 0 ? request : { ...request, guardrails: asked };
-    },
+    read: ({ identity }) => readRequest(message, client, admitted, held, identity),
   });
   ctx.exchange = exchange;
   generation.lease(exchange);
@@ -241,6 +226,38 @@ async function run(
   } finally {
     release();
   }
+}
+
+/**
+ * Reads and checks the body. Only a valid key learns which prefixes are providers: the refusal comes
+ * after authentication, before the body.
+ */
+async function readRequest(
+  message: IncomingMessage,
+  client: ClientRequest,
+  { generation, target, route, parameters }: Admitted,
+  held: HeldAccount,
+  identity: Identity | undefined,
+): Promise<GatewayRequest | undefined> {
+  const { providers, guardrails, server } = generation.snapshot;
+  const isProvider = (name: string): boolean =>
+    providers.some((provider) => provider.name === name);
+  const { provider = "ref" } = parameters;
+  if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
+    throw target.hasEncodedSlash
+      ? invalidPath()
+      : missingRoute(target.path, route.method, generation.natives);
+  const limits = {
+    maxBytes: server.maxBodyBytes,
+    hold: (bytes: number) => held.takeBody(bytes, identity),
+  };
+  const received = await receiveRequest(route.operation, message, client, limits, isProvider);
+  if (received === undefined) return undefined;
+  const request = withoutCredentials(received);
+  const asked = requestedGuardrails(request.fields, (name) =>
+    guardrails.some((guardrail) => guardrail.name === name),
+  );
+  return asked.length === 0 ? request : { ...request, guardrails: asked };
 }
 
 /**

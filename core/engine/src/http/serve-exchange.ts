@@ -11,6 +11,8 @@ import {
   type Log,
   type SpendRow,
   type StepContext,
+  type StreamReply,
+  type WholeReply,
 } from "@sluice/contract";
 import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../accounting/exchange-record.ts";
@@ -117,42 +119,10 @@ async function answer(
   // The setter checked the reply, but a step may have changed it since.
   checkReply(reply);
   switch (reply.kind) {
-    case "whole": {
-      const costNanoUsd = await settle(exchange, parts);
-      const headers = headersOf(exchange, outline, reply.status, parts);
-      if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-      const written = writeWhole(response, withEstimatedUsage(exchange, reply), headers);
-      // What a whole reply has replaced goes on within nothing.
-      if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
-      if (written !== undefined) await written;
-      return;
-    }
-    case "stream": {
-      const settled = async (
-        cut: GatewayError | undefined,
-        last: Frame | undefined,
-      ): Promise<string> => {
-        if (cut !== undefined) exchange.failure ??= cut;
-        await settle(exchange, parts);
-        const usage = cut === undefined ? estimatedUsageEvent(exchange, last) : "";
-        return mayExplain(exchange)
-          ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock))
-          : usage;
-      };
-      const headers = replyHeaders(exchange, parts.clock);
-      const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
-      const failure = await writeStream(
-        response,
-        reply,
-        headers,
-        heartbeatMs,
-        settled,
-        signal,
-        exchange.codeForm,
-      );
-      if (failure !== undefined) report(exchange, failure, parts.log);
-      return;
-    }
+    case "whole":
+      return answerWhole(exchange, reply, outline, response, parts);
+    case "stream":
+      return answerStream(exchange, reply, outline, response, heartbeatMs, parts);
     case "bytes":
       await writeBytes(
         response,
@@ -168,6 +138,56 @@ async function answer(
       reply satisfies never;
       throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
   }
+}
+
+async function answerWhole(
+  exchange: LiveExchange,
+  reply: WholeReply,
+  outline: RouteOutline,
+  response: ServerResponse,
+  parts: ServeParts,
+): Promise<void> {
+  const costNanoUsd = await settle(exchange, parts);
+  const headers = headersOf(exchange, outline, reply.status, parts);
+  if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
+  const written = writeWhole(response, withEstimatedUsage(exchange, reply), headers);
+  // What a whole reply has replaced goes on within nothing.
+  if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
+  if (written !== undefined) await written;
+}
+
+async function answerStream(
+  exchange: LiveExchange,
+  reply: StreamReply,
+  outline: RouteOutline,
+  response: ServerResponse,
+  heartbeatMs: number,
+  parts: ServeParts,
+): Promise<void> {
+  const settled = async (
+    cut: GatewayError | undefined,
+    last: Frame | undefined,
+  ): Promise<string> => {
+    if (cut !== undefined) exchange.failure ??= cut;
+    await settle(exchange, parts);
+    const usage = cut === undefined ? estimatedUsageEvent(exchange, last) : "";
+    return mayExplain(exchange)
+      ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock))
+      : usage;
+  };
+  const headers = replyHeaders(exchange, parts.clock);
+  const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
+  const { codeForm } = exchange;
+  const failure = await writeStream(
+    response,
+    reply,
+    headers,
+    heartbeatMs,
+    settled,
+    signal,
+    codeForm,
+  );
+  if (failure !== undefined) report(exchange, failure, parts.log);
 }
 
 async function refuse(

@@ -142,27 +142,37 @@ export function compilePipelines(
         run: isUnguardedEnd ? refuseUnguarded(made) : made,
       });
     }
-    const run = compose(links);
-    const steps = pipeline.steps.map(({ at, when }, index) => ({
-      name: links[index]?.name ?? "",
-      at,
-      ...(when !== undefined && { when }),
-    }));
-    for (const { method, path } of pipeline.routes) {
-      const { name, operation, deadlineMs, heartbeatMs } = pipeline;
-      const outline = { method, path, pipeline: name, operation, steps };
-      routes.add(method, path, {
-        method,
-        path,
-        pipeline: name,
-        operation,
-        deadlineMs,
-        heartbeatMs,
-        outline,
-        beforeBody,
-        run,
-      });
-    }
+    addRoutes(routes, pipeline, links, beforeBody);
   }
   return { routes, instances, shadows };
+}
+
+/** Adds the routes of a pipeline whose steps have been made. */
+function addRoutes(
+  routes: RouteTable<CompiledRoute>,
+  pipeline: PipelineSettings,
+  links: readonly Link[],
+  beforeBody: readonly BeforeBody[],
+): void {
+  const run = compose(links);
+  const steps = pipeline.steps.map(({ at, when }, index) => ({
+    name: links[index]?.name ?? "",
+    at,
+    ...(when !== undefined && { when }),
+  }));
+  const { name, operation, deadlineMs, heartbeatMs } = pipeline;
+  for (const { method, path } of pipeline.routes) {
+    const outline = { method, path, pipeline: name, operation, steps };
+    routes.add(method, path, {
+      method,
+      path,
+      pipeline: name,
+      operation,
+      deadlineMs,
+      heartbeatMs,
+      outline,
+      beforeBody,
+      run,
+    });
+  }
 }

@@ -96,21 +96,13 @@ function membersOf({
     const holds: Applies = ({ identity }) => matches(identity?.alias) || matches(identity?.keyId);
     add("key", holds, ({ identity }) => identity?.alias ?? identity?.keyId);
   }
-  if (user !== undefined) {
-    const matches = matcher(user);
-    add(
-      "user",
-      ({ identity }) => matches(identity?.userId),
-      ({ identity }) => identity?.userId,
-    );
-  }
-  if (team !== undefined) {
-    const matches = matcher(team);
-    add(
-      "team",
-      ({ identity }) => matches(identity?.teamId),
-      ({ identity }) => identity?.teamId,
-    );
+  for (const [name, ids, idOf] of [
+    ["user", user, ({ identity }) => identity?.userId ?? undefined],
+    ["team", team, ({ identity }) => identity?.teamId ?? undefined],
+  ] satisfies [string, readonly string[] | undefined, Member["has"]][]) {
+    if (ids === undefined) continue;
+    const matches = matcher(ids);
+    add(name, (exchange) => matches(idOf(exchange)), idOf);
   }
   if (tag !== undefined) {
     const matches = matcher(tag);
