@@ -41,8 +41,6 @@ const LONG: readonly string[] = [
   "plugins/standard/src/deployments/breaker.ts: Breaker",
   "plugins/standard/src/deployments/lease-health.ts: LeaseHealth",
   "plugins/standard/src/guardrails/index.ts: guardrails.create",
-  "plugins/standard/src/limits/gate.ts: LimitGate",
-  "plugins/standard/src/limits/resolver.ts: LimitResolver",
   "plugins/standard/src/passthrough/index.ts: passthrough.create",
   "plugins/standard/src/retry/index.ts: createRetry",
   "plugins/store-sqlite/src/ledger/reader.ts: createLedgerReader",

@@ -17,7 +17,7 @@ import {
   type Operation,
 } from "@sluice/contract";
 import { modelNotFound } from "../models/not-found.ts";
-import { foreignTag } from "../limits/foreign-tag.ts";
+import { foreignTag } from "../limits/rules/foreign-tag.ts";
 import { isServable } from "../models/servable.ts";
 
 /** One answer for every kind of invalid key: it does not reveal which keys exist. */

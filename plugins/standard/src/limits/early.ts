@@ -5,7 +5,7 @@ import { type Early, LEASE_MARGIN_MS } from "./reserve.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refusalOf, showLimits } from "./refusal.ts";
 import { KeyPart } from "./part.ts";
-import { claimOf } from "./rule.ts";
+import { claimOf } from "./rules/rule.ts";
 
 const NOTHING: Early = Object.freeze({ rules: [], states: [] });
 

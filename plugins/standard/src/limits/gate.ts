@@ -5,7 +5,6 @@
 
 import type {
   Admission,
-  Claim,
   Exchange,
   JsonDocument,
   Model,
@@ -19,21 +18,14 @@ import { estimateTokens, type TokenEstimate } from "./estimate.ts";
 import { checkMaxCost } from "./max-cost.ts";
 import type { LeaseParts } from "./parts.ts";
 import { unpricedRefusal } from "./refusal.ts";
-import type { EntryEstimate, LimitLease } from "./reserve.ts";
-import { claimOf, isEnforced, type Rule, type RuleSet } from "./rule.ts";
+import type { CallClaims, EntryEstimate, LimitLease } from "./reserve.ts";
+import { isEnforced, type Rule, type RuleSet } from "./rules/rule.ts";
 
 /** What a gate knows of the entry of its exchange. */
 export interface GateEntry extends EntryEstimate {
   readonly set: RuleSet;
   /** `Infinity` where the request has no maximum. */
   readonly maxCostNanoUsd: number;
-}
-
-/** The rules and claims of a call; the first `shared` of them are not those of its target. */
-interface CallClaims {
-  readonly rules: readonly Rule[];
-  readonly claims: readonly Claim[];
-  readonly shared: number;
 }
 
 /** The gate of one exchange. */
@@ -91,7 +83,7 @@ export class LimitGate {
     if (this.#hasMoney(ofTarget))
       admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
     checkMaxCost(exchange, this.#calls.committed() + nanoUsd, this.#entry.maxCostNanoUsd);
-    const lacking = this.#lackingOf(ofTarget, estimate, nanoUsd);
+    const lacking = this.#lease.lacking(this.#entry.set.rules, ofTarget, estimate, nanoUsd);
     this.#calls.add(admission, nanoUsd);
     if (lacking.claims.length === 0) return;
     const dismiss = (error: unknown): never => {
@@ -134,26 +126,6 @@ export class LimitGate {
       document === this.#document &&
       model?.targets.includes(target) === true
     );
-  }
-
-  /** The claims that cover a call beside the reservations so far. */
-  #lackingOf(ofTarget: readonly Rule[], estimate: TokenEstimate, nanoUsd: number): CallClaims {
-    const rules: Rule[] = [];
-    const claims: Claim[] = [];
-    const add = (rule: Rule): void => {
-      let lacking = 0;
-      if (rule.kind === "budget") {
-        lacking =
-          this.#calls.committed(rule.provider) + nanoUsd - this.#lease.reservedNanoUsd(rule);
-        if (lacking <= 0) return;
-      }
-      rules.push(rule);
-      claims.push(claimOf(rule, this.#lease.tokensFor(rule, estimate), lacking));
-    };
-    for (const rule of this.#entry.set.rules) if (rule.kind === "budget") add(rule);
-    const shared = rules.length;
-    for (const rule of ofTarget) add(rule);
-    return { rules, claims, shared };
   }
 
   #estimateFor(exchange: Exchange, document: JsonDocument, target: Target): TokenEstimate {

@@ -4,7 +4,7 @@
  */
 
 import { GatewayError, type Identity } from "@sluice/contract";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./rules/rule.ts";
 
 const PER_SECOND = 8;
 /** As many as one request may name. */

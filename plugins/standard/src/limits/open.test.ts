@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Claim } from "@sluice/contract";
 import { fakeClock, fakeHost } from "@sluice/testing";
 import { OpenReservations as Open } from "./open.ts";
-import { type BudgetRule, claimOf, type Rule, rate, slot } from "./rule.ts";
+import { type BudgetRule, claimOf, type Rule, rate, slot } from "./rules/rule.ts";
 
 const TEAM: BudgetRule = {
   kind: "budget",

@@ -4,7 +4,7 @@
  */
 
 import type { Claim, Clock, Host, SharedValue } from "@sluice/contract";
-import { isOfOneKey, type Rule, UNLIMITED } from "./rule.ts";
+import { isOfOneKey, type Rule, UNLIMITED } from "./rules/rule.ts";
 
 /** After so long without another key, a key is the only one that uses a limit. */
 const ALONE_MS = 60_000;

@@ -14,7 +14,7 @@ import type {
 import type { TokenEstimate } from "./estimate.ts";
 import type { OpenReservations, OverShare } from "./open.ts";
 import { overShareRefusal } from "./refusal.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./rules/rule.ts";
 
 /** What a part is counted with. */
 export interface PartParts {

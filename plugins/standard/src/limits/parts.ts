@@ -4,7 +4,7 @@ import type { Host } from "@sluice/contract";
 import type { LimitsConfig } from "./config.ts";
 import type { CostEstimator } from "./estimate.ts";
 import type { OpenReservations } from "./open.ts";
-import type { LimitResolver } from "./resolver.ts";
+import type { LimitResolver } from "./rules/resolver.ts";
 import type { SoftBudgets } from "./soft-budget.ts";
 import type { TargetTokens } from "./target-tokens.ts";
 import type { Reserver } from "./reserver.ts";

@@ -16,7 +16,7 @@ import {
 } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
 import type { OverShare } from "./open.ts";
-import type { BudgetRule, Rule } from "./rule.ts";
+import type { BudgetRule, Rule } from "./rules/rule.ts";
 
 /** A slot is free when a request ends. The time of that is not known. */
 const SLOT_WAIT_MS = 1_000;

@@ -18,7 +18,7 @@ import type { TokenEstimate } from "./estimate.ts";
 import { KeyPart } from "./part.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refuse, showLimits } from "./refusal.ts";
-import { type BudgetRule, claimOf, type Rule } from "./rule.ts";
+import { type BudgetRule, claimOf, type Rule } from "./rules/rule.ts";
 import { type Reserved, settleReservations } from "./settle.ts";
 
 /**
@@ -55,6 +55,13 @@ export interface Wanted {
   readonly shared?: number;
 }
 
+/** The rules and claims of a call; the first `shared` of them are not those of its target. */
+export interface CallClaims {
+  readonly rules: readonly Rule[];
+  readonly claims: readonly Claim[];
+  readonly shared: number;
+}
+
 /** The limits that one exchange holds, from its entry to its end. */
 export class LimitLease {
   readonly #parts: LeaseParts;
@@ -83,7 +90,7 @@ export class LimitLease {
     const result = this.reserve({
       id: exchange.id,
       rules,
-      claims: rules.map((rule) => claimOf(rule, this.tokensFor(rule, estimate), nanoUsd)),
+      claims: rules.map((rule) => claimOf(rule, this.#part.tokensFor(rule, estimate), nanoUsd)),
       admission: undefined,
       uncertain: () => estimator.uncertainNanoUsd(exchange, targets, document, estimate, nanoUsd),
     });
@@ -126,13 +133,32 @@ export class LimitLease {
     return refuse(result, rules, this.#parts.host, isOfTarget);
   }
 
-  /** The tokens to take of a window for one call. */
-  tokensFor(rule: Rule, estimate: TokenEstimate | undefined): number {
-    return this.#part.tokensFor(rule, estimate);
+  /** The claims that cover a call beside the reservations so far. */
+  lacking(
+    ofEntry: readonly Rule[],
+    ofTarget: readonly Rule[],
+    estimate: TokenEstimate,
+    nanoUsd: number,
+  ): CallClaims {
+    const rules: Rule[] = [];
+    const claims: Claim[] = [];
+    const add = (rule: Rule): void => {
+      let lacking = 0;
+      if (rule.kind === "budget") {
+        lacking = this.#calls.committed(rule.provider) + nanoUsd - this.#reservedNanoUsd(rule);
+        if (lacking <= 0) return;
+      }
+      rules.push(rule);
+      claims.push(claimOf(rule, this.#part.tokensFor(rule, estimate), lacking));
+    };
+    for (const rule of ofEntry) if (rule.kind === "budget") add(rule);
+    const shared = rules.length;
+    for (const rule of ofTarget) add(rule);
+    return { rules, claims, shared };
   }
 
   /** The nano-dollars that are reserved under a budget. */
-  reservedNanoUsd({ key }: BudgetRule): number {
+  #reservedNanoUsd({ key }: BudgetRule): number {
     let sum = 0;
     for (const { reservation } of this.#reserved) {
       for (const claim of reservation.claims)

@@ -15,7 +15,7 @@ import {
 } from "@sluice/contract";
 import { waitForAnswer } from "@sluice/kit";
 import { NewTags } from "./new-tags.ts";
-import type { BudgetRule, Rule } from "./rule.ts";
+import type { BudgetRule, Rule } from "./rules/rule.ts";
 
 /**
  * How long the ledger may take, in milliseconds: longer than the bound of the store itself, which

@@ -4,7 +4,7 @@ import type { Admission, Attempt, Claim, Exchange, Reservation } from "@sluice/c
 import type { AdmittedCalls } from "./admitted-calls.ts";
 import type { KeyPart } from "./part.ts";
 import type { LeaseParts } from "./parts.ts";
-import { claimOf, type Rule } from "./rule.ts";
+import { claimOf, type Rule } from "./rules/rule.ts";
 
 /** One reservation and the rules of its claims, in their order. */
 export interface Reserved {

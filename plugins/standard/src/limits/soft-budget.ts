@@ -2,7 +2,7 @@
 
 import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./rules/rule.ts";
 
 const HEADER = "x-sluice-soft-budget";
 /** Beyond so many the oldest warnings are given again. */

@@ -5,7 +5,7 @@
 
 import { addNow, advance, createWindow, type SlidingWindow } from "@sluice/runtime/state";
 import type { Claim, Clock, DeploymentTokens, Host, SharedValue, Target } from "@sluice/contract";
-import { MINUTE_MS, type RateRule, type Rule } from "./rule.ts";
+import { MINUTE_MS, type RateRule, type Rule } from "./rules/rule.ts";
 
 interface Count {
   limit: number;

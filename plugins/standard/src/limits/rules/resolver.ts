@@ -1,0 +1,97 @@
+/**
+ * Rules: which limits hold for an identity at a model. Made once for both, and anew when a budget's
+ * period ends.
+ */
+
+import type { Host, Identity, Model, RecordLimits, Target } from "@sluice/contract";
+import type { LimitsConfig } from "../config.ts";
+import { BudgetRules } from "./budgets.ts";
+import { foreignTag } from "./foreign-tag.ts";
+import { distinct, type Rule, type RuleSet, ruleSet, windowsOfTarget } from "./rule.ts";
+import { optionRules, recordRules } from "./windows.ts";
+
+/** The rules of a step's options, and of keys, teams and targets. */
+export class LimitResolver {
+  readonly #config: LimitsConfig;
+  readonly #clock: Host["clock"];
+  readonly #budgets: BudgetRules;
+  readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
+  readonly #targets = new WeakMap<Target, readonly Rule[]>();
+
+  constructor(config: LimitsConfig, host: Host) {
+    this.#config = config;
+    this.#clock = host.clock;
+    this.#budgets = new BudgetRules(config, host);
+  }
+
+  /** Whether providers have budgets: which one is known only when a target is. */
+  get hasProviderBudgets(): boolean {
+    return this.#budgets.hasProviders;
+  }
+
+  /** The rules of an identity at a model. An identity is made anew when its record has changed. */
+  of(identity: Identity, model: Model | undefined): RuleSet {
+    let sets = this.#sets.get(identity);
+    if (sets === undefined) this.#sets.set(identity, (sets = new Map()));
+    const entry = model?.entry ?? "";
+    const known = sets.get(entry);
+    const nowMs = this.#clock.now();
+    if (known !== undefined && nowMs < known.untilMs) return known;
+    const made = ruleSet(this.#make(identity, model, nowMs));
+    sets.set(entry, made);
+    return made;
+  }
+
+  /**
+   * The rules with the budgets of tags that only the request has. Throws `permission_denied` for a
+   * tag with a budget of its own that the key may not name.
+   */
+  withTags(set: RuleSet, identity: Identity, tags: readonly string[]): RuleSet {
+    if (tags.length === 0 || !this.#budgets.hasTags) return set;
+    const own = new Set(identity.tags);
+    const more = [...new Set(tags)].filter((tag) => !own.has(tag));
+    if (identity.kind !== "master") {
+      const allowed = identity.allowedTags ?? [];
+      const foreign = more.find((tag) => this.#budgets.names(tag) && !allowed.includes(tag));
+      if (foreign !== undefined) throw foreignTag(foreign);
+    }
+    const rules = more.flatMap((tag) => this.#budgets.of(identity, "tag", tag, this.#clock.now()));
+    return rules.length === 0 ? set : ruleSet([...rules, ...set.rules]);
+  }
+
+  /** The rules of a target: its provider's budgets, and its own windows. */
+  ofTarget(identity: Identity, target: Target): readonly Rule[] {
+    let windows = this.#targets.get(target);
+    if (windows === undefined) this.#targets.set(target, (windows = windowsOfTarget(target)));
+    if (!this.hasProviderBudgets) return windows;
+    const { provider } = target;
+    return [...this.#budgets.of(identity, "provider", provider, this.#clock.now()), ...windows];
+  }
+
+  #make(identity: Identity, model: Model | undefined, nowMs: number): Rule[] {
+    const { keyId, userId, teamId, limits, teamLimits, tags } = identity;
+    const isMaster = identity.kind === "master";
+    const budgets: Rule[] = [];
+    const others: Rule[] = [];
+    const addRecord = (per: "key" | "team", id: string, from: RecordLimits | undefined): void => {
+      if (from === undefined) return;
+      const budget = this.#budgets.ofRecord(per, id, from, nowMs);
+      if (budget !== undefined) budgets.push(budget);
+      others.push(...recordRules(per, id, from));
+    };
+    addRecord("key", keyId, limits);
+    if (teamId !== undefined) addRecord("team", teamId, teamLimits);
+    for (const [per, id] of [
+      ["key", keyId],
+      ["user", userId],
+      ["team", teamId],
+      ["global", "all"],
+    ] as const) {
+      if (id !== undefined) budgets.push(...this.#budgets.of(identity, per, id, nowMs));
+    }
+    for (const tag of tags) budgets.push(...this.#budgets.of(identity, "tag", tag, nowMs));
+    if (!isMaster || this.#config.limit_master)
+      others.push(...optionRules(this.#config, identity, model));
+    return distinct([...budgets, ...others]);
+  }
+}

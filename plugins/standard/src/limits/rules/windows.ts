@@ -1,0 +1,79 @@
+/** Rates and concurrency: which ones of the options and of a record hold. */
+
+import { parseDuration } from "@sluice/kit";
+import type { Identity, Model, RecordLimits } from "@sluice/contract";
+import type { LimitsConfig, WindowSubject } from "../config.ts";
+import { MINUTE_MS, rate, type Rule, slot } from "./rule.ts";
+
+/** The rates and slots of a key's or a team's record. */
+export function recordRules(
+  per: "key" | "team",
+  id: string,
+  { rpm, tpm, maxParallelRequests: parallel }: RecordLimits,
+): Rule[] {
+  const rules: Rule[] = [];
+  if (rpm !== null) rules.push(rate(per, `${per}:${id}`, "requests", rpm, MINUTE_MS));
+  if (tpm !== null) rules.push(rate(per, `${per}:${id}`, "tokens", tpm, MINUTE_MS));
+  if (parallel !== null) rules.push(slot(per, `${per}:${id}`, parallel));
+  return rules;
+}
+
+/** The windows and slots of the options that hold for an identity at a model. */
+export function optionRules(
+  { windows, parallel }: LimitsConfig,
+  identity: Identity,
+  model: Model | undefined,
+): Rule[] {
+  const rules: Rule[] = [];
+  for (const { per, requests, tokens, window, only } of windows) {
+    const id = subjectId(per, identity, model);
+    if (id === undefined || !isMeant(only, per, identity, model)) continue;
+    const lengthMs = parseDuration(window) ?? MINUTE_MS;
+    if (requests !== undefined)
+      rules.push(rate(per, `${per}:${id}`, "requests", requests, lengthMs));
+    if (tokens !== undefined) rules.push(rate(per, `${per}:${id}`, "tokens", tokens, lengthMs));
+  }
+  for (const { per, requests, only } of parallel) {
+    const id = subjectId(per, identity, model);
+    if (id !== undefined && isMeant(only, per, identity, model))
+      rules.push(slot(per, `${per}:${id}`, requests));
+  }
+  return rules;
+}
+
+function subjectId(
+  per: WindowSubject,
+  { keyId, userId, teamId }: Identity,
+  model: Model | undefined,
+): string | undefined {
+  switch (per) {
+    case "key":
+      return keyId;
+    case "user":
+      return userId;
+    case "team":
+      return teamId;
+    case "model":
+      return model?.entry;
+    case "key_model":
+      return model === undefined ? undefined : `${keyId}:${model.entry}`;
+    case "global":
+      return "all";
+  }
+}
+
+function isMeant(
+  only: readonly string[] | undefined,
+  per: WindowSubject,
+  identity: Identity,
+  model: Model | undefined,
+): boolean {
+  if (only === undefined) return true;
+  const names =
+    per === "model"
+      ? [model?.entry]
+      : per === "key_model"
+        ? [model?.entry, identity.keyId, identity.alias]
+        : [subjectId(per, identity, model), per === "key" ? identity.alias : undefined];
+  return only.some((name) => names.includes(name));
+}
