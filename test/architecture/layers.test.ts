@@ -169,6 +169,16 @@ describe("the contract", () => {
   });
 });
 
+describe("Node's http", () => {
+  // An import of all its names loads Node's own fetch: see core/engine/src/http/node-http.ts.
+  it("is imported by nothing that serves", () => {
+    const serving = sources.filter(({ folder }) => !/^core\/(?:cli|testing)$/.test(folder));
+    const loadsAll = ({ specifier, isType }: Import): boolean =>
+      !isType && specifier === "node:http";
+    expect(violations(serving, (line) => !loadsAll(line))).toEqual([]);
+  });
+});
+
 describe("rooms of the engine", () => {
   const engine = sources.filter(({ folder }) => folder === "core/engine");
 

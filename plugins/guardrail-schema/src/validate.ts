@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
 
 /** Which keyword a value failed; `undefined` for one that fits. */
 export type Validate = (value: unknown) => string | undefined;
@@ -13,15 +13,16 @@ export type Validate = (value: unknown) => string | undefined;
 /**
  * A pattern in ajv's interface. ajv identifies patterns by their text, so equal texts share one.
  */
-const linear = Object.assign(
-  (
-    pattern: string,
-  ): { readonly test: (text: string) => boolean; readonly toString: () => string } => {
-    const compiled = RE2JS.compile(pattern);
-    return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
-  },
-  { code: "linear" },
-);
+const linearBy = (engine: typeof RE2JS) =>
+  Object.assign(
+    (
+      pattern: string,
+    ): { readonly test: (text: string) => boolean; readonly toString: () => string } => {
+      const compiled = engine.compile(pattern);
+      return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+    },
+    { code: "linear" },
+  );
 
 /**
  * Formats whose patterns ajv-formats runs natively are bounded by it; `regex` would compile what a
@@ -49,6 +50,7 @@ export function compileSchema(schema: object): Validate {
   const require = createRequire(import.meta.url);
   const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
   const formats = require("ajv-formats") as typeof import("ajv-formats");
+  const { RE2JS } = require("re2js") as typeof import("re2js");
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -57,7 +59,7 @@ export function compileSchema(schema: object): Validate {
     allErrors: false,
     addUsedSchema: false,
     // References to other documents are not loaded: the schema is the configured one only.
-    code: { regExp: linear as never },
+    code: { regExp: linearBy(RE2JS) as never },
   });
   formats.default(ajv, { mode: "fast", formats: [...FORMATS] });
   const validate: ValidateFunction = ajv.compile(schema);

@@ -4,7 +4,8 @@
  */
 
 import { foldText, type TextRule, WordFinder } from "@sluice/kit/guard";
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
+import { compilePattern } from "./patterns.ts";
 import { longestMatch } from "./pattern-length.ts";
 
 /** One list. */
@@ -27,7 +28,6 @@ const BLOCK = 4_096;
 
 const LETTER = /[\p{L}\p{N}_]/u;
 const BLANK = /[^\S ]/g;
-const FLAGS = RE2JS.CASE_INSENSITIVE;
 
 /**
  * The words of a list: one for each line of each entry; a line that begins with `#` is a remark.
@@ -40,7 +40,7 @@ export function wordsOf(entries: readonly string[]): string[] {
 /** The fault of a pattern; `undefined` without one. */
 export function patternFault(pattern: string): string | undefined {
   try {
-    const compiled = RE2JS.compile(pattern, FLAGS);
+    const compiled = compilePattern(pattern);
     if (compiled.test("")) return "it matches an empty text";
     return compiled.programSize() > MAX_PROGRAM
       ? "it is too large once its repetitions are written out"
@@ -84,7 +84,7 @@ function plain(text: string): string {
 
 function patternRuleOf(pattern: string): TextRule {
   // Letters of the pattern fold as those of texts do; its syntax is ASCII and stays.
-  const compiled = RE2JS.compile(foldText(pattern, { lowerCase: false }).text, FLAGS);
+  const compiled = compilePattern(foldText(pattern, { lowerCase: false }).text);
   const maxLength = longestMatch(pattern);
   return {
     maxLength,

@@ -1,7 +1,7 @@
 /** Signatures: AWS Signature Version 4 over the bytes that are sent. */
 
 import { createHash, createHmac } from "node:crypto";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { createRequire } from "node:module";
 import { type Clock, type HttpCall, Secret } from "@sluice/contract";
 import type { CredentialSource } from "./credentials.ts";
 
@@ -17,6 +17,10 @@ export function createSigner(
   credentials: CredentialSource,
   clock: Clock,
 ): (call: HttpCall) => Promise<HttpCall> {
+  // Loaded with the first signer: an API key needs none.
+  const { SignatureV4 } = createRequire(import.meta.url)(
+    "@smithy/signature-v4",
+  ) as typeof import("@smithy/signature-v4");
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (call) => {
     const url = new URL(call.url);

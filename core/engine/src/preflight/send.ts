@@ -1,13 +1,9 @@
 /** Sends requests without a network: client and server share an in-memory duplex pipe. */
 
-import {
-  createServer,
-  type IncomingMessage,
-  request as httpRequest,
-  type RequestListener,
-} from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { duplexPair } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { createServer, request as httpRequest } from "../http/node-http.ts";
 
 /** The request of a test. */
 export interface SentRequest {

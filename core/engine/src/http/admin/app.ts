@@ -2,7 +2,8 @@
  * The admin listener's Koa app. The master key opens every route; a read key opens three of them.
  */
 
-import { Router, type RouterContext } from "@koa/router";
+import { createRequire } from "node:module";
+import type { RouterContext } from "@koa/router";
 import Koa from "koa";
 import {
   type Clock,
@@ -20,6 +21,9 @@ import { presentedKey } from "../intake/presented-key.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
 import { authenticate } from "./authenticate.ts";
+
+// As CommonJS: its other form imports `node:http` (../node-http.ts).
+const { Router } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
 
 /** A request to an admin route. */
 export interface AdminRequest {

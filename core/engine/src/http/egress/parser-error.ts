@@ -3,12 +3,12 @@
  * the socket itself.
  */
 
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import { errorBody, GatewayError } from "@sluice/contract";
 import { unknownVersion } from "../intake/framing.ts";
 import { requestId } from "../intake/request-id.ts";
+import { STATUS_CODES } from "../node-http.ts";
 
 /**
  * A socket of Node's server, with its response under way. Node's own handler reads the same member.
