@@ -78,33 +78,19 @@ export function prepareForks({ file, args }: SupervisorHost["worker"]): void {
 }
 
 /** Starts one worker. Rejects when the worker fails to start, or the system gives no process. */
-export function spawnWorker({
-  assignment,
-  onFork,
-  onBlock,
-  onReady,
-  onMessage,
-  onEnd,
-}: SpawnOptions): Promise<Member> {
+export function spawnWorker(options: SpawnOptions): Promise<Member> {
   return new Promise((resolve, reject) => {
-    const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) });
-    onFork(worker);
+    const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(options.assignment) });
+    options.onFork(worker);
     let heldBy: string | undefined;
     readReports(worker, (report) => {
       heldBy =
         report.at === undefined ? undefined : `the plugin ${report.plugin}, at ${report.at},`;
-      onBlock(worker, report);
+      options.onBlock(worker, report);
     });
-    let hasEnded = false;
     const refuse = (reasons: readonly string[]): void => {
       clearTimeout(timer);
       reject(new StartRefused(reasons));
-    };
-    const end = (how: string): void => {
-      if (hasEnded) return;
-      hasEnded = true;
-      refuse([`The worker ended with ${how} before it was ready.`]);
-      onEnd(worker, how);
     };
     const timer = setTimeout(() => {
       worker.process.kill("SIGKILL");
@@ -112,39 +98,45 @@ export function spawnWorker({
       refuse([`The worker was not ready within ${READY_TIMEOUT_MS / 1_000} s${reason}.`]);
     }, READY_TIMEOUT_MS);
     worker.on("message", (message: FromWorker) => {
-      if (message.type === "ready") {
-        clearTimeout(timer);
-        const { publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code } = message;
-        const { number } = assignment;
-        const member = {
-          number,
-          pid: worker.process.pid ?? 0,
-          publicUrl,
-          adminUrl,
-          endsWithinMs,
-          hungTimeoutMs,
-          code,
-          worker,
-        };
-        onReady(member);
-        resolve(member);
-      } else if (message.type === "failed") refuse(message.reasons);
-      else onMessage(worker, message);
-    });
-    worker.on("exit", (code, signal) => {
-      const how = signal ?? `code ${code}`;
-      if (!worker.isConnected()) end(how);
+      if (message.type === "failed") refuse(message.reasons);
+      else if (message.type !== "ready") options.onMessage(worker, message);
       else {
-        // Its last messages may still be under way.
-        worker.once("disconnect", () => end(how));
-        setTimeout(end, LAST_WORDS_MS, how).unref();
+        clearTimeout(timer);
+        const { type: _, ...address } = message;
+        const { number } = options.assignment;
+        const member = { number, pid: worker.process.pid ?? 0, ...address, worker };
+        options.onReady(member);
+        resolve(member);
       }
     });
-    // Node also emits this for a signal that could not be sent. Then the process exists, and its
-    // exit event follows.
-    worker.on("error", (error: Error) => {
-      if (worker.process.pid === undefined) end(`no process: ${error.message}`);
+    onceEnded(worker, (how) => {
+      refuse([`The worker ended with ${how} before it was ready.`]);
+      options.onEnd(worker, how);
     });
+  });
+}
+
+/** Calls back once, after the last message of a process, or where there was no process. */
+function onceEnded(worker: Worker, onEnd: (how: string) => void): void {
+  let hasEnded = false;
+  const end = (how: string): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    onEnd(how);
+  };
+  worker.on("exit", (code, signal) => {
+    const how = signal ?? `code ${code}`;
+    if (!worker.isConnected()) end(how);
+    else {
+      // Its last messages may still be under way.
+      worker.once("disconnect", () => end(how));
+      setTimeout(end, LAST_WORDS_MS, how).unref();
+    }
+  });
+  // Node also emits this for a signal that could not be sent. Then the process exists, and its exit
+  // event follows.
+  worker.on("error", (error: Error) => {
+    if (worker.process.pid === undefined) end(`no process: ${error.message}`);
   });
 }
 

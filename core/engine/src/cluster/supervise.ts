@@ -88,13 +88,8 @@ export async function supervise(
     });
   if (publicUrl === undefined || host.isStopping) return undefined;
   const adminUrl = adminListener.url;
-  const running = {
-    pid: process.pid,
-    publicUrl,
-    adminUrl,
-    version: VERSION,
-    ...certificateOf(server),
-  };
+  const { pid } = process;
+  const running = { pid, publicUrl, adminUrl, version: VERSION, ...certificateOf(server) };
   forgetRunning = writeRunning(server.dataDirectory, running);
   return { publicUrl, adminUrl, installation, snapshot };
 }

@@ -312,6 +312,7 @@ describe("opening", () => {
     expect(opened.plugins).toEqual([
       {
         specifier: "@sluice/standard@^1.0.0",
+        from: `${folder.path}/config/gateway.yaml`,
         at: { file: "config/gateway.yaml", line: 3, column: 11 },
       },
     ]);

@@ -131,22 +131,10 @@ export class CountingPool {
   }
 
   async #start(): Promise<PackedVocabulary | undefined> {
-    const { threads = 1, maxQueue = DEFAULT_MAX_QUEUE, log } = this.#options;
+    const { threads = 1, log } = this.#options;
     // Loaded here, so that the process starts without it.
     const { Piscina } = await import("piscina");
-    const piscina = new Piscina({
-      filename:
-        this.#options.filename ??
-        new URL(`./worker${extname(import.meta.url)}`, import.meta.url).href,
-      minThreads: threads,
-      maxThreads: threads,
-      maxQueue: maxQueue + threads,
-      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
-      // A worker counts. It has no business with what the environment holds.
-      env: {},
-    });
-    // Without a listener a worker that dies between two jobs would end the process.
-    piscina.on("error", (error: unknown) => log.warn("an idle counting worker failed", { error }));
+    const piscina = createThreads(Piscina, this.#options);
     this.#piscina = piscina;
     const startedMs = this.#options.clock.monotonic();
     const loads = Array.from(
@@ -207,6 +195,24 @@ export class CountingPool {
     }
     await piscina?.destroy();
   }
+}
+
+function createThreads(
+  Pool: typeof Piscina,
+  { threads = 1, maxQueue = DEFAULT_MAX_QUEUE, filename, log }: PoolOptions,
+): Piscina {
+  const piscina = new Pool({
+    filename: filename ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue: maxQueue + threads,
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
+    // A worker counts. It has no business with what the environment holds.
+    env: {},
+  });
+  // Without a listener a worker that dies between two jobs would end the process.
+  piscina.on("error", (error: unknown) => log.warn("an idle counting worker failed", { error }));
+  return piscina;
 }
 
 /** What a promise resolves with, `undefined` when that takes longer. */

@@ -1,8 +1,8 @@
 /** The provider instances of a generation. */
 
 import { hash } from "node:crypto";
-import type { ProviderCatalog, ProviderInstance } from "@sluice/contract";
-import type { Snapshot } from "../config/snapshot.ts";
+import type { ProviderCatalog, ProviderDefinition, ProviderInstance } from "@sluice/contract";
+import type { ProviderSettings, Snapshot } from "../config/snapshot.ts";
 import { blaming } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { calleeOf } from "./callee.ts";
@@ -15,12 +15,22 @@ export function createProviders(
   hostFor: HostFactory,
 ): ProviderCatalog {
   const instances = new Map<string, ProviderInstance>();
-  for (const {
+  for (const settings of snapshot.providers) {
+    const definition = definitions.providers.get(settings.use);
+    if (definition === undefined || settings.missing.length > 0) continue;
+    const plugin = definitions.ownName("provider", settings.use);
+    instances.set(settings.name, createProvider(settings, definition, plugin, hostFor));
+  }
+  const names = Object.freeze([...instances.keys()]);
+  return { find: (name) => instances.get(name), names: () => names };
+}
+
+function createProvider(
+  {
     name,
     use,
     options,
     at,
-    missing,
     timeouts,
     connections,
     endpoints = "inference",
@@ -28,46 +38,30 @@ export function createProviders(
     callHeaders,
     passHeaders,
     fetchMedia,
-  } of snapshot.providers) {
-    const definition = definitions.providers.get(use);
-    if (definition === undefined || missing.length > 0) continue;
-    const translation = blaming(at, () =>
-      definition.create(options as never, hostFor(`${use}/${name}`)),
-    );
-    const plugin = definitions.ownName("provider", use);
-    const priceAs = translation.priceAs ?? plugin;
-    // A secret writes itself by its name alone.
-    const identity = hash(
-      "sha256",
-      JSON.stringify(
-        callHeaders === undefined ? [plugin, options] : [plugin, options, callHeaders],
-      ),
-      "base64url",
-    );
-    const callee = calleeOf(plugin, {
-      options,
-      timeouts,
-      connections,
-      ...(callHeaders !== undefined && { callHeaders }),
-    });
-    const fetching = fetchMedia === undefined ? {} : { fetchMedia };
-    const instance = {
-      name,
-      use: plugin,
-      priceAs,
-      translation,
-      identity,
-      callee,
-      timeouts,
-      connections,
-      endpoints,
-      showsRateLimits,
-      ...(callHeaders !== undefined && { callHeaders }),
-      ...(passHeaders !== undefined && { passHeaders }),
-      ...fetching,
-    };
-    instances.set(name, Object.freeze(instance));
-  }
-  const names = Object.freeze([...instances.keys()]);
-  return { find: (name) => instances.get(name), names: () => names };
+  }: ProviderSettings,
+  definition: ProviderDefinition<never>,
+  plugin: string,
+  hostFor: HostFactory,
+): ProviderInstance {
+  const translation = blaming(at, () =>
+    definition.create(options as never, hostFor(`${use}/${name}`)),
+  );
+  const called = callHeaders === undefined ? {} : { callHeaders };
+  // A secret writes itself by its name alone.
+  const identified = callHeaders === undefined ? [plugin, options] : [plugin, options, callHeaders];
+  return Object.freeze({
+    name,
+    use: plugin,
+    priceAs: translation.priceAs ?? plugin,
+    translation,
+    identity: hash("sha256", JSON.stringify(identified), "base64url"),
+    callee: calleeOf(plugin, { options, timeouts, connections, ...called }),
+    timeouts,
+    connections,
+    endpoints,
+    showsRateLimits,
+    ...called,
+    ...(passHeaders !== undefined && { passHeaders }),
+    ...(fetchMedia !== undefined && { fetchMedia }),
+  });
 }

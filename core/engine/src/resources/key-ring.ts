@@ -13,6 +13,7 @@ import type {
   TeamRecord,
   TeamStore,
 } from "@sluice/contract";
+import { MEMORY_ENTRIES, MEMORY_MS, OwnedTags } from "./owned-tags.ts";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
@@ -38,55 +39,23 @@ export interface PreviousMasterUse {
   readonly lastMs: number | undefined;
 }
 
-/** How long a look-up is believed: another process may have changed the store. */
-const MEMORY_MS = 1_000;
-/** Entries remembered at most; unknown keys count as well. */
-const MEMORY_ENTRIES = 10_000;
-
 interface Remembered {
   readonly identity: Identity | undefined;
   /** Never later than the moment at which the key itself ends. */
   readonly untilMs: number;
 }
 
-/** Tags, and whether they stand on a record of the store, with a short memory. */
-class OwnedTags {
-  readonly #keys: KeyRingOptions["keys"];
-  readonly #clock: Clock;
-  readonly #known = new Map<string, { readonly isOwned: boolean; readonly untilMs: number }>();
-  /** Counts the changes: a look-up that began before one is not remembered after it. */
-  #changes = 0;
-
-  constructor(keys: KeyRingOptions["keys"], clock: Clock) {
-    this.#keys = keys;
-    this.#clock = clock;
-  }
-
-  owned(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
-    if (this.#keys.ownedTags === undefined) return [];
-    const nowMs = this.#clock.now();
-    const unknown = tags.filter((tag) => nowMs >= (this.#known.get(tag)?.untilMs ?? 0));
-    if (unknown.length > 0) return this.#load(tags, unknown);
-    return tags.filter((tag) => this.#known.get(tag)?.isOwned === true);
-  }
-
-  forget(): void {
-    this.#changes++;
-    this.#known.clear();
-  }
-
-  async #load(tags: readonly string[], unknown: readonly string[]): Promise<readonly string[]> {
-    const changes = this.#changes;
-    const found = new Set(await this.#keys.ownedTags?.(unknown));
-    const owned = tags.filter((tag) => found.has(tag) || this.#known.get(tag)?.isOwned === true);
-    if (changes === this.#changes) {
-      if (this.#known.size + unknown.length > MEMORY_ENTRIES) this.#known.clear();
-      const untilMs = this.#clock.now() + MEMORY_MS;
-      for (const tag of unknown) this.#known.set(tag, { isOwned: found.has(tag), untilMs });
-    }
-    return owned;
-  }
-}
+const MASTER: Identity = Object.freeze({
+  kind: "master",
+  keyId: "master",
+  alias: "master",
+  userId: undefined,
+  teamId: undefined,
+  models: Object.freeze([]),
+  spendScope: "key",
+  tags: Object.freeze([]),
+  metadata: Object.freeze({}),
+});
 
 /**
  * Finds the identity of a key. It never holds a key: hashes compare and look up without telling
@@ -106,17 +75,6 @@ export class KeyRing {
   #previousUse: PreviousMasterUse = { count: 0, lastMs: undefined };
   /** Counts the changes: a look-up that began before one is not remembered after it. */
   #changes = 0;
-  readonly #master: Identity = Object.freeze({
-    kind: "master",
-    keyId: "master",
-    alias: "master",
-    userId: undefined,
-    teamId: undefined,
-    models: Object.freeze([]),
-    spendScope: "key",
-    tags: Object.freeze([]),
-    metadata: Object.freeze({}),
-  });
 
   constructor(options: KeyRingOptions) {
     // A key object: from a buffer, Node makes one anew for every digest, at six times the cost.
@@ -153,14 +111,14 @@ export class KeyRing {
     presented: string,
     fingerprint = this.fingerprint(presented),
   ): Identity | undefined | Promise<Identity | undefined> {
-    if (fingerprint === this.#masterFingerprint) return this.#master;
+    if (fingerprint === this.#masterFingerprint) return MASTER;
     const remembered = this.#remembered.get(fingerprint);
     const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
     if (isRemembered && remembered.identity !== undefined) return remembered.identity;
     // An edit may name the key while it is remembered as unknown.
     if (this.#isPreviousMaster(fingerprint)) {
       this.#previousUse = { count: this.#previousUse.count + 1, lastMs: this.#clock.now() };
-      return this.#master;
+      return MASTER;
     }
     return isRemembered ? undefined : this.#load(presented, fingerprint);
   }
@@ -182,7 +140,7 @@ export class KeyRing {
   async idOf(presented: string): Promise<string | undefined> {
     const fingerprint = this.fingerprint(presented);
     if (fingerprint === this.#masterFingerprint || this.#isPreviousMaster(fingerprint))
-      return this.#master.keyId;
+      return MASTER.keyId;
     return (await this.#keys.findByDigest(this.digest(presented)))?.id;
   }
 

@@ -59,86 +59,97 @@ export function resolveReferences(
   environment: Environment,
   source: ConfigSource = diskSource,
 ): ResolvedDocument {
-  const references: Reference[] = [];
-  const findings: Finding[] = [];
+  return new Resolution(document, environment, source).resolve();
+}
 
-  const visit = (value: unknown, path: Path): unknown => {
+/** One pass over a document: the copy, its references and its findings. */
+class Resolution {
+  readonly #document: ConfigDocument;
+  readonly #environment: Environment;
+  readonly #source: ConfigSource;
+  readonly #references: Reference[] = [];
+  readonly #findings: Finding[] = [];
+
+  constructor(document: ConfigDocument, environment: Environment, source: ConfigSource) {
+    this.#document = document;
+    this.#environment = environment;
+    this.#source = source;
+  }
+
+  resolve(): ResolvedDocument {
+    const document = this.#document;
+    const value = this.#visit(document.value, []);
+    return { document, value, references: this.#references, findings: this.#findings };
+  }
+
+  #visit(value: unknown, path: Path): unknown {
     if (value === null && path.length > 0) {
       const message = `\`${formatPath(path)}\` has no value`;
-      findings.push({ at: document.keyAt(path), message, fix: "give it a value, or remove it" });
+      const at = this.#document.keyAt(path);
+      this.#findings.push({ at, message, fix: "give it a value, or remove it" });
       return value;
     }
-    if (typeof value === "string") return visitText(value, path);
-    if (Array.isArray(value)) return value.map((item, index) => visit(item, [...path, index]));
+    if (typeof value === "string") return this.#visitText(value, path);
+    if (Array.isArray(value))
+      return value.map((item, index) => this.#visit(item, [...path, index]));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, visit(member, [...path, key])]),
+      Object.entries(value).map(([key, member]) => [key, this.#visit(member, [...path, key])]),
     );
-  };
+  }
 
-  const visitText = (text: string, path: Path): string => {
+  #visitText(text: string, path: Path): string {
     if (looksLikeCredential(text)) {
-      const message = `\`${formatPath(path)}\` holds a literal that looks like a credential`;
-      findings.push({
-        at: document.valueAt(path),
-        message,
+      this.#findings.push({
+        at: this.#document.valueAt(path),
+        message: `\`${formatPath(path)}\` holds a literal that looks like a credential`,
         fix: "write `${env:NAME}` and put the value in the environment",
       });
     }
     return text.replace(REFERENCE, (written: string, inner: string, closing: string) => {
-      const reference = closing === "" ? undefined : read(written, inner, path, written === text);
+      const reference =
+        closing === "" ? undefined : this.#read(written, inner, path, written === text);
       if (reference === undefined) {
-        const message = `\`${formatPath(path)}\` holds \`${written.slice(0, MAX_SHOWN)}\`, which is not a reference`;
-        findings.push({
-          at: document.valueAt(path),
-          message,
+        this.#findings.push({
+          at: this.#document.valueAt(path),
+          message: `\`${formatPath(path)}\` holds \`${written.slice(0, MAX_SHOWN)}\`, which is not a reference`,
           fix: "write `${env:NAME}`, `${env:NAME:-default}` or `${file:path}`",
         });
         return written;
       }
-      references.push(reference);
+      this.#references.push(reference);
       return reference.value ?? written;
     });
-  };
+  }
 
-  const read = (
-    written: string,
-    inner: string,
-    path: Path,
-    isWhole: boolean,
-  ): Reference | undefined => {
+  #read(written: string, inner: string, path: Path, isWhole: boolean): Reference | undefined {
     const variable = ENVIRONMENT_REFERENCE.exec(inner);
     if (variable !== null) {
       const name = variable[1] ?? "";
-      const value = environment[name] || variable[2];
-      const hasDefault = variable[2] !== undefined;
       return {
         path,
         written,
         name: `env:${name}`,
         file: undefined,
-        value,
+        value: this.#environment[name] || variable[2],
         reason: "is not set",
         isWhole,
-        hasDefault,
+        hasDefault: variable[2] !== undefined,
       };
     }
     const named = FILE_REFERENCE.exec(inner)?.[1];
     if (named === undefined) return undefined;
-    const file = resolve(dirname(document.path), named);
+    const file = resolve(dirname(this.#document.path), named);
     return {
       path,
       written,
       name: `file:${named}`,
       file,
-      ...readValue(file, source),
+      ...readValue(file, this.#source),
       isWhole,
       hasDefault: false,
     };
-  };
-
-  const value = visit(document.value, []);
-  return { document, value, references, findings };
+  }
 }
 
 /** The finding for a reference that must resolve and does not. */

@@ -75,11 +75,8 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "additionalProperties":
     case "unevaluatedProperties": {
       const key = String(parameters["additionalProperty"] ?? parameters["unevaluatedProperty"]);
-      return unknownKey(
-        [...path, key],
-        Object.keys(schema.properties ?? {}),
-        options.elsewhere?.([...path, key]),
-      );
+      const at = [...path, key];
+      return unknownKey(at, Object.keys(schema.properties ?? {}), options.elsewhere?.(at));
     }
     case "required":
     case "dependentRequired":
@@ -90,19 +87,14 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
         exampleFix(path, parameters["type"], schema) ??
           typeFix(parameters["type"], schema, error.data),
       );
-    case "enum":
-      return wrongName(
-        path,
-        where,
-        found,
-        error.data,
-        (parameters["allowedValues"] as readonly unknown[]).map(String),
-      );
-    case "const":
-      return fault(
-        `${where} must be ${show(parameters["allowedValue"])}, not ${found}`,
-        `write ${show(parameters["allowedValue"])}`,
-      );
+    case "enum": {
+      const allowed = (parameters["allowedValues"] as readonly unknown[]).map(String);
+      return wrongName(path, where, found, error.data, allowed);
+    }
+    case "const": {
+      const only = show(parameters["allowedValue"]);
+      return fault(`${where} must be ${only}, not ${found}`, `write ${only}`);
+    }
     case "uniqueItems":
       return fault(
         `${where} lists an entry twice (entries ${Number(parameters["i"]) + 1} and ${Number(parameters["j"]) + 1})`,
@@ -119,20 +111,14 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "oneOf":
       return fault(`${where} has none of its allowed forms`, `write ${describe(schema)}`);
     default: {
-      const bound = explainBound(
-        error.keyword,
-        String(parameters["limit"] ?? parameters["multipleOf"]),
-        {
-          where,
-          found,
-          schema,
-        },
-      );
-      if (bound !== undefined) return fault(...bound);
-      return fault(
-        `${where} is invalid: it ${error.message ?? "breaks a rule"}`,
-        `write ${describe(schema)}`,
-      );
+      const limit = String(parameters["limit"] ?? parameters["multipleOf"]);
+      const bound = explainBound(error.keyword, limit, { where, found, schema });
+      return bound === undefined
+        ? fault(
+            `${where} is invalid: it ${error.message ?? "breaks a rule"}`,
+            `write ${describe(schema)}`,
+          )
+        : fault(...bound);
     }
   }
 }

@@ -35,7 +35,7 @@ export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
 
 /** Adds gauges that are read on demand: requests do not count them. */
 export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts): void {
-  const { edits, shared, ledger, state } = parts;
+  const { edits, ledger, state } = parts;
   const gauge = (
     description: (typeof STATE)[keyof typeof STATE],
     look: () => Iterable<Sample>,
@@ -70,6 +70,18 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
     return one([live, ...draining].reduce((sum, generation) => sum + (generation?.leases ?? 0), 0));
   });
 
+  addDeploymentMetrics(metrics, parts);
+
+  gauge(STATE.outbox, () => one(ledger.health().pendingBatches));
+  gauge(STATE.lag, () => one(ledger.health().lagMs / 1_000));
+  gauge(STATE.storeFailing, () => one(Number(ledger.health().isStoreFailing)));
+  gauge(STATE.dataFolder, () => one(Number(ledger.health().fault?.place !== "data_folder")));
+  gauge(STATE.writable, () => one(Number(ledger.health().fault === undefined)));
+  gauge(STATE.keptRows, () => one(ledger.health().keptRows));
+  gauge(STATE.stateAway, () => one(state.isAway === undefined ? undefined : Number(state.isAway)));
+}
+
+function addDeploymentMetrics(metrics: MetricRegistry, { edits, shared }: StateMetricParts): void {
   const deployments =
     (valueOf: (view: DeploymentView) => number, join: (a: number, b: number) => number) =>
     (): Sample[] => {
@@ -91,18 +103,10 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   const ejections = deployments((view) => view.ejections, sum);
   const inFlight = deployments((view) => view.inFlight, sum);
   const queued = deployments((view) => view.queued, sum);
-  gauge(STATE.breaker, breakers);
+  metrics.observe("gauge", STATE.breaker, breakers);
   metrics.observe("counter", STATE.ejections, ejections);
-  gauge(STATE.deploymentInFlight, inFlight);
-  gauge(STATE.queued, queued);
-
-  gauge(STATE.outbox, () => one(ledger.health().pendingBatches));
-  gauge(STATE.lag, () => one(ledger.health().lagMs / 1_000));
-  gauge(STATE.storeFailing, () => one(Number(ledger.health().isStoreFailing)));
-  gauge(STATE.dataFolder, () => one(Number(ledger.health().fault?.place !== "data_folder")));
-  gauge(STATE.writable, () => one(Number(ledger.health().fault === undefined)));
-  gauge(STATE.keptRows, () => one(ledger.health().keptRows));
-  gauge(STATE.stateAway, () => one(state.isAway === undefined ? undefined : Number(state.isAway)));
+  metrics.observe("gauge", STATE.deploymentInFlight, inFlight);
+  metrics.observe("gauge", STATE.queued, queued);
 }
 
 const BREAKER = { closed: 0, half_open: 1, open: 2 } as const;

@@ -66,24 +66,7 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     };
 
   return {
-    async "POST /team/new"({ body }) {
-      const nowMs = clock.now();
-      const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
-      const { team_id: wanted = null } = body;
-      const id =
-        wanted === null
-          ? `team_${randomBytes(9).toString("base64url")}`
-          : readText(wanted, "team_id");
-      const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
-      if (!(await teams.insert(record)))
-        throw invalid(
-          "team_id",
-          `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`,
-        );
-      keyRing.forget();
-      audit(log, { action: "team.new", teamId: id, fields: names });
-      return teamView(record);
-    },
+    "POST /team/new": ({ body }) => createTeam(body, parts),
     async "POST /team/update"({ body }) {
       const changes = readRecordChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
       const record = await change(requiredText(body, "team_id", WHICH), "team.update", changes);
@@ -91,24 +74,47 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     },
     "POST /team/block": setBlocked(true),
     "POST /team/unblock": setBlocked(false),
-    async "POST /team/delete"({ body }) {
-      refuseUnknown(Object.keys(body), ["team_ids"], "field");
-      const { team_ids: listed = null } = body;
-      if (listed === null)
-        throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
-      const ids = readNames(listed, "team_ids");
-      for (const id of ids) refuseDeclaredMembers(parts, id);
-      const deleted: string[] = [];
-      for (const id of ids) {
-        if (!(await teams.delete(id))) continue;
-        keyRing.forget();
-        audit(log, { action: "team.delete", teamId: id });
-        deleted.push(id);
-      }
-      if (deleted.length === 0) throw noTeam("team_ids");
-      return { deleted_teams: deleted };
-    },
+    "POST /team/delete": ({ body }) => deleteTeams(body, parts),
   };
+}
+
+async function createTeam(
+  body: JsonObject,
+  { teams, keyRing, clock, log }: TeamRouteParts,
+): Promise<JsonObject> {
+  const nowMs = clock.now();
+  const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
+  const { team_id: wanted = null } = body;
+  const id =
+    wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
+  const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
+  if (!(await teams.insert(record)))
+    throw invalid(
+      "team_id",
+      `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`,
+    );
+  keyRing.forget();
+  audit(log, { action: "team.new", teamId: id, fields: names });
+  return teamView(record);
+}
+
+async function deleteTeams(body: JsonObject, parts: TeamRouteParts): Promise<JsonObject> {
+  const { teams, keyRing, log } = parts;
+  refuseUnknown(Object.keys(body), ["team_ids"], "field");
+  const { team_ids: listed = null } = body;
+  if (listed === null)
+    throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
+  const ids = readNames(listed, "team_ids");
+  for (const id of ids) refuseDeclaredMembers(parts, id);
+  const deleted: string[] = [];
+  for (const id of ids) {
+    if (!(await teams.delete(id))) continue;
+    keyRing.forget();
+    audit(log, { action: "team.delete", teamId: id });
+    deleted.push(id);
+  }
+  if (deleted.length === 0) throw noTeam("team_ids");
+  return { deleted_teams: deleted };
 }
 
 /** Teams as they are. */

@@ -158,26 +158,26 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
         : (["danger", "is for every key without a model list, too"] as const);
     effects.push({ risk, about, message, at });
   }
-  const joined = after.accessGroups.filter((group) => !before.accessGroups.includes(group));
-  const left = before.accessGroups.filter((group) => !after.accessGroups.includes(group));
-  if (joined.length > 0) {
-    effects.push({
-      risk: "caution",
-      about,
-      message: `joins ${listed(joined)}: keys that name the group may use it`,
-      at,
-    });
-  }
-  if (left.length > 0) {
-    effects.push({
-      risk: "caution",
-      about,
-      message: `leaves ${listed(left)}: keys that name the group may no longer use it`,
-      at,
-    });
-  }
+  effects.push(...groupEffects(before, after));
   for (const change of changesOf(before.info ?? {}, after.info ?? {})) {
     effects.push({ risk: "safe", about, message: `info, ${change}`, at });
+  }
+  return effects;
+}
+
+function groupEffects(before: ModelSettings, after: ModelSettings): Effect[] {
+  const { at } = after;
+  const about = `model ${after.id}`;
+  const joined = after.accessGroups.filter((group) => !before.accessGroups.includes(group));
+  const left = before.accessGroups.filter((group) => !after.accessGroups.includes(group));
+  const effects: Effect[] = [];
+  if (joined.length > 0) {
+    const message = `joins ${listed(joined)}: keys that name the group may use it`;
+    effects.push({ risk: "caution", about, message, at });
+  }
+  if (left.length > 0) {
+    const message = `leaves ${listed(left)}: keys that name the group may no longer use it`;
+    effects.push({ risk: "caution", about, message, at });
   }
   return effects;
 }
