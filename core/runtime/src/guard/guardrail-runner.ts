@@ -4,7 +4,6 @@
 
 import {
   type Clock,
-  type EditSpan,
   type GatewayError,
   type GuardrailInstance,
   isGatewayError,
@@ -14,25 +13,12 @@ import {
   type TextContext,
   type Verdict,
 } from "@sluice/contract";
-import {
-  type Holder,
-  holderOf,
-  MAX_SPANS,
-  orderSpans,
-  TimeLimit,
-  unlessAborted,
-} from "@sluice/kit/internals";
+import { type Holder, holderOf, MAX_SPANS, TimeLimit, unlessAborted } from "@sluice/kit/internals";
 import { stackPlaces } from "../stack-places.ts";
 import { GuardBreaker, OPEN_MS } from "./breaker.ts";
+import { ALLOW, checked, InvalidVerdictError } from "./checked-verdict.ts";
 import { GuardFailure, noPlace } from "./failure.ts";
 import { checkInSlices, SLICE, type SliceOptions } from "./document/slices.ts";
-
-/** The form of an identifier. A reason in another form may quote the text and is not passed on. */
-const REASON = /^[\w.:/-]{1,64}$/;
-/** The reason of a block without one. */
-export const UNNAMED = "unnamed";
-const ALLOW: Verdict = Object.freeze({ kind: "allow" });
-const ASK_AGAIN = Object.freeze({ askAgain: true });
 
 /** The dependencies of a runner. */
 export interface RunnerParts {
@@ -129,25 +115,13 @@ export class GuardrailSession {
     const { guardrail, settings, isSliced, name } = this.instance;
     // A long text is not a failure of the guardrail: the breaker does not count it.
     if (settings.maxText !== undefined && text.length > settings.maxText)
-      throw new GuardFailure(
-        name,
-        `checks texts of up to ${settings.maxText} characters`,
-        "text_too_long",
-      );
+      throw tooLong(name, `checks texts of up to ${settings.maxText} characters`);
     if (isSliced !== true || text.length <= SLICE) return this.#check(text, context);
     const check: SliceOptions["check"] = (slice, about) => this.#check(slice, about);
-    return checkInSlices(text, {
-      context,
-      reach: guardrail.reach,
-      check,
-      signal: this.#outer,
-    }).then((verdict) => {
+    const options = { context, reach: guardrail.reach, check, signal: this.#outer };
+    return checkInSlices(text, options).then((verdict) => {
       if (verdict.kind !== "allow" && (verdict.spans?.length ?? 0) > MAX_SPANS)
-        throw new GuardFailure(
-          name,
-          `edits at most ${MAX_SPANS} places of a text`,
-          "text_too_long",
-        );
+        throw tooLong(name, `edits at most ${MAX_SPANS} places of a text`);
       return verdict;
     });
   }
@@ -257,7 +231,10 @@ export class GuardrailSession {
 const NO_HOLDER = holderOf(undefined);
 
 class LateError extends Error {}
-class InvalidVerdictError extends Error {}
+
+function tooLong(name: string, what: string): GuardFailure {
+  return new GuardFailure(name, what, "text_too_long");
+}
 
 function isPromise(answer: unknown): answer is Promise<Verdict> {
   return (
@@ -265,49 +242,4 @@ function isPromise(answer: unknown): answer is Promise<Verdict> {
     answer !== null &&
     typeof (answer as { then?: unknown }).then === "function"
   );
-}
-
-/** A validated verdict. Throws for an invalid one. */
-function checked(verdict: Verdict, length: number): Verdict {
-  switch (verdict?.kind) {
-    case "allow":
-      return ALLOW;
-    case "block": {
-      const { start, end } = verdict;
-      const reason =
-        typeof verdict.reason === "string" && REASON.test(verdict.reason)
-          ? verdict.reason
-          : UNNAMED;
-      const again = verdict.askAgain === true ? ASK_AGAIN : undefined;
-      const isPlaced =
-        Number.isSafeInteger(start) &&
-        Number.isSafeInteger(end) &&
-        start! >= 0 &&
-        end! > start! &&
-        end! <= length;
-      if (!isPlaced) return { kind: "block", reason, ...again };
-      return {
-        kind: "block",
-        reason,
-        ...again,
-        start: start!,
-        end: end!,
-        spans: orderedSpans(verdict.spans ?? [], length),
-      };
-    }
-    case "edit": {
-      const spans = orderedSpans(verdict.spans, length);
-      return spans.length === 0 ? ALLOW : { kind: "edit", spans };
-    }
-    default:
-      throw new InvalidVerdictError();
-  }
-}
-
-function orderedSpans(spans: readonly EditSpan[], length: number): readonly EditSpan[] {
-  try {
-    return orderSpans(spans, length);
-  } catch {
-    throw new InvalidVerdictError();
-  }
 }

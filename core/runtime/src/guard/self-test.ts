@@ -3,7 +3,8 @@
 import type { RequestSample, Verdict } from "@sluice/contract";
 import { stackPlaces } from "../stack-places.ts";
 import { GuardFailure } from "./failure.ts";
-import { type GuardrailRunner, UNNAMED } from "./guardrail-runner.ts";
+import { UNNAMED } from "./checked-verdict.ts";
+import type { GuardrailRunner } from "./guardrail-runner.ts";
 
 /** A test may take this long, whatever the guardrail's own budget. */
 const TEST_TIMEOUT_MS = 30_000;

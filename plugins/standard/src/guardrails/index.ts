@@ -2,28 +2,14 @@
  * The step `guardrails`: checks every text of a request and of its reply before it is passed on.
  */
 
-import { recordGuardrail } from "@sluice/runtime";
 import { defineStep } from "@sluice/kit";
-import { holderOf } from "@sluice/kit/internals";
-import {
-  GuardBreaker,
-  GuardrailRunner,
-  GuardrailSet,
-  type Report,
-  SetPolicy,
-  Vault,
-} from "@sluice/runtime/guard";
-import {
-  type Exchange,
-  GatewayError,
-  type GuardrailInstance,
-  type Host,
-  type TextPart,
-} from "@sluice/contract";
+import type { Exchange, Host } from "@sluice/contract";
 import { type GuardReply, replyOrAnother } from "./again.ts";
 import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./config.ts";
+import { ExchangeGuards, hasOwnGuardrails, type StepGuards } from "./exchange-guards.ts";
 import { guardReply } from "./reply.ts";
 import { guardRequest } from "./request.ts";
+import { Runners } from "./runners.ts";
 
 export const guardrails = defineStep<GuardrailsConfig>({
   name: "guardrails",
@@ -54,69 +40,27 @@ export const guardrails = defineStep<GuardrailsConfig>({
     return { guardrails: { input, output, stream, asksAgain: asksAgain(config) } };
   },
   create(config, host) {
-    const runners = new Map<GuardrailInstance, GuardrailRunner>();
-    const runnerOf = (instance: GuardrailInstance): GuardrailRunner => {
-      const runner =
-        runners.get(instance) ?? new GuardrailRunner(instance, host, breakerOf(instance, host));
-      runners.set(instance, runner);
-      return runner;
-    };
-    // Opened here, so that an edit of another setting passes them on to the next generation.
-    for (const instance of host.guardrails.list()) breakerOf(instance, host);
     const always = alwaysOn(host);
     const fixed = {
       input: [...new Set([...always, ...(config.input ?? [])])],
       output: [...new Set([...always, ...(config.output ?? [])])],
     };
+    const step: StepGuards = { fixed, runners: new Runners(host, config.scope), host };
     const isIdle = fixed.input.length === 0 && fixed.output.length === 0;
+    const passing = { ...config, max_held: config.max_held ?? DEFAULT_MAX_HELD, keepsWhole: false };
+    const keeping = { ...passing, keepsWhole: true };
     return {
-      enter: ({ identity, request }) =>
-        !isIdle ||
-        (identity?.guardrails ?? NONE).length > 0 ||
-        (request?.guardrails ?? NONE).length > 0,
+      enter: (exchange) => !isIdle || hasOwnGuardrails(exchange),
       async run({ exchange }, next) {
-        const holder = holderOf(exchange.identity);
-        const own = exchange.identity?.guardrails ?? NONE;
-        const asked = exchange.request?.guardrails ?? NONE;
-        const report: Report = (outcome) => {
-          // The restoring guardrail has no name and nothing to report.
-          if (outcome.guardrail === "") return;
-          recordGuardrail(exchange, outcome);
-          exchange.note("guardrails", outcome.verdict, outcome.guardrail);
-        };
-        const guardrailSetFor = (
-          names: readonly string[],
-          policy: SetPolicy,
-          vault?: Vault,
-        ): GuardrailSet => {
-          const sessions = [...new Set([...names, ...own, ...asked])].map((name) =>
-            runnerOf(inScope(required(name, host), config.scope, scoped)).begin(
-              exchange.signal,
-              holder,
-            ),
-          );
-          if (vault !== undefined && !vault.isEmpty)
-            sessions.push(new GuardrailRunner(vault.restorer(), host).begin(exchange.signal));
-          return new GuardrailSet(sessions, policy);
-        };
-        announceNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);
-        const vault = new Vault();
-        exchange.lifetime.onSettle(() => vault.clear());
+        const guards = new ExchangeGuards(exchange, step);
+        guards.announce();
         await guardRequest(exchange, config, {
-          set: guardrailSetFor(fixed.input, new SetPolicy(report)),
-          vault,
+          set: guards.input(),
+          vault: guards.vault,
           forwardsNotes: forwardsNotes(exchange, host),
         });
         const guard: GuardReply = (mayAskAgain) =>
-          guardReply(
-            exchange,
-            guardrailSetFor(fixed.output, new SetPolicy(report, { mayAskAgain }), vault),
-            {
-              ...config,
-              max_held: config.max_held ?? DEFAULT_MAX_HELD,
-              keepsWhole: mayAskAgain,
-            },
-          );
+          guardReply(exchange, guards.output(mayAskAgain), mayAskAgain ? keeping : passing);
         if (asksAgain(config)) {
           exchange.reply = await replyOrAnother(exchange, next, guard);
           return;
@@ -128,37 +72,8 @@ export const guardrails = defineStep<GuardrailsConfig>({
   },
 });
 
-/** The breaker of a guardrail, shared by all steps and generations with the same guardrail. */
-function breakerOf({ identity }: GuardrailInstance, host: Host): GuardBreaker {
-  return identity === undefined
-    ? new GuardBreaker()
-    : host.shared(`guardrail-breaker:${identity}`, () => new GuardBreaker());
-}
-
 function asksAgain({ ask_again: isAsking }: GuardrailsConfig): boolean {
   return isAsking === true;
-}
-
-const NONE: readonly string[] = Object.freeze([]);
-
-/** A guardrail narrowed to a step's scope, one for each, so that its runner keeps its memory. */
-const scoped = new WeakMap<GuardrailInstance, Map<string, GuardrailInstance>>();
-
-function inScope(
-  instance: GuardrailInstance,
-  scope: readonly TextPart[] | undefined,
-  memory: typeof scoped,
-): GuardrailInstance {
-  if (scope === undefined) return instance;
-  const own = memory.get(instance) ?? new Map<string, GuardrailInstance>();
-  memory.set(instance, own);
-  const key = scope.join(" ");
-  const known = own.get(key);
-  if (known !== undefined) return known;
-  const parts = instance.settings.scope?.filter((part) => scope.includes(part)) ?? scope;
-  const narrowed = { ...instance, settings: { ...instance.settings, scope: parts } };
-  own.set(key, narrowed);
-  return narrowed;
 }
 
 function alwaysOn({ guardrails: catalog }: Host): readonly string[] {
@@ -174,17 +89,4 @@ function forwardsNotes({ request }: Exchange, { models }: Host): boolean {
   return models
     .list()
     .some(({ targets }) => targets.some(({ forwardMetadata }) => forwardMetadata === true));
-}
-
-/** A required guardrail. A missing one is a fault of the gateway: the request fails. */
-function required(name: string, { guardrails: catalog }: Host): GuardrailInstance {
-  const instance = catalog.find(name);
-  if (instance !== undefined) return instance;
-  throw new GatewayError("plugin_failed", `The guardrail ${name} must run and is not configured.`, {
-    param: name,
-  });
-}
-
-function announceNames(exchange: Exchange, names: readonly string[]): void {
-  exchange.headers.set("x-sluice-guardrails", [...new Set(names)].join(","));
 }

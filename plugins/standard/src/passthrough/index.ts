@@ -14,7 +14,9 @@ import {
   type ClientRequest,
   type Exchange,
   GatewayError,
+  type Host,
   type HttpCall,
+  type Identity,
   type ImageUsage,
   type JsonObject,
   type NativeUsage,
@@ -44,7 +46,7 @@ import {
 } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
 import { refuseSteering } from "../provider/steering.ts";
-import { openUpstreams } from "../provider/upstreams.ts";
+import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";
 
 /** The options as YAML has them. */
 export interface PassthroughConfig {
@@ -85,47 +87,30 @@ export const passthrough = defineStep<PassthroughConfig>({
     requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
   },
   create(config, host) {
-    const upstreams = openUpstreams(host);
-    const reachable = new Map(
-      [...upstreams].map(([name, found]) => [
-        name,
-        { ...found, access: createNativeAccess(found.instance) },
-      ]),
-    );
+    const reachable = reachableProviders(config, host);
     const { authority, clock, models, providers } = host;
     const rules = { authority, models };
     const targets = createConfiguredTargets(rules);
     return {
       async run({ exchange }) {
-        const { client, identity, request } = exchange;
+        const { client, identity, request, signal } = exchange;
         if (identity === undefined)
           throw new GatewayError("permission_denied", "Native routes need a key.");
         const prefix = client.parameters.provider ?? "";
         const name = providerName(prefix, providers);
         const found = reachable.get(name);
-        const isAllowed = config.providers === undefined || config.providers.includes(name);
-        const translation = found?.instance.translation;
-        if (found === undefined || !isAllowed || translation?.passthrough === undefined) {
+        if (found === undefined)
           throw new GatewayError("route_not_found", "This path does not exist.");
-        }
-        const { upstream, instance: provider, access } = found;
-        const native: PassthroughRequest = {
-          method: client.method as HttpCall["method"],
-          endpoint: nativeEndpoint(client),
-          query: nativeQuery(client.query),
-          headers: nativeHeaders(client, identity.keyId, translation.native),
-          body: request?.raw,
-        };
-        const wanted = translation.passthrough(native);
+        const { upstream, instance: provider, access, callOf } = found;
+        const { translation } = provider;
+        const native = nativeRequest(exchange, identity, translation);
+        const wanted = callOf(native);
         const place = placeOf(access, wanted, identity);
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
         const model = modelOf(native, place, request?.model ?? "", translation);
         const usage = usageOf(native.method, place, access);
-        const target = checkedTarget(
-          exchange,
-          { provider, usage, targets, rules },
-          targetOf(name, model),
-        );
+        const parts = { provider, usage, targets, rules };
+        const target = checkedTarget(exchange, parts, targetOf(name, model));
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model)
           exchange.request = { ...request, model };
@@ -137,8 +122,6 @@ export const passthrough = defineStep<PassthroughConfig>({
         const entry = entering instanceof Promise ? await entering : entering;
         const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));
         attempt.reserve(entry.admission?.reserved);
-        const { signal } = exchange;
-        const address = gatewayAddress(client, prefix);
         exchange.reply = await runPassthrough({
           provider,
           upstream,
@@ -149,13 +132,48 @@ export const passthrough = defineStep<PassthroughConfig>({
           clock,
           usage,
           generates: place.match?.endpoint.usage === "text",
-          address,
+          address: gatewayAddress(client, prefix),
           images: imageTraits(request?.document.value),
         });
       },
     };
   },
 });
+
+/** A provider that clients may call natively. */
+interface NativeProvider extends ProviderUpstream {
+  readonly access: NativeAccess;
+  readonly callOf: (request: PassthroughRequest) => HttpCall;
+}
+
+/** The providers with a native interface, of those that the options name. */
+function reachableProviders(
+  { providers: allowed }: PassthroughConfig,
+  host: Host,
+): ReadonlyMap<string, NativeProvider> {
+  const reachable = new Map<string, NativeProvider>();
+  for (const [name, found] of openUpstreams(host)) {
+    const { translation } = found.instance;
+    const callOf = translation.passthrough?.bind(translation);
+    if (callOf === undefined || allowed?.includes(name) === false) continue;
+    reachable.set(name, { ...found, access: createNativeAccess(found.instance), callOf });
+  }
+  return reachable;
+}
+
+function nativeRequest(
+  { client, request }: Exchange,
+  { keyId }: Identity,
+  { native }: Provider,
+): PassthroughRequest {
+  return {
+    method: client.method as HttpCall["method"],
+    endpoint: nativeEndpoint(client),
+    query: nativeQuery(client.query),
+    headers: nativeHeaders(client, keyId, native),
+    body: request?.raw,
+  };
+}
 
 function providerName(prefix: string, providers: ProviderCatalog): string {
   if (prefix !== REFERENCE) return prefix;

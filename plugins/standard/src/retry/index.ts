@@ -7,11 +7,13 @@ import {
   type GatewayError,
   type Host,
   isGatewayError,
+  type Next,
   type Step,
   type StepDefinition,
+  type Target,
 } from "@sluice/contract";
 import { leaseOf } from "../deployments/lease.ts";
-import { RetryBudgets } from "./budget.ts";
+import { type RetryBudget, RetryBudgets } from "./budget.ts";
 import { backoffMs, waitFor } from "./wait.ts";
 import { isOwnLimit } from "../limits/refusal.ts";
 import { failureOf, RETRIED_FAILURES, type RetriedFailure } from "./failures.ts";
@@ -114,71 +116,103 @@ export const retry = defineStep<RetryConfig>({
 });
 
 /** Creates the step with its own random numbers and clock. */
-export function createRetry(config: RetryConfig, host: Host, { random, wait }: RetryParts): Step {
-  const baseMs = parseDuration(config.base) ?? 0;
-  const maxMs = parseDuration(config.max) ?? 0;
-  const longestMs = parseDuration(config.retry_after_max) ?? 0;
-  const share = Number.parseInt(config.budget, 10) / 100;
-  const budgets = host.shared("retry-budgets", () => new RetryBudgets());
-  return {
-    async run({ exchange }, next) {
-      const target = exchange.target ?? exchange.model?.targets[0];
-      if (target === undefined || (exchange.operation === "images" && !config.retry_images))
-        return next();
-      const budget = budgets.of(target.id);
-      const holder = holderOf(exchange.identity);
-      budget.request(holder.key, host.clock.monotonic());
-      const retries = allowedRetries(exchange, config.attempts);
-      for (let retried = 0; ; retried += 1) {
-        const startedMs = host.clock.monotonic();
-        try {
-          return await next();
-        } catch (error) {
-          if (!isPassing(error, exchange)) throw error;
-          const giveUp = (why: string): never => {
-            exchange.note("retry", why, error.code);
-            throw error;
-          };
-          if (!config.on.includes(failureOf(error)))
-            giveUp("`on` does not name the failure, after");
-          const lease = leaseOf(exchange);
-          if (lease?.hasOther === true) giveUp("another target can take the request, after");
-          if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
-          if (retried >= retries) giveUp("no retry left after");
-          const isReplaceable = await hasStandIn(exchange, error);
-          // A second timeout costs the client as much as the first, and a fallback may answer at
-          // once.
-          if (isReplaceable && failureOf(error) === "timeout")
-            giveUp("a fallback can take the request, after");
-          const kept = isReplaceable ? 1 : 0;
-          if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
-          const { retryAfterMs } = error;
-          if (retryAfterMs !== undefined && retryAfterMs > longestMs)
-            giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
-          const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
-          const nowMs = host.clock.monotonic();
-          // A second timeout must leave time for an answer or another model.
-          const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
-          if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs)
-            giveUp("no time for a retry after");
-          const taken = budget.takeRetry(holder, share, nowMs);
-          if (taken !== "taken") giveUp(REFUSED_RETRIES[taken]);
-          exchange.note(
-            "retry",
-            "once more",
-            `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`,
-          );
-          await wait(waitMs, exchange.signal);
-          // A hedge beside this branch may have used the last attempt meanwhile.
-          if (!mayRepeat(exchange, kept)) throw error;
-          // Other requests may have changed the target's health meanwhile.
-          if (lease?.mayRepeat === false)
-            giveUp("the deployment was ejected during the wait, after");
-          exchange.target = target;
-        }
+export function createRetry(config: RetryConfig, host: Host, parts: RetryParts): Step {
+  const calls = new RepeatedCalls(config, host, parts);
+  return { run: ({ exchange }, next) => calls.run(exchange, next) };
+}
+
+/** A call that failed and may be repeated. */
+interface FailedCall {
+  readonly error: GatewayError;
+  readonly target: Target;
+  readonly budget: RetryBudget;
+  readonly startedMs: number;
+  /** The number of the next retry, from 1. */
+  readonly retry: number;
+}
+
+/** Calls one target until it answers or gets no retry. */
+class RepeatedCalls {
+  readonly #config: RetryConfig;
+  readonly #clock: Host["clock"];
+  readonly #parts: RetryParts;
+  readonly #budgets: RetryBudgets;
+  readonly #baseMs: number;
+  readonly #maxMs: number;
+  readonly #maxRetryAfterMs: number;
+  readonly #share: number;
+
+  constructor(config: RetryConfig, host: Host, parts: RetryParts) {
+    this.#config = config;
+    this.#clock = host.clock;
+    this.#parts = parts;
+    this.#budgets = host.shared("retry-budgets", () => new RetryBudgets());
+    this.#baseMs = parseDuration(config.base) ?? 0;
+    this.#maxMs = parseDuration(config.max) ?? 0;
+    this.#maxRetryAfterMs = parseDuration(config.retry_after_max) ?? 0;
+    this.#share = Number.parseInt(config.budget, 10) / 100;
+  }
+
+  async run(exchange: Exchange, next: Next): Promise<void> {
+    const { attempts, retry_images: retriesImages } = this.#config;
+    const target = exchange.target ?? exchange.model?.targets[0];
+    if (target === undefined || (exchange.operation === "images" && !retriesImages)) return next();
+    const budget = this.#budgets.of(target.id);
+    budget.request(holderOf(exchange.identity).key, this.#clock.monotonic());
+    const retries = allowedRetries(exchange, attempts);
+    for (let retry = 1; ; retry += 1) {
+      const startedMs = this.#clock.monotonic();
+      try {
+        return await next();
+      } catch (error) {
+        if (!isPassing(error, exchange)) throw error;
+        await this.#prepare(exchange, { error, target, budget, startedMs, retry }, retry > retries);
+        exchange.target = target;
       }
-    },
-  };
+    }
+  }
+
+  /** Waits before a retry. Throws the failure where the call gets none, and notes the reason. */
+  async #prepare(exchange: Exchange, failed: FailedCall, isLast: boolean): Promise<void> {
+    const { error, target, budget, startedMs } = failed;
+    const giveUp = (why: string): never => {
+      exchange.note("retry", why, error.code);
+      throw error;
+    };
+    const failure = failureOf(error);
+    if (!this.#config.on.includes(failure)) giveUp("`on` does not name the failure, after");
+    const lease = leaseOf(exchange);
+    if (lease?.hasOther === true) giveUp("another target can take the request, after");
+    if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
+    if (isLast) giveUp("no retry left after");
+    const isReplaceable = await hasStandIn(exchange, error);
+    // A second timeout costs the client as much as the first, and a fallback may answer at once.
+    if (isReplaceable && failure === "timeout") giveUp("a fallback can take the request, after");
+    const kept = isReplaceable ? 1 : 0;
+    if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
+    if (error.retryAfterMs !== undefined && error.retryAfterMs > this.#maxRetryAfterMs)
+      giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
+    const waitMs = this.#waitMs(failed);
+    const nowMs = this.#clock.monotonic();
+    // A second timeout must leave time for an answer or another model.
+    const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
+    if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs)
+      giveUp("no time for a retry after");
+    const taken = budget.takeRetry(holderOf(exchange.identity), this.#share, nowMs);
+    if (taken !== "taken") giveUp(REFUSED_RETRIES[taken]);
+    const why = `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`;
+    exchange.note("retry", "once more", why);
+    await this.#parts.wait(waitMs, exchange.signal);
+    // A hedge beside this branch may have used the last attempt meanwhile.
+    if (!mayRepeat(exchange, kept)) throw error;
+    // Other requests may have changed the target's health meanwhile.
+    if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
+  }
+
+  #waitMs({ error: { retryAfterMs }, retry }: FailedCall): number {
+    const { random } = this.#parts;
+    return backoffMs(retry, { baseMs: this.#baseMs, maxMs: this.#maxMs, retryAfterMs, random });
+  }
 }
 
 /** Retries of a target: the operator's number, or the client's where it is smaller. */
