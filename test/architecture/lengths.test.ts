@@ -20,18 +20,6 @@ const LONG: readonly string[] = [
   "core/engine/src/cluster/supervisor.ts: Supervisor",
   "core/engine/src/counting/pool.ts: CountingPool",
   "core/engine/src/generation/rollout/edits.ts: ConfigEdits",
-  "core/kit/src/dialect/chunk-writer.ts: ChunkWriter",
-  "core/kit/src/dialect/errors.ts: upstreamError",
-  "core/kit/src/openai/repair/repaired-stream.ts: createRepairedTranslator",
-  "core/kit/src/openai/stream.ts: createChatTranslator",
-  "core/runtime/src/state/resilient.ts: ResilientState",
-  "plugins/provider-bedrock/src/index.ts: create",
-  "plugins/provider-bedrock/src/thinking.ts: thoughtOf",
-  "plugins/provider-compatible/src/index.ts: create",
-  "plugins/standard/src/deployments/breaker.ts: Breaker",
-  "plugins/standard/src/deployments/lease-health.ts: LeaseHealth",
-  "plugins/store-sqlite/src/ledger/reader.ts: createLedgerReader",
-  "plugins/store-sqlite/src/store.ts: createSqliteStore",
 ];
 
 // `core/testing` holds suites of tests.

@@ -9,6 +9,7 @@ import type {
   HttpCall,
   JsonObject,
   NativeEndpoint,
+  Provider,
   ProviderRequest,
   Secret,
 } from "@sluice/contract";
@@ -53,6 +54,17 @@ const REQUEST_HEADERS = [
   "x-amzn-bedrock-trace",
 ];
 
+const CAPABILITIES: Provider["capabilities"] = {
+  operations: ["chat", "embeddings", "images", "passthrough"],
+  streaming: true,
+  tools: true,
+  parameters: [...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS],
+  traits,
+  supports,
+  imagesPerCall,
+  inputsPerCall,
+};
+
 export default defineProvider<BedrockConfig>({
   name: "bedrock",
   stability: "beta",
@@ -77,16 +89,7 @@ export default defineProvider<BedrockConfig>({
         ? sourceOf(config, () => chainCredentials(config.profile, region, host.clock))
         : undefined;
     return {
-      capabilities: {
-        operations: ["chat", "embeddings", "images", "passthrough"],
-        streaming: true,
-        tools: true,
-        parameters: [...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS],
-        traits,
-        supports,
-        imagesPerCall,
-        inputsPerCall,
-      },
+      capabilities: CAPABILITIES,
       encode(request) {
         switch (request.operation) {
           case "embeddings":
@@ -96,23 +99,12 @@ export default defineProvider<BedrockConfig>({
           default: {
             const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
             const { body, dropped } = converseBody(request, known);
-            return {
-              ...call(request, request.stream ? "converse-stream" : "converse", body),
-              dropped,
-            };
+            const action = request.stream ? "converse-stream" : "converse";
+            return { ...call(request, action, body), dropped };
           }
         }
       },
-      decode(body, request, headers) {
-        switch (request.operation) {
-          case "embeddings":
-            return decodeEmbedding(body, request, headers);
-          case "images":
-            return decodeImage(body, request);
-          default:
-            return decodeConverse(body, request, toolNames(request));
-        }
-      },
+      decode,
       framing: eventFraming,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
@@ -127,6 +119,17 @@ export default defineProvider<BedrockConfig>({
     };
   },
 });
+
+const decode: Provider["decode"] = (body, request, headers) => {
+  switch (request.operation) {
+    case "embeddings":
+      return decodeEmbedding(body, request, headers);
+    case "images":
+      return decodeImage(body, request);
+    default:
+      return decodeConverse(body, request, toolNames(request));
+  }
+};
 
 function sourceOf(
   { access_key_id: id, secret_access_key: secret, session_token: token }: BedrockConfig,

@@ -12,7 +12,13 @@ import {
   reasoningTraits,
 } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
-import type { DecodedReply, ProviderRequest, Secret } from "@sluice/contract";
+import type {
+  DecodedReply,
+  JsonDocument,
+  Provider,
+  ProviderRequest,
+  Secret,
+} from "@sluice/contract";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
 import { type Preset, PRESETS } from "./presets.ts";
 import { adaptChat, adaptImages } from "./request.ts";
@@ -36,53 +42,22 @@ export default defineProvider<CompatibleConfig>({
       { formats: config.embedding_formats },
       preset.operations ?? ["chat"],
     );
-    const tools = preset.hasNoTools !== true;
-    const parameters = [...Object.values(PARAMETERS).flat(), "user"].filter(
-      (name) => !preset.refused.includes(name),
-    );
-    const adapt = (request: ProviderRequest) => {
-      const document = of(request).encode(request);
-      if (request.operation === "chat") return adaptChat(document, request, preset);
-      return request.operation === "images" && preset.images === "pixels"
-        ? adaptImages(document, request)
-        : document;
-    };
-    const decodeReply = (body: Uint8Array, request: ProviderRequest): DecodedReply => {
-      const decoded = of(request).decode(body, request);
-      if (request.operation !== "chat") return decoded;
-      const { value } = decoded.document;
-      const repaired = new Compatible.ChunkRepairer(preset.finish ?? {}, request.replyId).repair(
-        value,
-      );
-      return repaired === value
-        ? decoded
-        : {
-            document: decoded.document.with(repaired),
-            usage: decoded.usage ?? readUsage(repaired.usage),
-          };
-    };
     return {
       ...(priceAs === undefined ? {} : { priceAs }),
-      capabilities: {
-        operations: names,
-        streaming: true,
-        tools,
-        parameters,
-        traits: reasoningTraits,
-        ...(preset.native === undefined ? {} : { nativeFields: preset.native }),
-        ...(preset.steering === undefined ? {} : { steering: preset.steering }),
-        supports: (feature) => (preset.lacks?.includes(feature) === true ? false : undefined),
-      },
+      capabilities: capabilitiesOf(preset, names),
       encode(request) {
         return {
           kind: "http",
           method: "POST",
           url: baseUrl + of(request).path,
           headers,
-          body: adapt(request).bytes,
+          body: adapted(of(request).encode(request), request, preset).bytes,
         };
       },
-      decode: decodeReply,
+      decode(body, request) {
+        const decoded = of(request).decode(body, request);
+        return request.operation === "chat" ? repaired(decoded, request, preset) : decoded;
+      },
       stream: (request) => Compatible.createTranslator(request, preset.finish),
       error: (reply) => Compatible.readError(reply, preset.errors),
       passthrough: (request) => Native.call(request, baseUrl, account, preset.nativeApi?.prefixes),
@@ -95,3 +70,41 @@ export default defineProvider<CompatibleConfig>({
     };
   },
 });
+
+function capabilitiesOf(
+  preset: Preset,
+  operations: Provider["capabilities"]["operations"],
+): Provider["capabilities"] {
+  const { hasNoTools, lacks, native, refused, steering } = preset;
+  const parameters = [...Object.values(PARAMETERS).flat(), "user"];
+  return {
+    operations,
+    streaming: true,
+    tools: hasNoTools !== true,
+    parameters: parameters.filter((name) => !refused.includes(name)),
+    traits: reasoningTraits,
+    ...(native === undefined ? {} : { nativeFields: native }),
+    ...(steering === undefined ? {} : { steering }),
+    supports: (feature) => (lacks?.includes(feature) === true ? false : undefined),
+  };
+}
+
+/** A body as the upstream reads it. */
+function adapted(document: JsonDocument, request: ProviderRequest, preset: Preset): JsonDocument {
+  if (request.operation === "chat") return adaptChat(document, request, preset);
+  return request.operation === "images" && preset.images === "pixels"
+    ? adaptImages(document, request)
+    : document;
+}
+
+/** A chat reply with the members that the upstream names otherwise or leaves out. */
+function repaired(decoded: DecodedReply, request: ProviderRequest, preset: Preset): DecodedReply {
+  const { value } = decoded.document;
+  const chunks = new Compatible.ChunkRepairer(preset.finish ?? {}, request.replyId);
+  const complete = chunks.repair(value);
+  if (complete === value) return decoded;
+  return {
+    document: decoded.document.with(complete),
+    usage: decoded.usage ?? readUsage(complete.usage),
+  };
+}

@@ -60,19 +60,7 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     },
     fault,
     ...(path !== MEMORY && {
-      async keep(name: string, value: string) {
-        await writer()
-          .insertInto("fact")
-          .values({ name, value })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-        const row = await database()
-          .selectFrom("fact")
-          .select("value")
-          .where("name", "=", name)
-          .executeTakeFirstOrThrow();
-        return row.value;
-      },
+      keep: async (name: string, value: string) => keepFact(database(), writer(), name, value),
     }),
     keys: createKeyStore(database, writer),
     teams: createTeamStore(database, writer),
@@ -87,6 +75,26 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
   };
+}
+
+/** Keeps the first value of a fact. Returns the value that is kept. */
+async function keepFact(
+  database: Kysely<Schema>,
+  writer: Kysely<Schema>,
+  name: string,
+  value: string,
+): Promise<string> {
+  await writer
+    .insertInto("fact")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await database
+    .selectFrom("fact")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  return row.value;
 }
 
 /** Why the file that was opened is not the store any more; `undefined` while it is. */

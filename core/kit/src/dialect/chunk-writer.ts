@@ -15,8 +15,9 @@ import {
 } from "@sluice/contract";
 import { ChunkOutput } from "./chunk-output.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
-import { extraContent, type ReplyCall } from "./reply.ts";
+import type { ReplyCall } from "./reply.ts";
 import { KeptThoughts } from "./kept-thoughts.ts";
+import { type BegunCall, neverBegun, WrittenCalls } from "./written-calls.ts";
 
 /** Translates one stream: it gets each event and writes chunks. */
 export type EventHandler = (event: UpstreamEvent) => void;
@@ -58,11 +59,6 @@ export function createStreamTranslator(
 /** `open`: the role is written. `finished`: the finish reason is. `done`: the end is. */
 type WriterState = "empty" | "open" | "finished" | "done";
 
-interface Call {
-  readonly index: number;
-  hasArguments: boolean;
-}
-
 /**
  * Writes chunks: the role in the first one; one id, created and model in all; an index in every
  * tool delta; one finish, then the usage, then the end. Text deltas are written as JSON text
@@ -70,9 +66,10 @@ interface Call {
  */
 export class ChunkWriter {
   readonly #output: ChunkOutput;
-  readonly #thoughts = new KeptThoughts();
-  /** The calls by the provider's identifier; absent until the first. */
-  #calls: Map<string | number, Call> | undefined;
+  /** Absent until the first kept text. */
+  #thoughts: KeptThoughts | undefined;
+  /** Absent until the first call. */
+  #calls: WrittenCalls | undefined;
   #state: WriterState = "empty";
   #usage: Usage | undefined;
 
@@ -115,30 +112,24 @@ export class ChunkWriter {
     this.#output.delta(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
   }
 
-  /**
-   * Writes a whole thinking block, which the client sends back: `{type: "thinking", thinking,
-   * signature}`.
-   */
+  /** Writes a whole block, for the client to send back: `{type: "thinking", thinking, signature}`. */
   thinkingBlock(block: JsonObject): void {
     this.begin();
     this.#output.delta(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
   }
 
-  /**
-   * Writes a part of a thought that will be signed, or of its signature. The text is written
-   * immediately. Text and signature are also kept for the block that the client sends back.
-   */
+  /** Writes a part of a thought, or of its signature. Both are also kept for the thought's block. */
   thought(
     key: string | number,
     { text = "", signature = "" }: { readonly text?: string; readonly signature?: string },
   ): void {
-    this.#thoughts.add(key, text, signature);
+    this.#kept.add(key, text, signature);
     this.reasoning(text);
   }
 
   /** Ends a thought: its block is written if it was signed. Without a thought it has no effect. */
   thoughtEnd(key: string | number): void {
-    const thought = this.#thoughts.end(key);
+    const thought = this.#thoughts?.end(key);
     if (thought !== undefined) this.thinkingBlock({ type: "thinking", ...thought });
   }
 
@@ -148,46 +139,23 @@ export class ChunkWriter {
     this.#output.delta(JSON.stringify(delta), "content");
   }
 
-  /**
-   * Begins a call. `key` is the provider's identifier of the block; the client reads the ordinal
-   * among calls.
-   */
-  callStart(
-    key: string | number,
-    { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">,
-  ): void {
+  /** Begins a call. `key` is the provider's identifier of the block; the client gets an index. */
+  callStart(key: string | number, call: BegunCall): void {
     this.begin();
-    this.#calls ??= new Map();
-    const index = this.#calls.size;
-    this.#calls.set(key, { index, hasArguments: false });
-    const call = {
-      index,
-      id,
-      type: "function",
-      function: { name, arguments: "" },
-      ...extraContent(extra),
-    };
-    this.#output.delta(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
+    this.#calls ??= new WrittenCalls();
+    this.#output.delta(this.#calls.begin(key, call), "content");
   }
 
-  /**
-   * Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never
-   * began.
-   */
+  /** Writes a part of a call's arguments. Throws `upstream_invalid_response` before its begin. */
   callArguments(key: string | number, piece: string, form?: EventForm): void {
     if (piece === "") return;
-    const call = this.#call(key);
-    call.hasArguments = true;
-    this.#output.delta(
-      `{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`,
-      "content",
-    );
+    this.#output.delta(this.#begunCalls.argumentsOf(key, piece), "content");
     if (form !== undefined) this.#output.sink.form?.(form);
   }
 
   /** Ends a call. A call without streamed arguments gets the empty object. */
   callEnd(key: string | number): void {
-    if (!this.#call(key).hasArguments) this.callArguments(key, "{}");
+    if (!this.#begunCalls.hasArguments(key)) this.callArguments(key, "{}");
   }
 
   /** Writes a whole call. */
@@ -232,17 +200,15 @@ export class ChunkWriter {
 
   /** Counts text that a translator keeps. Throws `upstream_invalid_response` beyond the bound. */
   keep(text: string): string {
-    return this.#thoughts.keep(text);
+    return this.#kept.keep(text);
   }
 
-  #call(key: string | number): Call {
-    const call = this.#calls?.get(key);
-    if (call === undefined) {
-      throw new GatewayError(
-        "upstream_invalid_response",
-        "The upstream's stream continues a call that it never began.",
-      );
-    }
-    return call;
+  get #kept(): KeptThoughts {
+    return (this.#thoughts ??= new KeptThoughts());
+  }
+
+  get #begunCalls(): WrittenCalls {
+    if (this.#calls === undefined) throw neverBegun();
+    return this.#calls;
   }
 }

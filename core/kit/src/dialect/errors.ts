@@ -4,6 +4,7 @@
  */
 
 import {
+  type ErrorCode,
   type ErrorReply,
   GatewayError,
   type GatewayErrorOptions,
@@ -157,109 +158,111 @@ function named(message: string, { code }: FailureWords = {}): string {
   return `${message} (${code})`;
 }
 
+/** The gateway's error for one class of failures. */
+interface ErrorForm {
+  readonly code: ErrorCode;
+  /** The message where the provider sent none, or its own is not shown. */
+  readonly message: (status: number | undefined) => string;
+  /** What the client sees of the provider's message. */
+  readonly shows: "nothing" | "text" | "text and code";
+  readonly options?: (failure: UpstreamFailure) => GatewayErrorOptions;
+}
+
+const FORMS: Readonly<Record<FailureClass, ErrorForm>> = {
+  model: {
+    code: "upstream_model_denied",
+    message: (status) =>
+      `The provider's account has no access to this model${inBrackets(status)}; ask for another model, or have the operator enable it.`,
+    // The provider's message names accounts and projects.
+    shows: "nothing",
+  },
+  auth: {
+    code: "upstream_auth_failed",
+    message: (status) => `The upstream refused the gateway's credential${withStatus(status)}.`,
+    shows: "nothing",
+  },
+  quota: {
+    code: "upstream_rate_limited",
+    message: () => "The upstream's quota is spent.",
+    shows: "text and code",
+    // A spent quota returns with the next period. Official clients would repeat the 429
+    // immediately.
+    options: () => ({ retryable: false, headers: { "x-should-retry": "false" } }),
+  },
+  rate_limit: {
+    code: "upstream_rate_limited",
+    message: () => "The upstream's rate limit is reached.",
+    shows: "text and code",
+    options: waitOf,
+  },
+  overloaded: {
+    code: "upstream_overloaded",
+    message: () => "The upstream is overloaded.",
+    shows: "text",
+    options: waitOf,
+  },
+  timeout: {
+    code: "upstream_timeout",
+    message: (status) => `The upstream timed out${withStatus(status)}.`,
+    shows: "nothing",
+  },
+  context_window: {
+    code: "context_length_exceeded",
+    message: () => "The prompt does not fit the model's context window.",
+    shows: "text and code",
+    options: paramOf,
+  },
+  content_policy: {
+    code: "content_policy_violation",
+    message: () => "The upstream's content policy refused the request.",
+    shows: "text and code",
+    options: paramOf,
+  },
+  bad_request: {
+    code: "upstream_rejected",
+    message: (status) => `The upstream refused the request${withStatus(status)}.`,
+    shows: "text and code",
+    options: (failure) => ({ ...paramOf(failure), status: clientStatus(failure.status) }),
+  },
+  server: {
+    code: "upstream_failed",
+    message: (status) => `The upstream failed${withStatus(status)}.`,
+    shows: "text",
+    // A retry does not change the result of an unknown status. 424: a model behind the upstream
+    // failed (Bedrock).
+    options: ({ status = 500 }) =>
+      status < 500 && status !== 409 && status !== 424 ? { retryable: false } : {},
+  },
+};
+
 /** The gateway's error for a failure. Messages are scrubbed of keys, URLs and ids. */
 export function upstreamError(given: UpstreamFailure): GatewayError {
-  const { status, retryAfterMs, words } = given;
-  const text =
-    given.message === undefined || given.message === "" ? undefined : scrub(given.message);
+  const { status, words } = given;
   const known = given.failure ?? refusedIn(given) ?? classOf(status);
   const failure = known === "auth" ? refusedClass(status, given.message, codeText(words)) : known;
-  const provider = providerWords(given, failure === "auth" || failure === "model");
-  const wait: GatewayErrorOptions =
-    retryAfterMs === undefined ? { provider } : { retryAfterMs, provider };
-  const param = given.param === undefined ? {} : { param: scrub(given.param) };
-  const say = (otherwise: string): string => named(text ?? otherwise, words);
-  switch (failure) {
-    case "model":
-      return new GatewayError(
-        "upstream_model_denied",
-        // The provider's message names accounts and projects.
-        `The provider's account has no access to this model${inBrackets(status)}; ask for another model, or have the operator enable it.`,
-        { provider },
-      );
-    case "auth":
-      return new GatewayError(
-        "upstream_auth_failed",
-        `The upstream refused the gateway's credential${withStatus(status)}.`,
-        {
-          provider,
-        },
-      );
-    case "quota":
-      return new GatewayError("upstream_rate_limited", say("The upstream's quota is spent."), {
-        retryable: false,
-        provider,
-        // A spent quota returns with the next period. Official clients would repeat the 429
-        // immediately.
-        headers: { "x-should-retry": "false" },
-      });
-    case "rate_limit":
-      return new GatewayError(
-        "upstream_rate_limited",
-        say("The upstream's rate limit is reached."),
-        wait,
-      );
-    case "overloaded":
-      return new GatewayError("upstream_overloaded", text ?? "The upstream is overloaded.", wait);
-    case "timeout":
-      return new GatewayError("upstream_timeout", `The upstream timed out${withStatus(status)}.`, {
-        provider,
-      });
-    case "context_window":
-      return new GatewayError(
-        "context_length_exceeded",
-        say("The prompt does not fit the model's context window."),
-        {
-          provider,
-          ...param,
-        },
-      );
-    case "content_policy":
-      return new GatewayError(
-        "content_policy_violation",
-        say("The upstream's content policy refused the request."),
-        {
-          provider,
-          ...param,
-        },
-      );
-    case "bad_request":
-      return new GatewayError(
-        "upstream_rejected",
-        say(`The upstream refused the request${withStatus(status)}.`),
-        {
-          status: status !== undefined && status >= 400 && status < 500 ? status : 400,
-          provider,
-          ...param,
-        },
-      );
-    case "server":
-      return serverError(status, text, provider);
-    default:
-      return failure satisfies never;
-  }
+  const { code, message, shows, options } = FORMS[failure];
+  const hasText = given.message !== undefined && given.message !== "" && shows !== "nothing";
+  const text = hasText ? scrub(given.message) : message(status);
+  return new GatewayError(code, shows === "text and code" ? named(text, words) : text, {
+    provider: providerWords(given, failure === "auth" || failure === "model"),
+    ...options?.(given),
+  });
+}
+
+function waitOf({ retryAfterMs }: UpstreamFailure): GatewayErrorOptions {
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
+}
+
+function paramOf({ param }: UpstreamFailure): GatewayErrorOptions {
+  return param === undefined ? {} : { param: scrub(param) };
+}
+
+function clientStatus(status = 400): number {
+  return status >= 400 && status < 500 ? status : 400;
 }
 
 function codeText(words: FailureWords = {}): string | undefined {
   return typeof words.code === "string" ? words.code : undefined;
-}
-
-function serverError(
-  status: number | undefined,
-  message: string | undefined,
-  provider: ProviderWords | undefined,
-): GatewayError {
-  // A retry does not change the result of an unknown status. 424: a model behind the upstream
-  // failed (Bedrock).
-  const isOdd = status !== undefined && status < 500 && status !== 409 && status !== 424;
-  return new GatewayError(
-    "upstream_failed",
-    message ?? `The upstream failed${withStatus(status)}.`,
-    {
-      provider,
-      ...(isOdd ? { retryable: false } : {}),
-    },
-  );
 }
 
 /** The refused object, where the status allows a refusal or is absent. */

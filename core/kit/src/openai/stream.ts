@@ -25,10 +25,7 @@ export function chunkFrame(chunk: JsonObject): Frame {
   return { raw: undefined, chunk: () => chunk };
 }
 
-/**
- * Maximum invalid events of one stream. They are left out and counted. A stream with more is
- * refused.
- */
+/** Maximum invalid events of one stream. They are left out and counted; more are refused. */
 const MAX_ODD_EVENTS = 3;
 
 class RawFrame implements Frame {
@@ -55,66 +52,85 @@ export function createChatTranslator(
   replyModel: string,
   identity?: ReplyIdentity,
 ): StreamTranslator {
-  const repair = new ChunkRepair(replyModel, identity);
-  // The gateway asks every upstream for the usage. It is removed for a client that did not ask for
-  // it.
-  const isUsageAsked = asksForUsage(identity?.document);
-  const recent = new RecentFrames();
-  let oddEvents = 0;
-  return {
-    event({ event, data }: UpstreamEvent, sink: StreamSink): void {
-      if (data === "[DONE]") {
-        const end = identity === undefined || !sink.committed ? undefined : recent.missingFinish();
-        if (end !== undefined) sink.frame(chunkFrame(end), "content");
-        sink.done();
-        return;
-      }
-      const mentionsUsage = data.includes('usage"');
-      const isNullUsage = mentionsUsage && data.includes(NULL_USAGE);
-      const text = repair.text(data);
-      const frame = rawFrame(isNullUsage && !isUsageAsked ? withoutNullUsage(text) : text);
-      // Inside a string these names would have a backslash before their quote. The pattern omits
-      // the first quote, because a search for a rarer character is faster.
-      const isTelling =
-        event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
-      // A cut event lacks its closing brace. Two characters are compared first; only then is the
-      // text parsed.
-      const isWhole = data.startsWith("{") && data.endsWith("}");
-      if (sink.committed && !isTelling && isWhole && !repair.isSuspect(data)) {
-        sink.frame(frame, "content");
-        recent.add(frame);
-        if (sink.takesForm === true) declareForm(frame, sink);
-        return;
-      }
-      const chunk = parse(frame);
-      if (chunk === undefined || hasOddChoice(chunk)) {
-        // An empty text carries no data: some upstreams send it as a heartbeat.
-        if (data === "") return;
-        if (++oddEvents > MAX_ODD_EVENTS) {
-          throw new GatewayError(
-            "upstream_invalid_response",
-            "The upstream's stream has events that are not chunks of a reply.",
-          );
-        }
-        sink.dropped?.();
-        return;
-      }
-      const error = errorOf(chunk, event);
-      if (error !== undefined) throw readEmbeddedError(error);
-      const usage = readUsage(chunk.usage, chunk.service_tier);
-      if (usage !== undefined) sink.usage(usage);
-      const isUsageOnly =
-        usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
-      const whole = repair.chunk(chunk);
-      const repaired = isUsageOnly || isUsageAsked ? whole : withoutUsage(whole);
-      const made = repaired === chunk ? frame : chunkFrame(repaired);
-      if (!isUsageOnly) recent.add(made);
-      sink.frame(made, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
-    },
-    repeated(last, count) {
-      recent.repeat(last, count);
-    },
-  };
+  return new ChatTranslator(replyModel, identity);
+}
+
+class ChatTranslator implements StreamTranslator {
+  readonly #repair: ChunkRepair;
+  readonly #hasIdentity: boolean;
+  /** The gateway asks every upstream for the usage, and removes it for other clients. */
+  readonly #isUsageAsked: boolean;
+  readonly #recent = new RecentFrames();
+  #oddEvents = 0;
+
+  constructor(replyModel: string, identity: ReplyIdentity | undefined) {
+    this.#repair = new ChunkRepair(replyModel, identity);
+    this.#hasIdentity = identity !== undefined;
+    this.#isUsageAsked = asksForUsage(identity?.document);
+  }
+
+  event({ event, data }: UpstreamEvent, sink: StreamSink): void {
+    if (data === "[DONE]") {
+      this.#done(sink);
+      return;
+    }
+    const mentionsUsage = data.includes('usage"');
+    const isNullUsage = mentionsUsage && data.includes(NULL_USAGE);
+    const text = this.#repair.text(data);
+    const frame = rawFrame(isNullUsage && !this.#isUsageAsked ? withoutNullUsage(text) : text);
+    // Inside a string these names would have a backslash before their quote. The pattern omits the
+    // first quote, because a search for a rarer character is faster.
+    const isTelling =
+      event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
+    // A cut event lacks its closing brace. Two characters are compared before the text is parsed.
+    const isWhole = data.startsWith("{") && data.endsWith("}");
+    if (sink.committed && !isTelling && isWhole && !this.#repair.isSuspect(data)) {
+      sink.frame(frame, "content");
+      this.#recent.add(frame);
+      if (sink.takesForm === true) declareForm(frame, sink);
+      return;
+    }
+    const chunk = parse(frame);
+    if (chunk !== undefined && !hasOddChoice(chunk)) this.#chunk(chunk, frame, event, sink);
+    // An empty text carries no data: some upstreams send it as a heartbeat.
+    else if (data !== "") this.#drop(sink);
+  }
+
+  repeated(last: Frame, count: number): void {
+    this.#recent.repeat(last, count);
+  }
+
+  /** Ends the stream. A missing finish reason is written before. */
+  #done(sink: StreamSink): void {
+    const end = this.#hasIdentity && sink.committed ? this.#recent.missingFinish() : undefined;
+    if (end !== undefined) sink.frame(chunkFrame(end), "content");
+    sink.done();
+  }
+
+  /** Reads and repairs a parsed chunk. Throws the error that it carries. */
+  #chunk(chunk: JsonObject, frame: Frame, event: string | undefined, sink: StreamSink): void {
+    const error = errorOf(chunk, event);
+    if (error !== undefined) throw readEmbeddedError(error);
+    const usage = readUsage(chunk.usage, chunk.service_tier);
+    if (usage !== undefined) sink.usage(usage);
+    const isUsageOnly =
+      usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
+    const whole = this.#repair.chunk(chunk);
+    const repaired = isUsageOnly || this.#isUsageAsked ? whole : withoutUsage(whole);
+    const made = repaired === chunk ? frame : chunkFrame(repaired);
+    if (!isUsageOnly) this.#recent.add(made);
+    sink.frame(made, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
+  }
+
+  #drop(sink: StreamSink): void {
+    if (++this.#oddEvents > MAX_ODD_EVENTS) {
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The upstream's stream has events that are not chunks of a reply.",
+      );
+    }
+    sink.dropped?.();
+  }
 }
 
 /** Texts of a delta that come in pieces. */

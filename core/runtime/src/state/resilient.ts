@@ -130,7 +130,7 @@ class ResilientState implements StateDriver {
   async #askDriver<T>(remote: () => MaybePromise<T>, local: () => T): Promise<T> {
     try {
       const answer = await remote();
-      this.#succeeded();
+      if (this.#state === "connected") this.#failures = 0;
       return answer;
     } catch (error) {
       this.#degrade(error);
@@ -146,13 +146,9 @@ class ResilientState implements StateDriver {
       this.#degrade(error);
       return this.#fallback.takeUncertain(reservation, leaseMs);
     }
-    this.#succeeded();
+    if (this.#state === "connected") this.#failures = 0;
     if (result.outcome === "granted") this.#fallback.adopt(reservation, leaseMs);
     return result;
-  }
-
-  #succeeded(): void {
-    if (this.#state === "connected") this.#failures = 0;
   }
 
   #degrade(error: unknown): void {

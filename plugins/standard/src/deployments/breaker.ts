@@ -57,15 +57,9 @@ export class Breaker {
   #closedAtMs = -Infinity;
   /** Ejections without a lasting recovery between them: each doubles the next duration. */
   #step = 0;
-  /**
-   * The trial whose response began, and ended the ejection; until the next success its failure
-   * renews the ejection.
-   */
+  /** The trial whose response head ended the ejection. Its failure renews the ejection. */
   #begun: Trial | undefined;
-  /**
-   * The proof of recovery. After failures behind the head or within the reply, only a later point
-   * proves it.
-   */
+  /** What proves a recovery: a point behind that of the failure which ejected. */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
   /** Requests that asked to pass an ejection by the share of failures. */
@@ -107,10 +101,7 @@ export class Breaker {
     if (this.#isOpen) this.#trials.knock(key, nowMs);
   }
 
-  /**
-   * Whether a request may pass an ejection that only the share of failures caused. Each call
-   * counts.
-   */
+  /** Whether a request may pass an ejection by the share of failures. Each call counts. */
   letsThrough(): boolean {
     if (!this.#isOpen || !this.#isByShare) return false;
     this.#asked += 1;

@@ -57,10 +57,8 @@ export class LeaseHealth {
 
   /** Whether this is a trial with a short limit. */
   get isShortTrial(): boolean {
-    return (
-      this.#trial !== undefined &&
-      (this.#known?.breaker.ejectionsInRow ?? 0) % FULL_TRIAL_EVERY !== 0
-    );
+    const ejections = this.#known?.breaker.ejectionsInRow ?? 0;
+    return this.#trial !== undefined && ejections % FULL_TRIAL_EVERY !== 0;
   }
 
   /** The last known time to first content of the target's streams. */
@@ -70,12 +68,8 @@ export class LeaseHealth {
 
   /** Observes one attempt, which begins now. */
   watch(attempt: Attempt): AttemptObserver {
-    const at: Standing = {
-      key: this.#key,
-      startedMs: this.#terms.clock.monotonic(),
-      trial: this.#trial,
-    };
-    return new WatchedAttempt(this, attempt, at);
+    const startedMs = this.#terms.clock.monotonic();
+    return new WatchedAttempt(this, attempt, { key: this.#key, startedMs, trial: this.#trial });
   }
 
   /** Records the time to the first content of a reply. */
@@ -85,10 +79,7 @@ export class LeaseHealth {
       .observe(upstreamMs, this.#key, this.#terms.clock.monotonic());
   }
 
-  /**
-   * Records the head of a response. It is no proof for a target whose streams failed behind their
-   * heads.
-   */
+  /** Records the head of a response. */
   begin(at: Standing): void {
     const nowMs = this.#terms.clock.monotonic();
     this.#accept(at, nowMs);
@@ -114,12 +105,12 @@ export class LeaseHealth {
         this.#accept(at, nowMs);
         this.#logChange(this.#open().breaker.succeed(at, nowMs));
         return;
-      case "failure":
-        this.#logChange(
-          this.#open().breaker.fail(failureOf(attempt, at, this.#exchange), nowMs, settings),
-          attempt.error?.code,
-        );
+      case "failure": {
+        const failed = failureOf(attempt, at, this.#exchange);
+        const change = this.#open().breaker.fail(failed, nowMs, settings);
+        this.#logChange(change, attempt.error?.code);
         return;
+      }
       case "credential":
         this.#refuseCredential(attempt, at, nowMs);
         return;
@@ -160,25 +151,20 @@ export class LeaseHealth {
   }
 
   #accept({ key, startedMs }: Standing, nowMs: number): void {
-    this.#logChange(
-      this.#member.credential.accept({ key, startedMs, trial: this.#credentialTrial }, nowMs),
-    );
+    const at = { key, startedMs, trial: this.#credentialTrial };
+    this.#logChange(this.#member.credential.accept(at, nowMs));
   }
 
   /** Counts a refusal that may not concern the credential as a failure of the model. */
   #refuseCredential(attempt: Attempt, at: Standing, nowMs: number): void {
     const { settings } = this.#terms;
+    const { model } = this.#called;
     const isUnknown = isUnknownCredential(attempt);
+    const code = attempt.error?.code;
     const failed = failureOf(attempt, at, this.#exchange);
-    const refusal = {
-      ...failed,
-      trial: this.#credentialTrial,
-      model: this.#called.model,
-      isUnknown,
-    };
-    this.#logChange(this.#member.credential.refuse(refusal, nowMs, settings), attempt.error?.code);
-    if (!isUnknown)
-      this.#logChange(this.#open().breaker.fail(failed, nowMs, settings), attempt.error?.code);
+    const refusal = { ...failed, trial: this.#credentialTrial, model, isUnknown };
+    this.#logChange(this.#member.credential.refuse(refusal, nowMs, settings), code);
+    if (!isUnknown) this.#logChange(this.#open().breaker.fail(failed, nowMs, settings), code);
   }
 
   /** One log line for each ejection and each recovery. */

@@ -39,22 +39,8 @@ export function createLedgerReader(
   // The start value of a budget is read before a request is admitted: it never waits for a report.
   const sums = path === ":memory:" ? undefined : new LedgerThread(path, log);
 
-  const askHere = async (
-    question: LedgerQuestion,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> => {
-    signal?.throwIfAborted();
-    const found: unknown[] = [];
-    let turnEndsMs = performance.now() + TURN_MS;
-    for (const batch of answers(question)) {
-      found.push(...batch);
-      if (performance.now() < turnEndsMs) continue;
-      await yieldToLoop();
-      signal?.throwIfAborted();
-      turnEndsMs = performance.now() + TURN_MS;
-    }
-    return found;
-  };
+  const askHere = (question: LedgerQuestion, signal: AbortSignal | undefined) =>
+    answeredInTurns(answers(question), signal);
   const ask = async (
     question: LedgerQuestion,
     signal: AbortSignal | undefined,
@@ -97,4 +83,22 @@ export function createLedgerReader(
     spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
     stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
   };
+}
+
+/** All rows of an answer. The event loop runs between its turns. */
+async function answeredInTurns(
+  batches: Iterable<readonly unknown[]>,
+  signal: AbortSignal | undefined,
+): Promise<readonly unknown[]> {
+  signal?.throwIfAborted();
+  const found: unknown[] = [];
+  let turnEndsMs = performance.now() + TURN_MS;
+  for (const batch of batches) {
+    found.push(...batch);
+    if (performance.now() < turnEndsMs) continue;
+    await yieldToLoop();
+    signal?.throwIfAborted();
+    turnEndsMs = performance.now() + TURN_MS;
+  }
+  return found;
 }
