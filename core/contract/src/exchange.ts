@@ -93,7 +93,8 @@ export interface Exchange {
   readonly client: ClientRequest;
   readonly lifetime: Lifetime;
   /**
-   * Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError.
+   * Aborts when the client leaves, the deadline passes or the generation retires. Its reason is a
+   * GatewayError.
    */
   readonly signal: AbortSignal;
   /**

@@ -166,7 +166,7 @@ export function openLedger(
 }
 
 /**
- * Looks whether a start may listen where it wants to, before it makes anything that would stay
+ * Checks that the addresses of a start are free, before the start makes anything that would stay
  * behind. Throws a StartError.
  */
 export async function checkAddresses({ server }: Snapshot): Promise<void> {

@@ -212,7 +212,7 @@ export const RULES = {
 /** The name of a rule. */
 export type RuleName = keyof typeof RULES;
 
-/** All names. */
+/** The names of all rules. */
 export const RULE_NAMES = Object.keys(RULES) as RuleName[];
 
 /** Bits of a character from which on a value counts as random. English words have about 3. */

@@ -8,7 +8,7 @@ import type { RE2JS } from "re2js";
 import { compilePattern } from "./patterns.ts";
 import { longestMatch } from "./pattern-length.ts";
 
-/** One list. */
+/** The options of one list. */
 export interface ListConfig {
   readonly name: string;
   readonly words: readonly string[];

@@ -211,8 +211,8 @@ function start(
 }
 
 /**
- * An event with a piece of a text, or of a call's input, has nothing else. `p` pads events to hide
- * the lengths of texts.
+ * Events with a piece of a text, or of a call's input, differ in that piece and in `p` alone: `p`
+ * pads events to hide the lengths of texts.
  */
 const TEXT_FORM: EventForm = { texts: [["delta", "text"]], others: [["p"]] };
 const INPUT_FORM: EventForm = { texts: [["delta", "toolUse", "input"]], others: [["p"]] };

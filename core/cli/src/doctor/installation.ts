@@ -121,7 +121,7 @@ export interface Ports {
   readonly isRunning: boolean;
 }
 
-/** Looks whether the ports are free, or held by a gateway. */
+/** Checks that the ports are free, or that a gateway holds them. */
 export async function checkPorts({
   host,
   port,

@@ -114,8 +114,8 @@ const LISTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Looks whether providers have their credentials; with `isOnline` also whether those are accepted,
- * by a listing that costs nothing.
+ * Checks that providers have their credentials. With `isOnline`, also that the upstream accepts
+ * them, by a list of models or the like, which is free.
  */
 export async function checkProviders(
   { providers }: Snapshot,

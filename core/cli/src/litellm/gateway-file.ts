@@ -16,7 +16,7 @@ export interface GatewayParts {
   readonly models: readonly ImportedModel[];
 }
 
-/** Its text. */
+/** The text of the imported `gateway.yaml`. */
 export function gatewayFile({
   from,
   settings,

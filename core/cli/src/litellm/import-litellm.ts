@@ -16,7 +16,7 @@ import { type ImportNote, membersOf, readSource } from "./source.ts";
 export interface Imported {
   /** Texts by their paths below the folder. */
   readonly files: Readonly<Record<string, string>>;
-  /** By lines. */
+  /** In the order of the lines of the imported file. */
   readonly notes: readonly ImportNote[];
   readonly models: number;
   readonly providers: number;

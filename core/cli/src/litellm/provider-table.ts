@@ -34,7 +34,7 @@ const plain = (name: string, variable: string, use = name): PrefixRow => ({
   variable,
 });
 
-/** By prefix. */
+/** What a prefix of `litellm_params.model` becomes. */
 export const PREFIXES: Readonly<Record<string, PrefixRow>> = {
   openai: plain("openai", "OPENAI_API_KEY"),
   azure: plain("azure", "AZURE_API_KEY"),

@@ -24,7 +24,7 @@ export interface ImportedPlace {
   readonly read: readonly string[];
 }
 
-/** Collects providers. */
+/** The providers of the imported entries. Equal addresses and credentials are one provider. */
 export class ImportedProviders {
   readonly #byOptions = new Map<string, ImportedProvider>();
   readonly #source: ImportSource;

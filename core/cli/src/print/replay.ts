@@ -7,7 +7,7 @@ export interface PrintedReplay {
   readonly [tally: string]: Tally | PrintedSpend | number;
 }
 
-/** Dollars. */
+/** Costs in US dollars. */
 interface PrintedSpend {
   readonly requests: number;
   readonly did_cost: number;
@@ -33,7 +33,7 @@ const SENTENCES: readonly (readonly [name: string, sentence: string])[] = [
 
 const SHOWN_GROUPS = 5;
 
-/** Prints it. */
+/** Prints a replay. */
 export function printReplay(replay: PrintedReplay): void {
   const { evaluated } = replay;
   if (evaluated === 0) {

@@ -17,7 +17,7 @@ const WORDS = 8;
 const EVENT_DELAY_MS = 5;
 const USAGE = { prompt_tokens: 5, completion_tokens: WORDS, total_tokens: 5 + WORDS };
 
-/** Starts it on a free port of this machine. */
+/** Starts the upstream on a free port of this machine. */
 export async function startFakeUpstream(): Promise<FakeUpstream> {
   let requests = 0;
   const server = createServer((request, response) => {

@@ -14,7 +14,7 @@ export interface Swap {
   readonly endedMs: number;
 }
 
-/** The figures. */
+/** The figures of a soak. */
 export interface SoakResult {
   readonly reloads: number;
   readonly requests: number;
@@ -48,7 +48,7 @@ export interface Observed {
   readonly pauses?: readonly Swap[];
 }
 
-/** Makes them. */
+/** Computes the figures of a soak. */
 export function soakResult(
   sights: readonly Sight[],
   { swaps, looks, pauses = [] }: Observed,

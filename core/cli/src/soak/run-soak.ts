@@ -34,7 +34,7 @@ const MAX_MODELS = 5;
 const QUIET_MS = 150;
 const RELOAD_TIMEOUT_MS = 60_000;
 
-/** Runs it. Throws an Error when the gateway does not start, or refuses an edit. */
+/** Runs a soak. Throws an Error when the gateway does not start, or refuses an edit. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const { opened, snapshot } = options;
   const upstream = await startFakeUpstream();

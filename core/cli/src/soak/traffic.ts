@@ -36,7 +36,7 @@ export interface Traffic {
 const REFUSALS = new Set([400, 402, 403, 429]);
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Starts it. */
+/** Starts the traffic. */
 export function startTraffic(options: TrafficOptions): Traffic {
   const stopping = new AbortController();
   const running: Promise<Sight>[] = [];

@@ -84,7 +84,7 @@ export class GenerationAgreement {
     this.look();
   }
 
-  /** Looks whether all agree. `isSoon`: a worker has begun to serve, and need not be waited for. */
+  /** Checks that all workers agree. `isSoon`: a worker has begun to serve, so none is awaited. */
   look(isSoon = false): void {
     const dissenters = this.#dissenters();
     if (isSoon) clearTimeout(this.#timer);

@@ -7,9 +7,9 @@ import type { StateAnswer, StateQuestion } from "./shared-state-rpc.ts";
 
 /** From a worker. */
 export type FromWorker =
-  /** It receives messages from now on. */
+  /** The worker receives messages from now on. */
   | { readonly type: "hears" }
-  /** It serves. */
+  /** The worker serves. */
   | {
       readonly type: "ready";
       readonly publicUrl: string;

@@ -14,12 +14,12 @@ export class Deadline extends Listed {
     this.onPassed = onPassed;
   }
 
-  /** Restarts it from now. Does nothing when it has ended or passed. */
+  /** Restarts the deadline from now. Has no effect when it has ended or passed. */
   restart(): void {
     this.list.restart(this);
   }
 
-  /** Ends it. Safe to call twice. */
+  /** Ends the deadline. A second call has no effect. */
   end(): void {
     this.list.end(this);
   }

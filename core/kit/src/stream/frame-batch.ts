@@ -30,7 +30,7 @@ export class FrameBatch {
     return this.#bytes;
   }
 
-  /** Each frame. */
+  /** All frames, those of runs too. */
   get frames(): readonly Frame[] {
     this.#frames ??= this.#items.flatMap((item) =>
       item instanceof FrameRun ? item.frames() : [item],

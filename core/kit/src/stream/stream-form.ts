@@ -11,9 +11,9 @@ import { FrameRun, type FrameShape } from "./frame-run.ts";
 export interface LearntEvent {
   /** The event as it came, with its empty line. */
   readonly wire: string;
-  /** Its data. */
+  /** The data of the event. */
   readonly data: string;
-  /** The text of its frame. */
+  /** The text of the frame. */
   readonly raw: string;
   /** The values that the frame depends on. */
   readonly form: EventForm;

@@ -29,7 +29,7 @@ export interface Replay {
 }
 
 const MAX_KEPT = 20_000;
-/** Sent together. */
+/** Reservations that are sent together. */
 const BATCH = 64;
 /** Under a load that brings more than is sent meanwhile, catching up ends all the same. */
 const MAX_ROUNDS = 1_000;

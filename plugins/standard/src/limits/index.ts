@@ -33,7 +33,7 @@ export const limits = defineStep<LimitsConfig>({
   name: "limits",
   stability: "beta",
   summary:
-    "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
+    "Rates, budgets and concurrency: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
   operations: ["chat", "embeddings", "images", "passthrough", "spend"],

@@ -54,7 +54,7 @@ const EDIT_TIMEOUT_MS = 30_000;
  */
 const SILENT_MS = 2_500;
 
-/** The workers whose event loop mutex. */
+/** The workers whose event loop runs. */
 export function responsive(workers: readonly WorkerAddress[]): readonly WorkerAddress[] {
   return workers.filter(({ silentMs = 0 }) => silentMs < SILENT_MS);
 }

@@ -8,7 +8,6 @@ import type { JsonSchema } from "@sluice/contract";
 import type { ConfigDocument } from "./document.ts";
 import type { Fault } from "../validate/explain.ts";
 
-/** The key. */
 const END_MARK = "end_of_config";
 
 /** The schema of the key, the same in every kind of file. */

@@ -61,8 +61,8 @@ export class Readings {
   }
 
   /**
-   * Reads the files, or joins the reading that is under way: it ends with a look whether the files
-   * are still what was read, so it also answers callers that ask before its end. `read` calls
+   * Reads the files, or joins the reading that is under way: it ends with a check that the
+   * files are still what was read, so it also answers callers that ask before its end. `read` calls
    * `onRead` when no caller can join any more.
    */
   files(

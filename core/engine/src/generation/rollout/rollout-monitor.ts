@@ -29,7 +29,7 @@ export interface RolloutFault {
   readonly generation: number;
   /** The generation before it. */
   readonly previous: number;
-  /** For people. */
+  /** A sentence for the operator. */
   readonly reason: string;
 }
 

@@ -156,7 +156,7 @@ export function readFlag(value: JsonValue, name: string): boolean {
   throw invalid(name, `The field ${name} must be true or false.`);
 }
 
-/** An object. */
+/** Reads a field that must be an object. */
 export function readNotes(value: JsonValue, name: string): JsonObject {
   if (isObject(value)) return value;
   throw invalid(name, `The field ${name} must be an object.`);

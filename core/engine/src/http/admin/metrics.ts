@@ -24,7 +24,7 @@ export interface StateMetricParts {
   readonly waitingForRestart: () => readonly string[];
 }
 
-/** The page. */
+/** `GET /metrics`: all metrics, in the text format of Prometheus. */
 export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
   return {
     async "GET /metrics"() {

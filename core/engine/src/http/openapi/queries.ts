@@ -19,7 +19,7 @@ const MODEL_LIST: readonly JsonObject[] = [
   flag("return_wildcard_routes", "Adds the ids of wildcards, such as `openai/*`."),
   text("team_id", "The models of a team; the caller must belong to it."),
   flag("include_model_access_groups", "Adds the names of access groups."),
-  flag("only_model_access_groups", "The names of access groups alone."),
+  flag("only_model_access_groups", "Lists the names of access groups, and no model."),
   flag(
     "include_metadata",
     "Adds `metadata` with fallbacks, mode, access groups, pricing and context window.",

@@ -40,7 +40,7 @@ export function readsBody(condition: StepCondition): boolean {
 
 /** A member of a condition that an exchange does not meet. */
 export interface Unmet {
-  /** Which one. */
+  /** The member, as a message names it. */
   readonly text: string;
   /**
    * The request's value. For headers and tags, which clients write, it is only whether there are

@@ -2,7 +2,7 @@
 
 import { indexWithin, PIECE_CHARACTERS, passString } from "./text.ts";
 
-/** Characters of a part of a string. */
+/** Characters of a long string that are parsed at once. */
 const PART_CHARACTERS = 524_288;
 
 /** One string after the other. */

@@ -32,7 +32,7 @@ export interface RateRule {
   readonly isShown: boolean;
   /** Whether it holds at a model: it is known when the body is. */
   readonly isOfModel: boolean;
-  /** The id of the target subject limit it is. */
+  /** The id of the target that has the limit. */
   readonly target?: string;
   /** For requests what is taken; for tokens a model of it. */
   readonly claim: WindowClaim;
@@ -58,7 +58,7 @@ export interface BudgetRule {
   readonly period: BudgetPeriod;
   /** The rows that were spent of it. */
   readonly rows: LedgerSumFilter;
-  /** The provider subject attempts count; `undefined`: all of them. */
+  /** The provider whose attempts count; `undefined`: all providers. */
   readonly provider: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { names } from "../../authority.ts";
 import { changesOf, isSame, listed, matched, valueText } from "./compare.ts";
 import type { Effect } from "./effect.ts";
 
-/** The effects. */
+/** What an edit changes for keys. */
 export function keyEffects(live: Snapshot, candidate: Snapshot): Effect[] {
   const { removed, added, kept } = matched(live.keys, candidate.keys, ({ alias }) => alias);
   return [

@@ -6,7 +6,7 @@ import type { ModelSettings, Snapshot, TargetSettings } from "../../../config/sn
 import { changedMembers, changesOf, isSame, listed, matched, valueText } from "./compare.ts";
 import type { Effect, Risk } from "./effect.ts";
 
-/** The effects. */
+/** What an edit changes for models. */
 export function modelEffects(live: Snapshot, candidate: Snapshot): Effect[] {
   const { removed, added, kept } = matched(live.models, candidate.models, ({ id }) => id);
   const openKeys = "keys without a list of models may use it";

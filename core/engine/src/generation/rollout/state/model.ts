@@ -68,7 +68,7 @@ export interface RollbackNotice {
   readonly digest: string;
   /** The generation that is live again. */
   readonly previous: number;
-  /** For people. */
+  /** A sentence for the operator. */
   readonly reason: string;
 }
 
