@@ -27,6 +27,7 @@ export interface SoakOptions {
 }
 
 const MAX_MODELS = 5;
+
 /**
  * Between the end of a reload and the next one, however long the first took: without such a time
  * there is nothing to compare with.

@@ -29,6 +29,7 @@ export interface AgreementOptions {
 
 /** The usual time in which an edit reaches every worker: each reads the files by itself. */
 const SETTLE_MS = 1_500;
+
 /**
  * Maximum attempts. Then the workers differ until one of them changes, and the status reports it.
  */

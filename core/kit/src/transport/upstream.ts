@@ -28,6 +28,7 @@ export function upstreamKey(name: string, { connections, connectMs }: UpstreamOp
 
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 16_384;
+
 /**
  * Idle connections close before the provider's own idle limit: 4 s, or at most the provider's
  * option, 25 s.

@@ -9,6 +9,7 @@ import type { Rule } from "./rules/rule.ts";
 const PER_SECOND = 8;
 /** As many as one request may name. */
 const MAX_AT_ONCE = 128;
+
 /**
  * Keys that are remembered. A key that is forgotten may name as many as one that comes for the
  * first time.

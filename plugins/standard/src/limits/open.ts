@@ -8,6 +8,7 @@ import { isOfOneKey, type Rule, UNLIMITED } from "./rules/rule.ts";
 
 /** After so long without another key, a key is the only one that uses a limit. */
 const ALONE_MS = 60_000;
+
 /**
  * The share of concurrent requests that one key may have of a limit while other keys use it, and
  * one request at least.

@@ -22,6 +22,7 @@ import type { BudgetRule, Rule } from "./rules/rule.ts";
  * may have to start a thread.
  */
 const LEDGER_MS = 20_000;
+
 /**
  * Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it
  * too.

@@ -153,6 +153,7 @@ function limitOf(rule: Rule): number {
 }
 
 const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
+
 /**
  * Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models,
  * targets and of all.
