@@ -17,10 +17,7 @@ export interface SqliteConfig {
   readonly synchronous?: "normal" | "full";
 }
 
-/**
- * Makes a store that is closed until `start`. Every other member throws before `start` and after
- * `stop`.
- */
+/** Makes a store. Before `start` and after `stop`, its reads and writes throw. */
 export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store {
   const path = storeFile(config.path, host.dataDirectory);
   let current: Opened | undefined;

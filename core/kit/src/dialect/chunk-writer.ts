@@ -22,9 +22,7 @@ import { type BegunCall, neverBegun, WrittenCalls } from "./written-calls.ts";
 /** Translates one stream: it gets each event and writes chunks. */
 export type EventHandler = (event: UpstreamEvent) => void;
 
-/**
- * A translator of a dialect without an end mark: `end` runs after the connection closed cleanly.
- */
+/** A translator of a dialect without an end mark. `end` runs after the connection closed. */
 export interface StreamHandler {
   readonly event: EventHandler;
   readonly end: () => void;

@@ -185,8 +185,7 @@ const FORMS: Readonly<Record<FailureClass, ErrorForm>> = {
     code: "upstream_rate_limited",
     message: () => "The upstream's quota is spent.",
     shows: "text and code",
-    // A spent quota returns with the next period. Official clients would repeat the 429
-    // immediately.
+    // A spent quota returns with the next period. Official clients would repeat the 429 at once.
     options: () => ({ retryable: false, headers: { "x-should-retry": "false" } }),
   },
   rate_limit: {

@@ -154,10 +154,7 @@ function declareForm(frame: Frame, sink: StreamSink): void {
   sink.form?.({ texts: typeof obfuscation === "string" ? [text, ["obfuscation"]] : [text] });
 }
 
-/**
- * Whether a chunk carries a part of the answer. A role alone, an empty text and a filter report do
- * not count.
- */
+/** Whether a chunk has a part of the answer: more than a role, an empty text or a filter report. */
 export function hasContent(chunk: JsonObject): boolean {
   const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
   return choices.some(
@@ -192,9 +189,7 @@ function parse(frame: Frame): JsonObject | undefined {
   }
 }
 
-/**
- * The error of an event. Some upstreams signal it only by the event's name, some by a bare text.
- */
+/** The error of an event. Some upstreams signal it by the event's name or a bare text alone. */
 function errorOf(chunk: JsonObject, event: string | undefined): JsonObject | undefined {
   const { error } = chunk;
   if (isObject(error)) return error;

@@ -97,10 +97,7 @@ export class Deadlines {
 
 const byLength = new Map<number, Deadlines>();
 
-/**
- * Lengths that have a list of their own. They come from the configuration, which is edited now and
- * then.
- */
+/** Maximum lengths with a list of their own. They come from the configuration. */
 const MAX_LENGTHS = 256;
 
 /** The deadlines of a length. Lengths are constants or the operator's: never a client's. */

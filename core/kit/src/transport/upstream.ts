@@ -11,10 +11,7 @@ export interface UpstreamOptions {
   /** Maximum connections per origin. */
   readonly connections: number;
   readonly connectMs: number;
-  /**
-   * Whether a key that was alone for a minute may use every connection. Absent: a key has half of
-   * them.
-   */
+  /** Whether a key may use every connection when alone for a minute. Absent: half of them. */
   readonly mayHaveAll?: boolean;
 }
 
@@ -29,10 +26,7 @@ export function upstreamKey(name: string, { connections, connectMs }: UpstreamOp
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 16_384;
 
-/**
- * Idle connections close before the provider's own idle limit: 4 s, or at most the provider's
- * option, 25 s.
- */
+/** Idle connections close before the provider's own limit: 4 s, or its option up to 25 s. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 

@@ -1,6 +1,4 @@
-/**
- * A guardrail runner: one guardrail with a deadline, a circuit breaker and a check of its verdicts.
- */
+/** A guardrail runner: one guardrail with a deadline, a breaker and a check of its verdicts. */
 
 import {
   type Clock,
@@ -196,10 +194,7 @@ export class GuardrailSession {
     }
   }
 
-  /**
-   * Converts an error of the guardrail. A lack of places for the key is not a failure of the
-   * guardrail.
-   */
+  /** Converts an error of the guardrail. A lack of places for the key is not its failure. */
   #failure(error: unknown): GuardFailure {
     if (isGatewayError(error) && error.code === "overloaded") return this.#busy(error);
     return this.#runner.fail(

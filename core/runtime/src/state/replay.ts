@@ -1,7 +1,4 @@
-/**
- * Settlements that a server of shared state missed. They are kept in order and sent when it answers
- * again.
- */
+/** Settlements that a shared-state server missed: kept in order, sent when it answers again. */
 
 import type { Reservation, StateDriver } from "@sluice/contract";
 import type { HeldReservation, LocalDecisions } from "./decisions.ts";

@@ -1,7 +1,4 @@
-/**
- * The step `auth`: identifies the sender of a request, and checks its permission for the named
- * model.
- */
+/** The step `auth`: identifies the caller, and checks its permission for the named model. */
 
 import { defineStep, passOn } from "@sluice/kit";
 import { receiveBody } from "@sluice/runtime";
@@ -24,10 +21,7 @@ import { isServable } from "../models/servable.ts";
 const REFUSAL =
   "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
 
-/**
- * Headers that unmodified native SDKs put the key into. Read on deployment and passthrough routes
- * only.
- */
+/** Headers in which native SDKs send the key. Read on deployment and passthrough routes only. */
 const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
 
 /** Names under which keys are put into a query, where logs and proxies see them. */

@@ -1,7 +1,4 @@
-/**
- * One lease and the health of its target: the trials that it holds, and the verdicts of its
- * attempts.
- */
+/** One lease and the health of its target: its trials, and the verdicts of its attempts. */
 
 import { requestDigest } from "@sluice/runtime";
 import type { AttemptObserver } from "@sluice/runtime/transport";

@@ -1,6 +1,4 @@
-/**
- * The step `guardrails`: checks every text of a request and of its reply before it is passed on.
- */
+/** The step `guardrails`: checks every text of a request and of its reply. */
 
 import { defineStep } from "@sluice/kit";
 import type { Exchange, Host } from "@sluice/contract";

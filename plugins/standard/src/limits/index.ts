@@ -104,9 +104,7 @@ export const limits = defineStep<LimitsConfig>({
   },
 });
 
-/**
- * What each use of the step took before the body, by its parts: a pipeline may use the step twice.
- */
+/** What each use of the step took before the body. A pipeline may use the step twice. */
 const EARLY = defineSlot<Map<LeaseParts, Early>>("limits taken before the body");
 
 /** Reserves what the entry knows of and sets the gate that reserves the rest for each call. */

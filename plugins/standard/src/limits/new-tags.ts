@@ -10,10 +10,7 @@ const PER_SECOND = 8;
 /** As many as one request may name. */
 const MAX_AT_ONCE = 128;
 
-/**
- * Keys that are remembered. A key that is forgotten may name as many as one that comes for the
- * first time.
- */
+/** Maximum stored keys. A key that was dropped starts anew. */
 const MAX_KEYS = 10_000;
 
 /** Counts the new tags of each key. */

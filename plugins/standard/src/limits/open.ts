@@ -1,7 +1,4 @@
-/**
- * Open reservations: how much of a limit that keys share one key may hold by requests that have not
- * ended.
- */
+/** Open reservations: how much of a shared limit one key may hold by requests under way. */
 
 import type { Claim, Clock, Host, SharedValue } from "@sluice/contract";
 import { isOfOneKey, type Rule, UNLIMITED } from "./rules/rule.ts";
@@ -34,10 +31,7 @@ class Reservations implements SharedValue {
 /** A claim that is more than a key's share. */
 export interface OverShare {
   readonly rule: Rule;
-  /**
-   * What the key has reserved already, and what it may. Nano-dollars for budgets, requests for
-   * slots.
-   */
+  /** What the key has reserved, and what it may. Nano-dollars for budgets, requests for slots. */
   readonly open: number;
   readonly max: number;
 }
@@ -54,9 +48,7 @@ export class OpenReservations {
     this.#share = Number.parseInt(share, 10) / 100;
   }
 
-  /**
-   * The amount that a key may still reserve of a limit, `Infinity` where the key need not share it.
-   */
+  /** The amount that a key may still reserve of a limit; `Infinity` where it is not shared. */
   left(keyId: string, rule: Rule): number {
     if (!this.#isShared(rule)) return Infinity;
     const use = this.#see(keyId, nameOf(rule));

@@ -1,7 +1,4 @@
-/**
- * The part of an exchange's key: what its requests under way may reserve of limits that other keys
- * share.
- */
+/** The part of a key: what its requests under way may reserve of limits that keys share. */
 
 import type {
   Claim,

@@ -31,10 +31,7 @@ export const REFUSALS: MetricDescription = {
   labels: ["kind"],
 };
 
-/**
- * Refusals before a call: a window, a budget, and a wait for a connection or a slot that was in
- * vain.
- */
+/** Refusals before a call: by a window, by a budget, after a wait for a connection or a slot. */
 const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "rate_limited",
   "budget_exceeded",
@@ -46,10 +43,7 @@ export function isOwnLimit(error: unknown): boolean {
   return isGatewayError(error) && OWN_LIMITS.has(error.code);
 }
 
-/**
- * Throws the error of a refused reservation, or rejects with it once it is known how a budget
- * stands.
- */
+/** Throws the error of a refused reservation, or rejects with it after a budget was read. */
 export function refuse(
   result: Refused,
   rules: readonly Rule[],
@@ -154,9 +148,7 @@ function budgetRefusal(
   });
 }
 
-/**
- * The refusal of a call without a known price where a budget holds. Another target may have one.
- */
+/** The refusal of a call without a known price under a budget. Another target may have one. */
 export function unpricedRefusal(model: string, tool?: HostedTool): GatewayError {
   const shown = JSON.stringify(model.slice(0, 200));
   if (tool !== undefined) {

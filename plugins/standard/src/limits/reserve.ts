@@ -21,9 +21,7 @@ import { refuse, showLimits } from "./refusal.ts";
 import { type BudgetRule, claimOf, type Rule } from "./rules/rule.ts";
 import { type Reserved, settleReservations } from "./settle.ts";
 
-/**
- * A reservation outlives the deadline by this, in milliseconds: the spend rows have to be written.
- */
+/** A reservation outlives the deadline by this time, in which the spend rows are written. */
 export const LEASE_MARGIN_MS = 60_000;
 
 /** The limits that were taken before the body was read, and how they stand. */
@@ -36,10 +34,7 @@ export interface Early {
 export interface EntryEstimate {
   /** The tokens of one call. Absent: no limit needs them. */
   readonly estimate: TokenEstimate | undefined;
-  /**
-   * The maximum cost of the first call at the most expensive target; 0 where no target is known
-   * yet.
-   */
+  /** The maximum cost of the first call at the most expensive target; 0 without a target. */
   readonly nanoUsd: number;
 }
 
@@ -102,10 +97,7 @@ export class LimitLease {
     return result instanceof Promise ? result.then(entered) : entered(result);
   }
 
-  /**
-   * Takes one reservation and keeps it if it is granted. Throws where the key has its share of a
-   * limit.
-   */
+  /** Takes one reservation, and keeps it if granted. Throws where the key has its share. */
   reserve({ id, rules, claims, admission, uncertain, shared }: Wanted): MaybePromise<TakeResult> {
     const { host, reserver } = this.#parts;
     const reservation = { id, claims };
@@ -167,9 +159,7 @@ export class LimitLease {
     return sum;
   }
 
-  /**
-   * The settlement of a kept reservation is certain, also when the exchange has ended meanwhile.
-   */
+  /** A kept reservation is always settled, also when the exchange has ended meanwhile. */
   #keep({ states }: Granted, reserved: Reserved): void {
     if (this.#reserved.length === 0) this.#exchange.lifetime.onSettle(() => this.#settle());
     this.#reserved.push(reserved);

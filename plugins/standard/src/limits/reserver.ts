@@ -23,10 +23,7 @@ import type { BudgetRule, Rule } from "./rules/rule.ts";
  */
 const LEDGER_MS = 20_000;
 
-/**
- * Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it
- * too.
- */
+/** Maximum concurrent reads of the ledger. Its own bound is higher, for other callers. */
 const MAX_QUESTIONS = 16;
 /** Seeds of one reservation. Shared state that loses a budget more often is faulty. */
 const MAX_SEEDS = 5;

@@ -16,10 +16,7 @@ export interface Reserved {
   readonly admission: Admission | undefined;
 }
 
-/**
- * Ends reservations. The spend rows of the exchange are recorded by now. Logs a settlement that
- * fails.
- */
+/** Ends reservations, after the spend rows are recorded. Logs a settlement that fails. */
 export function settleReservations(
   reserved: readonly Reserved[],
   exchange: Exchange,

@@ -1,7 +1,4 @@
-/**
- * The step `passthrough`: forwards a native request to a provider and returns its reply, byte for
- * byte.
- */
+/** The step `passthrough`: forwards a native request and returns the reply, byte for byte. */
 
 import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
@@ -212,9 +209,7 @@ function checkedTarget(
   return price === undefined ? target : { ...target, price };
 }
 
-/**
- * The model of a request: the path's, or else the body's. Throws `invalid_field` when they differ.
- */
+/** The model of the path, or else of the body. Throws `invalid_field` when they differ. */
 function modelOf(
   native: PassthroughRequest,
   { path, match }: NativePlace,

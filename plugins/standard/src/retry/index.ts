@@ -223,8 +223,7 @@ function allowedRetries({ request }: Exchange, attempts: number): number {
 
 /** Whether the same call may succeed later. An exchange with an end or a reply is not retried. */
 function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
-  // A limit of the gateway would refuse the same target again. Balance and fallback look for
-  // another one.
+  // A limit of the gateway would refuse the same target again. Balance looks for another.
   if (!isGatewayError(error) || isOwnLimit(error)) return false;
   return error.retryable && !signal.aborted && reply === undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * The reading half of the ledger: small questions at once, reports and sums each in a thread of
- * their own.
- */
+/** The reader of the ledger. Reports and sums run in threads, small questions do not. */
 
 import type {
   LedgerDay,
@@ -54,10 +51,7 @@ export function createLedgerReader(
       ? askHere({ about: "spent", filter }, signal)
       : sums.ask({ about: "spent", filter }, signal);
 
-  /**
-   * One request has few rows: they cost less than the message to the thread, which can wait for a
-   * lock.
-   */
+  /** The rows of one request cost less than a message to the thread, which can wait for a lock. */
   const askOfOne = async (
     question: LedgerQuestion,
     signal: AbortSignal | undefined,

@@ -40,10 +40,7 @@ export class SlicedString {
     return quote >= 0 && this.#isPlain(from, quote) ? quote : -1;
   }
 
-  /**
-   * Walks from an offset up to about `until`. Returns the closing quote, or the offset that it
-   * reached.
-   */
+  /** Walks up to about `until`. Returns the closing quote, or the offset that it reached. */
   walk(from: number, until: number): number {
     const end = Math.min(from + PART_CHARACTERS + 1, this.#text.length);
     if (!this.#isPlain(from, end)) return passString(this.#text, from, until);

@@ -97,8 +97,7 @@ export class ResponseBody {
     }
     this.#waiting.resume();
     if (!this.#isEnded) await this.#awoken();
-    // The transport refers to this object until a full collection: it must not keep the bytes and
-    // the exchange.
+    // The transport refers to this object for long: it must not keep the bytes and the exchange.
     this.#collected = undefined;
     if (this.#failure !== undefined) throw this.#failure;
     return collected.take();
@@ -133,10 +132,7 @@ export class ResponseBody {
     this.#notify();
   }
 
-  /**
-   * Resumed here and not when the last chunks were returned: while the reader works, nothing is
-   * read ahead.
-   */
+  /** Resumes only now: while the reader works on the last chunks, nothing is read ahead. */
   async #resumed(): Promise<void> {
     // A turn, because the new data is a large piece of work.
     await nextTurn();

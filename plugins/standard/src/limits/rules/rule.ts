@@ -1,6 +1,4 @@
-/**
- * One limit, as a key, a team, a target or the options of the step say it, and what is taken of it.
- */
+/** One limit of a key, a team, a target or the step's options, and what is taken of it. */
 
 import type { BudgetPeriod } from "@sluice/runtime";
 import type {
@@ -123,10 +121,7 @@ function isEarly(rule: Rule): boolean {
   return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
 }
 
-/**
- * Of several limits under one key the tightest, hard and soft: a reservation has one claim for each
- * key.
- */
+/** The tightest of several limits under one key: a reservation has one claim for each key. */
 export function distinct(rules: readonly Rule[]): Rule[] {
   const byKey = new Map<string, Rule>();
   for (const rule of rules) {
