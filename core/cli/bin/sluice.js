@@ -11,11 +11,17 @@ import { setFlagsFromString } from "node:v8";
 /** What is never freed. */
 const kept = [];
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
+/** The folders of the sources. */
+const OWN = [
+  new URL("../../", import.meta.url).href,
+  new URL("../../../plugins/", import.meta.url).href,
+];
 const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >= least[1]);
 
 if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
+  module.registerHooks({ resolve: resolveOwn });
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
   // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
   setFlagsFromString("--no-allocation-site-pretenuring");
@@ -44,6 +50,25 @@ if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtL
   child.on("exit", (code, signal) =>
     signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal),
   );
+}
+
+/**
+ * Sources of this repository import each other by file, so there is nothing to look up: a tenth of the CPU of a start. Node resolves
+ * every other import.
+ */
+function resolveOwn(specifier, context, next) {
+  const { parentURL } = context;
+  if (!specifier.startsWith(".") || !specifier.endsWith(".ts") || !isOwn(parentURL))
+    return next(specifier, context);
+  return {
+    url: new URL(specifier, parentURL).href,
+    format: "module-typescript",
+    shortCircuit: true,
+  };
+}
+
+function isOwn(url) {
+  return OWN.some((folder) => url?.startsWith(folder)) && !url.includes("/node_modules/");
 }
 
 /** Ends this process with the one that started it, however that ends: their pipe closes. */
