@@ -3,6 +3,7 @@
 import { GatewayError } from "@sluice/contract";
 import { Collected, tooLarge } from "./collected.ts";
 import { nextTurn } from "../turns.ts";
+import { deadlinesOf } from "../../state/deadlines.ts";
 import { type FlowControl, WaitingChunks } from "./waiting-chunks.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
@@ -67,20 +68,19 @@ export class ResponseBody {
   }
 
   /** Stops reading: the connection is destroyed unless the body has already ended. */
-  cancel(
-    reason: unknown = new GatewayError("client_closed", "The reply is no longer wanted."),
-  ): void {
-    if (!this.#isEnded) this.#cancel(reason);
+  cancel(reason?: unknown): void {
+    if (this.#isEnded) return;
+    this.#cancel(reason ?? new GatewayError("client_closed", "The reply is no longer wanted."));
   }
 
   /** Discards the rest, so that the connection can be reused. Cancels it after the grace time. */
   release(graceMs: number): void {
     if (this.#isEnded) return;
     this.#trailerBytes = MAX_TRAILER_BYTES;
+    const grace = deadlinesOf(graceMs).begin(() => this.cancel());
+    this.#wake = () => grace.end();
+    // A resume may deliver the end synchronously.
     this.#waiting.resume();
-    const timer = setTimeout(() => this.cancel(), graceMs);
-    timer.unref();
-    this.#wake = () => clearTimeout(timer);
   }
 
   /**
