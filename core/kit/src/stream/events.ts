@@ -18,7 +18,7 @@ export interface TextEventReader extends EventReader {
  */
 export function createEventReader(onEvent: (event: UpstreamEvent) => void): TextEventReader {
   // One decoder for the stream: a character may be split over two chunks.
-  const decoder = new TextDecoder("utf-8");
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
   let fault: ParseError | undefined;
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARACTERS,
@@ -43,7 +43,10 @@ export function createEventReader(onEvent: (event: UpstreamEvent) => void): Text
     }
   };
   return {
-    push: (chunk) => pushText(decoder.decode(chunk, { stream: true })),
+    push(chunk) {
+      decoder ??= new TextDecoder("utf-8");
+      pushText(decoder.decode(chunk, { stream: true }));
+    },
     pushText,
     end() {
       // Two, because the first may be the second half of a CR LF.

@@ -7,6 +7,8 @@ import type { FrameRun } from "./frame-run.ts";
 
 /** Receives the events of a reader that knows forms. */
 export interface FormedEvents {
+  /** Whether events of the stream have a form at present. */
+  readonly hasForm: boolean;
   /** An event that has no known form. `wire`: its text, unless it came in pieces. */
   event(event: UpstreamEvent, wire: string | undefined): void;
   /** The run at an offset; `undefined` when the event there has no known form. */
@@ -16,6 +18,10 @@ export interface FormedEvents {
 
 const NON_ASCII = 0x80;
 const CARRIAGE_RETURN = 0x0d;
+/** A longer beginning of an event goes to the parser before its end has arrived. */
+const MAX_BEGUN_CHARACTERS = 4_096;
+/** The end of an event, whatever the ends of its lines. */
+const BLANK_LINE = /\n[\r\n]|\r\r/;
 
 /**
  * A reader for one stream. It looks for forms where an event begins and ends in one chunk; all else
@@ -25,13 +31,17 @@ export class FormedEventReader implements EventReader {
   readonly #to: FormedEvents;
   readonly #parser;
   // One decoder for the stream: a character may be split over two chunks.
-  readonly #decoder = new TextDecoder("utf-8");
-  /** The decoder may hold the beginning of a character, or a byte order mark. */
-  #isDecoding = true;
+  #decoder: InstanceType<typeof TextDecoder> | undefined;
+  /** A chunk was read without the decoder. A byte order mark behind it is text. */
+  #isBegun = false;
+  /** The decoder may hold the beginning of a character. */
+  #isDecoding = false;
   /** The parser is between two events. */
   #isBetween = true;
   /** The last characters that the parser got of an event that has not ended. */
   #before = "";
+  /** The beginning of an event that may have the form. The parser has not got it. */
+  #begun = "";
   #emptyLine = "\n\n";
   #hasSeenLine = false;
   #wire: string | undefined;
@@ -45,19 +55,24 @@ export class FormedEventReader implements EventReader {
     const last = chunk.at(-1);
     if (last === undefined) return;
     if (!this.#isDecoding && isAscii(chunk)) {
+      this.#isBegun = true;
       this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"));
       return;
     }
     this.#isDecoding = last >= NON_ASCII;
+    this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: this.#isBegun });
     this.#read(this.#decoder.decode(chunk, { stream: true }));
   }
 
   end(): void {
     this.#wire = undefined;
+    if (this.#begun !== "") this.#parser.pushText(this.#begun);
     this.#parser.end();
   }
 
-  #read(text: string): void {
+  #read(arrived: string): void {
+    const text = this.#begun + arrived;
+    this.#begun = "";
     if (!this.#hasSeenLine) this.#look(text);
     for (let at = this.#isBetween ? 0 : this.#finish(text); at < text.length;) {
       const run = this.#to.read(text, at);
@@ -68,7 +83,9 @@ export class FormedEventReader implements EventReader {
       }
       const found = text.indexOf(this.#emptyLine, at);
       if (found < 0) {
-        this.#begin(text.slice(at));
+        const part = text.slice(at);
+        if (this.#mayWait(part)) this.#begun = part;
+        else this.#begin(part);
         return;
       }
       const end = found + this.#emptyLine.length;
@@ -82,6 +99,11 @@ export class FormedEventReader implements EventReader {
     this.#wire = wire;
     this.#parser.pushText(wire);
     this.#wire = undefined;
+  }
+
+  /** Whether the rest of an event may be awaited, so that it is read with the events around it. */
+  #mayWait(part: string): boolean {
+    return this.#to.hasForm && part.length <= MAX_BEGUN_CHARACTERS && !BLANK_LINE.test(part);
   }
 
   /** Parses a part of an event. */

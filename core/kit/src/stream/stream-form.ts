@@ -31,9 +31,23 @@ interface Hole {
 /** A hole with the text behind it, in the events and in their written frames. */
 interface WireHole {
   readonly isNumber: boolean;
+  /** The text up to the next hole. That of the last one is in the next event. */
   readonly behind: string;
-  /** `undefined` where the frame does not show the text. */
+  /** The last hole: the text up to the end of the event. */
+  readonly tail: string | undefined;
+  /** The text up to the next one that the frame shows; `undefined` where it does not show this. */
   readonly written: string | undefined;
+}
+
+/** A run while it is read. */
+interface OpenRun {
+  /** The texts that the frames show, and those that they do not show. */
+  readonly pieces: string[];
+  readonly hidden: string[];
+  /** The frames, without the end of the last one. */
+  written: string;
+  /** Whether the head of another event follows. */
+  hasNext: boolean;
 }
 
 /** The text before and after the data of an event. Other fields would differ, or are comments. */
@@ -53,6 +67,9 @@ export class StreamForm {
   readonly #holes: readonly WireHole[];
   readonly #shape: FrameShape;
   readonly #writtenHead: string;
+  readonly #writtenTail: string;
+  /** From the last shown text of a frame to the first one of the next. */
+  readonly #writtenGlue: string;
   readonly #dataAt: number;
   readonly #endLength: number;
   /** Whether the frames are ASCII but for their texts. */
@@ -70,17 +87,21 @@ export class StreamForm {
     this.#endLength = endLength;
     this.#head = wire.slice(0, dataAt + (holes[0]?.from ?? 0));
     this.#writtenHead = `data: ${shape.head}`;
-    let shown = 0;
+    this.#writtenTail = `${shape.behind.at(-1)}\n\n`;
+    this.#writtenGlue = this.#writtenTail + this.#writtenHead;
+    const between = [...shape.behind.slice(0, -1), ""];
     this.#holes = holes.map(({ to, isNumber, isShown }, index): WireHole => {
       const next = holes[index + 1];
       const behind = wire.slice(dataAt + to, next === undefined ? undefined : dataAt + next.from);
-      if (!isShown) return { isNumber, behind, written: undefined };
-      const text = shape.behind[shown++] ?? "";
-      return { isNumber, behind, written: shown === shape.behind.length ? `${text}\n\n` : text };
+      const isLast = next === undefined;
+      return {
+        isNumber,
+        behind: isLast ? behind + this.#head : behind,
+        tail: isLast ? behind : undefined,
+        written: isShown ? between.shift() : undefined,
+      };
     });
-    this.#isAscii =
-      isAscii(this.#writtenHead) &&
-      this.#holes.every(({ written }) => written === undefined || isAscii(written));
+    this.#isAscii = isAscii(shape.head + shape.behind.join(""));
   }
 
   /** The form of an event; `undefined` when the places of its texts are not certain. */
@@ -111,38 +132,22 @@ export class StreamForm {
    */
   read(text: string, at: number): FrameRun | undefined {
     const head = this.#head;
-    const pieces: string[] = [];
-    const hidden: string[] = [];
-    let written = "";
+    if (text.slice(at, at + head.length) !== head) return undefined;
+    const run: OpenRun = { pieces: [], hidden: [], written: "", hasNext: true };
+    const { pieces, hidden } = run;
     let count = 0;
     let last = at;
     let end = at;
-    while (text.slice(end, end + head.length) === head) {
+    while (run.hasNext) {
       const known = pieces.length;
-      let shown = this.#writtenHead;
-      let place = end + head.length;
-      for (const { isNumber, behind, written: shownBehind } of this.#holes) {
-        const close = isNumber ? numberEnd(text, place) : stringEnd(text, place);
-        if (close <= place || text.slice(close, close + behind.length) !== behind) {
-          place = -1;
-          break;
-        }
-        const piece = text.slice(place, close);
-        place = close + behind.length;
-        if (shownBehind === undefined) hidden.push(piece);
-        else {
-          pieces.push(piece);
-          shown += piece + shownBehind;
-        }
-      }
-      if (place < 0) {
+      const behind = this.#event(text, end + head.length, run);
+      if (behind < 0) {
         pieces.length = known;
         break;
       }
-      written += shown;
       count++;
       last = end;
-      end = place;
+      end = behind;
     }
     if (count === 0) return undefined;
     const inside = pieces.join("");
@@ -150,7 +155,7 @@ export class StreamForm {
     if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, hidden.join("")))
       return undefined;
     return new FrameRun(this.#shape, {
-      text: written,
+      text: run.written + this.#writtenTail,
       isAscii: isPlain && this.#isAscii,
       inside,
       pieces,
@@ -158,6 +163,32 @@ export class StreamForm {
       end,
       lastData: text.slice(last + this.#dataAt, end - this.#endLength),
     });
+  }
+
+  /** Adds the event whose first hole is at an offset. Returns its end; -1 for another form. */
+  #event(text: string, from: number, run: OpenRun): number {
+    let written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
+    let place = from;
+    for (const { isNumber, behind, tail, written: between } of this.#holes) {
+      const close = isNumber ? numberEnd(text, place) : stringEnd(text, place);
+      if (close <= place) return -1;
+      const piece = text.slice(place, close);
+      place = close + behind.length;
+      // One comparison for the end of an event and the head of the next one.
+      if (text.slice(close, place) !== behind) {
+        if (tail === undefined) return -1;
+        place = close + tail.length;
+        if (text.slice(close, place) !== tail) return -1;
+        run.hasNext = false;
+      }
+      if (between === undefined) run.hidden.push(piece);
+      else {
+        run.pieces.push(piece);
+        written += piece + between;
+      }
+    }
+    run.written = written;
+    return run.hasNext ? place - this.#head.length : place;
   }
 }
 

@@ -322,6 +322,18 @@ describe("events of one form", () => {
     ).toBeGreaterThan(0);
   });
 
+  it("are taken together where one of them is cut", () => {
+    const bytes = Buffer.from(events(whole(words(12))));
+    const inEvent = bytes.indexOf(" word8");
+    const { runs, frames } = play(
+      MAKES["of the reference dialect"]!,
+      [bytes.subarray(0, inEvent), bytes.subarray(inEvent)],
+      true,
+    );
+    expect(runs).toBe(2);
+    expect(frames).toHaveLength(whole(words(12)).length - 1);
+  });
+
   it("are learnt a few times in vain, and then no more", () => {
     const list = Array.from({ length: 400 }, (_, at) => delta({ content: ` w${at}` }, { seq: at }));
     let lessons = 0;

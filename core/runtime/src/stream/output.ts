@@ -71,6 +71,10 @@ export class StreamOutput implements StreamSink, FormedOutput {
     options.attempt.observe(this.#observed);
   }
 
+  get hasForm(): boolean {
+    return this.#lessons.form !== undefined;
+  }
+
   /** Whether frames wait. */
   get isEmpty(): boolean {
     return this.#queue.length === 0;
