@@ -66,7 +66,7 @@ export interface GuardrailUse {
   readonly asksAgain?: boolean;
 }
 
-/** Something of gateway.yaml that a use of a step names. */
+/** An entry of gateway.yaml that a use of a step names. */
 export interface NamedThing {
   /**
    * `model`: an entry of `models`, by its id as it stands there. `asked_model`: what a client might

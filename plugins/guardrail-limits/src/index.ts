@@ -154,7 +154,7 @@ function promptLength({ body, operation }: RequestFacts): Length {
   return { characters, tokens };
 }
 
-/** Something that these options refuse. */
+/** A text or a request that these options refuse. */
 function sampleOf(config: LimitsConfig): string | RequestSample {
   const { message, prompt, reply, languages, tools, models } = config;
   const length = message ?? prompt ?? reply;

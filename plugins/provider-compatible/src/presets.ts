@@ -31,7 +31,7 @@ export interface Preset {
   readonly renamed?: Readonly<Record<string, string>>;
   /** Members that go along where the client sends none. */
   readonly defaults?: JsonObject;
-  /** It has JSON mode, and no schemas. */
+  /** The upstream has JSON mode, and no schemas. */
   readonly hasNoSchema?: true;
   /** Supported blocks of messages besides text. Absent: all; the provider refuses the others. */
   readonly blocks?: readonly string[];

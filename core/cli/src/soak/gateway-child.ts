@@ -19,7 +19,7 @@ export interface GatewayChild {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly masterKey: string;
-  /** What it holds now, its garbage collected first. */
+  /** The memory and handles that the gateway holds after a garbage collection. */
   held(): Promise<Held>;
   stop(): Promise<void>;
 }

@@ -11,12 +11,12 @@ import { type GatewayChild, startGatewayChild } from "./gateway-child.ts";
 import { type Look, type SoakResult, soakResult, type Swap } from "./proof.ts";
 import { startTraffic } from "./traffic.ts";
 
-/** How long and how hard. */
+/** The configuration, the duration and the load of a soak. */
 export interface SoakOptions {
   readonly opened: OpenedConfig;
   readonly snapshot: Snapshot;
   readonly reloadEveryMs: number;
-  /** It ends after so many reloads. */
+  /** The number of reloads after which the soak ends. */
   readonly reloads: number;
   readonly requestsPerSecond: number;
   /** Looks at what the gateway holds, after the warm-up. */

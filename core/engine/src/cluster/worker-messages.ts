@@ -23,19 +23,19 @@ export type FromWorker =
     }
   /** This generation serves from now on. */
   | ({ readonly type: "runs" } & Running)
-  /** It cannot run the generation that it was to follow. */
+  /** The worker cannot run the generation that it was to follow. */
   | { readonly type: "not-followed"; readonly target: Running; readonly reasons: readonly string[] }
   /** Heartbeat: its event loop runs. */
   | { readonly type: "beat" }
-  /** It cannot start; it ends. */
+  /** The worker cannot start, and ends. */
   | { readonly type: "failed"; readonly reasons: readonly string[] }
   /** The rows of an outbox are moved, or stay where they are. */
   | { readonly type: "adopted"; readonly outbox: string }
-  /** It has dropped its cached keys and teams. */
+  /** The worker has dropped its cached keys and teams. */
   | { readonly type: "forgot"; readonly id: number }
-  /** Its verdict on a canary. */
+  /** The worker's verdict on a canary. */
   | { readonly type: "verdict"; readonly verdict: CanaryVerdict }
-  /** It rolled back a generation that failed. */
+  /** The worker rolled back a generation that failed. */
   | { readonly type: "rolled-back"; readonly notice: RollbackNotice }
   | StateQuestion;
 

@@ -11,7 +11,7 @@ export interface Finding {
   readonly fix: string;
   /** Set where the fault is a plugin that no loaded package has. */
   readonly isUnknownPlugin?: boolean;
-  /** That plugin, as `kind/name`. */
+  /** The unknown plugin, as `kind/name`. */
   readonly unknownPlugin?: string;
 }
 

@@ -118,7 +118,7 @@ export interface ProviderSettings extends NamedUseSettings {
 /** One entry of `guardrails:`. */
 export interface GuardrailUseSettings extends NamedUseSettings {
   readonly settings: GuardrailSettings;
-  /** Its threads, where it has some of its own. */
+  /** The threads of a guardrail with `isolation: worker`. */
   readonly worker: { readonly threads: number; readonly heapBytes: number };
 }
 
@@ -208,15 +208,15 @@ export interface StepSchedule {
   readonly tz?: string;
 }
 
-/** What a step says beside its own options. Absent members cost nothing. */
+/** The common options of a step. Absent ones cost nothing. */
 export interface StepUse {
   readonly when?: StepCondition;
   readonly active?: StepSchedule;
   /** It runs beside the request, and nothing of it has an effect. */
   readonly isShadow?: boolean;
-  /** Its own failures are passed over. */
+  /** A failure of the step does not end the request. */
   readonly maySkip?: boolean;
-  /** Until it hands on or answers. */
+  /** The time until the step calls `next` or answers. */
   readonly timeoutMs?: number;
 }
 

@@ -21,7 +21,7 @@ import { startInstance, stopInstance } from "./lifecycle.ts";
 import { ClosingScope } from "./scope.ts";
 import type { Counter } from "./rollout/counted.ts";
 
-/** Something that holds a generation: an exchange. */
+/** The holder of a lease on a generation: an exchange. */
 export interface Leaseholder {
   readonly startedAtMs: number;
   /** The holder's place among the leases. The generation writes it. */

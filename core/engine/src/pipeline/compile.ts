@@ -32,7 +32,7 @@ import { isReentrant, useFaults } from "./steps/uses.ts";
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
   readonly name: string;
-  /** Its condition as written. Absent: none. */
+  /** The condition as written. Absent: none. */
   readonly when?: StepCondition;
   readonly at: Position;
 }

@@ -25,7 +25,7 @@ export function createLog(level: LogLevel): Log {
 /** What a log was made with. */
 export interface LogOrigin {
   readonly level: LogLevel;
-  /** Those of every line. */
+  /** The fields of every line. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 

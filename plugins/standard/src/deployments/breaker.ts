@@ -23,7 +23,7 @@ export interface Standing {
   readonly key: string;
   /** When the attempt began. */
   readonly startedMs: number;
-  /** Its request's trial, if it is one. */
+  /** The trial of the request, if it is one. */
   readonly trial: Trial | undefined;
 }
 

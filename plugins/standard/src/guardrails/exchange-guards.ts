@@ -32,7 +32,7 @@ export function hasOwnGuardrails({ identity, request }: Exchange): boolean {
   return (identity?.guardrails ?? NONE).length > 0 || (request?.guardrails ?? NONE).length > 0;
 }
 
-/** Opens the guardrail sets of one exchange. Masked texts are forgotten when it is settled. */
+/** Opens the guardrail sets of one exchange. The exchange's settlement clears the vault. */
 export class ExchangeGuards {
   readonly vault = new Vault();
   readonly #exchange: Exchange;
@@ -53,19 +53,19 @@ export class ExchangeGuards {
     exchange.lifetime.onSettle(() => this.vault.clear());
   }
 
-  /** Names them all in a header of the reply. */
+  /** Names all guardrails in a header of the reply. */
   announce(): void {
     const { input, output } = this.#step.fixed;
     const names = this.#namesWith([...input, ...output]);
     this.#exchange.headers.set("x-sluice-guardrails", [...names].join(","));
   }
 
-  /** Those of the request. */
+  /** The guardrails that check the request. */
   input(): GuardrailSet {
     return this.#open(this.#step.fixed.input, new SetPolicy(this.#report));
   }
 
-  /** Those of the reply, and the one that restores masked texts. */
+  /** The guardrails that check the reply, and the one that restores masked texts. */
   output(mayAskAgain: boolean): GuardrailSet {
     const { fixed, host } = this.#step;
     const policy = new SetPolicy(this.#report, { mayAskAgain });

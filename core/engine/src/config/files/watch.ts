@@ -36,9 +36,9 @@ export interface ConfigWatch {
 }
 
 /**
- * Watches the folders of the paths, not the files: a watch on a file goes blind after the first
- * atomic save. What counts is whether a stamp (inode, size, times, the real file behind links)
- * differs; an event is only a reason to look.
+ * Watches the folders of the paths, not the files: a watch on a file reports nothing after
+ * the first atomic save. An event only leads to a check; a change is a stamp that differs (inode,
+ * size, times, the real file behind links).
  */
 export function watchConfig(options: WatchOptions): ConfigWatch {
   let stamps = stampAll(options.paths);

@@ -32,7 +32,7 @@ export interface ApplyResult {
 export interface ApplyOptions {
   /** The candidate's digest, which confirms its removals. */
   readonly force?: string | undefined;
-  /** It begins with a share of the keys. */
+  /** The generation begins with a share of the keys. */
   readonly canary?: CanaryPlan | undefined;
   /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
   readonly isRefresh?: boolean;

@@ -10,9 +10,9 @@ export interface CanaryPlan {
   /** The share of the keys, between 0 and 1. */
   readonly share: number;
   readonly forMs: number;
-  /** It is judged by no fewer requests than these. */
+  /** The minimum number of requests for a verdict. */
   readonly minRequests: number;
-  /** It is returned when either is exceeded. */
+  /** The bounds of which either one, exceeded, ends the canary. */
   readonly abortIf: { readonly errorRate: number | undefined; readonly p99Ms: number | undefined };
 }
 

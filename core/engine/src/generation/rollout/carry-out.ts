@@ -33,7 +33,7 @@ export class RolloutEffects {
   readonly attempts: Attempts;
   readonly draining: Draining;
   readonly maker: CandidateMaker;
-  /** They read contents and write the history. */
+  /** Reads contents, and writes the history. */
   edits: EditPort | undefined;
   /** The drain timeout of the stop. */
   stopTimeoutMs = 0;

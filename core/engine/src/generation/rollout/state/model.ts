@@ -16,7 +16,7 @@ export interface RolloutGeneration {
 
 /** Contents, as far as the rollout decides about them. They are kept as long as they run. */
 export interface RolloutContents {
-  /** They run instead of the files. */
+  /** The contents run instead of the files. */
   readonly isPinned: boolean;
 }
 
