@@ -63,36 +63,43 @@ export async function check(options: CheckOptions): Promise<void> {
     else printCoverage(routes);
     return;
   }
-  if (json) {
-    const plain = ({ at, message, fix }: Finding) => ({ ...at, message, fix });
-    const errors = findings.map((finding) => ({
-      ...plain(finding),
-      severity: "error",
-      rule: null,
-    }));
-    const warnings = lints.map((lint) => ({
-      ...plain(lint),
-      severity: "warning",
-      rule: lint.rule,
-    }));
-    console.log(JSON.stringify([...errors, ...warnings], null, 2));
-  } else {
-    for (const finding of findings) console.log(formatFinding(finding));
-    for (const lint of lints) {
-      console.log(
-        formatFinding({
-          ...lint,
-          message: `warning: ${lint.message}`,
-          fix: `${lint.fix} (${lint.rule})`,
-        }),
-      );
-    }
-  }
+  printFindings(findings, lints, json);
   if (snapshot === undefined) return;
   if (print) console.log(JSON.stringify({ ...snapshot, prices: undefined }, null, 2));
   if (json || print) return;
   for (const notice of [...snapshot.notices, ...names.notes]) console.log(`note: ${notice}`);
-  const { pipelines, models, providers } = snapshot;
+  printCounts(snapshot);
+}
+
+type Warning = Finding & { readonly rule: string };
+
+function printFindings(
+  findings: readonly Finding[],
+  lints: readonly Warning[],
+  json: boolean,
+): void {
+  if (json) {
+    const plain = ({ at, message, fix }: Finding) => ({ ...at, message, fix });
+    console.log(
+      JSON.stringify(
+        [
+          ...findings.map((finding) => ({ ...plain(finding), severity: "error", rule: null })),
+          ...lints.map((lint) => ({ ...plain(lint), severity: "warning", rule: lint.rule })),
+        ],
+        null,
+        2,
+      ),
+    );
+    return;
+  }
+  for (const finding of findings) console.log(formatFinding(finding));
+  for (const lint of lints) {
+    const message = `warning: ${lint.message}`;
+    console.log(formatFinding({ ...lint, message, fix: `${lint.fix} (${lint.rule})` }));
+  }
+}
+
+function printCounts({ pipelines, models, providers }: Snapshot): void {
   const routes = pipelines.reduce((sum, pipeline) => sum + pipeline.routes.length, 0);
   const counts = [
     counted(pipelines.length, "pipeline"),

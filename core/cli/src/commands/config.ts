@@ -35,6 +35,8 @@ const RESTART_TIMEOUT_MS = 300_000;
 /** An edit is tested before it applies, by one worker first, and may wait for a restart to end. */
 const EDIT_TIMEOUT_MS = 75_000;
 
+const CANARY_ENDS = "promote: it serves all keys; abort: it serves none";
+
 /** Adds the commands. `command` makes one with the options that say where the gateway is. */
 export function addConfigCommands(command: (name: string, description: string) => Command): void {
   command("status", "what configuration runs, what was tried last, what still drains").action(
@@ -78,12 +80,7 @@ export function addConfigCommands(command: (name: string, description: string) =
       });
     });
   asking("canary", "end the canary that runs")
-    .addArgument(
-      new Argument("<end>", "promote: it serves all keys; abort: it serves none").choices([
-        "promote",
-        "abort",
-      ]),
-    )
+    .addArgument(new Argument("<end>", CANARY_ENDS).choices(["promote", "abort"]))
     .action(async (end: "promote" | "abort", options: Asking) => {
       await apply(options, `/config/canary/${end}`, {});
     });

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "@sluice/engine/check";
-import { formatFinding } from "@sluice/engine/config";
+import { type Finding, formatFinding } from "@sluice/engine/config";
 import { type Check, formatCheck } from "../doctor/check.ts";
 import { checkDataFolder, checkMasterKey, checkPorts } from "../doctor/installation.ts";
 import { checkMachine } from "../doctor/machine.ts";
@@ -36,6 +36,23 @@ export async function doctor({ config, online = false, json = false }: Options):
   if (checks.some(({ grade }) => grade === "fail")) process.exitCode = EXIT.findings;
 }
 
+/** What the configuration says where to look for: nothing is said while it has findings. */
+const UNSEEN: readonly Check[] = [
+  "data folder",
+  "disk",
+  "master key",
+  "port",
+  "admin port",
+  "store",
+  "shared state",
+  "providers",
+].map((name) => ({ name, grade: "skip", found: "the configuration has findings" }));
+
+function faultOf(finding: Finding): Check {
+  const found = formatFinding({ ...finding, fix: "" }).trimEnd();
+  return { name: "configuration", grade: "fail", found, fix: finding.fix };
+}
+
 async function examine(config: string, isOnline: boolean): Promise<readonly Check[]> {
   const { opened, snapshot, definitions, findings } = await checkConfig({
     path: config,
@@ -43,31 +60,8 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
     environment: process.env,
   });
   const files = opened.documents;
-  if (snapshot === undefined) {
-    const faults = findings.map((finding): Check => ({
-      name: "configuration",
-      grade: "fail",
-      found: formatFinding({ ...finding, fix: "" }).trimEnd(),
-      fix: finding.fix,
-    }));
-    // What they look at is said by the configuration.
-    const left = [
-      "data folder",
-      "disk",
-      "master key",
-      "port",
-      "admin port",
-      "store",
-      "shared state",
-      "providers",
-    ];
-    const unseen = left.map((name): Check => ({
-      name,
-      grade: "skip",
-      found: "the configuration has findings",
-    }));
-    return [...(await checkMachine(files)), ...faults, ...unseen];
-  }
+  if (snapshot === undefined)
+    return [...(await checkMachine(files)), ...findings.map(faultOf), ...UNSEEN];
   const { server, models, pipelines } = snapshot;
   const folder = checkDataFolder(server.dataDirectory);
   const { checks: ports, isRunning } = await checkPorts(server);

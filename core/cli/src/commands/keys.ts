@@ -48,6 +48,22 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
     })) as JsonObject;
     show(options, changed, () => printRecord(changed));
   });
+  addSwitches(command);
+  command("rotate <key>", "give a key a new secret, shown this once")
+    .option("--grace-period <span>", "how long the old secret goes on: 10m; default: 0s")
+    .addOption(new Option("--grace <span>").hideHelp())
+    .action(async (key: string, options: Options) => {
+      const body = {
+        key,
+        grace_period: String(options["gracePeriod"] ?? options["grace"] ?? "0s"),
+      };
+      const made = (await adminClient(options)("/key/regenerate", body)) as JsonObject;
+      show(options, made, () => showSecret(made));
+    });
+}
+
+/** Block, unblock and revoke. */
+function addSwitches(command: (name: string, description: string) => Command): void {
   for (const [name, done] of [
     ["block", "is blocked"],
     ["unblock", "works again"],
@@ -69,17 +85,6 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
       );
     },
   );
-  command("rotate <key>", "give a key a new secret, shown this once")
-    .option("--grace-period <span>", "how long the old secret goes on: 10m; default: 0s")
-    .addOption(new Option("--grace <span>").hideHelp())
-    .action(async (key: string, options: Options) => {
-      const body = {
-        key,
-        grace_period: String(options["gracePeriod"] ?? options["grace"] ?? "0s"),
-      };
-      const made = (await adminClient(options)("/key/regenerate", body)) as JsonObject;
-      show(options, made, () => showSecret(made));
-    });
 }
 
 async function listKeys(options: Options): Promise<void> {

@@ -69,32 +69,7 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
     const params = membersOf(own);
     const path = ["guardrails", index, "litellm_params"];
     const kind = textOf(params["guardrail"]) ?? "";
-    const modes = typeof params["mode"] === "string" ? [params["mode"]] : itemsOf(params["mode"]);
-    if (modes.length === 0)
-      source.note(
-        "changed",
-        [...path, "mode"],
-        "modes by tags are not known; it judges requests and replies",
-      );
-    for (const mode of modes) {
-      if (mode === "during_call")
-        source.note(
-          "changed",
-          [...path, "mode"],
-          "it judges before the call: a refused request is not billed",
-        );
-      if (mode === "logging_only" || String(mode).includes("mcp")) {
-        source.note(
-          "missing",
-          [...path, "mode"],
-          `${String(mode)} has no equivalent; no text of a request is logged`,
-        );
-      }
-    }
-    const guards =
-      modes.length === 0
-        ? ["pre_call", "post_call"]
-        : modes.filter((mode) => mode !== "logging_only" && !String(mode).includes("mcp"));
+    const guards = guardedPlaces(params, source, [...path, "mode"]);
     if (guards.length === 0) return;
     const isOn = params["default_on"] === true;
     const before = guards.includes("pre_call") || guards.includes("during_call");
@@ -126,6 +101,28 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
   return made;
 }
 
+/** The modes of an entry that have an equivalent here. Empty: it judges nothing. */
+function guardedPlaces(params: Members, source: ImportSource, path: SourcePath): unknown[] {
+  const modes = typeof params["mode"] === "string" ? [params["mode"]] : itemsOf(params["mode"]);
+  if (modes.length === 0) {
+    source.note("changed", path, "modes by tags are not known; it judges requests and replies");
+    return ["pre_call", "post_call"];
+  }
+  const isUnknown = (mode: unknown): boolean =>
+    mode === "logging_only" || String(mode).includes("mcp");
+  for (const mode of modes) {
+    if (mode === "during_call")
+      source.note("changed", path, "it judges before the call: a refused request is not billed");
+    if (isUnknown(mode))
+      source.note(
+        "missing",
+        path,
+        `${String(mode)} has no equivalent; no text of a request is logged`,
+      );
+  }
+  return modes.filter((mode) => !isUnknown(mode));
+}
+
 function guardrailOf(
   kind: string,
   params: Members,
@@ -140,56 +137,47 @@ function guardrailOf(
     case "litellm_content_filter":
       return contentFilter(params, source, path);
     case "openai_moderation":
-      return [
-        {
-          package: "moderation",
-          options: {
-            use: "moderation",
-            api_key: credentialOf(params["api_key"], "OPENAI_API_KEY", source, [
-              ...path,
-              "api_key",
-            ]),
-            ...(textOf(params["model"]) === undefined ? {} : { model: params["model"] }),
-            budget_ms: 3_000,
-          },
-        },
-      ];
-    case "generic_guardrail_api": {
-      const url = referenceOf(params["api_base"])?.replace(
-        /\/beta\/litellm_basic_guardrail_api\/?$/,
-        "",
-      );
-      if (url === undefined) return [];
-      source.note(
-        "todo",
-        path,
-        "write a text that the service must deny into `sample`: it is asked at every load",
-      );
-      const key =
-        params["api_key"] === undefined
-          ? {}
-          : {
-              api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, [
-                ...path,
-                "api_key",
-              ]),
-            };
-      return [
-        {
-          package: "http",
-          options: {
-            use: "http",
-            dialect: "litellm",
-            url,
-            ...key,
-            sample: "a text that must be denied",
-          },
-        },
-      ];
-    }
+      return [moderation(params, source, path)];
+    case "generic_guardrail_api":
+      return service(params, source, path);
     default:
       return [];
   }
+}
+
+function moderation(params: Members, source: ImportSource, path: SourcePath): Made {
+  const place = [...path, "api_key"];
+  return {
+    package: "moderation",
+    options: {
+      use: "moderation",
+      api_key: credentialOf(params["api_key"], "OPENAI_API_KEY", source, place),
+      ...(textOf(params["model"]) === undefined ? {} : { model: params["model"] }),
+      budget_ms: 3_000,
+    },
+  };
+}
+
+/** A service of LiteLLM's own form. Without an address there is none. */
+function service(params: Members, source: ImportSource, path: SourcePath): Made[] {
+  const address = referenceOf(params["api_base"]);
+  if (address === undefined) return [];
+  source.note(
+    "todo",
+    path,
+    "write a text that the service must deny into `sample`: it is asked at every load",
+  );
+  const place = [...path, "api_key"];
+  const options = {
+    use: "http",
+    dialect: "litellm",
+    url: address.replace(/\/beta\/litellm_basic_guardrail_api\/?$/, ""),
+    ...(params["api_key"] !== undefined && {
+      api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, place),
+    }),
+    sample: "a text that must be denied",
+  };
+  return [{ package: "http", options }];
 }
 
 function presidio(params: Members, source: ImportSource, path: SourcePath): Made {
@@ -206,23 +194,25 @@ function presidio(params: Members, source: ImportSource, path: SourcePath): Made
       actions[own] =
         action === "BLOCK" ? "block" : params["output_parse_pii"] === true ? "restore" : "mask";
   }
-  const entities = Object.keys(actions);
-  const preset = params["output_parse_pii"] === true ? "restore" : "mask";
-  const differing = Object.fromEntries(
-    Object.entries(actions).filter(([, action]) => action !== preset),
-  );
   source.note(
     "changed",
     [...path, "guardrail"],
     "pii goes by forms and check digits, without a model of language: it finds no places and no dates",
   );
+  return piiOf(actions, params["output_parse_pii"] === true ? "restore" : "mask");
+}
+
+/** The guardrail pii for some entities, each with its action. Without entities it seeks them all. */
+function piiOf(actions: Readonly<Record<string, string>>, action: string): Made {
+  const entities = Object.keys(actions);
+  const differing = Object.entries(actions).filter(([, own]) => own !== action);
   return {
     package: "pii",
     options: {
       use: "pii",
-      action: preset,
+      action,
       ...(entities.length === 0 ? {} : { entities }),
-      ...(Object.keys(differing).length === 0 ? {} : { actions: differing }),
+      ...(differing.length === 0 ? {} : { actions: Object.fromEntries(differing) }),
     },
   };
 }
@@ -270,21 +260,7 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
       [...path, "categories"],
       "there are no packs of words by category; the guardrail moderation judges meaning",
     );
-  const entities = Object.keys(actions);
-  if (entities.length > 0) {
-    const differing = Object.fromEntries(
-      Object.entries(actions).filter(([, action]) => action !== "mask"),
-    );
-    made.push({
-      package: "pii",
-      options: {
-        use: "pii",
-        entities,
-        action: "mask",
-        ...(Object.keys(differing).length === 0 ? {} : { actions: differing }),
-      },
-    });
-  }
+  if (Object.keys(actions).length > 0) made.push(piiOf(actions, "mask"));
   // One action holds for all rules: what was to be blocked stays blocked.
   const action = [...rules.values()].includes("block") ? "block" : "mask";
   if (rules.size > 0)

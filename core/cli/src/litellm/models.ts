@@ -96,28 +96,21 @@ export function importModels(
         `there is no route for ${what}; a provider's own API passes under its name`,
       );
     }
-    const target = importTarget(
-      source,
-      providers,
-      params,
-      membersOf(info),
-      [...path, "litellm_params"],
-      dropsParams,
-    );
+    const place = [...path, "litellm_params"];
+    const about = membersOf(info);
+    const target = importTarget(source, providers, params, about, place, dropsParams);
     if (target === undefined) return undefined;
     let model = models.get(id);
     if (model === undefined) {
       model = { id, mode, targets: [], access_groups: [], line: source.lineOf(path) };
       models.set(id, model);
     }
-    if (model.mode !== mode)
-      source.note(
-        "changed",
-        path,
-        `the model is ${model.mode} by its first entry, this one is ${mode}`,
-      );
+    if (model.mode !== mode) {
+      const message = `the model is ${model.mode} by its first entry, this one is ${mode}`;
+      source.note("changed", path, message);
+    }
     model.targets.push(target);
-    readInfo(source, model, membersOf(info), [...path, "model_info"]);
+    readInfo(source, model, about, [...path, "model_info"]);
     return undefined;
   });
   for (const model of models.values()) weigh(model);

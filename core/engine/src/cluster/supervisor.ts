@@ -11,19 +11,13 @@ import { GenerationAgreement } from "./generation-agreement.ts";
 import { CanaryVotes } from "./canary-votes.ts";
 import type { SupervisorOptions } from "./supervisor-parts.ts";
 import { KeyCacheInvalidation } from "./key-cache-invalidation.ts";
-import {
-  prepareForks,
-  spawnWorker,
-  type Member,
-  StartRefused,
-  send,
-  type WorkerReport,
-} from "./spawn-worker.ts";
+import { prepareForks, spawnWorker, type Member, StartRefused, send } from "./spawn-worker.ts";
 import { OrphanedOutboxes } from "./orphaned-rows.ts";
 import { HeartbeatMonitor } from "./heartbeat.ts";
 import { Mutex } from "./mutex.ts";
 import { Respawns } from "./respawns.ts";
 import { type RestartResult, Restarts } from "./restarts.ts";
+import { WorkerReports } from "./worker-reports.ts";
 import { WorkerTable } from "./worker-table.ts";
 
 /** Supervises the workers. Those in `serving` take requests; others start or end. */
@@ -35,12 +29,12 @@ export class Supervisor {
   readonly #respawns: Respawns;
   readonly #restarts: Restarts;
   readonly #agreement: GenerationAgreement;
-  readonly #canaryVotes: CanaryVotes;
   readonly #orphaned = new OrphanedOutboxes(() => this.#workers.serving[0]?.worker);
   readonly #keyCaches = new KeyCacheInvalidation();
   readonly #heartbeats = new HeartbeatMonitor((worker, silentMs) =>
     this.#workers.killHung(worker, silentMs),
   );
+  readonly #reports: WorkerReports;
 
   constructor(options: SupervisorOptions) {
     const { log, size, entry } = options;
@@ -51,15 +45,17 @@ export class Supervisor {
     const isPaused = (): boolean => this.#restarts.isUnderWay;
     this.#workers = workers;
     this.#respawns = new Respawns({ workers, log, spawn, isPaused });
-    this.#restarts = new Restarts({
-      workers,
-      respawns: this.#respawns,
-      mutex: this.mutex,
-      log,
-      spawn,
-    });
+    const { mutex } = this;
+    this.#restarts = new Restarts({ workers, respawns: this.#respawns, mutex, log, spawn });
     this.#agreement = new GenerationAgreement({ log, serving, send, isPaused });
-    this.#canaryVotes = new CanaryVotes(serving, (message) => workers.sendAll(message));
+    this.#reports = new WorkerReports({
+      workers,
+      heartbeats: this.#heartbeats,
+      agreement: this.#agreement,
+      orphaned: this.#orphaned,
+      keyCaches: this.#keyCaches,
+      canaryVotes: new CanaryVotes(serving, (message) => workers.sendAll(message)),
+    });
     prepareForks(entry);
   }
 
@@ -73,10 +69,7 @@ export class Supervisor {
     return this.#workers.members.map((member) => this.#addressOf(member));
   }
 
-  /**
-   * Workers that ended while they took requests, and those of them that were killed because their
-   * event loop was blocked.
-   */
+  /** Workers that ended while they took requests, and those of them that hung. */
   get counts(): WorkerTable["counts"] {
     return this.#workers.counts;
   }
@@ -88,7 +81,7 @@ export class Supervisor {
 
   /**
    * Starts all workers. The first one prepares the data folder; the others run its generation.
-   * Restarts and edits wait until all serve. Rejects when one of them cannot start.
+   * Rejects when one of them cannot start.
    */
   start(leftOutboxes: readonly string[]): Promise<string> {
     return this.mutex.take(async () => {
@@ -107,10 +100,7 @@ export class Supervisor {
     for (const worker of this.#workers.processes) send(worker, { type: "reload" });
   }
 
-  /**
-   * Replaces every worker, see {@link Restarts}. `mayNot` returns the reason why the restart may
-   * not begin. Never rejects.
-   */
+  /** Replaces every worker. `mayNot` returns the reason against it. Never rejects. */
   restart(mayNot: () => Promise<string | undefined>): Promise<RestartResult> {
     return this.#restarts.ask(mayNot);
   }
@@ -127,7 +117,6 @@ export class Supervisor {
     return this.#workers.stop();
   }
 
-  /** Kills every worker. */
   kill(): void {
     this.#workers.kill();
   }
@@ -138,22 +127,19 @@ export class Supervisor {
     return { number, pid, adminUrl, silentMs, heldBy, differs: this.#agreement.whyNot(worker) };
   }
 
-  /** Starts one worker and waits until it serves. Rejects with a StartRefused. */
+  /** Rejects with a StartRefused. */
   async #spawn(mustBeNewest: boolean): Promise<Member> {
     if (this.#workers.isStopping) throw new StartRefused(["The gateway stops."]);
     const { state, fixed } = this.#options;
     // A number is free once the rows in its outbox are in the store.
-    const number = this.#workers.freeNumber((candidate) =>
-      this.#orphaned.has(outboxName(candidate)),
-    );
+    const isTaken = (candidate: number): boolean => this.#orphaned.has(outboxName(candidate));
+    const number = this.#workers.freeNumber(isTaken);
     return spawnWorker({
       assignment: { number, mustBeNewest, othersRun: this.#agreement.newest?.digest, fixed },
-      onFork: (worker) =>
-        this.#workers.add(worker, {
-          number,
-          startedMs: performance.now(),
-          host: state && createStateHost(state),
-        }),
+      onFork: (worker) => {
+        const host = state && createStateHost(state);
+        this.#workers.add(worker, { number, startedMs: performance.now(), host });
+      },
       onReady: (member) => {
         if (this.#workers.get(member.worker) === undefined) return;
         this.#heartbeats.follow(member.worker, member.hungTimeoutMs);
@@ -163,27 +149,9 @@ export class Supervisor {
       },
       onBlock: (worker, report) =>
         void Object.assign(this.#workers.get(worker) ?? {}, { blocked: report }),
-      onMessage: (worker, message) => this.#take(worker, message),
+      onMessage: (worker, message) => this.#reports.take(worker, message),
       onEnd: (worker, how) => this.#onExit(worker, how),
     });
-  }
-
-  #take(worker: Worker, message: WorkerReport): void {
-    this.#heartbeats.heard(worker);
-    const state = this.#workers.get(worker);
-    if (message.type === "beat") delete state?.blocked;
-    // Earlier messages to it are lost.
-    else if (message.type === "hears")
-      void (this.#workers.isStopping && send(worker, { type: "stop" }));
-    else if (message.type === "runs") this.#agreement.runs(worker, message);
-    else if (message.type === "not-followed")
-      this.#agreement.refused(worker, message.target, message.reasons);
-    else if (message.type === "adopted") this.#orphaned.delete(message.outbox);
-    else if (message.type === "forgot") this.#keyCaches.has(worker, message.id);
-    else if (message.type === "verdict") this.#canaryVotes.take(worker, message.verdict);
-    else if (message.type === "rolled-back")
-      this.#workers.sendAll({ type: "roll-back", notice: message.notice });
-    else void state?.host?.answer(message).then((answer) => send(worker, answer));
   }
 
   #onExit(worker: Worker, how: string): void {
@@ -198,11 +166,8 @@ export class Supervisor {
       this.#orphaned.add(outbox);
     if (served === undefined) return;
     this.#respawns.countEnd(performance.now() - state.startedMs);
-    this.#options.log.error("a worker ended; another takes its place", {
-      worker: state.number,
-      pid: served.pid,
-      how,
-    });
+    const ended = { worker: state.number, pid: served.pid, how };
+    this.#options.log.error("a worker ended; another takes its place", ended);
     if (!this.#restarts.isUnderWay) this.#respawns.begin();
   }
 }

@@ -42,23 +42,21 @@ export class CountingPool {
   readonly #options: PoolOptions;
   readonly #quarantine: Quarantine;
   #piscina: Piscina | undefined;
-  /**
-   * Resolves with the vocabulary when the workers have loaded it; `undefined` when they could not.
-   */
+  /** The vocabulary, once the workers have loaded it; `undefined` when they could not. */
   #started: Promise<PackedVocabulary | undefined> | undefined;
   #unfinished = 0;
-  #failuresInRow = 0;
-  #pausedUntilMs = 0;
+  readonly #pause: Pause;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#quarantine = new Quarantine(options.clock);
+    this.#pause = new Pause(options.clock);
   }
 
   /** The vocabulary, for counting without a worker. */
   vocabulary(): Promise<PackedVocabulary | undefined> {
-    if (this.#isClosed || this.#isPaused()) return Promise.resolve(undefined);
+    if (this.#isClosed || this.#pause.isOn) return Promise.resolve(undefined);
     return (this.#started ??= this.#start().catch((error: unknown) =>
       this.#lost(this.#piscina, error),
     ));
@@ -76,7 +74,7 @@ export class CountingPool {
     } = this.#options;
     if (
       this.#isClosed ||
-      this.#isPaused() ||
+      this.#pause.isOn ||
       this.#unfinished >= maxQueue + threads ||
       this.#quarantine.holds(texts)
     ) {
@@ -106,7 +104,7 @@ export class CountingPool {
       piscina.run({ kind: "count", texts, begun }, { signal: controller.signal }) as Promise<number>
     ).then(
       (tokens) => {
-        this.#failuresInRow = 0;
+        this.#pause.end();
         return tokens;
       },
       (error: unknown) => {
@@ -172,10 +170,7 @@ export class CountingPool {
   ): void {
     if (this.#isClosed) return;
     if (texts.length > 0) this.#quarantine.hold(texts);
-    if (++this.#failuresInRow > 1) {
-      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failuresInRow - 2));
-      this.#pausedUntilMs = this.#options.clock.monotonic() + pauseMs;
-    }
+    this.#pause.count();
     const characters = texts.reduce((total, { length }) => total + length, 0);
     this.#options.log.warn("a counting worker failed; the count is an estimate", {
       why,
@@ -184,16 +179,39 @@ export class CountingPool {
     });
   }
 
-  #isPaused(): boolean {
-    return this.#pausedUntilMs > 0 && this.#options.clock.monotonic() < this.#pausedUntilMs;
-  }
-
   async #drop(piscina: Piscina | undefined): Promise<void> {
     if (piscina === this.#piscina) {
       this.#piscina = undefined;
       this.#started = undefined;
     }
     await piscina?.destroy();
+  }
+}
+
+/** The pause of a pool whose workers fail. */
+class Pause {
+  readonly #clock: Clock;
+  #failuresInRow = 0;
+  #untilMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isOn(): boolean {
+    return this.#untilMs > 0 && this.#clock.monotonic() < this.#untilMs;
+  }
+
+  /** Counts a failure. */
+  count(): void {
+    if (++this.#failuresInRow <= 1) return;
+    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failuresInRow - 2));
+    this.#untilMs = this.#clock.monotonic() + pauseMs;
+  }
+
+  /** A job has succeeded: failures are counted from the first one again. */
+  end(): void {
+    this.#failuresInRow = 0;
   }
 }
 

@@ -1,0 +1,207 @@
+/** Candidates: what was read from the files or from the history, checked and applied. */
+
+import { resolve } from "node:path";
+import { type ConfigWatch, watchConfig } from "../../config/files/watch.ts";
+import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../../config/load.ts";
+import { checkCandidate } from "../../lint/check-candidate.ts";
+import { withoutUnloaded } from "../cold.ts";
+import type { EditHistory } from "../history/edit-history.ts";
+import { AUTO_ROLLBACK, type entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
+import { digestAsRead, digestOnDisk } from "../history/file-texts.ts";
+import type { FileTexts } from "../history/history.ts";
+import type { ApplyOptions, ApplyResult } from "./apply.ts";
+import { type Candidate, contentsOf, type PinnedConfig, pinnedBy } from "./candidate.ts";
+import { ConfigReader } from "./config-reader.ts";
+import type { EditParts } from "./edit-parts.ts";
+import type { HandedOver, ReadingOptions } from "./readings.ts";
+import { obstacleOf } from "./widens-access.ts";
+
+/**
+ * The debounce while older generations drain: a burst of saves makes few generations, and its last
+ * edit is live within a second.
+ */
+const BUSY_DEBOUNCE_MS = 500;
+const CALM_DEBOUNCE_MS = 100;
+
+/** Reads candidates, watches their files, and hands them to the manager. */
+export class Candidates {
+  readonly #parts: EditParts;
+  readonly #history: EditHistory;
+  readonly #reader: ConfigReader;
+  readonly #watch: ConfigWatch;
+  readonly #catchUp: () => Promise<ApplyResult>;
+  #opened: OpenedConfig;
+
+  /** `opened` are the files as the start read them. `catchUp` applies what was saved. */
+  constructor(
+    parts: EditParts,
+    history: EditHistory,
+    opened: OpenedConfig,
+    catchUp: () => Promise<ApplyResult>,
+  ) {
+    this.#parts = parts;
+    this.#history = history;
+    this.#reader = new ConfigReader(parts.place, parts.definitions);
+    this.#opened = opened;
+    this.#catchUp = catchUp;
+    this.#watch = watchEdits(opened.watched, parts, catchUp);
+  }
+
+  /** The files as they were read last. */
+  get opened(): OpenedConfig {
+    return this.#opened;
+  }
+
+  /** The files, some of them replaced by texts, or removed by a null. */
+  overlaid(files: Readonly<Record<string, string | null>>): ReturnType<ConfigReader["overlaid"]> {
+    return this.#reader.overlaid(files);
+  }
+
+  close(): Promise<void> {
+    return this.#watch.close();
+  }
+
+  /** Reads the files and applies them. `onRead` is called when no further read begins. */
+  async files(
+    reading: ReadingOptions,
+    signal: AbortSignal,
+    onRead: () => void,
+  ): Promise<HandedOver> {
+    const opened = await this.#reader.files(signal).finally(onRead);
+    this.#opened = opened;
+    this.#watchFor(opened);
+    const kept = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
+    if (kept !== undefined) await this.#reader.prepare(kept.texts);
+    // A canary may have ended meanwhile: from here to the manager nothing may come between.
+    const held = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
+    if (held !== undefined) {
+      const renewed = this.#reader.held(held.texts);
+      const origin = held.contentsOf === undefined ? "files" : "rollback";
+      const resolved = resolveSnapshot(renewed, this.#parts.definitions.all);
+      return {
+        result: this.#apply({ opened: renewed, origin, held, isRefresh: true }, resolved),
+      };
+    }
+    const { force, canary, author } = reading;
+    const resolved = await this.#reader.resolve(opened);
+    return { result: this.#apply({ opened, origin: "files", force, canary, author }, resolved) };
+  }
+
+  /** Applies the generation of another worker, under its number. */
+  async followed(
+    { entry, texts, held }: ReturnType<typeof entryToFollow>,
+    number: number,
+  ): Promise<HandedOver> {
+    const opened = this.#reader.held(texts);
+    const resolved = await this.#reader.resolve(opened);
+    const force = resolved.snapshot?.digest;
+    const { origin } = entry;
+    return { result: this.#apply({ opened, origin, held, force, number }, resolved) };
+  }
+
+  /** Applies the contents of an older generation. Throws `not_found`. */
+  async earlier(
+    generation: number | undefined,
+    { author, fault }: Pick<Candidate, "author" | "fault">,
+  ): Promise<HandedOver> {
+    const { history, manager, definitions } = this.#parts;
+    const target = rollbackTarget(history.entries, this.#history.entry, generation);
+    // An operator rolls back from the files on disk; an automatic rollback from those that were
+    // read, and a save since then applies.
+    const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
+    const held = {
+      texts: keptTexts(this.#parts, target.generation),
+      contentsOf: target.generation,
+      onDisk,
+    };
+    const opened = this.#reader.held(held.texts);
+    const resolved = await this.#reader.resolve(opened);
+    const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
+    if (obstacle !== undefined)
+      return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
+    const force = resolved.snapshot?.digest;
+    return {
+      result: this.#apply({ opened, origin: "rollback", held, force, author, fault }, resolved),
+    };
+  }
+
+  async #apply(candidate: Candidate, resolved: ResolvedConfig): Promise<ApplyResult> {
+    const { manager, definitions, history } = this.#parts;
+    const { opened, isRefresh } = candidate;
+    this.#watchFor(opened);
+    if (resolved.snapshot === undefined) {
+      const findings = checkCandidate(resolved, definitions);
+      return this.#history.add(
+        manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)),
+        candidate,
+      );
+    }
+    const result = this.#history.add(
+      await manager.apply(resolved.snapshot, applyOptions(candidate)),
+      candidate,
+    );
+    await history.flush();
+    // Another generation runs by now. It is refreshed instead, because a secret may have changed.
+    if (isRefresh === true && result.outcome === "superseded")
+      void this.#catchUp().catch(() => undefined);
+    return result;
+  }
+
+  /** Watches the files of a candidate, and those that were read last. */
+  #watchFor({ watched }: OpenedConfig): void {
+    this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
+  }
+}
+
+/** Watches files. `catchUp` applies what was saved. */
+function watchEdits(
+  paths: readonly string[],
+  { manager, log }: EditParts,
+  catchUp: () => Promise<ApplyResult>,
+): ConfigWatch {
+  return watchConfig({
+    paths,
+    debounceMs: () => (manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
+    // The log has the failure.
+    onChange: () => void catchUp().catch(() => undefined),
+    onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
+  });
+}
+
+/** The texts of an earlier generation. Throws `not_found`. */
+function keptTexts({ place, history }: EditParts, generation: number): FileTexts {
+  const texts = history.textsOf(generation);
+  if (texts?.has(resolve(place.cwd, place.path)) === true) return texts;
+  throw notFound(
+    `The files of generation ${generation} are not kept, or belong to another gateway file.`,
+  );
+}
+
+/**
+ * The contents that stay although a watched file changed: edits apply on request only, or the
+ * change is another one, such as a secret.
+ */
+function heldAgainst(
+  opened: OpenedConfig,
+  { contents, live }: EditParts["manager"],
+): PinnedConfig | undefined {
+  const held = pinnedBy(contents);
+  if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
+  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined)
+    return undefined;
+  return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
+}
+
+/** How a candidate is applied. */
+function applyOptions(candidate: Candidate): ApplyOptions {
+  const { origin, force, canary, author, isRefresh, fault, number } = candidate;
+  const hasServed = origin === "rollback" || number !== undefined;
+  const back = fault && { replaces: fault.generation, reason: fault.reason };
+  const by = fault === undefined ? author : AUTO_ROLLBACK.name;
+  const what = {
+    source: candidate,
+    contents: contentsOf(candidate),
+    ...(isRefresh === true && { isRefresh }),
+  };
+  return { force, canary, hasServed, author: by, number, ...back, ...what };
+}
