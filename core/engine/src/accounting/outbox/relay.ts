@@ -37,10 +37,7 @@ export class Relay {
   #isStopped = false;
   #failures = 0;
   #failingSinceMs = 0;
-  /**
-   * When the oldest rows that wait came, as near as the relay knows: it looks when it is noticed
-   * and when it has moved.
-   */
+  /** When the oldest rows that wait came. It is set by a notice and after a move. */
   #behindSinceMs: number | undefined;
 
   constructor({ outbox, store, log, clock }: RelayOptions) {
