@@ -5,9 +5,9 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
-import { admin, chat, MESSAGES, type SpendRow, spendRows } from "../support/client.ts";
+import { chat, createKey, MESSAGES, type SpendRow, spendRows } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -35,16 +35,11 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-async function keyOf(body: object): Promise<string> {
-  const { key } = (await (await admin(gateway, "/key/generate", body)).json()) as { key: string };
-  return key;
-}
-
 const rowsIn = (rows: readonly SpendRow[]): string[] =>
   rows.map((row) => `${row.request_id}:${row.attempt}`);
 
 it("leaves one row for each call that was made, of every kind of route, and counts it in the budget", async () => {
-  const key = await keyOf({ max_budget: 0.05, key_alias: "budgeted" });
+  const { key } = await createKey(gateway, { max_budget: 0.05, key_alias: "budgeted" });
   const init = { headers: { authorization: `Bearer ${key}`, "x-sluice-tags": "project:night" } };
   const never = (sent: Promise<Response>): void => void sent.catch(() => undefined);
   const asked = (model: string, more: object = {}) => ({
@@ -143,52 +138,73 @@ const NATIVE = {
   budget: 0.36,
   next: "gpt-3.5-turbo",
 };
-
-it.each<KilledCall>([
+const KILLED: readonly KilledCall[] = [
   { call: "a whole reply", ...CHAT, more: { max_tokens: 4_000 } },
   { call: "a stream", ...CHAT, more: { max_completion_tokens: 4_000, stream: true } },
   { call: "two replies", ...CHAT, more: { max_tokens: 2_000, n: 2 } },
   { call: "a native call", ...NATIVE, more: { max_completion_tokens: 4_000 } },
-])(
-  "a killed call under a budget costs what was reserved for it: $call",
-  async ({ path, model, more, budget, next }) => {
-    const key = await keyOf({ max_budget: budget });
-    const before = upstream.requests.length;
-    const post = (body: object): Promise<Response> =>
-      fetch(`${gateway.publicUrl}${path}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ messages: MESSAGES, ...body }),
-      });
-    let early: Response | undefined;
-    const sent = post({ model, ...more }).then(
-      (response) => (early = response),
-      () => undefined,
-    );
-    await eventually("the call at the upstream", async () => {
-      if (early !== undefined && !early.ok) throw new Error(await early.text());
-      return upstream.requests.length === before + 1;
-    });
-    await gateway.kill();
-    await sent;
-    gateway = await startGateway(workspace);
+];
 
-    const refused = await post({ model, ...more });
+describe("a killed call under a budget costs what was reserved for it", () => {
+  const keys = new Map<string, { readonly key: string; readonly token_id: string }>();
+  const post = ({ call, path }: KilledCall, body: object): Promise<Response> =>
+    fetch(`${gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${keys.get(call)?.key}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ messages: MESSAGES, ...body }),
+    });
+
+  // Each call has a key of its own. One kill ends all of them.
+  beforeAll(async () => {
+    const sent: Promise<unknown>[] = [];
+    for (const killed of KILLED) {
+      const { call, model, more, budget } = killed;
+      keys.set(call, await createKey(gateway, { max_budget: budget }));
+      const before = upstream.requests.length;
+      let early: Response | undefined;
+      sent.push(
+        post(killed, { model, ...more }).then(
+          (response) => (early = response),
+          () => undefined,
+        ),
+      );
+      await eventually(`the call at the upstream: ${call}`, async () => {
+        if (early !== undefined && !early.ok) throw new Error(await early.text());
+        return upstream.requests.length === before + 1;
+      });
+    }
+    await gateway.kill();
+    await Promise.all(sent);
+    gateway = await startGateway(workspace);
+  });
+
+  it.each(KILLED)("$call", async (killed) => {
+    const { call, model, more, budget, next } = killed;
+    const refused = await post(killed, { model, ...more });
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
-    const row = await eventually("the row", async () =>
-      (await spendRows(gateway, { limit: "100" })).find(
-        (found) => found.completion_tokens === 4_000 && found.model === model,
-      ),
-    );
+    const rows = await eventually("the row", async () => {
+      const found = await spendRows(gateway, {
+        api_key: keys.get(call)?.token_id ?? "",
+        limit: "100",
+      });
+      const partial = found.filter(({ status }) => status === "partial");
+      return partial.length > 0 && partial;
+    });
+    expect(rows).toHaveLength(1);
+    const [row] = rows;
     expect(row).toMatchObject({
-      status: "partial",
+      model,
+      completion_tokens: 4_000,
       usage_source: "estimated",
       cost_status: "priced",
     });
-    expect(row.spend).toBeGreaterThan(budget / 2);
-    const short = await post({ model: next, max_tokens: 1 });
+    expect(row?.spend).toBeGreaterThan(budget / 2);
+    const short = await post(killed, { model: next, max_tokens: 1 });
     expect(await short.text()).toContain('"usage"');
     expect(short.status).toBe(200);
-  },
-);
+  });
+});

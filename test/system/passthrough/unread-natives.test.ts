@@ -3,8 +3,8 @@
  * row says what was paid.
  */
 
-import { type AddressInfo, createServer } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey, rowsOf } from "../support/client.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { guardedWorkspace } from "../guardrails/guardrails.fixture.ts";
@@ -84,21 +84,31 @@ it.each([400, 401, 429, 500])(
   },
 );
 
-it.each([
-  ["a status that HTTP does not have", "HTTP/1.1 999 X\r\ncontent-length: 2\r\n\r\n{}"],
-  [
-    "a body that breaks before its first byte",
-    "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
-  ],
-])("%s is the upstream's failure", async (_name, reply) => {
-  const server = createServer((socket) =>
-    socket.on("error", () => {}).once("data", () => socket.end(reply)),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const other = await startGateway({
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+describe("a reply that HTTP does not allow is the upstream's failure", () => {
+  let reply = "";
+  let server: Server;
+  let other: GatewayProcess;
+  beforeAll(async () => {
+    server = createServer((socket) =>
+      socket.on("error", () => {}).once("data", () => socket.end(reply)),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    other = await startGateway({ baseUrl: `http://127.0.0.1:${port}/v1` });
   });
-  try {
+  afterAll(async () => {
+    await other?.dispose();
+    server?.close();
+  });
+
+  it.each([
+    ["a status that HTTP does not have", "HTTP/1.1 999 X\r\ncontent-length: 2\r\n\r\n{}"],
+    [
+      "a body that breaks before its first byte",
+      "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
+    ],
+  ])("%s", async (_name, sent) => {
+    reply = sent;
     const answer = await fetch(`${other.publicUrl}/openai/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${other.masterKey}`, "content-type": "application/json" },
@@ -107,8 +117,5 @@ it.each([
     expect(answer.status).toBe(502);
     const [row] = await rowsOf(other, answer.headers.get("x-request-id"));
     expect(row).toMatchObject({ error_code: "upstream_invalid_response" });
-  } finally {
-    await other.dispose();
-    server.close();
-  }
+  });
 });
