@@ -103,7 +103,7 @@ beforeAll(async () => {
   const worker = "use: faulty, isolation: worker";
   const workspace = isolatedWorkspace(upstream.baseUrl, [
     `isolated: { ${worker}, secret: "\${env:GUARD_SECRET}" }`,
-    `short: { ${worker}, budget_ms: 800, worker_heap: 32mb }`,
+    `short: { ${worker}, budget_ms: 2000, worker_heap: 32mb }`,
     `lenient: { ${worker}, budget_ms: 150, on_error: skip }`,
     `small: { ${worker}, budget_ms: 20000, worker_heap: 24mb, worker_threads: 1 }`,
     `patient: { ${worker}, budget_ms: 1500, on_error: skip }`,
