@@ -53,6 +53,19 @@ describe("the parts of keys", () => {
     expect(takeAll(budget, quiet, 100_000)).toBeGreaterThanOrEqual(5);
   });
 
+  it("a key that was alone keeps a share of its own requests when another comes", () => {
+    const budget = new RetryBudget();
+    for (let request = 0; request < 100; request += 1) {
+      budget.request("quiet", 100_000);
+      if (request % 10 === 0) expect(budget.takeRetry(quiet, 0.2, 100_000)).toBe("taken");
+    }
+    for (let request = 0; request < 20; request += 1) budget.request("loud", 100_001);
+    expect(takeAll(budget, loud, 100_001)).toBeGreaterThan(0);
+    // A tenth of its requests are retries, a fifth may be.
+    expect(takeAll(budget, quiet, 100_001)).toBe(10);
+    expect(budget.takeRetry(quiet, 0.2, 100_001)).not.toBe("taken");
+  });
+
   it("a key that comes when another has used the budget up gets a retry all the same; three keys do, not more", () => {
     const budget = new RetryBudget();
     for (let request = 0; request < 50; request += 1) budget.request("loud", 100_000);

@@ -22,6 +22,7 @@ export type TakenRetry = "taken" | "spent" | "part spent";
 /** The recent requests and retries of one deployment. */
 export class RetryBudget {
   readonly #requests = Array.from({ length: SLOTS }, () => 0);
+  readonly #requestsByKey = Array.from({ length: SLOTS }, () => new Map<string, number>());
   readonly #retries = Array.from({ length: SLOTS }, (): Holder[] => []);
   readonly #parts = new Parts();
   #slot = 0;
@@ -33,6 +34,8 @@ export class RetryBudget {
   request(key: string, nowMs: number): void {
     const index = this.#turn(nowMs);
     this.#requests[index] = (this.#requests[index] ?? 0) + 1;
+    const byKey = this.#requestsByKey[index];
+    byKey?.set(key, (byKey.get(key) ?? 0) + 1);
     if (key === this.#lastKey) return;
     if (this.#lastKey !== undefined) this.#changedAtMs = nowMs;
     this.#lastKey = key;
@@ -40,24 +43,28 @@ export class RetryBudget {
 
   /**
    * Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. A key that is
-   * alone may use all of it; of several keys each has a part. A key that has none of the recent
-   * retries gets one beyond the budget, as long as those are fewer than 3.
+   * alone may use all of it; of several keys each has a part, and `share` of its own requests in any
+   * case, also where other keys have used the budget up. A key that has none of the recent retries
+   * gets one beyond the budget, as long as those are fewer than 3.
    */
   takeRetry(holder: Holder, share: number, nowMs: number): TakenRetry {
     const index = this.#turn(nowMs);
     const capacity = Math.max(MIN_RETRIES, Math.floor(sum(this.#requests) * share));
     const free = capacity - this.#parts.held;
     const isAlone = nowMs - this.#changedAtMs > ALONE_MS;
-    if (isAlone ? free <= 0 : !this.#mayTake(holder, capacity))
+    if (isAlone ? free <= 0 : !this.#mayTake(holder, capacity, share))
       return free > 0 ? "part spent" : "spent";
     this.#parts.take(holder);
     this.#retries[index]?.push(holder);
     return "taken";
   }
 
-  #mayTake(holder: Holder, capacity: number): boolean {
+  #mayTake(holder: Holder, capacity: number, share: number): boolean {
     if (this.#parts.mayTake(holder, { capacity })) return true;
-    return this.#parts.heldBy(holder) === 0 && this.#parts.held < capacity + MIN_RETRIES;
+    const own = this.#parts.heldBy(holder);
+    if (own === 0 && this.#parts.held < capacity + MIN_RETRIES) return true;
+    const requests = sum(this.#requestsByKey.map((byKey) => byKey.get(holder.key) ?? 0));
+    return own < Math.floor(requests * share);
   }
 
   /** Clears expired slots. Returns the index of the current one. */
@@ -65,6 +72,7 @@ export class RetryBudget {
     const slot = Math.floor(nowMs / SLOT_MS);
     for (let passed = Math.max(this.#slot + 1, slot - SLOTS + 1); passed <= slot; passed += 1) {
       this.#requests[passed % SLOTS] = 0;
+      this.#requestsByKey[passed % SLOTS]?.clear();
       for (const holder of this.#retries[passed % SLOTS]?.splice(0) ?? [])
         this.#parts.giveBack(holder);
     }

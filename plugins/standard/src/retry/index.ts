@@ -84,7 +84,7 @@ const definition = {
         pattern: "^(100|[1-9]?[0-9])%$",
         default: "20%",
         description:
-          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. Keys that use the deployment at the same time each have a part of it. What is beyond fails at once.",
+          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. Keys that use the deployment at the same time each have a part of it, at least this share of their own requests. What is beyond fails at once.",
       },
       retry_images: {
         type: "boolean",
