@@ -210,7 +210,7 @@ export const limitsSchema: JsonSchema = {
       pattern: "^(100|[1-9][0-9]?)%$",
       default: "25%",
       description:
-        "The share of a budget or token window of several keys that requests under way of one key may reserve, in this process. A key that no other has joined for a minute may reserve all; 100%: every key may. Of concurrent requests that several keys share, one key may have half.",
+        "The share of a budget or token window of several keys that requests under way of one key may reserve, in this process. A key that no other has joined for a minute may reserve all; 100%: every key may. Of concurrent requests that several keys share, one key may have half, counted with all processes that share state; without other keys all but an eighth, and all of up to 3.",
     },
     max_n: {
       type: "integer",

@@ -5,7 +5,6 @@ import { type Early, LEASE_MARGIN_MS } from "./reserve.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refusalOf, showLimits } from "./refusal.ts";
 import { KeyPart } from "./part.ts";
-import { claimOf } from "./rules/rule.ts";
 
 const NOTHING: Early = Object.freeze({ rules: [], states: [] });
 
@@ -21,10 +20,10 @@ export function takeEarly(
 ): MaybePromise<Early> {
   const { early: rules } = parts.resolver.of(identity, undefined);
   if (rules.length === 0) return NOTHING;
-  const claims = rules.map((rule) => claimOf(rule, 0, 0));
+  const part = new KeyPart(exchange, parts);
+  const claims = rules.map((rule) => part.claimOf(rule, 0, 0));
   const id = `${exchange.id}:early`;
   const { host, reserver } = parts;
-  const part = new KeyPart(exchange, parts);
   const counted = part.count(claims, rules, () => 0);
   const leaseMs =
     Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;

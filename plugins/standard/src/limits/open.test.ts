@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { Claim } from "@sluice/contract";
+import type { Claim, ClaimState } from "@sluice/contract";
 import { fakeClock, fakeHost } from "@sluice/testing";
 import { OpenReservations as Open } from "./open.ts";
-import { type BudgetRule, claimOf, type Rule, rate, slot } from "./rules/rule.ts";
+import {
+  type BudgetRule,
+  claimOf,
+  type Rule,
+  rate,
+  slot,
+  type SlotRule,
+  withKeyParts,
+} from "./rules/rule.ts";
 
 const TEAM: BudgetRule = {
   kind: "budget",
@@ -25,6 +33,10 @@ const tokens = (amount: number): readonly [readonly Rule[], readonly Claim[]] =>
   [WINDOW],
   [claimOf(WINDOW, amount, 0)],
 ];
+
+/** The part of a key in a team's limit. */
+const partOf = (keyId: string, limit: number): SlotRule =>
+  withKeyParts([slot("team", "team:t", limit)], keyId)[0] as SlotRule;
 
 /** Reserves what is all uncertain, and says what was too much. */
 class OpenReservations extends Open {
@@ -55,20 +67,36 @@ describe("open reservations", () => {
   });
 
   it("leave half of the concurrent requests of a team to its other keys, and one to each key", () => {
-    for (const [limit, max] of [
-      [5, 3],
-      [1, 1],
+    for (const [limit, alone, beside] of [
+      [1, 1, 1],
+      [2, 2, 1],
+      [4, 3, 2],
+      [5, 4, 3],
+      [16, 14, 8],
     ] as const) {
-      const { open } = make();
-      const rule = slot("team", `team:${limit}`, limit);
-      const one = [[rule], [claimOf(rule, 0, 0)]] as const;
-      open.reserve("b", ...one);
-      for (let taken = 0; taken < max; taken += 1)
-        expect(open.reserve("a", ...one)).toBeUndefined();
-      expect(open.reserve("a", ...one)).toMatchObject({ rule, open: max, max });
-      open.giveBack("a", [rule], [1]);
-      expect(open.reserve("a", ...one)).toBeUndefined();
+      const { open, clock } = make();
+      const part = partOf("a", limit);
+      expect(open.slots("a", part)).toBe(alone);
+      open.slots("b", partOf("b", limit));
+      expect(open.slots("a", part)).toBe(beside);
+      clock.advance(60_001);
+      expect(open.slots("a", part)).toBe(alone);
     }
+  });
+
+  it("learn from the slots in use which limits keys of other processes use", () => {
+    const { open } = make();
+    const part = partOf("a", 8);
+    const rules: readonly Rule[] = [part, part.partOf!];
+    const states = (own: number, all: number): ClaimState[] => [
+      { limit: 7, remaining: 7 - own, resetMs: undefined },
+      { limit: 8, remaining: 8 - all, resetMs: undefined },
+    ];
+    expect(open.slots("a", part)).toBe(7);
+    open.learn(rules, states(3, 3));
+    expect(open.slots("a", part)).toBe(7);
+    open.learn(rules, states(3, 4));
+    expect(open.slots("a", part)).toBe(4);
   });
 
   it("do not bound what is one key's own, nor where the share is all", () => {

@@ -1,7 +1,7 @@
 /** Open reservations: how much of a shared limit one key may hold by requests under way. */
 
-import type { Claim, Clock, Host, SharedValue } from "@sluice/contract";
-import { isOfOneKey, type Rule, UNLIMITED } from "./rules/rule.ts";
+import type { Claim, ClaimState, Clock, Host, SharedValue } from "@sluice/contract";
+import { isOfOneKey, type Rule, type SlotRule, UNLIMITED } from "./rules/rule.ts";
 
 /** After so long without another key, a key is the only one that uses a limit. */
 const ALONE_MS = 60_000;
@@ -31,7 +31,7 @@ class Reservations implements SharedValue {
 /** A claim that is more than a key's share. */
 export interface OverShare {
   readonly rule: Rule;
-  /** What the key has reserved, and what it may. Nano-dollars for budgets, requests for slots. */
+  /** What the key has reserved, and what it may. Nano-dollars for budgets. */
   readonly open: number;
   readonly max: number;
 }
@@ -52,9 +52,32 @@ export class OpenReservations {
   left(keyId: string, rule: Rule): number {
     if (!this.#isShared(rule)) return Infinity;
     const use = this.#see(keyId, nameOf(rule));
-    if (use.lastKey === keyId && this.#clock.monotonic() - use.changedAtMs > ALONE_MS)
-      return Infinity;
-    return Math.max(0, this.#partOf(rule) - (use.byKey.get(keyId) ?? 0));
+    if (this.#isAlone(use)) return Infinity;
+    return Math.max(0, Math.floor(limitOf(rule) * this.#share) - (use.byKey.get(keyId) ?? 0));
+  }
+
+  /**
+   * The slots that a key may have of a limit: half while other keys use it, otherwise what `rule`,
+   * the key's part, says. The shared state counts them.
+   */
+  slots(keyId: string, { claim, partOf }: SlotRule): number {
+    if (partOf === undefined || this.#isAlone(this.#see(keyId, partOf.claim.key)))
+      return claim.limit;
+    return Math.max(1, Math.ceil(partOf.claim.limit * SHARE_OF_SLOTS));
+  }
+
+  /**
+   * Learns from the states of a granted reservation which limits other keys use, in any process:
+   * those with more slots in use than the key's own.
+   */
+  learn(rules: readonly Rule[], states: readonly ClaimState[]): void {
+    for (let index = 0; index + 1 < rules.length; index += 1) {
+      const rule = rules[index];
+      if (rule?.kind !== "slots" || rule.partOf === undefined) continue;
+      const use = this.#uses.get(rule.partOf.claim.key);
+      if (use !== undefined && inUse(states[index + 1]) > inUse(states[index]))
+        use.changedAtMs = this.#clock.monotonic();
+    }
   }
 
   /**
@@ -100,19 +123,14 @@ export class OpenReservations {
     }
   }
 
-  #partOf(rule: Rule): number {
-    return rule.kind === "slots"
-      ? Math.max(1, Math.ceil(limitOf(rule) * SHARE_OF_SLOTS))
-      : Math.floor(limitOf(rule) * this.#share);
+  /** Whether no other key has come for a minute. `use` has just been seen. */
+  #isAlone({ changedAtMs }: Use): boolean {
+    return this.#clock.monotonic() - changedAtMs > ALONE_MS;
   }
 
   #isShared(rule: Rule): boolean {
     if (this.#share >= 1 || isOfOneKey(rule)) return false;
-    return (
-      rule.kind === "tokens" ||
-      rule.kind === "slots" ||
-      (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED)
-    );
+    return rule.kind === "tokens" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
   }
 
   #see(keyId: string, name: string): Use {
@@ -142,6 +160,13 @@ function limitOf(rule: Rule): number {
 }
 
 function amountOf(claim: Claim | undefined): number {
-  if (claim === undefined) return 0;
-  return claim.kind === "budget" ? claim.amountNanoUsd : claim.kind === "window" ? claim.amount : 1;
+  return claim?.kind === "budget"
+    ? claim.amountNanoUsd
+    : claim?.kind === "window"
+      ? claim.amount
+      : 0;
+}
+
+function inUse(state: ClaimState | undefined): number {
+  return state === undefined ? 0 : state.limit - state.remaining;
 }

@@ -11,7 +11,7 @@ import type {
 import type { TokenEstimate } from "./estimate.ts";
 import type { OpenReservations, OverShare } from "./open.ts";
 import { overShareRefusal } from "./refusal.ts";
-import type { Rule } from "./rules/rule.ts";
+import { claimOf, type Rule } from "./rules/rule.ts";
 
 /** What a part is counted with. */
 export interface PartParts {
@@ -41,6 +41,15 @@ export class KeyPart {
     );
   }
 
+  /** What is taken of a rule for so many tokens and so much money. */
+  claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Claim {
+    if (this.#keyId === undefined || rule.kind !== "slots" || rule.partOf === undefined)
+      return claimOf(rule, tokens, amountNanoUsd);
+    const { claim } = rule;
+    const limit = this.#parts.open.slots(this.#keyId, rule);
+    return limit === claim.limit ? claim : { ...claim, limit };
+  }
+
   /**
    * Counts claims. Throws where the key has its share of a limit. Rules from `ofTarget` on are
    * those of a target.
@@ -65,7 +74,8 @@ export class KeyPart {
     take: () => MaybePromise<TakeResult>,
   ): MaybePromise<TakeResult> {
     const ended = (result: TakeResult): TakeResult => {
-      if (result.outcome !== "granted") this.giveBack(rules, counted);
+      if (result.outcome === "granted") this.#parts.open.learn(rules, result.states);
+      else this.giveBack(rules, counted);
       return result;
     };
     const lost = (error: unknown): never => {

@@ -16,7 +16,7 @@ import {
 } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
 import type { OverShare } from "./open.ts";
-import type { BudgetRule, Rule } from "./rules/rule.ts";
+import type { BudgetRule, Rule, SlotRule } from "./rules/rule.ts";
 
 /** A slot is free when a request ends. The time of that is not known. */
 const SLOT_WAIT_MS = 1_000;
@@ -78,7 +78,7 @@ export function refusalOf(
     return budgetRefusal(rule, states[failedIndex], clock, isOfTarget, reading);
   const { limit } = rule.claim;
   if (rule.kind === "slots") {
-    const message = `The ${rule.subject}'s limit of ${limit} concurrent requests is reached. Retry when one finishes.`;
+    const message = slotsText(rule, states[failedIndex]);
     return new GatewayError("rate_limited", message, {
       retryAfterMs: SLOT_WAIT_MS,
       retryable: isOfTarget,
@@ -105,13 +105,6 @@ export function overShareRefusal(
   isOfTarget: boolean,
 ): GatewayError {
   metrics.counter(REFUSALS).with(rule.kind).add();
-  if (rule.kind === "slots") {
-    const message = `This key may have ${max} of the ${rule.subject}'s limit of ${rule.claim.limit} concurrent requests while other keys use it; ${open} are under way. Retry when one finishes.`;
-    return new GatewayError("rate_limited", message, {
-      retryable: isOfTarget,
-      retryAfterMs: SLOT_WAIT_MS,
-    });
-  }
   const isBudget = rule.kind === "budget";
   const show = (amount: number): string =>
     isBudget ? `${dollarText(amount)} US dollars` : `${amount} tokens`;
@@ -121,6 +114,12 @@ export function overShareRefusal(
     retryable: isOfTarget,
     retryAfterMs: SLOT_WAIT_MS,
   });
+}
+
+function slotsText({ subject, claim, partOf }: SlotRule, state: ClaimState | undefined): string {
+  return partOf === undefined
+    ? `The ${subject}'s limit of ${claim.limit} concurrent requests is reached. Retry when one finishes.`
+    : `This key may have ${state?.limit ?? claim.limit} of the ${subject}'s limit of ${partOf.claim.limit} concurrent requests; the rest is for other keys. Retry when one finishes.`;
 }
 
 function budgetRefusal(

@@ -18,7 +18,7 @@ import type { TokenEstimate } from "./estimate.ts";
 import { KeyPart } from "./part.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refuse, showLimits } from "./refusal.ts";
-import { type BudgetRule, claimOf, type Rule } from "./rules/rule.ts";
+import type { BudgetRule, Rule } from "./rules/rule.ts";
 import { type Reserved, settleReservations } from "./settle.ts";
 
 /** A reservation outlives the deadline by this time, in which the spend rows are written. */
@@ -85,7 +85,9 @@ export class LimitLease {
     const result = this.reserve({
       id: exchange.id,
       rules,
-      claims: rules.map((rule) => claimOf(rule, this.#part.tokensFor(rule, estimate), nanoUsd)),
+      claims: rules.map((rule) =>
+        this.#part.claimOf(rule, this.#part.tokensFor(rule, estimate), nanoUsd),
+      ),
       admission: undefined,
       uncertain: () => estimator.uncertainNanoUsd(exchange, targets, document, estimate, nanoUsd),
     });
@@ -141,7 +143,7 @@ export class LimitLease {
         if (lacking <= 0) return;
       }
       rules.push(rule);
-      claims.push(claimOf(rule, this.#part.tokensFor(rule, estimate), lacking));
+      claims.push(this.#part.claimOf(rule, this.#part.tokensFor(rule, estimate), lacking));
     };
     for (const rule of ofEntry) if (rule.kind === "budget") add(rule);
     const shared = rules.length;

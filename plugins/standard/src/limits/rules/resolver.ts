@@ -7,7 +7,14 @@ import type { Host, Identity, Model, RecordLimits, Target } from "@sluice/contra
 import type { LimitsConfig } from "../config.ts";
 import { BudgetRules } from "./budgets.ts";
 import { foreignTag } from "./foreign-tag.ts";
-import { distinct, type Rule, type RuleSet, ruleSet, windowsOfTarget } from "./rule.ts";
+import {
+  distinct,
+  type Rule,
+  type RuleSet,
+  ruleSet,
+  windowsOfTarget,
+  withKeyParts,
+} from "./rule.ts";
 import { optionRules, recordRules } from "./windows.ts";
 
 /** The rules of a step's options, and of keys, teams and targets. */
@@ -92,6 +99,8 @@ export class LimitResolver {
     for (const tag of tags) budgets.push(...this.#budgets.of(identity, "tag", tag, nowMs));
     if (!isMaster || this.#config.limit_master)
       others.push(...optionRules(this.#config, identity, model));
-    return distinct([...budgets, ...others]);
+    const rules = distinct([...budgets, ...others]);
+    const hasParts = identity.kind === "key" && this.#config.reserved_share !== "100%";
+    return hasParts ? withKeyParts(rules, keyId) : rules;
   }
 }

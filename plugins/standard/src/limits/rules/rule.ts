@@ -43,6 +43,11 @@ export interface SlotRule {
   /** Whether it holds at a model: it is known when the body is. */
   readonly isOfModel: boolean;
   readonly claim: ConcurrentClaim;
+  /**
+   * The limit that keys share, where this rule is the part of one key in it. The limit of the claim
+   * is then the part of a key that is alone.
+   */
+  readonly partOf?: SlotRule;
 }
 
 /** Money in a period. */
@@ -187,6 +192,28 @@ export function slot(per: string, subjectKey: string, limit: number): SlotRule {
     isOfModel: OF_MODEL.has(per),
     claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit },
   };
+}
+
+/**
+ * Rules with the part of a key before each limit of concurrent requests that it shares. A reservation
+ * takes both: the part holds in all processes that have the same state.
+ */
+export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
+  return rules.flatMap((rule) => {
+    if (rule.kind !== "slots" || isOfOneKey(rule)) return [rule];
+    const { key, limit } = rule.claim;
+    const claim: ConcurrentClaim = {
+      kind: "concurrent",
+      key: `part:${keyId}:${key}`,
+      limit: slotsAlone(limit),
+    };
+    return [{ ...rule, claim, partOf: rule }, rule];
+  });
+}
+
+/** The slots of a key without other keys: all of up to 3, otherwise all but an eighth, at least 1. */
+function slotsAlone(limit: number): number {
+  return limit < 4 ? Math.max(1, limit) : limit - Math.max(1, Math.floor(limit / 8));
 }
 
 /** The windows of a deployment. */
