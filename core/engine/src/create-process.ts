@@ -8,7 +8,7 @@ import { ConfigError } from "./check-config.ts";
 import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
 import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
-import { outboxName } from "./accounting/outbox/file.ts";
+import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";

@@ -17,6 +17,7 @@ import { fullDisk } from "./accounting/ledger/free-space.ts";
 import { createLedger, type Ledger } from "./accounting/ledger/ledger.ts";
 import { LedgerGuard } from "./accounting/ledger/guard.ts";
 import { openOutbox } from "./accounting/outbox/outbox.ts";
+import { reportDamage } from "./accounting/outbox/orphaned-outboxes.ts";
 import { readRunning } from "./resources/running-file.ts";
 import { compareStore, howToGoOn, readStoreMark } from "./accounting/ledger/store-mark.ts";
 import { systemClock } from "./telemetry/clock.ts";
@@ -144,9 +145,10 @@ export function openLedger(
   } catch (error) {
     throw new StartError(errorMessage(error), { cause: error });
   }
+  outbox.onDamage = (path) => reportDamage(path, log);
   const folder = watchDataFolder(directory, [name]);
   const places = {
-    data_folder: () => folder.fault(),
+    data_folder: () => folder.fault() ?? outbox.fault(),
     store: () => store.fault?.(),
     disk: () => fullDisk(directory),
   };

@@ -16,7 +16,7 @@ import {
   type SpendRow,
   type Usage,
 } from "@sluice/contract";
-import type { NotedCall } from "./outbox/call-note-line.ts";
+import type { NotedCall } from "./outbox/note-text.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { boundedModel, boundedNotes, boundedTags } from "./row-bounds.ts";
 

@@ -6,7 +6,7 @@
 import type { Worker } from "node:cluster";
 import type { WorkerAddress } from "./admin/ask-workers.ts";
 import { createStateHost } from "./shared-state-rpc.ts";
-import { outboxName } from "../accounting/outbox/file.ts";
+import { outboxName } from "../accounting/outbox/lock-file.ts";
 import { GenerationAgreement } from "./generation-agreement.ts";
 import { CanaryVotes } from "./canary-votes.ts";
 import type { SupervisorOptions } from "./supervisor-parts.ts";

@@ -1,7 +1,7 @@
 /** The guard of the ledger: checks that spend rows can be stored before an upstream is called. */
 
 import { errorMessage, GatewayError, type Clock, type Log, type SpendRow } from "@sluice/contract";
-import type { NotedCall } from "../outbox/call-note-line.ts";
+import type { NotedCall } from "../outbox/note-text.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 
 /** The interval of the checks, and of retried writes. */
@@ -48,12 +48,10 @@ export class LedgerGuard {
     this.#log = log;
     this.#clock = clock;
     outbox.onFailure = (error) => this.#failed(error);
-    if (outbox.notes !== undefined) {
-      outbox.notes.onFailure = (cause) => {
-        this.#failed(cause);
-        return ledgerUnavailable(cause);
-      };
-    }
+    outbox.onNoteFailure = (cause) => {
+      this.#failed(cause);
+      return ledgerUnavailable(cause);
+    };
     this.#arm();
   }
 
@@ -128,7 +126,7 @@ export class LedgerGuard {
   }
 
   #failed(error: unknown): void {
-    // A missing file is a better explanation than SQLite's own error.
+    // A missing file is a better explanation than the error of a write.
     if (this.#fault !== undefined) return;
     const reason = errorMessage(error);
     this.#begin(

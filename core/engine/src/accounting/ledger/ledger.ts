@@ -11,7 +11,7 @@ import {
   type Log,
   type SpendRow,
 } from "@sluice/contract";
-import type { NotedCall } from "../outbox/call-note-line.ts";
+import type { NotedCall } from "../outbox/note-text.ts";
 import type { LedgerFault, LedgerGuard } from "./guard.ts";
 import { Relay } from "../outbox/relay.ts";
 import type { Outbox } from "../outbox/outbox.ts";

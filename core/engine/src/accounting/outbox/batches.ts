@@ -1,27 +1,36 @@
 /**
- * The batches of an outbox: numbered groups of rows, in the file, and the newest of them in memory
+ * The batches of an outbox: numbered groups of rows, in the log, and the newest of them in memory
  * too.
  */
 
 import type { SpendRow } from "@sluice/contract";
-import type { OutboxBatch, OutboxFile } from "./file.ts";
+import { encodeFrame } from "./frame.ts";
+import { LogReader, type OutboxBatch } from "./log-reader.ts";
+import type { OutboxLog } from "./log.ts";
 import { OutboxWindow } from "./window.ts";
 
-/** Rows in one batch of the file, and so in one transaction of the store behind it. */
+/** Rows in one batch of the log, and so in one transaction of the store behind it. */
 export const MAX_BATCH_ROWS = 200;
 
-/** The committed batches of an open file. Their numbers only grow while it is open. */
+/** The committed batches of an open log. Their numbers only grow while it is open. */
 export class Batches {
-  readonly #file: OutboxFile;
+  readonly #log: OutboxLog;
+  readonly #reader: LogReader;
   readonly #window: OutboxWindow;
   #committedSequence: number;
   #discardedSequence: number;
 
-  constructor(file: OutboxFile, maxRowsInMemory?: number) {
-    this.#file = file;
+  constructor(log: OutboxLog, maxRowsInMemory?: number) {
+    this.#log = log;
+    this.#reader = new LogReader(log);
     this.#window = new OutboxWindow(maxRowsInMemory);
-    this.#committedSequence = file.lastSequence;
-    this.#discardedSequence = file.firstSequence - 1;
+    this.#committedSequence = log.lastSequence;
+    this.#discardedSequence = log.firstSequence - 1;
+  }
+
+  /** Called with the path of a file from which not all rows can be read. */
+  set onDamage(report: (path: string) => void) {
+    this.#reader.onDamage = report;
   }
 
   /** The number of the newest committed batch. */
@@ -34,10 +43,23 @@ export class Batches {
     return this.#discardedSequence;
   }
 
-  /** Commits rows now. Throws what SQLite says; none of them is in the file then. */
-  write(rows: readonly SpendRow[]): void {
-    if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
-    else if (rows.length > 0) this.#write(rows);
+  /**
+   * Commits rows and notes of calls now, all or none; `notes` are members of a JSON array. Throws the
+   * error of the log.
+   */
+  write(rows: readonly SpendRow[], notes = ""): void {
+    if (rows.length === 0 && notes === "") return;
+    // Before a frame is encoded: another segment begins with frames of its own.
+    this.#log.prepare(this.#discardedSequence);
+    if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows, notes);
+    else if (rows.length > 0) this.#write(rows, notes);
+    else this.#append(encodeFrame(0, notes, ""), 0);
+  }
+
+  /** Probes the log with a write. Throws its error. */
+  probe(): void {
+    this.#log.prepare(this.#discardedSequence);
+    this.#log.probe();
   }
 
   /**
@@ -49,44 +71,61 @@ export class Batches {
       const next = this.#discardedSequence + 1;
       if (this.#window.firstSequence === next) return this.#window.peek(MAX_BATCH_ROWS);
       const end = this.#window.firstSequence ?? this.#committedSequence + 1;
-      const batch = this.#file.read(next, end, MAX_BATCH_ROWS);
+      const batch = this.#reader.read(next, end, MAX_BATCH_ROWS);
       if (batch !== undefined) return batch;
+      this.#reader.miss(next);
       this.#discardedSequence = end - 1;
     }
     return undefined;
   }
 
   /**
-   * Removes the batches up to this number. Throws when the file cannot be written; they then come
+   * Removes the batches up to this number. Throws when a file cannot be deleted; they then come
    * again.
    */
   discard(throughSequence: number): void {
-    this.#file.remove.run(throughSequence);
+    this.#log.discard(throughSequence);
     this.#window.drop(throughSequence);
     this.#discardedSequence = throughSequence;
   }
 
-  #write(rows: readonly SpendRow[]): void {
-    const body = JSON.stringify(rows);
-    const sequence = this.#committedSequence + 1;
-    this.#file.insert.run(sequence, body);
-    this.#committedSequence = sequence;
-    this.#window.push(sequence, rows, body.length);
+  #write(rows: readonly SpendRow[], notes: string): void {
+    const body = membersOf(rows);
+    this.#append(encodeFrame(this.#committedSequence + 1, notes, body), 1);
+    this.#committedSequence += 1;
+    this.#window.push(this.#committedSequence, rows, body.length);
   }
 
   /** More rows than a batch holds: several batches, all or none of them. */
-  #writeMany(rows: readonly SpendRow[]): void {
-    const batches: { rows: readonly SpendRow[]; body: string }[] = [];
-    for (let start = 0; start < rows.length; start += MAX_BATCH_ROWS) {
-      const part = rows.slice(start, start + MAX_BATCH_ROWS);
-      batches.push({ rows: part, body: JSON.stringify(part) });
-    }
-    this.#file.inTransaction(() => {
-      batches.forEach(({ body }, index) =>
-        this.#file.insert.run(this.#committedSequence + 1 + index, body),
-      );
-    });
+  #writeMany(rows: readonly SpendRow[], notes: string): void {
+    const batches = framesOf(rows, this.#committedSequence + 1, notes);
+    this.#append(Buffer.concat(batches.map(({ frame }) => frame)), batches.length);
     for (const batch of batches)
-      this.#window.push(++this.#committedSequence, batch.rows, batch.body.length);
+      this.#window.push(++this.#committedSequence, batch.rows, batch.frame.length);
   }
+
+  #append(frames: Buffer, batches: number): void {
+    this.#log.append(frames, this.#committedSequence + batches);
+  }
+}
+
+/** Rows as frames of one batch each; `first` is the number of the first batch. */
+export function framesOf(
+  rows: readonly SpendRow[],
+  first: number,
+  notes: string,
+): readonly { readonly rows: readonly SpendRow[]; readonly frame: Buffer }[] {
+  const batches = [];
+  for (let start = 0; start < rows.length; start += MAX_BATCH_ROWS) {
+    const part = rows.slice(start, start + MAX_BATCH_ROWS);
+    const sequence = first + batches.length;
+    const frame = encodeFrame(sequence, start === 0 ? notes : "", membersOf(part));
+    batches.push({ rows: part, frame: Buffer.from(frame) });
+  }
+  return batches;
+}
+
+/** Rows as members of a JSON array. */
+function membersOf(rows: readonly SpendRow[]): string {
+  return JSON.stringify(rows).slice(1, -1);
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { fakeClock, fakeLog, type LogLine } from "@sluice/testing";
 import { moveLeftOutbox, outboxNames } from "./orphaned-outboxes.ts";
 import { openOutbox } from "./outbox.ts";
-import { outboxName } from "./file.ts";
+import { outboxName } from "./lock-file.ts";
 import { makeRow } from "../testing/make-row.ts";
 import { createMemoryStore } from "../testing/memory-store.ts";
 

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import type { Clock, LedgerStore, Log } from "@sluice/contract";
 import { createLedger } from "../ledger/ledger.ts";
 import { openOutbox } from "./outbox.ts";
+import { outboxOf } from "./recover.ts";
 
 const NAME = /^outbox(?:-\d+)?\.db$/;
 
@@ -17,7 +18,16 @@ export interface LeftOutboxParts {
 
 /** The names of all outboxes in a data folder. */
 export function outboxNames(directory: string): readonly string[] {
-  return readdirSync(directory).filter((name) => NAME.test(name));
+  const names = readdirSync(directory).map((file) => (NAME.test(file) ? file : outboxOf(file)));
+  return [...new Set(names)].filter((name) => name !== undefined);
+}
+
+/** Logs that not all rows of a file can be read. It is kept under another name. */
+export function reportDamage(path: string, log: Log): void {
+  log.error(
+    "a file of the outbox is damaged: its other rows reach the store; it is kept for inspection",
+    { file: `${path}.damaged` },
+  );
 }
 
 /**
@@ -32,6 +42,7 @@ export async function moveLeftOutbox(
   const { log, clock, store } = parts;
   try {
     const outbox = openOutbox({ directory: parts.directory, name });
+    outbox.onDamage = (path) => reportDamage(path, log);
     try {
       if (outbox.pendingBatches === 0) return;
       const ledger = createLedger({ outbox, store, log, clock });

@@ -1,20 +1,9 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CallNotes, readCallNotes } from "./call-notes.ts";
+import type { SpendRow } from "@sluice/contract";
 import { MAX_BATCH_ROWS } from "./batches.ts";
 import { openOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.ts";
@@ -33,13 +22,25 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const batchesInFile = (): number => {
-  outbox.close();
-  const database = new DatabaseSync(join(directory, "outbox.db"));
-  const count = Number(database.prepare("select count(*) as n from batch").get()?.["n"]);
-  database.close();
-  return count;
+/** The rows that the next process finds when this one is killed now. */
+const recovered = (): readonly SpendRow[] => {
+  const copy = mkdtempSync(join(tmpdir(), "sluice-outbox-"));
+  cpSync(directory, copy, { recursive: true });
+  const next = openOutbox({ directory: copy });
+  const rows: SpendRow[] = [];
+  for (let batch = next.peek(); batch !== undefined; batch = next.peek()) {
+    rows.push(...batch.rows);
+    next.discard(batch.throughSequence);
+  }
+  next.close();
+  rmSync(copy, { recursive: true });
+  return rows;
 };
+
+const files = (): readonly string[] =>
+  readdirSync(directory).filter((name) => name.endsWith(".log"));
+const bytesOfFiles = (): number =>
+  files().reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 
 const note = (requestId: string): Promise<void> => outbox.note(makeRow(requestId), () => undefined);
 
@@ -53,14 +54,15 @@ const drain = (from: Outbox): string[] => {
   return ids;
 };
 
-test("commits all appends of one turn by one insert and one promise", async () => {
+test("commits all appends of one turn as one batch with one promise", async () => {
   const first = outbox.append([makeRow("a")]);
   expect(outbox.append([makeRow("b"), makeRow("c")])).toBe(first);
   expect(outbox.committedSequence).toBe(0);
   await first;
   expect(outbox.committedSequence).toBe(1);
   await outbox.append([makeRow("d")]);
-  expect(batchesInFile()).toBe(2);
+  expect(outbox.pendingBatches).toBe(2);
+  expect(recovered().map(({ requestId }) => requestId)).toEqual(["a", "b", "c", "d"]);
 });
 
 test("gives back every row as it came, after a restart too", async () => {
@@ -149,46 +151,52 @@ test("commits what waits when it closes, and refuses what comes after", async ()
   await last;
   await expect(outbox.append([makeRow("b")])).rejects.toThrow("the outbox is closed");
   await turn();
-  expect(batchesInFile()).toBe(1);
+  expect(recovered().map(({ requestId }) => requestId)).toEqual(["a"]);
 });
 
-test("has the row of a call that was noted and not settled, after a restart; one that was settled comes from its own row", async () => {
+test("has the row of a call that was noted and not settled, after a restart; one that was settled has its own row alone", async () => {
   await Promise.all([note("settled"), note("open")]);
   await outbox.append([makeRow("settled")]);
-  const copy = mkdtempSync(join(tmpdir(), "sluice-outbox-"));
-  // What a killed process leaves: the files as they are.
-  for (const name of ["outbox.db", "outbox.db-wal", "calls.log"])
-    cpSync(join(directory, name), join(copy, name));
-  const next = openOutbox({ directory: copy });
-  const rows: [string, string][] = [];
-  for (let batch = next.peek(); batch !== undefined; batch = next.peek()) {
-    for (const row of batch.rows) rows.push([row.requestId, row.status]);
-    next.discard(batch.throughSequence);
-  }
-  // The store keeps the first of two rows of one call.
-  expect(rows).toEqual([
+  expect(recovered().map(({ requestId, status }) => [requestId, status])).toEqual([
     ["settled", "success"],
-    ["settled", "partial"],
     ["open", "partial"],
   ]);
-  next.close();
-  expect(existsSync(join(copy, "calls.log"))).toBe(false);
-  rmSync(copy, { recursive: true });
 });
 
-test("keeps its notes short: those of settled calls leave the file, open ones stay", async () => {
+test("gives back space: segments whose rows have left are deleted, notes of open calls stay", async () => {
   const tags = ["x".repeat(1_000)];
   await outbox.note(makeRow("open", { tags }), () => undefined);
-  for (let round = 0; round < 4_000; round += 1) {
+  for (let round = 0; round < 12_000; round += 1) {
     const row = makeRow(`r${round}`, { tags });
-    await outbox.note(row, () => undefined);
-    outbox.write([row]);
+    outbox.append([row]);
+    outbox.note(row, () => undefined);
+    outbox.commit();
+    if (round % 100 === 99) outbox.discard(outbox.committedSequence);
   }
-  const path = join(directory, "calls.log");
-  expect(statSync(path).size).toBeLessThan(2.5 * 2 ** 20);
-  expect(readCallNotes(directory, "outbox.db").some(({ requestId }) => requestId === "open")).toBe(
-    true,
-  );
+  expect(bytesOfFiles()).toBeLessThan(8.5 * 2 ** 20);
+  expect(recovered().filter(({ status }) => status === "partial")).toMatchObject([
+    { requestId: "open", tags },
+  ]);
+});
+
+test("keeps a segment until all of its rows have left, and reads it after a restart", async () => {
+  const text = "x".repeat(10_000);
+  const ids = Array.from({ length: 1_500 }, (_, index) => `r${index}`);
+  for (const id of ids) {
+    outbox.append([makeRow(id, { metadata: { text } })]);
+    outbox.commit();
+  }
+  expect(files().length).toBeGreaterThan(3);
+  expect(recovered().map(({ requestId }) => requestId)).toEqual(ids);
+  outbox.discard(1_000);
+  const left = recovered().map(({ requestId }) => requestId);
+  expect(left).toEqual(ids.slice(-left.length));
+  expect(left.length).toBeLessThan(1_000);
+  outbox.discard(1_500);
+  expect(outbox.pendingBatches).toBe(0);
+  expect(files()).toHaveLength(1);
+  outbox.close();
+  expect(files()).toEqual([]);
 });
 
 test("has, of a call that was noted, the row as it stands while nothing is heard of it", async () => {
@@ -202,61 +210,54 @@ test("has, of a call that was noted, the row as it stands while nothing is heard
   const totalTokens = (call.promptTokens ?? 0) + (call.completionTokens ?? 0);
   const expected = { status: "partial", totalTokens, usageSource: "estimated" } as const;
   const nothing = { firstContentAtMs: null, cachedTokens: null, endedAtMs: call.startedAtMs };
-  expect(readCallNotes(directory, "outbox.db")).toEqual([
+  expect(recovered()).toEqual([
     { ...call, ...expected, ...nothing, metadata: { interrupted: true } },
   ]);
 });
 
-test("writes the notes of one turn at once, before any of their calls is made, however long they are", async () => {
-  const path = join(directory, "calls.log");
+test("writes the notes and rows of one turn at once, before any of its calls is made, however long they are", async () => {
+  const before = bytesOfFiles();
   const long = "ü".repeat(40_000);
   const notes = [
     note("a"),
     outbox.note(makeRow("b", { tags: [long] }), () => undefined),
     note("c"),
   ];
-  expect(statSync(path).size).toBe(0);
+  expect(bytesOfFiles()).toBe(before);
   await notes[0];
-  expect(
-    readCallNotes(directory, "outbox.db").map(({ requestId, tags }) => [requestId, tags[0]]),
-  ).toEqual([
+  expect(recovered().map(({ requestId, tags }) => [requestId, tags[0]])).toEqual([
     ["a", "team-a"],
     ["b", long],
     ["c", "team-a"],
   ]);
 });
 
-test("withdraws every call of a turn whose notes are not written, and none of another turn", async () => {
-  const full = join(directory, "full");
-  mkdirSync(full);
-  symlinkSync("/dev/full", join(full, "calls.log"));
-  const failing = openOutbox({ directory: join(directory, "failing") });
-  failing.notes?.end();
-  failing.notes = new CallNotes(full, "outbox.db");
+test("withdraws every call of a turn whose notes are not written, and takes the rows of the same turn", async () => {
+  outbox.close();
+  outbox = openOutbox({ directory, maxBytes: 200_000 });
+  await outbox.append([makeRow("large", { metadata: { text: "x".repeat(175_000) } })]);
   const withdrawn: string[] = [];
+  const appended = outbox.append([makeRow("under way")]);
   const results = await Promise.allSettled(
-    ["a", "b"].map((requestId) =>
-      failing.note(makeRow(requestId), () => withdrawn.push(requestId)),
-    ),
+    ["a", "b"].map((requestId) => outbox.note(makeRow(requestId), () => withdrawn.push(requestId))),
   );
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  expect(String((results[0] as PromiseRejectedResult).reason)).toContain("ENOSPC");
+  expect(String((results[0] as PromiseRejectedResult).reason)).toContain("full");
   expect(withdrawn).toEqual(["a", "b"]);
-  failing.close();
-  // No note is open: nothing is left for the next start.
-  expect(existsSync(join(full, "calls.log"))).toBe(false);
+  await appended;
+  expect(recovered().map(({ requestId }) => requestId)).toEqual(["large", "under way"]);
+  // The store has all rows: notes are taken again.
+  outbox.discard(2);
+  outbox.writeKept();
+  await note("c");
 });
 
-test("reads past a note that was cut", async () => {
-  await note("a");
-  writeFileSync(
-    join(directory, "calls.log"),
-    `${readFileSync(join(directory, "calls.log"), "utf8")}["b",1,"chat"`,
-  );
-  expect(readCallNotes(directory, "outbox.db").map(({ requestId }) => requestId)).toEqual(["a"]);
+test("refuses notes once it is closed", async () => {
+  outbox.close();
+  await expect(note("a")).rejects.toThrow("closed");
 });
 
-test("keeps rows that the file does not take, and writes each once", async () => {
+test("keeps rows that the log does not take, and writes each once", async () => {
   const small = openOutbox({ directory: join(directory, "small"), maxBytes: 160 * 1024 });
   const big = makeRow("big", { metadata: { text: "x".repeat(400 * 1024) } });
   const failures: Error[] = [];

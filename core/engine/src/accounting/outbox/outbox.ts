@@ -3,15 +3,22 @@
  * row.
  */
 
+import { rmSync } from "node:fs";
 import { errorMessage, type SpendRow } from "@sluice/contract";
 import { Batches } from "./batches.ts";
-import type { NotedCall } from "./call-note-line.ts";
-import { CallNotes, readCallNotes } from "./call-notes.ts";
-import { openOutboxFile, outboxName } from "./file.ts";
-import type { OutboxBatch, OutboxFile } from "./file.ts";
+import { lockOutbox, type OutboxLock, outboxName } from "./lock-file.ts";
+import type { OutboxBatch } from "./log-reader.ts";
+import type { LogPlace, OutboxLog } from "./log.ts";
+import type { NotedCall } from "./note-text.ts";
+import { oldNotesPath, readOldNotes } from "./old-notes.ts";
+import { OpenNotes } from "./open-notes.ts";
+import { openLog } from "./recover.ts";
+import { Turns } from "./turns.ts";
+
+const MAX_BYTES = 4 * 2 ** 30;
 
 /**
- * Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after
+ * Rows kept in memory that the log did not take. Beyond that a call has the row of its note, after
  * the next start.
  */
 const MAX_KEPT_ROWS = 10_000;
@@ -20,58 +27,103 @@ const MAX_KEPT_ROWS = 10_000;
 export interface OutboxOptions {
   /** The data directory. It is made when it is missing. */
   readonly directory: string;
-  /** The file in it. Absent: `outbox.db`. */
+  /** Its lock file, which names the segments too. Absent: `outbox.db`. */
   readonly name?: string;
-  /** The file's bound; appends are refused beyond it. Absent: 4 GiB, some millions of rows. */
+  /** The bound of its files; appends are refused beyond it. Absent: 4 GiB, some millions of rows. */
   readonly maxBytes?: number;
-  /** Committed rows kept in memory for the relay; beyond that it reads the file. Absent: 10,000. */
+  /** Committed rows kept in memory for the relay; beyond that it reads the files. Absent: 10,000. */
   readonly maxRowsInMemory?: number;
+}
+
+interface OutboxParts {
+  readonly lock: OutboxLock;
+  readonly log: OutboxLog;
+  readonly batches: Batches;
+}
+
+/**
+ * Takes over the notes of an earlier version, after its rows: the store keeps the first row of a
+ * call. Throws the error of a file.
+ */
+function moveOldNotes(place: LogPlace, batches: Batches): void {
+  batches.write(readOldNotes(place));
+  rmSync(oldNotesPath(place), { force: true });
+}
+
+/** Takes over the rows of an earlier version. Throws the error of a file. */
+function moveOldRows(lock: OutboxLock, log: OutboxLog, batches: Batches): void {
+  lock.moveOldRows((found) => {
+    for (const rows of found) batches.write(rows);
+    log.sync();
+  });
 }
 
 /**
  * Opens the outbox. Calls that were under way when an earlier process was killed have their rows in
- * it then. Throws `Error`, for people, when the file cannot be used or another process holds it.
+ * it then. Throws `Error`, for people, when a file cannot be used or another process holds it.
  */
 export function openOutbox(options: OutboxOptions): Outbox {
-  const { directory, name = outboxName(), maxBytes, maxRowsInMemory } = options;
-  const file = openOutboxFile(directory, maxBytes, name);
+  const { directory, name = outboxName(), maxBytes = MAX_BYTES, maxRowsInMemory } = options;
+  const lock = lockOutbox(directory, name);
+  let log: OutboxLog | undefined;
   try {
-    const outbox = new Outbox(file, maxRowsInMemory);
-    // The store keeps the first row of a call: one that has its own row, here or there, stays as it
-    // is.
-    outbox.write(readCallNotes(directory, name));
-    outbox.notes = new CallNotes(directory, name);
-    return outbox;
+    log = openLog({ directory, name });
+    const batches = new Batches(log, maxRowsInMemory);
+    moveOldRows(lock, log, batches);
+    moveOldNotes({ directory, name }, batches);
+    log.limit(maxBytes);
+    return new Outbox({ lock, log, batches });
   } catch (error) {
-    file.close();
+    log?.close(false);
+    lock.close();
     const reason = errorMessage(error);
     throw new Error(
-      `the notes of calls beside ${file.path} cannot be used (${reason}). Check space and permissions.`,
-      {
-        cause: error,
-      },
+      `the outbox ${lock.path} cannot be opened (${reason}). Check space and permissions; ` +
+        "of a damaged file keep a copy, then move it away.",
+      { cause: error },
     );
   }
 }
 
 /** An open outbox. The numbers of its batches only grow while it is open. */
 export class Outbox {
-  readonly #file: OutboxFile;
+  readonly #lock: OutboxLock;
+  readonly #log: OutboxLog;
   readonly #batches: Batches;
-  #rows: SpendRow[] = [];
-  #turn: PromiseWithResolvers<void> | undefined;
+  readonly #openNotes = new OpenNotes();
+  readonly #turns: Turns;
   #isClosed = false;
-  /** Rows that the file did not take, oldest first. */
+  /** Rows that the log did not take, oldest first. */
   #kept: SpendRow[] = [];
-  /** Set by `openOutbox`. */
-  notes: CallNotes | undefined;
   /** Called after a failed write. */
   onFailure: (error: Error) => void = () => undefined;
+  /** Called with a failed write of notes. Returns the error with which the calls are refused. */
+  onNoteFailure: (cause: unknown) => unknown = (cause) => cause;
 
   /** Use `openOutbox`. */
-  constructor(file: OutboxFile, maxRowsInMemory?: number) {
-    this.#file = file;
-    this.#batches = new Batches(file, maxRowsInMemory);
+  constructor({ lock, log, batches }: OutboxParts) {
+    this.#lock = lock;
+    this.#log = log;
+    this.#batches = batches;
+    log.carried = () => this.#openNotes.frame();
+    log.onFailure = (error) => this.onFailure(error);
+    this.#turns = new Turns({
+      write: (rows, notes) => batches.write(rows, notes),
+      checkNotes: (length) => log.checkNotes(length),
+      openNotes: this.#openNotes,
+      refusal: (cause) => this.onNoteFailure(cause),
+      failed: (rows, cause) => {
+        const failure = notTaken(lock.path, rows, cause);
+        this.keep(rows);
+        this.onFailure(failure);
+        return failure;
+      },
+    });
+  }
+
+  /** Called with the path of a file from which not all rows can be read. */
+  set onDamage(report: (path: string) => void) {
+    this.#batches.onDamage = report;
   }
 
   /**
@@ -80,54 +132,28 @@ export class Outbox {
    * memory, and `writeKept` tries again.
    */
   append(rows: readonly SpendRow[]): Promise<void> {
-    let turn = this.#turn;
-    if (turn === undefined) {
-      if (this.#isClosed) return Promise.reject(new Error("the outbox is closed"));
-      turn = this.#turn = Promise.withResolvers<void>();
-      setImmediate(commitTurn, this);
-    }
-    for (const row of rows) this.#rows.push(row);
-    return turn.promise;
+    return this.#turns.append(rows);
   }
 
   /**
-   * Commits the appends of this turn now instead of at its end. Does nothing without appends. Never
-   * throws.
-   */
-  commit(): void {
-    const turn = this.#turn;
-    if (turn === undefined) return;
-    const rows = this.#rows;
-    this.#turn = undefined;
-    this.#rows = [];
-    try {
-      this.write(rows);
-      turn.resolve();
-    } catch (error) {
-      const reason = errorMessage(error);
-      const failure = new Error(
-        `${this.#file.path} did not take ${rows.length} spend rows: ${reason}`,
-        { cause: error },
-      );
-      this.keep(rows);
-      this.onFailure(failure);
-      turn.reject(failure);
-    }
-  }
-
-  /** Commits rows now, all or none. Throws SQLite's error. */
-  write(rows: readonly SpendRow[]): void {
-    this.#batches.write(rows);
-    this.notes?.close(rows);
-  }
-
-  /**
-   * Notes a call before it is made, for its row if the process is killed. Resolves at the end of
-   * this turn of the event loop. When the note cannot be written, `withdraw` is called, and it
-   * rejects with what `notes.onFailure` says.
+   * Notes a call before it is made, for its row if the process is killed: the note outlives the
+   * process, not a loss of power. Resolves once the note is in the log, at the end of this turn of
+   * the event loop. After a failed write it calls `withdraw` and rejects with the error of
+   * `onNoteFailure`.
    */
   note(call: NotedCall, withdraw: () => void): Promise<void> {
-    return this.notes?.add(call, withdraw) ?? Promise.resolve();
+    return this.#turns.note(call, withdraw);
+  }
+
+  /** Commits what this turn appended and noted now instead of at its end. Never throws. */
+  commit(): void {
+    this.#turns.commit();
+  }
+
+  /** Commits rows now, all or none. Throws the error of the log. */
+  write(rows: readonly SpendRow[]): void {
+    this.#batches.write(rows);
+    this.#openNotes.close(rows);
   }
 
   /** Keeps rows in memory, up to a bound, until `writeKept` has written them. */
@@ -135,20 +161,17 @@ export class Outbox {
     for (const row of rows) if (this.#kept.length < MAX_KEPT_ROWS) this.#kept.push(row);
   }
 
-  /** Rows in memory that the file did not take. */
+  /** Rows in memory that the log did not take. */
   get keptRows(): number {
     return this.#kept.length;
   }
 
-  /**
-   * Writes the kept rows and probes both files. Throws the error of SQLite or of the file system.
-   */
+  /** Writes the kept rows and probes the log. Throws the error of the log. */
   writeKept(): void {
     const kept = this.#kept;
     this.write(kept);
     this.#kept = [];
-    this.notes?.probe();
-    this.#file.probe();
+    this.#batches.probe();
   }
 
   /** The number of the newest committed batch. */
@@ -168,13 +191,15 @@ export class Outbox {
 
   /** Whether an append waits for its commit. */
   get hasUncommitted(): boolean {
-    return this.#turn !== undefined;
+    return this.#turns.hasRows;
   }
 
-  /**
-   * The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay
-   * until `discard`.
-   */
+  /** The fault of its files, as a sentence; `undefined` while all are in their places. */
+  fault(): string | undefined {
+    return this.#log.fault();
+  }
+
+  /** The oldest committed rows, at most `MAX_BATCH_ROWS`. They stay until `discard`. */
   peek(): OutboxBatch | undefined {
     return this.#batches.peek();
   }
@@ -188,23 +213,29 @@ export class Outbox {
   }
 
   /**
-   * Commits what waits and closes both files. Rows that the file still does not take keep their
-   * notes. A second call has no effect.
+   * Commits what waits and closes the files. Rows that the log still does not take keep their notes.
+   * A second call has no effect.
    */
   close(): void {
     if (this.#isClosed) return;
     this.commit();
     try {
       this.write(this.#kept);
+      this.#kept = [];
     } catch {
       // The failure has been reported, when the rows were kept.
     }
     this.#isClosed = true;
-    this.notes?.end();
-    this.#file.close();
+    this.#turns.close();
+    try {
+      this.#log.close(this.pendingBatches === 0 && this.#openNotes.isEmpty && this.keptRows === 0);
+    } finally {
+      this.#lock.close();
+    }
   }
 }
 
-function commitTurn(outbox: Outbox): void {
-  outbox.commit();
+function notTaken(path: string, rows: readonly SpendRow[], cause: unknown): Error {
+  const reason = errorMessage(cause);
+  return new Error(`${path} did not take ${rows.length} spend rows: ${reason}`, { cause });
 }

@@ -4,7 +4,7 @@
  */
 
 import type { SpendRow } from "@sluice/contract";
-import type { OutboxBatch } from "./file.ts";
+import type { OutboxBatch } from "./log-reader.ts";
 
 /** Maximum of JSON characters of the rows in memory. */
 const MAX_CHARACTERS = 16 * 2 ** 20;

@@ -1,4 +1,4 @@
-/** The line of a noted call: what its row needs, by position. */
+/** The note of a call as text: what its row needs, by position. */
 
 import type { SpendRow } from "@sluice/contract";
 
@@ -27,15 +27,15 @@ export type NotedCall = Pick<
   | "completionTokens"
 >;
 
-/** The members in the order of the line. A new one goes to the end. */
+/** The members in the order of the text. A new one goes to the end. */
 const MEMBERS = 20;
-/** Lines of earlier versions end before the tokens of the reply. */
+/** Notes of earlier versions end before the tokens of the reply. */
 const MIN_MEMBERS = 19;
 
 const INTERRUPTED = Object.freeze({ interrupted: true });
 
-/** A JSON array and a line feed. The names would be more than half of it. */
-export function noteLine(call: NotedCall): string {
+/** A JSON array. The names would be more than half of it. */
+export function noteText(call: NotedCall): string {
   const {
     requestId,
     attempt,
@@ -61,7 +61,7 @@ export function noteLine(call: NotedCall): string {
   } = call;
   const { completionTokens } = call;
   // One array literal: spreading or growing an array costs more than writing all texts.
-  return `${JSON.stringify([
+  return JSON.stringify([
     requestId,
     attempt,
     callType,
@@ -82,20 +82,19 @@ export function noteLine(call: NotedCall): string {
     tags,
     clientAddress,
     completionTokens,
-  ])}\n`;
+  ]);
+}
+
+/** The call of a note: rows and notes of one call have the same. */
+export function callOf(requestId: unknown, attempt: unknown): string {
+  return `${String(requestId)}:${String(attempt)}`;
 }
 
 /**
- * The row of a line: `partial`, billed for what was reserved under a budget, otherwise for its
- * prompt as it was estimated. `undefined` for what is no line of this version, or is cut.
+ * The row of a note: `partial`, billed for what was reserved under a budget, otherwise for its
+ * prompt as it was estimated. `undefined` for what is no note of this version.
  */
-export function rowOfNote(line: string): SpendRow | undefined {
-  let found: unknown;
-  try {
-    found = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+export function rowOfNote(found: unknown): SpendRow | undefined {
   if (!Array.isArray(found) || found.length < MIN_MEMBERS || found.length > MEMBERS)
     return undefined;
   const call = readMembers(found);
@@ -117,7 +116,7 @@ export function rowOfNote(line: string): SpendRow | undefined {
 }
 
 /** The file is the gateway's own and has its types. */
-function readMembers(line: readonly unknown[]): NotedCall {
+function readMembers(note: readonly unknown[]): NotedCall {
   const [
     requestId,
     attempt,
@@ -131,7 +130,7 @@ function readMembers(line: readonly unknown[]): NotedCall {
     targetId,
     modelGroup,
     ...rest
-  ] = line;
+  ] = note;
   const [
     provider,
     promptTokens,
