@@ -26,7 +26,7 @@ export class ChunkRepair {
   #isIncomplete = false;
   #areToolsIndexed = false;
   readonly #roles = new Set<JsonValue | undefined>();
-  readonly #tools = new Map<JsonValue | undefined, number>();
+  #tools: Map<JsonValue | undefined, number> | undefined;
 
   constructor(model: string, identity: ReplyIdentity | undefined) {
     this.#model = model;
@@ -123,9 +123,9 @@ export class ChunkRepair {
    */
   #indexed(choice: JsonValue | undefined, call: JsonValue): JsonValue {
     if (!isObject(call) || typeof call.index === "number") return call;
-    const last = this.#tools.get(choice) ?? -1;
+    const last = this.#tools?.get(choice) ?? -1;
     const index = typeof call.id === "string" && call.id !== "" ? last + 1 : Math.max(0, last);
-    this.#tools.set(choice, index);
+    (this.#tools ??= new Map()).set(choice, index);
     return { index, ...call };
   }
 }

@@ -105,6 +105,8 @@ export class CallHandler implements ConnectionHandler {
       this.#fail(unreadable(`The upstream's response has more than ${MAX_HEADERS} headers.`));
       return;
     }
+    // Their bytes would stay as long as the response is open.
+    controller.rawHeaders = null;
     this.#awaitMore();
     this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
     this.#call?.resolve({ status, headers, body: this.#body });
