@@ -132,8 +132,8 @@ const probe = new URL("memory-probe.ts", import.meta.url).pathname;
 const gateway = await startGateway(
   createWorkspace({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    // One for each reader, and some for the others.
-    provider: `connections: ${READERS + 100}`,
+    // One for each reader, and some for the others. A key has half of them at most.
+    provider: `connections: ${2 * (READERS + 100)}`,
     server: "stalled_client_timeout: 10m",
   }),
   { NODE_OPTIONS: `--expose-gc --import ${probe}` },
