@@ -9,11 +9,17 @@ import Koa from "koa";
 import { Agent, request } from "undici";
 
 const { values } = parseArgs({
-  options: { port: { type: "string", default: "0" }, upstream: { type: "string", default: "" } },
+  options: {
+    port: { type: "string", default: "0" },
+    upstream: { type: "string", default: "" },
+    connections: { type: "string", default: "256" },
+  },
 });
 
-const agent = new Agent({ connections: 256, pipelining: 1 });
+const agent = new Agent({ connections: Number(values.connections), pipelining: 1 });
 const app = new Koa();
+// Clients that end a stream early are no fault.
+app.silent = true;
 
 app.use(async (ctx) => {
   const body = await collect(ctx.req);

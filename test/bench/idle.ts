@@ -1,7 +1,8 @@
 /**
  * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the
  * memory of each open stream, and the time of a command; beside them the start of a bare Koa
- * server. `-- --against <folder>` measures another checkout beside this one, interleaved.
+ * server and the open streams of the floor. `-- --against <folder>` measures another checkout beside
+ * this one, interleaved.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,14 +11,19 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { bareKoa, gatewayOf, type Started } from "./idle/start.ts";
 import { timeCommand } from "./idle/command.ts";
-import { memoryPerStream, type StreamMemory } from "./idle/streams.ts";
+import {
+  memoryPerStream,
+  prepareFloor,
+  prepareGateway,
+  type StreamMemory,
+} from "./idle/streams.ts";
 import { PRESENT } from "./targets/sluice.ts";
 import { median } from "./statistics.ts";
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "8" },
-    streams: { type: "string", default: "1000" },
+    streams: { type: "string", default: "1000,5000" },
     settle: { type: "string", default: "12" },
     against: { type: "string" },
   },
@@ -31,7 +37,6 @@ interface Figures {
   readonly readyCpuMs: number[];
   readonly idleMb: number[];
   readonly commands: Map<string, number[]>;
-  readonly perStream: StreamMemory[];
 }
 
 const figures = new Map(roots.map((root): [string, Figures] => [root, emptyFigures()]));
@@ -50,9 +55,6 @@ for (let round = 0; round < rounds; round++) {
   }
   process.stderr.write(`round ${round + 1} of ${rounds}\n`);
 }
-for (const root of roots)
-  figures.get(root)?.perStream.push(await memoryPerStream(root, Number(values.streams)));
-
 console.log(
   `medians of ${rounds} interleaved rounds; memory ${settleMs / 1_000} s after the start\n`,
 );
@@ -68,11 +70,17 @@ for (const [root, found] of figures) {
       `  sluice ${name}: ${median(times).toFixed(0)} ms CPU, ${ratioToFloor.toFixed(1)} × bare Koa`,
     );
   }
-  for (const { heldKb, residentKb } of found.perStream) {
-    console.log(
-      `  each of ${values.streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`,
-    );
-  }
+}
+for (const streams of values.streams.split(",").map(Number)) {
+  printStreams("the floor", streams, await memoryPerStream(prepareFloor, streams));
+  for (const root of roots)
+    printStreams(root, streams, await memoryPerStream(prepareGateway(root), streams));
+}
+
+function printStreams(name: string, streams: number, { heldKb, residentKb }: StreamMemory): void {
+  console.log(
+    `${name}, each of ${streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`,
+  );
 }
 
 function print(name: string, { readyMs, readyCpuMs, idleMb }: typeof floor): void {
@@ -99,5 +107,5 @@ async function look(
 }
 
 function emptyFigures(): Figures {
-  return { readyMs: [], readyCpuMs: [], idleMb: [], commands: new Map(), perStream: [] };
+  return { readyMs: [], readyCpuMs: [], idleMb: [], commands: new Map() };
 }

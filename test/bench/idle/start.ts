@@ -1,7 +1,7 @@
 /** Starts a server, and says how long that took and what memory it has. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -80,9 +80,14 @@ export async function started(
       return residentMb(pid);
     },
     async heldMb() {
-      const line = once(child.stderr, "data");
+      const lines = on(child.stderr, "data");
       child.kill("SIGUSR2");
-      const [text] = (await line) as [string];
+      let text = "";
+      for await (const [line] of lines as AsyncIterable<[string]>)
+        if (line.startsWith("memory ")) {
+          text = line;
+          break;
+        }
       const { heapUsed, external } = JSON.parse(text.replace(/^memory /, "")) as NodeJS.MemoryUsage;
       return (heapUsed + external) / 1_048_576;
     },

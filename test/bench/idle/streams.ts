@@ -10,7 +10,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MODEL } from "../scenarios.ts";
-import { freePort } from "../target.ts";
+import { freePort, type Launch, type Target } from "../target.ts";
+import { floor } from "../targets/floor.ts";
 import { sluiceTargets } from "../targets/sluice.ts";
 import { PROBED, started } from "./start.ts";
 
@@ -33,8 +34,42 @@ export interface StreamMemory {
   readonly residentKb: number;
 }
 
+/** Prepares a server that opens so many connections to its upstream. */
+export type Prepare = (
+  context: Parameters<Target["prepare"]>[0],
+  connections: number,
+) => Promise<Launch>;
+
+/** The bare Koa and undici proxy. */
+export const prepareFloor: Prepare = async (context, connections) => {
+  const launch = launchOf(await floor.prepare(context));
+  return { ...launch, args: [...launch.args, "--connections", String(connections)] };
+};
+
+/** The gateway of a checkout, with its shipped pipelines. */
+export const prepareGateway =
+  (root: string): Prepare =>
+  async (context, connections) => {
+    const launch = launchOf(await sluiceTargets({ root, suffix: "" })[0]?.prepare(context));
+    const config = join(context.directory, "gateway.yaml");
+    // A key has half of a provider's connections at most.
+    writeFileSync(
+      config,
+      readFileSync(config, "utf8").replace(
+        "use: openai,",
+        `use: openai, connections: ${2 * connections},`,
+      ),
+    );
+    return { ...launch, args: [...launch.args, "--log-level", "silent"] };
+  };
+
+function launchOf(launch: Awaited<ReturnType<Target["prepare"]>> | undefined): Launch {
+  if (launch === undefined || "skip" in launch) throw new Error("The server cannot be started.");
+  return launch;
+}
+
 /** The memory of each of so many open streams, after as many were opened and closed. */
-export async function memoryPerStream(root: string, streams: number): Promise<StreamMemory> {
+export async function memoryPerStream(prepare: Prepare, streams: number): Promise<StreamMemory> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-streams-"));
   const upstream = createServer((asked, reply) => {
     asked.resume();
@@ -45,7 +80,7 @@ export async function memoryPerStream(root: string, streams: number): Promise<St
   await once(upstream, "listening");
   try {
     const { port: upstreamPort } = upstream.address() as AddressInfo;
-    return await measured(root, directory, `http://127.0.0.1:${upstreamPort}`, streams);
+    return await measured(prepare, directory, `http://127.0.0.1:${upstreamPort}`, streams);
   } finally {
     upstream.closeAllConnections();
     upstream.close();
@@ -54,26 +89,15 @@ export async function memoryPerStream(root: string, streams: number): Promise<St
 }
 
 async function measured(
-  root: string,
+  prepare: Prepare,
   directory: string,
   upstreamUrl: string,
   streams: number,
 ): Promise<StreamMemory> {
   const port = await freePort();
-  const [target] = sluiceTargets({ root, suffix: "" });
-  const launch = await target?.prepare({ directory, port, upstreamUrl, nodeFlags: PROBED });
-  if (launch === undefined || "skip" in launch)
-    throw new Error("The gateway of that checkout cannot be started.");
-  const config = join(directory, "gateway.yaml");
-  // A key has half of a provider's connections at most.
-  writeFileSync(
-    config,
-    readFileSync(config, "utf8").replace(
-      "use: openai,",
-      `use: openai, connections: ${4 * streams},`,
-    ),
-  );
-  const server = await started([...launch.args, "--log-level", "silent"], directory, {
+  const context = { directory, port, upstreamUrl, nodeFlags: PROBED };
+  const launch = await prepare(context, 2 * streams);
+  const server = await started(launch.args, directory, {
     ...launch.env,
   });
   try {
