@@ -1,9 +1,22 @@
 /** What the rows of `proof:isolation` are made from. */
 
 import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import type { Upstream } from "@sluice/testing";
 import { chat, MESSAGES } from "../system/support/client.ts";
 import type { GatewayProcess } from "../system/support/gateway-process.ts";
+
+/** The options of the proof. Its parts get the same ones. */
+export const { values: OPTIONS } = parseArgs({
+  options: {
+    workers: { type: "string", default: "1" },
+    rows: { type: "string", default: "" },
+    seconds: { type: "string", default: "5" },
+  },
+});
+export const SECONDS = Number(OPTIONS.seconds);
+/** The victim sends one request in this time. */
+export const EVERY_MS = 50;
 
 /**
  * What a row works with. Every row has a gateway of its own, so that no attack is left over from
@@ -11,7 +24,7 @@ import type { GatewayProcess } from "../system/support/gateway-process.ts";
  */
 export interface Stage {
   readonly gateway: GatewayProcess;
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, "script">;
   /**
    * A service that judges for the guardrail `service` and serves `/medium.png`: whatever says SLOW
    * is never answered.
