@@ -54,7 +54,10 @@ export default defineGuardrail<AcmeConfig>({
   create({ on_match: onMatch, replacement }) {
     const rule = patternRule(TICKET, MAX_LENGTH);
     // The reason is an identifier for logs and rows. It never contains the match.
-    const refusal: Treatment = { kind: "block", reason: "acme/ticket" };
+    const refusal: Treatment = {
+      kind: "block",
+      reason: "acme/ticket",
+    };
     const treatment: Treatment =
       onMatch === "block" ? refusal : { kind: "edit", replace: () => ({ replacement }) };
     return {

@@ -23,7 +23,7 @@ export default defineProvider<AcmeConfig>({
       api_key: {
         type: "string",
         "x-secret": true,
-        description: "The API key, as a reference: `${env:ACME_API_KEY}`.",
+        description: "The API key: `${env:ACME_API_KEY}`.",
       },
       base_url: {
         type: "string",
@@ -35,7 +35,10 @@ export default defineProvider<AcmeConfig>({
   },
   create(config) {
     // The key stays a `Secret`: only the transport reveals it, when it writes the header.
-    const headers = { "content-type": "application/json", "x-acme-key": config.api_key };
+    const headers = {
+      "content-type": "application/json",
+      "x-acme-key": config.api_key,
+    };
     return {
       capabilities: { operations: ["chat"], streaming: true, tools: false, parameters: PARAMETERS },
       encode: (request) => ({

@@ -10,6 +10,11 @@ interface AcmeConfig {
   readonly max_messages: number;
 }
 
+/** The header of the reply. */
+const HEADER = "x-acme-messages";
+/** How explanations of requests name a refusal. */
+const TOO_MANY = "more messages than allowed";
+
 export default defineStep<AcmeConfig>({
   name: "acme",
   stability: "experimental",
@@ -43,7 +48,7 @@ export default defineStep<AcmeConfig>({
         const count = messagesOf(exchange);
         if (count <= maxMessages) return true;
         refused.add();
-        exchange.note("acme", "more messages than allowed", String(count));
+        exchange.note("acme", TOO_MANY, String(count));
         throw new GatewayError(
           "invalid_field",
           `messages must have at most ${maxMessages} entries.`,
@@ -54,7 +59,7 @@ export default defineStep<AcmeConfig>({
       // receives anything.
       async run({ exchange }, next) {
         await next();
-        exchange.headers.set("x-acme-messages", String(messagesOf(exchange)));
+        exchange.headers.set(HEADER, String(messagesOf(exchange)));
       },
     };
   },
