@@ -43,12 +43,16 @@ it("a failed call of a quiet key is repeated while another key's requests always
   expect(calls).toBeGreaterThan(20);
   expect(calls).toBeLessThan(30);
   expect((await ask(victim.key, "victim")).status).toBe(200);
-  // From here on they share it.
-  let last: Response | undefined;
-  for (let turn = 0; turn < 20; turn += 1) last = await ask(attacker.key, "attacker");
-  const id = last?.headers.get("x-request-id") ?? "";
-  const explained = await (await admin(gateway, `/requests/${id}`)).text();
-  expect(explained).toMatch(
-    /retry budget of the deployment is spent|the key has its part of the deployment's retry budget/,
+  // From here on they share it: the attacker keeps a fifth of its own requests.
+  const explanations: string[] = [];
+  for (let turn = 0; turn < 20; turn += 1) {
+    const id = (await ask(attacker.key, "attacker")).headers.get("x-request-id") ?? "";
+    explanations.push(await (await admin(gateway, `/requests/${id}`)).text());
+  }
+  const refused = explanations.filter((text) =>
+    /retry budget of the deployment is spent|the key has its part of the deployment's retry budget/.test(
+      text,
+    ),
   );
+  expect(refused.length).toBeGreaterThanOrEqual(10);
 });
