@@ -179,6 +179,8 @@ describe("workers", () => {
     await eventually("load", () => upstream.connections.opened > 0);
     const served = await Promise.all(Array.from({ length: 8 }, () => chatOnce()));
     process.kill(victim?.pid ?? 0, "SIGKILL");
+    // The kept connections may all be the killed worker's; those that follow are the other one's.
+    await Promise.allSettled(Array.from({ length: 8 }, () => chatOnce()));
     const during = await Promise.allSettled(Array.from({ length: 8 }, () => chatOnce()));
     const after = await statusWithout([victim?.pid ?? 0]);
     const seen = await load.stop();

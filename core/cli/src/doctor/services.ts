@@ -91,7 +91,7 @@ export async function checkState(
       name,
       grade: "warn",
       found,
-      fix: "Every request with a limit waits for it: bring it nearer, or give it more room.",
+      fix: "Every request with a limit waits for it: shorten its network path, or give it more CPU.",
     };
   } catch (error) {
     const fix =
