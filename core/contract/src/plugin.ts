@@ -3,6 +3,7 @@
  * thing.
  */
 
+import type { Face } from "./face.ts";
 import type { Guardrail, TextPart } from "./guardrail.ts";
 import type { Host, StateHost, StoreHost } from "./host.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
@@ -15,7 +16,7 @@ import type { Store } from "./store.ts";
 /** The version of the contract between plugins and the engine. It is part of every definition. */
 export const API_VERSION = 1;
 
-export type PluginKind = "step" | "provider" | "guardrail" | "store" | "state";
+export type PluginKind = "step" | "provider" | "guardrail" | "face" | "store" | "state";
 
 /** How far a plugin may be relied on. Shown in the documentation and logged once at the start. */
 export type Stability = "experimental" | "beta" | "stable";
@@ -160,6 +161,12 @@ export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail"
   readonly scope?: readonly TextPart[];
 }
 
+/** What a face package exports. */
+export interface FaceDefinition<C = unknown> extends Definition<"face", C, Face> {
+  /** Its usual routes: `POST /v1/messages`. They serve the hint of a 404; a pipeline decides. */
+  readonly paths: readonly string[];
+}
+
 /** What a store package exports. */
 export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store, StoreHost> {}
 
@@ -181,5 +188,6 @@ export type AnyDefinition =
   | StepDefinition<never>
   | ProviderDefinition<never>
   | GuardrailDefinition<never>
+  | FaceDefinition<never>
   | StoreDefinition<never>
   | StateDefinition<never>;

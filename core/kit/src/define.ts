@@ -1,6 +1,7 @@
 /** The define functions: a package's description of itself. */
 
 import type {
+  FaceDefinition,
   GuardrailDefinition,
   ProviderDefinition,
   StateDefinition,
@@ -30,6 +31,11 @@ export function defineGuardrail<C>(
   definition: Kinded<GuardrailDefinition<C>>,
 ): GuardrailDefinition<C> {
   return declare("guardrail", definition);
+}
+
+/** Declares a face. */
+export function defineFace<C>(definition: Kinded<FaceDefinition<C>>): FaceDefinition<C> {
+  return declare("face", definition);
 }
 
 /** Declares a store. */

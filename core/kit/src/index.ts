@@ -1,7 +1,14 @@
 /** Definitions of plugins, documents, options, slots and waits. */
 
 export { branchOf } from "./view.ts";
-export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
+export {
+  defineFace,
+  defineGuardrail,
+  defineProvider,
+  defineState,
+  defineStep,
+  defineStore,
+} from "./define.ts";
 export { documentOf, jsonReply } from "./json/document.ts";
 export { isObject } from "./json/narrow.ts";
 export * as Form from "./form.ts";

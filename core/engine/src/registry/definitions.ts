@@ -4,6 +4,7 @@
 
 import type {
   AnyDefinition,
+  FaceDefinition,
   GuardrailDefinition,
   ProviderDefinition,
   StateDefinition,
@@ -34,6 +35,7 @@ export interface Definitions {
   readonly steps: ReadonlyMap<string, StepDefinition<never>>;
   readonly providers: ReadonlyMap<string, ProviderDefinition<never>>;
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
+  readonly faces: ReadonlyMap<string, FaceDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
   readonly states: ReadonlyMap<string, StateDefinition<never>>;
   /**
@@ -51,6 +53,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
   const steps = new Map<string, StepDefinition<never>>();
   const providers = new Map<string, ProviderDefinition<never>>();
   const guardrails = new Map<string, GuardrailDefinition<never>>();
+  const faces = new Map<string, FaceDefinition<never>>();
   const stores = new Map<string, StoreDefinition<never>>();
   const states = new Map<string, StateDefinition<never>>();
   for (const definition of plugins.flatMap((plugin) => plugin.definitions)) {
@@ -64,6 +67,9 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
         break;
       case "guardrail":
         guardrails.set(definition.name, definition);
+        break;
+      case "face":
+        faces.set(definition.name, definition);
         break;
       case "store":
         stores.set(definition.name, definition);
@@ -82,5 +88,5 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
     plugins.find((plugin) =>
       plugin.definitions.some((one) => one.kind === kind && one.name === name),
     )?.url;
-  return { plugins, all, steps, providers, guardrails, stores, states, ownName, urlOf };
+  return { plugins, all, steps, providers, guardrails, faces, stores, states, ownName, urlOf };
 }

@@ -27,7 +27,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 const STABILITIES: ReadonlySet<string> = new Set(["stable", "beta", "experimental"]);
-const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
+const KINDS = new Set(["step", "provider", "guardrail", "face", "store", "state"]);
 
 /**
  * Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a
@@ -235,7 +235,7 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
   ) {
     return {
       message: `The default export of plugin ${specifier} is not a definition.`,
-      fix: "Export the result of defineStep, defineProvider, defineGuardrail or defineStore.",
+      fix: "Export the result of defineStep, defineProvider, defineGuardrail, defineFace or defineStore.",
     };
   }
   if (definition.apiVersion !== API_VERSION) {
