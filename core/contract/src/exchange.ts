@@ -16,6 +16,8 @@ export interface ClientRequest {
   readonly query: string;
   /** Values of the path pattern's parameters. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Headers that may hold the key, besides those of every route; lower-case names. */
+  readonly keyHeaders?: readonly string[];
   /** One request header, lower-case name. */
   header(name: string): string | undefined;
   readonly address: string | null;

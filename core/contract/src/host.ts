@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 import type { ModelCatalog, ModelDirectory } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";
 import type { SharedState } from "./shared-state.ts";
-import type { TokenCounter } from "./tokens.ts";
+import type { TokenCounter } from "./usage.ts";
 import type { PriceTable } from "./usage.ts";
 
 /** Structured logging: a message and fields. Fields hold no prompt, key or body. */

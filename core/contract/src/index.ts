@@ -23,5 +23,4 @@ export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
-export * from "./tokens.ts";
 export * from "./usage.ts";

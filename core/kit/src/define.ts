@@ -33,7 +33,7 @@ export function defineGuardrail<C>(
   return declare("guardrail", definition);
 }
 
-/** Declares a face. */
+/** Declares a face: the wire form of a kind of client. */
 export function defineFace<C>(definition: Kinded<FaceDefinition<C>>): FaceDefinition<C> {
   return declare("face", definition);
 }

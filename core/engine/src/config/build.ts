@@ -17,7 +17,7 @@ import { testsOf } from "./pipeline-tests.ts";
 import { createPriceTable } from "./prices/prices.ts";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections, KeySection } from "./schema/gateway.ts";
-import type { PipelineSections } from "./schema/pipeline.ts";
+import { type PipelineSections, routeSection } from "./schema/pipeline.ts";
 import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
@@ -217,11 +217,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 /** The settings of a checked pipeline file. */
 export function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
   const sections = value as PipelineSections;
-  const routes = sections.routes.map((route, index) => {
+  const routes = sections.routes.map((entry, index) => {
+    const { route, face } = routeSection(entry);
     const space = route.indexOf(" ");
     return {
       method: route.slice(0, space),
       path: route.slice(space + 1),
+      ...(face !== undefined && { face }),
       at: document.valueAt(["routes", index]),
     };
   });

@@ -5,7 +5,7 @@
 
 import { parseDuration } from "@sluice/kit";
 import type { ConfigDocument } from "./files/document.ts";
-import type { PipelineSections } from "./schema/pipeline.ts";
+import { type PipelineSections, routeSection } from "./schema/pipeline.ts";
 import type { TestSection } from "./schema/pipeline-tests.ts";
 import type { PipelineTest } from "./snapshot.ts";
 
@@ -17,7 +17,7 @@ export function testsOf(
   { tests, routes }: PipelineSections,
 ): PipelineTest[] {
   return tests.map((test, index): PipelineTest => {
-    const route = test.route ?? routes[0] ?? "GET /";
+    const route = test.route ?? routeSection(routes[0] ?? "GET /").route;
     const space = route.indexOf(" ");
     const path = ["tests", index];
     const places = Object.keys(test.expect).map(

@@ -182,6 +182,8 @@ export interface RouteSettings {
    * included.
    */
   readonly path: string;
+  /** The name of the face that its clients speak. Absent: the reference dialect. */
+  readonly face?: string;
   readonly at: Position;
 }
 

@@ -3,6 +3,7 @@
 import {
   type Authority,
   type Clock,
+  type Face,
   GatewayError,
   type GuardrailCatalog,
   type NativeApi,
@@ -14,7 +15,8 @@ import { askAgainFaults, streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
 import type { ShadowReport } from "../pipeline/shadow/shadow.ts";
 import { createGenerationParts } from "./create-parts.ts";
-import type { ProcessParts, StandIns } from "./parts.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import type { HostFactory, ProcessParts, StandIns } from "./parts.ts";
 import { BuildError } from "./build-error.ts";
 import { testGuardrails } from "./guardrails.ts";
 import { startInstance, stopInstance } from "./lifecycle.ts";
@@ -51,10 +53,12 @@ export async function buildGeneration(
       return native === undefined ? [] : [{ name, native }];
     });
     const { guardrails } = parts;
+    const faces = createFaces(definitions, hostFor);
     const { routes, instances, shadows } = compilePipelines(
       snapshot,
       definitions.steps,
       ({ use }) => hostFor(use),
+      faces,
     );
     for (const { name, guardrail } of standIns === undefined ? guardrails.list() : []) {
       scope.defer(() => stopInstance(guardrail, `guardrail ${name}`));
@@ -82,13 +86,23 @@ export async function buildGeneration(
     return new Generation(
       number,
       snapshot,
-      { routes, guardrails, authority, scope, shadows, natives },
+      { routes, guardrails, authority, scope, shadows, natives, faces: [...faces.values()] },
       clock,
     );
   } catch (error) {
     await scope.close();
     throw error;
   }
+}
+
+/** The faces of the loaded packages, by their names. */
+function createFaces(definitions: Definitions, hostFor: HostFactory): ReadonlyMap<string, Face> {
+  return new Map(
+    [...definitions.faces].map(([name, definition]) => [
+      name,
+      definition.create({} as never, hostFor(name)),
+    ]),
+  );
 }
 
 interface NativeOfProvider {
@@ -107,6 +121,8 @@ export class Generation {
   readonly createdAtMs: number;
   /** Its steps in shadow, and what they would have done. */
   readonly shadows: readonly ShadowReport[];
+  /** The faces of the loaded packages. */
+  readonly faces: readonly Face[];
   /** The APIs of its providers that declare one, by the providers' names. */
   readonly natives: readonly NativeOfProvider[];
   /** While a monitor is attached: how its requests end. */
@@ -131,11 +147,13 @@ export class Generation {
       readonly scope: ClosingScope;
       readonly shadows: readonly ShadowReport[];
       readonly natives?: readonly NativeOfProvider[];
+      readonly faces?: readonly Face[];
     },
     clock: Clock,
   ) {
-    const { routes, guardrails, authority, scope, shadows, natives = [] } = parts;
+    const { routes, guardrails, authority, scope, shadows, natives = [], faces = [] } = parts;
     this.natives = natives;
+    this.faces = faces;
     this.number = number;
     this.snapshot = snapshot;
     this.routes = routes;

@@ -22,6 +22,10 @@ import { type FixedPage, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
 import { checkHeaders } from "./intake/header-rules.ts";
+import { formFor } from "./form/choose.ts";
+import { FacedForm } from "./form/faced.ts";
+import { referenceForm } from "./form/reference.ts";
+import type { ReplyForm } from "./form/reply-form.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
 import { healthPage } from "./health.ts";
 import { missingRoute } from "./intake/missing-route.ts";
@@ -102,7 +106,7 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
       response,
       failure,
       ["x-request-id", id],
-      parts.live(ctx.req)?.snapshot.server.errorCode,
+      referenceForm(parts.live(ctx.req)?.snapshot.server.errorCode),
     );
     parts.metrics.countUnrouted(failure.status, failure.code);
   }
@@ -178,7 +182,8 @@ async function run(
 ): Promise<void> {
   const { req: message, res: response } = ctx;
   const { generation, target, route, parameters } = admitted;
-  const client = clientRequest(message, route.method, target, parameters);
+  const asked = clientRequest(message, route.method, target, parameters);
+  const { client, form } = formFor(asked, route, generation, id, parts.clock);
   const { server } = generation.snapshot;
   const held = parts.held.open(server.maxHeldBytes);
   const note = new CallNote(parts.note);
@@ -189,14 +194,13 @@ async function run(
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    codeForm: server.errorCode,
     note: (of, attempt) => note.write(of, attempt),
     beforeBody:
       route.beforeBody.length === 0
         ? undefined
         : (asking) => runBeforeBody(route.beforeBody, asking),
     hold: (bytes, { identity }) => held.take(bytes, identity),
-    read: ({ identity }) => readRequest(message, client, admitted, held, identity),
+    read: ({ identity }) => readRequest(message, client, admitted, form, held, identity),
   });
   ctx.exchange = exchange;
   generation.lease(exchange);
@@ -219,6 +223,7 @@ async function run(
       ctx as Koa.Context & { exchange: Exchange },
       exchange,
       route,
+      form,
       response,
       parts,
     );
@@ -236,6 +241,7 @@ async function readRequest(
   message: IncomingMessage,
   client: ClientRequest,
   { generation, target, route, parameters }: Admitted,
+  form: ReplyForm,
   held: HeldAccount,
   identity: Identity | undefined,
 ): Promise<GatewayRequest | undefined> {
@@ -251,7 +257,15 @@ async function readRequest(
     maxBytes: server.maxBodyBytes,
     hold: (bytes: number) => held.takeBody(bytes, identity),
   };
-  const received = await receiveRequest(route.operation, message, client, limits, isProvider);
+  const translate = form instanceof FacedForm ? form : undefined;
+  const received = await receiveRequest(
+    route.operation,
+    message,
+    client,
+    limits,
+    isProvider,
+    translate,
+  );
   if (received === undefined) return undefined;
   const request = withoutCredentials(received);
   const asked = requestedGuardrails(request.fields, (name) =>

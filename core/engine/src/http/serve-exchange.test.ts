@@ -20,6 +20,7 @@ import { LiveExchange } from "../pipeline/exchange.ts";
 import { RecentRequests } from "../accounting/recent-requests.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
 import { createRequestMetrics } from "../accounting/request-metrics.ts";
+import { referenceForm } from "./form/reference.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
 const clock = fakeClock();
@@ -55,10 +56,11 @@ async function serve(
     deadlineMs: 60_000,
     heartbeatMs: 0,
     outline: { ...names, steps: [] },
+    face: undefined,
     beforeBody: [],
     run,
   };
-  await serveExchange({ exchange }, exchange, route, response, {
+  await serveExchange({ exchange }, exchange, route, referenceForm(), response, {
     clock,
     log: fakeLog(lines),
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },

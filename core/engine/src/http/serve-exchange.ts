@@ -22,7 +22,7 @@ import { closeAttempts, spendRows } from "../accounting/rows.ts";
 import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
 import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
-import { estimatedUsageEvent, withEstimatedUsage } from "./egress/estimated-usage.ts";
+import { estimatedUsageChunk, withEstimatedUsage } from "./egress/estimated-usage.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
@@ -35,6 +35,7 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
+import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
 import {
   type EstimateParts,
   estimateUsage,
@@ -67,20 +68,21 @@ export async function serveExchange(
   ctx: StepContext,
   exchange: LiveExchange,
   route: CompiledRoute,
+  form: ReplyForm,
   response: ServerResponse,
   parts: ServeParts,
 ): Promise<void> {
   const { outline } = route;
   try {
     await route.run(ctx);
-    await answer(exchange, route, response, parts).catch((error: unknown) => {
+    await answer(exchange, route, form, response, parts).catch((error: unknown) => {
       if (isGatewayError(error) || response.headersSent) throw error;
       throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", {
         cause: error,
       });
     });
   } catch (error) {
-    await refuse(exchange, outline, response, parts, toGatewayError(error));
+    await refuse(exchange, outline, form, response, parts, toGatewayError(error));
   } finally {
     exchange.end();
   }
@@ -110,6 +112,7 @@ function kindOf({ identity, attempts }: LiveExchange, status: number | undefined
 async function answer(
   exchange: LiveExchange,
   { outline, heartbeatMs }: CompiledRoute,
+  form: ReplyForm,
   response: ServerResponse,
   parts: ServeParts,
 ): Promise<void> {
@@ -120,14 +123,14 @@ async function answer(
   checkReply(reply);
   switch (reply.kind) {
     case "whole":
-      return answerWhole(exchange, reply, outline, response, parts);
+      return answerWhole(exchange, reply, outline, form, response, parts);
     case "stream":
-      return answerStream(exchange, reply, outline, response, heartbeatMs, parts);
+      return answerStream(exchange, reply, outline, form, response, heartbeatMs, parts);
     case "bytes":
       await writeBytes(
         response,
         reply,
-        headersOf(exchange, outline, reply.status, parts),
+        headersOf(exchange, outline, form, reply.status, parts),
         async () => {
           await settle(exchange, parts);
         },
@@ -144,13 +147,14 @@ async function answerWhole(
   exchange: LiveExchange,
   reply: WholeReply,
   outline: RouteOutline,
+  form: ReplyForm,
   response: ServerResponse,
   parts: ServeParts,
 ): Promise<void> {
   const costNanoUsd = await settle(exchange, parts);
-  const headers = headersOf(exchange, outline, reply.status, parts);
+  const headers = headersOf(exchange, outline, form, reply.status, parts);
   if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-  const written = writeWhole(response, withEstimatedUsage(exchange, reply), headers);
+  const written = writeWhole(response, form.whole(withEstimatedUsage(exchange, reply)), headers);
   // What a whole reply has replaced goes on within nothing.
   if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
   if (written !== undefined) await written;
@@ -160,6 +164,7 @@ async function answerStream(
   exchange: LiveExchange,
   reply: StreamReply,
   outline: RouteOutline,
+  form: ReplyForm,
   response: ServerResponse,
   heartbeatMs: number,
   parts: ServeParts,
@@ -167,32 +172,26 @@ async function answerStream(
   const settled = async (
     cut: GatewayError | undefined,
     last: Frame | undefined,
+    stream: StreamForm,
   ): Promise<string> => {
     if (cut !== undefined) exchange.failure ??= cut;
     await settle(exchange, parts);
-    const usage = cut === undefined ? estimatedUsageEvent(exchange, last) : "";
+    const chunk = cut === undefined ? estimatedUsageChunk(exchange, last) : undefined;
+    const usage = chunk === undefined ? "" : stream.chunk(chunk);
     return mayExplain(exchange)
       ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock))
       : usage;
   };
-  const headers = replyHeaders(exchange, parts.clock);
+  const headers = replyHeaders(exchange, form, parts.clock);
   const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
-  const { codeForm } = exchange;
-  const failure = await writeStream(
-    response,
-    reply,
-    headers,
-    heartbeatMs,
-    settled,
-    signal,
-    codeForm,
-  );
+  const failure = await writeStream(response, reply, headers, heartbeatMs, form, settled, signal);
   if (failure !== undefined) report(exchange, failure, parts.log);
 }
 
 async function refuse(
   exchange: LiveExchange,
   outline: RouteOutline,
+  form: ReplyForm,
   response: ServerResponse,
   parts: ServeParts,
   error: GatewayError,
@@ -218,12 +217,7 @@ async function refuse(
     return;
   }
   try {
-    writeError(
-      response,
-      error,
-      headersOf(exchange, outline, error.status, parts),
-      exchange.codeForm,
-    );
+    writeError(response, error, headersOf(exchange, outline, form, error.status, parts), form);
   } catch (cause) {
     // A step may have set a header that cannot be sent.
     parts.log.error("the headers of a reply cannot be sent", {
@@ -231,7 +225,7 @@ async function refuse(
       error: cause,
     });
     if (response.headersSent) response.destroy();
-    else writeError(response, error, ["x-request-id", exchange.id], exchange.codeForm);
+    else writeError(response, error, ["x-request-id", exchange.id], form);
   }
 }
 
@@ -239,10 +233,11 @@ async function refuse(
 function headersOf(
   exchange: LiveExchange,
   outline: RouteOutline,
+  form: ReplyForm,
   status: number,
   { clock }: ServeParts,
 ): string[] {
-  const headers = replyHeaders(exchange, clock);
+  const headers = replyHeaders(exchange, form, clock);
   if (mayExplain(exchange))
     headers.push(EXPLAIN_HEADER, explainHeader(recordOf(exchange, outline, status, clock)));
   return headers;

@@ -1,6 +1,7 @@
 /** Compiles pipelines: from the list in YAML to one function a route. */
 
 import {
+  type Face,
   GatewayError,
   type Host,
   type Operation,
@@ -56,6 +57,8 @@ export interface CompiledRoute {
   readonly deadlineMs: number;
   /** 0: none. */
   readonly heartbeatMs: number;
+  /** The form of its clients. Absent: the reference dialect. */
+  readonly face: Face | undefined;
   readonly outline: RouteOutline;
   /** The decisions of its steps before the body is read. */
   readonly beforeBody: readonly BeforeBody[];
@@ -103,6 +106,7 @@ export function compilePipelines(
   snapshot: Snapshot,
   definitions: StepDefinitions,
   hostFor: (settings: StepSettings) => Host,
+  faces: ReadonlyMap<string, Face> = new Map(),
 ): CompiledPipelines {
   const routes = new RouteTable<CompiledRoute>();
   const instances: StepInstance[] = [];
@@ -142,7 +146,7 @@ export function compilePipelines(
         run: isUnguardedEnd ? refuseUnguarded(made) : made,
       });
     }
-    addRoutes(routes, pipeline, links, beforeBody);
+    addRoutes(routes, pipeline, links, beforeBody, faces);
   }
   return { routes, instances, shadows };
 }
@@ -153,6 +157,7 @@ function addRoutes(
   pipeline: PipelineSettings,
   links: readonly Link[],
   beforeBody: readonly BeforeBody[],
+  faces: ReadonlyMap<string, Face>,
 ): void {
   const run = compose(links);
   const steps = pipeline.steps.map(({ at, when }, index) => ({
@@ -161,7 +166,7 @@ function addRoutes(
     ...(when !== undefined && { when }),
   }));
   const { name, operation, deadlineMs, heartbeatMs } = pipeline;
-  for (const { method, path } of pipeline.routes) {
+  for (const { method, path, face } of pipeline.routes) {
     const outline = { method, path, pipeline: name, operation, steps };
     routes.add(method, path, {
       method,
@@ -170,6 +175,7 @@ function addRoutes(
       operation,
       deadlineMs,
       heartbeatMs,
+      face: face === undefined ? undefined : faces.get(face),
       outline,
       beforeBody,
       run,

@@ -7,7 +7,6 @@ import {
   type AttemptWriter,
   type ClientRequest,
   type Clock,
-  type ErrorCodeForm,
   type Exchange,
   GatewayError,
   type GatewayRequest,
@@ -32,8 +31,6 @@ export interface ExchangeOptions {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
-  /** The form of `error.code` in this client's errors. */
-  readonly codeForm?: ErrorCodeForm;
   /** The checks before the body is read. */
   readonly beforeBody?: ((exchange: Exchange) => MaybePromise<void>) | undefined;
   /** Counts bytes that the exchange keeps; false: there is no room for them. */
@@ -55,7 +52,6 @@ export class LiveExchange implements Exchange, ExchangeServices {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly generation: number;
-  readonly codeForm: ErrorCodeForm | undefined;
   readonly lifetime: ExchangeLifetime;
   readonly headers = new Map<string, string>();
   readonly slots: Slots = [];
@@ -90,7 +86,6 @@ export class LiveExchange implements Exchange, ExchangeServices {
     this.operation = options.operation;
     this.client = options.client;
     this.generation = options.generation;
-    this.codeForm = options.codeForm;
     this.#clock = options.clock;
     this.#beforeBody = options.beforeBody;
     this.#read = options.read;

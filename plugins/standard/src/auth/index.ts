@@ -21,7 +21,7 @@ import { isServable } from "../models/servable.ts";
 const REFUSAL =
   "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
 
-/** Headers in which native SDKs send the key. Read on deployment and passthrough routes only. */
+/** Headers in which native SDKs send the key: on deployment and passthrough routes. */
 const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
 
 /** Names under which keys are put into a query, where logs and proxies see them. */
@@ -30,7 +30,7 @@ const QUERY_KEY = /(?:^|&)(?:x-)?(?:key|api[-_]?key|access_token|token)=/i;
 /** The logged kind of an identity. */
 const KINDS = { master: "the master key", key: "a virtual key" } as const;
 
-const NO_TAGS: readonly string[] = Object.freeze([]);
+const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /** Operations whose request names a model of the catalogue. */
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
@@ -65,7 +65,7 @@ export const auth = defineStep<Record<string, never>>({
         exchange.note("auth", KINDS[identity.kind]);
         // The body is read only for callers that may send one.
         await receiveBody(exchange);
-        const tags = exchange.request?.tags ?? NO_TAGS;
+        const tags = exchange.request?.tags ?? NO_NAMES;
         if (tags.length > 0) await checkTags(identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
           exchange.model = ofOperation(
@@ -97,9 +97,9 @@ async function checkTags(
 function presentedKey({ client, operation }: Exchange, headerNames: readonly string[]): string {
   let presented: string | undefined;
   for (const name of headerNames) presented = agree(presented, bareKey(client.header(name)));
-  if (operation === "passthrough" || client.parameters.deployment !== undefined) {
-    for (const name of NATIVE_HEADERS) presented = agree(presented, bareKey(client.header(name)));
-  }
+  const isNative = operation === "passthrough" || client.parameters.deployment !== undefined;
+  for (const name of isNative ? NATIVE_HEADERS : (client.keyHeaders ?? NO_NAMES))
+    presented = agree(presented, bareKey(client.header(name)));
   const authorization = client.header("authorization");
   if (authorization !== undefined) {
     const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? [];

@@ -40,9 +40,20 @@ export const pipelineSchema = {
       minItems: 1,
       description: "The routes of the pipeline.",
       items: {
-        type: "string",
+        type: ["string", "object"],
         pattern: ROUTE_PATTERN,
         description: "METHOD /path, such as POST /v1/chat/completions. `{id}` matches one segment.",
+        additionalProperties: false,
+        required: ["route", "face"],
+        properties: {
+          route: { type: "string", pattern: ROUTE_PATTERN, description: "METHOD /path." },
+          face: {
+            type: "string",
+            minLength: 1,
+            description:
+              "The wire form of its clients, such as `{ route: POST /v1/messages, face: messages }`: the name of a face plugin. Without one, clients speak the reference dialect.",
+          },
+        },
       },
     },
     operation: {
@@ -89,6 +100,19 @@ export const pipelineSchema = {
     end_of_config: endMarkSchema,
   },
 } as const satisfies JsonSchema;
+
+/** A route of a pipeline file, in its long form. */
+export interface RouteSection {
+  readonly route: string;
+  readonly face: string | undefined;
+}
+
+/** The long form of a route, as far as the entry says it. */
+export function routeSection(entry: string | { readonly route: string; readonly face?: string }) {
+  return typeof entry === "string"
+    ? { route: entry, face: undefined }
+    : { route: entry.route, face: entry.face };
+}
 
 /** A pipeline file after validation: every step in its long form. */
 export interface PipelineSections extends Omit<

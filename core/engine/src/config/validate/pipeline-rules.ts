@@ -44,10 +44,11 @@ export function pipelineFaults(pipelines: readonly ResolvedDocument[]): Finding[
       );
     }
     const listed = valueAtPath(pipeline.value, ["routes"]);
-    for (const [index, route] of (Array.isArray(listed)
+    for (const [index, entry] of (Array.isArray(listed)
       ? (listed as readonly unknown[])
       : []
     ).entries()) {
+      const route = typeof entry === "string" ? entry : valueAtPath(entry, ["route"]);
       if (typeof route !== "string") continue;
       claim(
         routes,

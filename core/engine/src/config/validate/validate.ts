@@ -20,6 +20,7 @@ import { gatewaySchema } from "../schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "../schema/pipeline.ts";
 import { pricesSchema, type PriceSection } from "../schema/prices.ts";
 import type { ActiveSection } from "../schema/step-use.ts";
+import { faceFaults } from "./faces.ts";
 import { checkSection, checkWhole, findingOf } from "./section.ts";
 import { activeFaults } from "./step-use.ts";
 
@@ -73,6 +74,7 @@ export function* validatePipelines(
   for (const pipeline of pipelines) {
     yield;
     findings.push(...checkFile(pipeline, pipelineSchema));
+    if (definitions !== undefined) findings.push(...faceFaults(pipeline, definitions));
     const steps = valueAtPath(pipeline.value, ["steps"]);
     if (definitions === undefined || !Array.isArray(steps)) continue;
     for (const index of steps.keys()) {

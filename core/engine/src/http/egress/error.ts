@@ -1,7 +1,9 @@
 /** Errors on the wire. */
 
 import type { ServerResponse } from "node:http";
-import { errorBody, type ErrorCodeForm, type GatewayError } from "@sluice/contract";
+import type { GatewayError } from "@sluice/contract";
+import { referenceForm } from "../form/reference.ts";
+import type { ReplyForm } from "../form/reply-form.ts";
 import { isLargeRest, leaveUnread } from "./unread.ts";
 
 /** Answers with an error as JSON. Does nothing when the client is gone. */
@@ -9,10 +11,11 @@ export function writeError(
   response: ServerResponse,
   error: GatewayError,
   headers: readonly string[],
-  codeForm?: ErrorCodeForm,
+  form: Pick<ReplyForm, "error"> = referenceForm(),
 ): void {
   if (response.destroyed || response.headersSent) return;
-  const body = Buffer.from(JSON.stringify(errorBody(error, codeForm)));
+  const said = form.error(error);
+  const body = Buffer.from(JSON.stringify(said.body));
   const all = [
     ...headers,
     "content-type",
@@ -20,7 +23,8 @@ export function writeError(
     "content-length",
     String(body.length),
   ];
-  for (const [name, value] of Object.entries(error.headers ?? {})) all.push(name, value);
+  for (const [name, value] of Object.entries({ ...error.headers, ...said.headers }))
+    all.push(name, value);
   if (error.retryAfterMs !== undefined)
     all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   if (
@@ -28,6 +32,6 @@ export function writeError(
     (error.headers?.["connection"] === "close" || isLargeRest(response.req))
   )
     leaveUnread(response);
-  response.writeHead(error.status, all);
+  response.writeHead(said.status, all);
   response.end(body);
 }

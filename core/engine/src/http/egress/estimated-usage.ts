@@ -18,15 +18,18 @@ function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
 }
 
 /**
- * The usage event of a stream: empty after the upstream's own, and for a client that did not ask
- * for it.
+ * The usage chunk of a stream: `undefined` after the upstream's own, and for a client that did not
+ * ask for it.
  */
-export function estimatedUsageEvent(exchange: Exchange, last: Frame | undefined): string {
-  if (last === undefined || exchange.request?.includeUsage !== true) return "";
+export function estimatedUsageChunk(
+  exchange: Exchange,
+  last: Frame | undefined,
+): JsonObject | undefined {
+  if (last === undefined || exchange.request?.includeUsage !== true) return undefined;
   const usage = estimateOf(exchange);
-  if (usage === undefined) return "";
+  if (usage === undefined) return undefined;
   const { id, object, created, model } = last.chunk();
-  return `data: ${JSON.stringify({ id, object, created, model, choices: [], usage })}\n\n`;
+  return { id, object, created, model, choices: [], usage };
 }
 
 /** A whole reply with the estimate, where it has no usage. */

@@ -3,9 +3,10 @@
 import { SERVED } from "@sluice/runtime";
 import type { Clock } from "@sluice/contract";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
+import type { ReplyForm } from "../form/reply-form.ts";
 
 /** Headers as a flat list of names and values, ready for `writeHead`. */
-export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
+export function replyHeaders(exchange: LiveExchange, form: ReplyForm, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
   // Of parallel attempts, the one that answered, or else the last.
@@ -28,8 +29,16 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
     if (last.upstreamRequestId !== undefined)
       headers.push("x-upstream-request-id", last.upstreamRequestId);
   }
+  if (form.dropped.length > 0) addDropped(exchange, form.dropped);
   for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));
   return headers;
+}
+
+/** Adds the fields that a face left out to those that the provider did not take. */
+function addDropped({ headers }: LiveExchange, names: readonly string[]): void {
+  const before = headers.get(DROPPED_HEADER);
+  const all = [...(before === undefined ? [] : before.split(", ")), ...names];
+  headers.set(DROPPED_HEADER, [...new Set(all)].join(", "));
 }
 
 function overheadMs(exchange: LiveExchange, clock: Clock): number {
@@ -37,6 +46,8 @@ function overheadMs(exchange: LiveExchange, clock: Clock): number {
   for (const attempt of exchange.attempts) upstreamMs += attempt.upstreamMs ?? 0;
   return Math.max(0, clock.monotonic() - exchange.startedMs - upstreamMs);
 }
+
+const DROPPED_HEADER = "x-sluice-dropped-params";
 
 /** Clients take 16 KB of headers in all. */
 const MAX_VALUE_CHARACTERS = 1_000;

@@ -4,6 +4,7 @@ import { rawFrame } from "@sluice/kit/internals";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { writeStream } from "./stream.ts";
+import { referenceForm } from "../form/reference.ts";
 
 const EVERY_MS = 5;
 const PING = ": ping\n\n";
@@ -28,6 +29,7 @@ describe("a heartbeat", () => {
       { kind: "stream", status: 200, frames: frames() },
       [],
       EVERY_MS,
+      referenceForm(),
       async () => "",
     );
     const body = bodyOf(await received);
@@ -47,6 +49,7 @@ describe("a heartbeat", () => {
       { kind: "stream", status: 200, frames: frames() },
       [],
       0,
+      referenceForm(),
       async () => "",
     );
     expect(bodyOf(await received)).toBe('data: {"a":1}\n\ndata: [DONE]\n\n');
@@ -58,7 +61,7 @@ describe("a heartbeat", () => {
     // More than the kernel takes in both directions.
     response.write(Buffer.alloc(32 * 1024 * 1024));
     const waiting = response.writableLength;
-    const heartbeat = startHeartbeat(response, EVERY_MS);
+    const heartbeat = startHeartbeat(response, EVERY_MS, PING);
     await new Promise((resolve) => setTimeout(resolve, 5 * EVERY_MS));
     expect(response.writableLength).toBe(waiting);
     client.resume();
@@ -73,7 +76,7 @@ describe("a heartbeat", () => {
   it("is put off by everything that is written", async () => {
     const { response, client, received } = await exchange(GET);
     response.writeHead(200).write("begin");
-    const heartbeat = startHeartbeat(response, 40);
+    const heartbeat = startHeartbeat(response, 40, PING);
     for (let written = 0; written < 10; written++) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       heartbeat.wrote();

@@ -1,12 +1,9 @@
 /**
- * Heartbeats of a stream: a comment during silence, so that proxies and clients keep the connection
- * open.
+ * Heartbeats of a stream: a text without content during silence, so that proxies and clients keep
+ * the connection open.
  */
 
 import type { ServerResponse } from "node:http";
-
-/** A comment, which every reader of events passes over (WHATWG HTML 9.2.6). */
-const PING = ": ping\n\n";
 
 /**
  * Checks of one interval timer within a heartbeat. A timer that every write resets would cost more.
@@ -24,11 +21,10 @@ export interface Heartbeat {
 const SILENT: Heartbeat = { wrote() {}, stop() {} };
 
 /**
- * Writes a comment after this time without a write, or up to a fourth later; never, for 0. The
- * response head must be final, because a comment sends it. A client with unread data gets no
- * comment.
+ * Writes `text` after this time without a write, or up to a fourth later; never, for 0. The
+ * response head must be final, because the text sends it. A client with unread data gets none.
  */
-export function startHeartbeat(response: ServerResponse, everyMs: number): Heartbeat {
+export function startHeartbeat(response: ServerResponse, everyMs: number, text: string): Heartbeat {
   if (everyMs === 0) return SILENT;
   let hasWritten = false;
   let silentLooks = 0;
@@ -38,7 +34,7 @@ export function startHeartbeat(response: ServerResponse, everyMs: number): Heart
     hasWritten = false;
     if (silentLooks === LOOKS) {
       silentLooks = 0;
-      if (!response.writableNeedDrain) response.write(PING);
+      if (!response.writableNeedDrain) response.write(text);
     }
     timer.refresh();
   }, everyMs / LOOKS);

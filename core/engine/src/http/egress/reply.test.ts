@@ -8,6 +8,7 @@ import { LiveExchange } from "../../pipeline/exchange.ts";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { writeBytes } from "./bytes.ts";
 import { writeError } from "./error.ts";
+import { referenceForm } from "../form/reference.ts";
 import { replyHeaders } from "./headers.ts";
 import { writeWhole } from "./whole.ts";
 
@@ -142,7 +143,7 @@ describe("the headers of an exchange", () => {
   };
 
   it("name the request and the generation, also before any attempt", () => {
-    expect(replyHeaders(open(), clock)).toEqual([
+    expect(replyHeaders(open(), referenceForm(), clock)).toEqual([
       "x-request-id",
       "id-1",
       "x-sluice-generation",
@@ -164,7 +165,7 @@ describe("the headers of an exchange", () => {
     beginAttempt(made, fakeTarget("one"), "openai").waited(5);
     beginAttempt(made, fakeTarget("one"), "openai");
     clock.advance(7.5);
-    const headers = replyHeaders(made, clock);
+    const headers = replyHeaders(made, referenceForm(), clock);
     const pairs = Object.fromEntries(
       Array.from({ length: headers.length / 2 }, (_, index) =>
         headers.slice(index * 2, index * 2 + 2),
@@ -185,7 +186,7 @@ describe("the headers of an exchange", () => {
     const made = open();
     made.headers.set("x-half", "openai/\ud83d");
     made.headers.set("x-long", "m".repeat(20_000));
-    const headers = replyHeaders(made, clock);
+    const headers = replyHeaders(made, referenceForm(), clock);
     expect(headers.slice(4)).toEqual(["x-half", "openai%2F%EF%BF%BD", "x-long", "m".repeat(1_000)]);
   });
 });

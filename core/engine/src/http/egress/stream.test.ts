@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type StreamReply } from "@sluice/contract";
 import { chunkFrame, rawFrame } from "@sluice/kit/internals";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
+import { referenceForm } from "../form/reference.ts";
 import { writeStream } from "./stream.ts";
 
 function reply(frames: AsyncIterable<Frame>): StreamReply {
@@ -15,7 +16,14 @@ async function* framesOf(...texts: readonly string[]): AsyncGenerator<Frame, voi
 /** Writes a stream to a client that reads it, and returns what the client got. */
 async function write(frames: AsyncIterable<Frame>, settle: () => Promise<string> = async () => "") {
   const { response, received } = await exchange(GET);
-  const failure = await writeStream(response, reply(frames), ["x-a", "b"], 0, settle);
+  const failure = await writeStream(
+    response,
+    reply(frames),
+    ["x-a", "b"],
+    0,
+    referenceForm(),
+    settle,
+  );
   const raw = await received;
   return { failure, raw, body: bodyOf(raw) };
 }
@@ -72,7 +80,7 @@ describe("a stream", () => {
         yield rawFrame('{"a":1}');
         if (cut) throw new GatewayError("stream_truncated", "Cut.");
       }
-      await writeStream(response, reply(frames()), [], 0, async () => {
+      await writeStream(response, reply(frames()), [], 0, referenceForm(), async () => {
         while (!text.includes('{"a":1}')) await new Promise((resolve) => setImmediate(resolve));
         expect(text).not.toMatch(/\[DONE\]|error/);
         return "";
@@ -112,7 +120,7 @@ describe("a client that reads slowly", () => {
       for (; taken < total; taken++) yield rawFrame(text);
     }
     const stalled = new Promise<void>((resolve) => response.setTimeout(150, () => resolve()));
-    const writing = writeStream(response, reply(frames()), [], 0, async () => "");
+    const writing = writeStream(response, reply(frames()), [], 0, referenceForm(), async () => "");
     await stalled;
     // What the kernel takes in both directions is a few megabytes; all of it would be fifty.
     expect(taken).toBeLessThan(total / 2);
@@ -134,7 +142,7 @@ describe("a client that reads slowly", () => {
       }
     }
     const stalled = new Promise<void>((resolve) => response.setTimeout(50, () => resolve()));
-    const writing = writeStream(response, reply(frames()), [], 0, async () => "");
+    const writing = writeStream(response, reply(frames()), [], 0, referenceForm(), async () => "");
     await stalled;
     client.destroy();
     await writing;

@@ -1,23 +1,17 @@
 /** Writes server-sent events with back-pressure, and reports failures inside the stream. */
 
 import type { ServerResponse } from "node:http";
-import {
-  errorBody,
-  type ErrorCodeForm,
-  type Frame,
-  type GatewayError,
-  type StreamReply,
-} from "@sluice/contract";
+import type { Frame, GatewayError, StreamReply } from "@sluice/contract";
 import {
   asGatewayError,
   batchesOf,
   type BatchSource,
   type FrameBatch,
 } from "@sluice/kit/internals";
+import type { ReplyForm, StreamForm } from "../form/reply-form.ts";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
-const END = "data: [DONE]\n\n";
 /** Buffered text that is longer than this is written before the end of the event loop's turn. */
 const MAX_PENDING_CHARACTERS = 65_536;
 /** The time in which a stream must end after its exchange. A later one is cut. */
@@ -28,7 +22,7 @@ const GRACE_MS = 250;
  * one error event and no end mark; it is returned, not thrown. `settle` makes the rows durable
  * before the client sees the end, and returns the text to write before it: comments, and events
  * that follow the stream's `last` frame. A stream without a frame for `heartbeatMs` milliseconds
- * writes a comment. `signal` ends the stream, also one that a step replaced: its reason is then the
+ * writes the form's heartbeat. `signal` ends the stream, also one that a step replaced: its reason is then the
  * failure.
  */
 export async function writeStream(
@@ -36,9 +30,9 @@ export async function writeStream(
   reply: StreamReply,
   headers: string[],
   heartbeatMs: number,
-  settle: (failure: GatewayError | undefined, last: Frame | undefined) => Promise<string>,
+  form: ReplyForm,
+  settle: Settle,
   signal?: AbortSignal,
-  codeForm?: ErrorCodeForm,
 ): Promise<GatewayError | undefined> {
   // Some clients read `text/*` without a charset as ISO-8859-1.
   headers.push(
@@ -50,26 +44,31 @@ export async function writeStream(
     "no",
   );
   response.writeHead(reply.status, headers);
-  const heartbeat = startHeartbeat(response, heartbeatMs);
-  const writer = new EventWriter(response, heartbeat);
+  const heartbeat = startHeartbeat(response, heartbeatMs, form.heartbeat);
+  const stream = form.stream();
+  const writer = new EventWriter(response, heartbeat, stream);
   const end: End = { isCut: false };
   const written = writeFrames(reply, response, writer, end);
   let failure = await (signal === undefined ? written : untilCut(written, signal, end));
   writer.flush();
   heartbeat.stop();
-  let comment = "";
+  let rest = "";
   try {
-    comment = await settle(failure, writer.last);
+    rest = await settle(failure, writer.last, stream);
   } catch (error) {
     // The client gets the first failure.
     failure ??= asGatewayError(error);
   }
-  response.end(
-    comment +
-      (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure, codeForm))}\n\n`),
-  );
+  response.end(rest + (failure === undefined ? stream.end() : stream.failure(failure)));
   return failure;
 }
+
+/** Makes the rows of a stream durable, and returns the text before its end. */
+type Settle = (
+  failure: GatewayError | undefined,
+  last: Frame | undefined,
+  form: StreamForm,
+) => Promise<string>;
 
 /** Whether a stream was ended before its own end. */
 interface End {
@@ -137,14 +136,16 @@ async function writeFrames(
 class EventWriter {
   readonly #response: ServerResponse;
   readonly #heartbeat: Heartbeat;
+  readonly #form: StreamForm;
   #pending = "";
   #isAscii = true;
   #lastBatch: FrameBatch | undefined;
   #isScheduled = false;
 
-  constructor(response: ServerResponse, heartbeat: Heartbeat) {
+  constructor(response: ServerResponse, heartbeat: Heartbeat, form: StreamForm) {
     this.#response = response;
     this.#heartbeat = heartbeat;
+    this.#form = form;
   }
 
   /** The frame that was written last. */
@@ -155,8 +156,8 @@ class EventWriter {
   /** Takes frames. Returns a promise when the client reads more slowly than the upstream writes. */
   write(batch: FrameBatch, isOneByOne: boolean): Promise<void> | undefined {
     this.#lastBatch = batch;
-    this.#pending += batch.text();
-    if (this.#isAscii) this.#isAscii = batch.isAscii;
+    this.#pending += this.#form.text(batch);
+    if (this.#isAscii) this.#isAscii = this.#form.isAscii(batch);
     if (!isOneByOne || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
     else if (!this.#isScheduled) this.#schedule();
     return this.#response.writableNeedDrain ? drained(this.#response) : undefined;

@@ -35,13 +35,26 @@ const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
 
 const BODY_DEADLINE_MS = 30_000;
 
-/** The request of an operation, `undefined` where there is no body to read. */
+/** Makes a request of the reference dialect of a client's own. */
+export interface Translation {
+  read(document: JsonDocument, client: ClientRequest): JsonDocument;
+}
+
+function translated(receive: Receive, translation: Translation): Receive {
+  return (document, client) => receive(translation.read(document, client), client);
+}
+
+/**
+ * The request of an operation, `undefined` where there is no body to read. `translation`: that of a
+ * route with a face.
+ */
 export async function receiveRequest(
   operation: Operation,
   message: IncomingMessage,
   client: ClientRequest,
   { maxBytes, hold }: { readonly maxBytes: number; readonly hold: (bytes: number) => void },
   isProvider: (name: string) => boolean,
+  translation?: Translation,
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
@@ -54,7 +67,9 @@ export async function receiveRequest(
     });
     return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
   }
-  const receive = RECEIVERS[operation];
+  const own = RECEIVERS[operation];
+  const receive =
+    own === undefined || translation === undefined ? own : translated(own, translation);
   // Of the spend routes only a calculation has a body.
   if (receive === undefined || (operation === "spend" && client.method !== "POST"))
     return undefined;

@@ -1,0 +1,46 @@
+/** Which form a request is answered in. */
+
+import type { ClientRequest, Clock, Face } from "@sluice/contract";
+import type { Generation } from "../../generation/generation.ts";
+import type { CompiledRoute } from "../../pipeline/compile.ts";
+import { FacedForm } from "./faced.ts";
+import { ModelsForm } from "./models.ts";
+import { referenceForm } from "./reference.ts";
+import type { ReplyForm } from "./reply-form.ts";
+
+/** A client, and the form that it is answered in. */
+interface Answered {
+  /** With the headers in which its kind of client sends the key. */
+  readonly client: ClientRequest;
+  readonly form: ReplyForm;
+}
+
+/** The form of the replies to one request: that of its face, or the reference dialect. */
+export function formFor(
+  asked: ClientRequest,
+  route: CompiledRoute,
+  generation: Generation,
+  id: string,
+  clock: Clock,
+): Answered {
+  const face = faceOf(asked, route, generation);
+  if (face === undefined)
+    return { client: asked, form: referenceForm(generation.snapshot.server.errorCode) };
+  const { keyHeaders } = face;
+  const client = keyHeaders === undefined ? asked : { ...asked, keyHeaders };
+  const form =
+    route.operation === "models"
+      ? new ModelsForm(face, client, id)
+      : new FacedForm(face, { id, startedAtMs: clock.now() });
+  return { client, form };
+}
+
+/** The face of a route. A list of models may have none: the client shows what it expects. */
+function faceOf(
+  client: ClientRequest,
+  { face, operation }: CompiledRoute,
+  { faces }: Generation,
+): Face | undefined {
+  if (face !== undefined || operation !== "models") return face;
+  return faces.find(({ models }) => models?.isAsked(client) === true);
+}

@@ -1,0 +1,88 @@
+/** The form of a face: its request becomes one of the reference dialect, and replies go back. */
+
+import type {
+  ClientRequest,
+  Face,
+  FaceContext,
+  FaceError,
+  GatewayError,
+  JsonDocument,
+  JsonObject,
+  WholeReply,
+} from "@sluice/contract";
+import { type FrameBatch, writtenDocument } from "@sluice/kit/internals";
+import { isGatewayOnly } from "@sluice/runtime/dialect";
+import type { ReplyForm, StreamForm } from "./reply-form.ts";
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+/** The form of one exchange at a route with a face. */
+export class FacedForm implements ReplyForm {
+  readonly heartbeat: string;
+  readonly #face: Face;
+  readonly #requestId: string;
+  readonly #startedAtMs: number;
+  #dropped: readonly string[] = NO_NAMES;
+  #state: unknown = undefined;
+  #model = "";
+
+  constructor(
+    face: Face,
+    { id, startedAtMs }: { readonly id: string; readonly startedAtMs: number },
+  ) {
+    this.heartbeat = face.heartbeat;
+    this.#face = face;
+    this.#requestId = id;
+    this.#startedAtMs = startedAtMs;
+  }
+
+  get dropped(): readonly string[] {
+    return this.#dropped;
+  }
+
+  /**
+   * The request in the reference dialect. The gateway's own members stay at the top level: they are
+   * the same in every dialect.
+   */
+  read(document: JsonDocument, client: ClientRequest): JsonDocument {
+    const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
+    const bare =
+      own.length === 0
+        ? document
+        : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
+    const { body, state, dropped = NO_NAMES } = this.#face.read(bare, client);
+    this.#state = state;
+    this.#dropped = dropped;
+    this.#model = typeof body.model === "string" ? body.model : "";
+    const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
+    return writtenDocument({ ...body, ...kept });
+  }
+
+  whole(reply: WholeReply): WholeReply {
+    const body = this.#face.whole(reply.document.value, this.#state, this.#context);
+    return { ...reply, document: writtenDocument(body) };
+  }
+
+  stream(): StreamForm {
+    const writer = this.#face.stream(this.#state, this.#context);
+    return {
+      text(batch: FrameBatch) {
+        let text = "";
+        for (const frame of batch.frames) text += writer.chunk(frame.chunk());
+        return text;
+      },
+      isAscii: () => false,
+      chunk: (chunk: JsonObject) => writer.chunk(chunk),
+      end: () => writer.end(),
+      failure: (error) => writer.failure(error),
+    };
+  }
+
+  error(error: GatewayError): FaceError {
+    return this.#face.error(error, this.#requestId);
+  }
+
+  get #context(): FaceContext {
+    return { requestId: this.#requestId, model: this.#model, startedAtMs: this.#startedAtMs };
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The form in which one exchange is answered: that of the reference dialect, or of a face. The
+ * egress writes what the form says and knows no dialect.
+ */
+
+import type { FaceError, GatewayError, JsonObject, WholeReply } from "@sluice/contract";
+import type { FrameBatch } from "@sluice/kit/internals";
+
+/** An error before the first byte. */
+export interface ErrorReply extends Omit<FaceError, "body"> {
+  /** What JSON says of it is the body. */
+  readonly body: object;
+}
+
+/** The form of the replies to one request. */
+export interface ReplyForm {
+  /** What a stream writes in silence. */
+  readonly heartbeat: string;
+  /** Fields of the request that were left out without harm. */
+  readonly dropped: readonly string[];
+  whole(reply: WholeReply): WholeReply;
+  /** The form of a stream. One is asked for each stream that is written. */
+  stream(): StreamForm;
+  error(error: GatewayError): ErrorReply;
+}
+
+/** The form of one stream. Every text is complete: events with their blank line. */
+export interface StreamForm {
+  text(batch: FrameBatch): string;
+  /** Whether the text of a batch is ASCII; `false` where that is not known. */
+  isAscii(batch: FrameBatch): boolean;
+  /** A chunk that the gateway adds. */
+  chunk(chunk: JsonObject): string;
+  end(): string;
+  failure(error: GatewayError): string;
+}
