@@ -8,6 +8,14 @@ import type { GatewayError } from "./error.ts";
 import type { ClientRequest } from "./exchange.ts";
 import type { JsonDocument, JsonObject } from "./json.ts";
 
+/** A part of a request that only the client's own dialect can say. */
+export interface NativeOnly {
+  /** The client's own path: `tools[2]`. */
+  readonly path: string;
+  /** What it is. Completes "The provider p cannot take …": `a tool of type web_search_20250305`. */
+  readonly what: string;
+}
+
 /** What `read` makes of a client's request. */
 export interface FaceRequest<State = unknown> {
   /** The members of the request in the reference dialect, `model` and `stream` among them. */
@@ -16,6 +24,12 @@ export interface FaceRequest<State = unknown> {
   readonly state: State;
   /** Fields that were left out without harm, by their paths. The reply lists them in a header. */
   readonly dropped?: readonly string[];
+  /**
+   * Parts without a form in the reference dialect. A provider of the client's own dialect gets them
+   * in the client's document; for another provider the request is refused with the first path. The
+   * body holds them in the client's form, so that no translator drops one silently. Absent: none.
+   */
+  readonly nativeOnly?: readonly NativeOnly[];
 }
 
 /** What a reply is made with beside the reply itself. */

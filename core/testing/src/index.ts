@@ -11,5 +11,6 @@ export * from "./fake-state.ts";
 export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";
 export * from "./contract/index.ts";
+export * from "./face-contract/index.ts";
 export * from "./guardrail-contract.ts";
 export { type Mutation, mutations } from "./guardrail-mutations.ts";

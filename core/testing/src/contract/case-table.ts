@@ -13,7 +13,7 @@ import { ContractFault } from "./fault.ts";
 import { layoutJson } from "./layout.ts";
 
 const SUFFIX = ".cases.json";
-const ROW_NAME = /^(?:request|reply|stream|error)(?:-[a-z0-9-]+)?$/;
+const KINDS = ["request", "reply", "stream", "error"] as const;
 
 /** One case: `given` or `file`, and `expected`. */
 export interface CaseRow {
@@ -27,6 +27,10 @@ export interface CaseRow {
   readonly file?: string;
   /** What must come out. Absent: the next run of the contract writes it. */
   readonly expected?: JsonValue;
+  /** Of a face: what the client's request has beside its body; see `FaceClient`. */
+  readonly client?: JsonObject;
+  /** Of a stream of a face: why its whole form differs from the folded stream. */
+  readonly unlike_whole?: string;
 }
 
 /** One table. */
@@ -42,16 +46,16 @@ export interface CaseTable {
 /**
  * Reads the tables of a folder, in the order of their names. Throws `ContractFault` for a table
  * without a source or without cases, a case that is not one, and a file below the folder that no
- * case names.
+ * case names. `kinds`: the kinds of cases that a table may have.
  */
-export function readTables(folder: string): CaseTable[] {
+export function readTables(folder: string, kinds: readonly string[] = KINDS): CaseTable[] {
   const root = resolve(folder);
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   const tables = files
     .filter((path) => dirname(path) === root && path.endsWith(SUFFIX))
-    .map(readTable)
+    .map((path) => readTable(path, kinds))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const known = new Set(
     tables.flatMap((table) => [
@@ -68,7 +72,7 @@ export function readTables(folder: string): CaseTable[] {
 }
 
 /** Reads one table. Throws as {@link readTables} does. */
-export function readTable(path: string): CaseTable {
+export function readTable(path: string, kinds: readonly string[] = KINDS): CaseTable {
   const value: unknown = JSON.parse(readFileSync(path, "utf8"));
   const { cases, ...about } = isObject(value) ? value : {};
   if (typeof about.source !== "string" || about.source === "")
@@ -82,8 +86,9 @@ export function readTable(path: string): CaseTable {
     rows: cases as readonly CaseRow[],
   };
   const names = new Set<string>();
+  const pattern = new RegExp(`^(?:${kinds.join("|")})(?:-[a-z0-9-]+)?$`);
   for (const row of table.rows) {
-    if (!isObject(row) || typeof row.name !== "string" || !ROW_NAME.test(row.name)) {
+    if (!isObject(row) || typeof row.name !== "string" || !pattern.test(row.name)) {
       throw new ContractFault(
         `${path}: a case needs a "name" such as request, reply-cached, stream or error-429.`,
       );
@@ -118,8 +123,8 @@ export function rowInput(table: CaseTable, row: CaseRow): Buffer {
  * Stores a row in the table as it is on the disk now: in the place of the one with its name, or as
  * the last.
  */
-export function writeRow(path: string, row: CaseRow): void {
-  const { about, rows } = readTable(path);
+export function writeRow(path: string, row: CaseRow, kinds: readonly string[] = KINDS): void {
+  const { about, rows } = readTable(path, kinds);
   const isNew = rows.every(({ name }) => name !== row.name);
   const cases = isNew ? [...rows, row] : rows.map((each) => (each.name === row.name ? row : each));
   writeFileSync(path, layoutJson({ ...about, cases } as unknown as JsonValue));

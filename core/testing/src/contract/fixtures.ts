@@ -80,10 +80,15 @@ function casesOf(table: CaseTable, defaultModel: string): FixtureCase {
  * Compares a value with the case's `expected`. An absent one is written into the table, and the test fails so that the author
  * reads it: delete the member to have it written again.
  */
-function compareRow({ path }: CaseTable, row: CaseRow, actual: JsonValue): void {
+export function compareRow(
+  { path }: Pick<CaseTable, "path">,
+  row: CaseRow,
+  actual: JsonValue,
+  kinds?: readonly string[],
+): void {
   const plain = JSON.parse(JSON.stringify(actual)) as JsonValue;
   if (row.expected === undefined) {
-    writeRow(path, { ...row, expected: plain });
+    writeRow(path, { ...row, expected: plain }, kinds);
     throw new ContractFault(
       `${path}: ${row.name} had no "expected", and has it now. Read it, then run the tests again.`,
     );
@@ -93,8 +98,8 @@ function compareRow({ path }: CaseTable, row: CaseRow, actual: JsonValue): void 
     throw new ContractFault(`${path}, ${row.name}: ${difference}`, row.expected, plain);
 }
 
-/** Where two values differ first, in words. */
-function firstDifference(
+/** Where two values differ first, in words; `undefined` when they do not. */
+export function firstDifference(
   wanted: JsonValue | undefined,
   actual: JsonValue | undefined,
   path: string,

@@ -36,7 +36,7 @@ export function makeProvider(
 }
 
 /** Options as the configuration would give them: defaults filled in, secrets as secrets. */
-function optionsOf(schema: JsonSchema, overrides: JsonObject): Record<string, unknown> {
+export function optionsOf(schema: JsonSchema, overrides: JsonObject): Record<string, unknown> {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? (schema.required as readonly JsonValue[]) : [];
   const options: Record<string, unknown> = {};

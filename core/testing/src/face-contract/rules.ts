@@ -1,0 +1,121 @@
+/** Rules of every face, whatever its tables hold. */
+
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type Face,
+  GatewayError,
+  type JsonObject,
+} from "@sluice/contract";
+import { must } from "../contract/fault.ts";
+import { firstDifference } from "../contract/fixtures.ts";
+import { CONTEXT, documentFor, type FaceCase } from "./cases.ts";
+import type { FaceContractOptions, FaceRunner } from "./options.ts";
+import { stateOf, streamOf, written } from "./play.ts";
+import { readWireEvents } from "./wire.ts";
+
+/** The face and its cases. */
+export interface FaceRules {
+  readonly runner: FaceRunner;
+  readonly face: Face;
+  readonly cases: readonly FaceCase[];
+  readonly options: FaceContractOptions;
+}
+
+/** Every code has a status and a body; as the end of a stream it is complete events. */
+export function testErrorCodes({ runner, face, cases }: FaceRules): void {
+  runner.it("writes an error of every code, and keeps its message", () => {
+    for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
+      const message = `The "${code}"\nhappened.`;
+      const error = new GatewayError(code, message, { param: "x", retryAfterMs: 1_500 });
+      const { status, body } = face.error(error, CONTEXT.requestId);
+      must(
+        Number.isInteger(status) && status >= 400 && status < 600,
+        `${code} has the status ${status}.`,
+      );
+      must(holds(body, message), `The body of ${code} lost the message.`);
+      must(status === error.status || status >= 429, `${code} has the status ${status}.`);
+    }
+  });
+  runner.it("ends a stream that fails anywhere with complete events", () => {
+    const error = new GatewayError("upstream_failed", 'It "failed"\n\nlate.');
+    for (const each of cases.filter(({ kind }) => kind === "stream")) {
+      const { chunks } = streamOf(each);
+      const state = stateOf(face, each, documentFor);
+      for (let end = 0; end <= chunks.length; end++) {
+        const events = readWireEvents(
+          written(face, state, { chunks: chunks.slice(0, end), error }),
+        );
+        must(
+          events.some(({ data }) => data.includes('It \\"failed\\"')),
+          `${each.title}: the failure after ${end} chunks is not on the wire.`,
+        );
+      }
+    }
+  });
+}
+
+function holds(value: unknown, text: string): boolean {
+  if (typeof value === "string") return value.includes(text);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).some((member) => holds(member, text))
+  );
+}
+
+/** A heartbeat between any two chunks has no effect. */
+export function testHeartbeat({ runner, face, cases, options }: FaceRules): void {
+  runner.it("has a heartbeat that no client reads", async () => {
+    readWireEvents(face.heartbeat);
+    must(face.heartbeat !== "", "The heartbeat is empty.");
+    for (const each of whole(cases)) {
+      const { chunks } = streamOf(each);
+      const state = stateOf(face, each, documentFor);
+      const plain = written(face, state, { chunks, error: undefined });
+      const writer = face.stream(state, CONTEXT);
+      const texts = [...chunks.map((chunk) => writer.chunk(chunk)), writer.end()];
+      const beaten = texts.map((text) => text + face.heartbeat).join("");
+      const [wanted, actual] = await Promise.all([
+        options.fold(readWireEvents(plain), plain),
+        options.fold(readWireEvents(beaten), beaten),
+      ]);
+      const difference = firstDifference(copy(wanted), copy(actual), "");
+      must(difference === undefined, `${each.title}, with heartbeats: ${difference ?? ""}`);
+    }
+  });
+}
+
+/** Two streams at the same time know nothing of each other. */
+export function testConcurrency({ runner, face, cases }: FaceRules): void {
+  runner.it("writes two streams at once as it writes each alone", () => {
+    const streams = whole(cases);
+    for (const first of streams) {
+      for (const second of streams) {
+        const pair = [first, second].map((each) => {
+          const { chunks } = streamOf(each);
+          const state = stateOf(face, each, documentFor);
+          const alone = written(face, state, { chunks, error: undefined });
+          return { chunks, alone, writer: face.stream(state, CONTEXT), text: "" };
+        });
+        const steps = Math.max(...pair.map(({ chunks }) => chunks.length));
+        for (let at = 0; at < steps; at++) {
+          for (const each of pair) {
+            const chunk = each.chunks[at];
+            if (chunk !== undefined) each.text += each.writer.chunk(chunk);
+          }
+        }
+        for (const { text, writer, alone } of pair)
+          must(text + writer.end() === alone, `${first.title} and ${second.title} share a state.`);
+      }
+    }
+  });
+}
+
+function whole(cases: readonly FaceCase[]): FaceCase[] {
+  return cases.filter((each) => each.kind === "stream" && streamOf(each).error === undefined);
+}
+
+function copy(value: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
