@@ -5,7 +5,14 @@ import type { Target } from "./target.ts";
 export type ModelMode = "chat" | "embedding" | "image";
 
 /** The operation of a route. The first three are those of the modes of models. */
-export type Operation = "chat" | "embeddings" | "images" | "passthrough" | "models" | "spend";
+export type Operation =
+  | "chat"
+  | "embeddings"
+  | "images"
+  | "passthrough"
+  | "models"
+  | "spend"
+  | "tokens";
 
 /** The method that chooses one target among several. */
 export type BalanceStrategy =

@@ -15,6 +15,7 @@ import { passthrough } from "./passthrough/index.ts";
 import { provider } from "./provider/index.ts";
 import { retry } from "./retry/index.ts";
 import { spend } from "./spend/index.ts";
+import { tokens } from "./tokens/index.ts";
 
 export default [
   auth,
@@ -32,4 +33,5 @@ export default [
   models,
   modelInfo,
   spend,
+  tokens,
 ];

@@ -20,6 +20,8 @@ describe("a route table", () => {
     "GET /v1/models/special",
     "POST /openai/{endpoint...}",
     "POST /{provider}/deployments/{deployment...}/chat/completions",
+    "POST /v1beta/models/{model...}:countTokens",
+    "POST /v1beta/models/{model...}",
   );
 
   it.each<[string, string, string, Record<string, string>]>([
@@ -34,6 +36,18 @@ describe("a route table", () => {
       "/openai/deployments/a/b/chat/completions",
       "POST /{provider}/deployments/{deployment...}/chat/completions",
       { provider: "openai", deployment: "a/b" },
+    ],
+    [
+      "POST",
+      "/v1beta/models/a/b:c:countTokens",
+      "POST /v1beta/models/{model...}:countTokens",
+      { model: "a/b:c" },
+    ],
+    [
+      "POST",
+      "/v1beta/models/a:countTokens:x",
+      "POST /v1beta/models/{model...}",
+      { model: "a:countTokens:x" },
     ],
     ["GET", "/v1/models/a%2Fb", "GET /v1/models/{id}", { id: "a%2Fb" }],
   ])("finds %s %s", (method, path, value, parameters) => {

@@ -16,14 +16,18 @@ export type RouteMatch<T> =
 interface Pattern<T> {
   readonly path: string;
   readonly segments: readonly string[];
+  /** What the path ends with, behind its last parameter: `:countTokens`. Often empty. */
+  readonly suffix: string;
   readonly methods: Map<string, T>;
 }
 
+const NO_SEGMENTS: readonly string[] = Object.freeze([]);
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
  * Routes of one listener. `{name}` takes one segment; `{name...}` takes one or more, slashes
- * included, and stands once in a pattern, at its end or before fixed segments.
+ * included, and stands once in a pattern, at its end or before fixed segments. A word may follow the
+ * last parameter: `{model...}:countTokens`.
  */
 export class RouteTable<T> {
   readonly #exact = new Map<string, Map<string, T>>();
@@ -32,8 +36,7 @@ export class RouteTable<T> {
   add(method: string, path: string, value: T): void {
     if (path.includes("{")) {
       const known = this.#patterns.find((pattern) => pattern.path === path);
-      if (known === undefined)
-        this.#addPattern({ path, segments: path.split("/"), methods: new Map([[method, value]]) });
+      if (known === undefined) this.#addPattern(patternOf(path, new Map([[method, value]])));
       else known.methods.set(method, value);
       return;
     }
@@ -48,7 +51,7 @@ export class RouteTable<T> {
     if (this.#patterns.length > 0) {
       const segments = path.split("/");
       for (const pattern of this.#patterns) {
-        const parameters = matchPattern(pattern.segments, segments);
+        const parameters = matchPattern(pattern.segments, withoutSuffix(segments, pattern.suffix));
         if (parameters !== undefined) return pick(pattern.methods, method, parameters);
       }
     }
@@ -70,8 +73,23 @@ export class RouteTable<T> {
   }
 }
 
-function fixedSegments({ segments }: Pattern<unknown>): number {
-  return segments.filter((segment) => !segment.startsWith("{")).length;
+/** Fixed segments; a suffix counts as half of one. */
+function fixedSegments({ segments, suffix }: Pattern<unknown>): number {
+  const fixed = segments.filter((segment) => !segment.startsWith("{")).length;
+  return suffix === "" ? fixed : fixed + 0.5;
+}
+
+function patternOf<T>(path: string, methods: Map<string, T>): Pattern<T> {
+  const [, start = path, suffix = ""] = /^(.*\})(:[^/{}]+)$/.exec(path) ?? [];
+  return { path, segments: start.split("/"), suffix, methods };
+}
+
+/** The segments of a path without the suffix; none when the path has another end. */
+function withoutSuffix(segments: readonly string[], suffix: string): readonly string[] {
+  const last = segments.at(-1) ?? "";
+  if (suffix === "") return segments;
+  if (!last.endsWith(suffix)) return NO_SEGMENTS;
+  return [...segments.slice(0, -1), last.slice(0, -suffix.length)];
 }
 
 function pick<T>(

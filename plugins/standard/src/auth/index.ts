@@ -33,7 +33,12 @@ const KINDS = { master: "the master key", key: "a virtual key" } as const;
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /** Operations whose request names a model of the catalogue. */
-const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
+const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>([
+  "chat",
+  "embeddings",
+  "images",
+  "tokens",
+]);
 
 /** The routes for models of a mode. */
 const ROUTES: Readonly<

@@ -36,7 +36,7 @@ export const limits = defineStep<LimitsConfig>({
     "Rates, budgets and concurrency: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
-  operations: ["chat", "embeddings", "images", "passthrough", "spend"],
+  operations: ["chat", "embeddings", "images", "passthrough", "spend", "tokens"],
   traits: { sharesState: true },
   order: {
     provides: ["limits"],
@@ -85,8 +85,8 @@ export const limits = defineStep<LimitsConfig>({
         const { identity } = exchange;
         if (identity === undefined) return false;
         checkReplies(exchange, config);
-        // A calculation calls no upstream: only requests and slots limit it.
-        const isCall = exchange.operation !== "spend";
+        // A calculation or a count calls no upstream: only requests and slots limit it.
+        const isCall = exchange.operation !== "spend" && exchange.operation !== "tokens";
         const known = EARLY.get(exchange)?.get(parts);
         const early = known ?? begin(exchange, identity);
         if (early instanceof Promise) {

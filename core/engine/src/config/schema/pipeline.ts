@@ -8,10 +8,10 @@ import type { FromSchema } from "./from-schema.ts";
 
 /**
  * The form of a route: a method, a space, a path. `{id}` matches one segment, `{rest...}` one or
- * more.
+ * more. A word may follow the last one: `{model...}:countTokens`.
  */
 const ROUTE_PATTERN =
-  "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
+  "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\}(:[A-Za-z]+)?)$";
 
 /** The schema of a step's long form. It leaves the options open: each step checks its own. */
 export const stepSchema = {
@@ -65,6 +65,7 @@ export const pipelineSchema = {
         "passthrough",
         "models",
         "spend",
+        "tokens",
         "embedding",
         "image",
       ],

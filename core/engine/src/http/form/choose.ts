@@ -3,7 +3,7 @@
 import type { ClientRequest, Clock, Face } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
-import { FacedForm } from "./faced.ts";
+import { CountForm, FacedForm } from "./faced.ts";
 import { ModelsForm } from "./models.ts";
 import { referenceForm } from "./reference.ts";
 import type { ReplyForm } from "./reply-form.ts";
@@ -28,10 +28,10 @@ export function formFor(
     return { client: asked, form: referenceForm(generation.snapshot.server.errorCode) };
   const { keyHeaders } = face;
   const client = keyHeaders === undefined ? asked : { ...asked, keyHeaders };
+  if (route.operation === "models") return { client, form: new ModelsForm(face, client, id) };
+  const started = { id, startedAtMs: clock.now() };
   const form =
-    route.operation === "models"
-      ? new ModelsForm(face, client, id)
-      : new FacedForm(face, { id, startedAtMs: clock.now() });
+    route.operation === "tokens" ? new CountForm(face, started) : new FacedForm(face, started);
   return { client, form };
 }
 

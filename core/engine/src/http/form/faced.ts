@@ -86,3 +86,19 @@ export class FacedForm implements ReplyForm {
     return { requestId: this.#requestId, model: this.#model, startedAtMs: this.#startedAtMs };
   }
 }
+
+/** The form of a request that only counts its tokens. */
+export class CountForm extends FacedForm {
+  readonly #count: Face["count"];
+
+  constructor(face: Face, started: ConstructorParameters<typeof FacedForm>[1]) {
+    super(face, started);
+    this.#count = face.count?.bind(face);
+  }
+
+  override whole(reply: WholeReply): WholeReply {
+    const { input_tokens: counted } = reply.document.value;
+    if (this.#count === undefined || typeof counted !== "number") return reply;
+    return { ...reply, document: writtenDocument(this.#count(counted)) };
+  }
+}

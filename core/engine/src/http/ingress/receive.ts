@@ -22,6 +22,7 @@ const RECEIVERS: Partial<Record<Operation, Receive>> = {
   embeddings: receiveEmbeddings,
   images: receiveImages,
   spend: receiveSpend,
+  tokens: receiveChat,
 };
 
 /** Maximum of values of a body, by operation: 2,048 inputs may be tokens. */

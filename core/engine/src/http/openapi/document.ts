@@ -35,6 +35,7 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
   passthrough: "Call a provider's own API",
   models: "Read models",
   spend: "Read spend",
+  tokens: "Count the tokens of a prompt",
 };
 
 /** Headers that unmodified native SDKs send. */
@@ -81,19 +82,21 @@ function operationOf(
 ): JsonObject {
   const { operation } = route;
   const isNative = operation === "passthrough" || path.includes("{deployment");
+  const isFaced = route.face !== undefined;
+  const keyHeaders = isNative ? NATIVE_HEADERS : (route.face?.keyHeaders ?? []);
   const parameters = [...pathParameters(path), ...(QUERIES[path] ?? [])];
   return {
     operationId: `${method.toLowerCase()}_${path.replaceAll(/\W+/g, "_").replaceAll(/^_|_$/g, "")}_${digest(path)}`,
     tags: [route.pipeline],
     summary: SUMMARIES[operation],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...requestBody(method, path, operation, isNative),
+    ...(isFaced ? FACED_BODY : requestBody(method, path, operation, isNative)),
     responses: {
-      "200": replyOf(operation),
+      "200": isFaced ? facedReply(operation) : replyOf(operation),
       ...errorReferences(),
       default: { $ref: "#/components/responses/Error" },
     },
-    ...(isNative ? { security: securityOf([...authHeaders, ...NATIVE_HEADERS]) } : {}),
+    ...(keyHeaders.length > 0 ? { security: securityOf([...authHeaders, ...keyHeaders]) } : {}),
   };
 }
 
@@ -117,6 +120,26 @@ function requestBody(
   return { requestBody: { required: true, content: { "application/json": { schema } } } };
 }
 
+const OBJECT: JsonObject = Object.freeze({ type: "object" });
+
+/** The body of a route with a face: an object of the face's dialect, which its vendor documents. */
+const FACED_BODY: JsonObject = {
+  requestBody: { required: true, content: { "application/json": { schema: OBJECT } } },
+};
+
+function facedReply(operation: Operation): JsonObject {
+  const stream =
+    operation === "chat" ? { "text/event-stream": { schema: { type: "string" } } } : {};
+  const content = { "application/json": { schema: OBJECT }, ...stream };
+  return { description: SUMMARIES[operation], headers: headerReferences(), content };
+}
+
+function headerReferences(): JsonObject {
+  return Object.fromEntries(
+    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
 function requiredWithoutModel(operation: Operation): readonly JsonValue[] {
   const required = bodyOf(operation)?.required;
   return Array.isArray(required) ? required.filter((name) => name !== "model") : [];
@@ -124,9 +147,7 @@ function requiredWithoutModel(operation: Operation): readonly JsonValue[] {
 
 function replyOf(operation: Operation): JsonObject {
   const schema = { $ref: `#/components/schemas/${replyName(operation)}` };
-  const headers = Object.fromEntries(
-    Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  const headers = headerReferences();
   const content: Record<string, JsonValue> =
     operation === "passthrough" ? { "*/*": { schema } } : { "application/json": { schema } };
   if (operation === "chat") content["text/event-stream"] = { schema: { type: "string" } };

@@ -120,6 +120,7 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
   ),
   passthrough: { description: "Whatever the upstream answers, byte for byte." },
   models: { anyOf: [object({ object: { const: "list" }, data: list(MODEL) }, ["data"]), MODEL] },
+  tokens: object({ object: { const: "token_count" }, input_tokens: INTEGER }, ["input_tokens"]),
   spend: {
     anyOf: [list({ type: "object" }), object({ cost: { type: ["number", "null"] } }, ["cost"])],
   },
