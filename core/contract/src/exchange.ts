@@ -1,6 +1,7 @@
 /** The exchange: one client request and its reply. */
 
 import type { Attempt } from "./attempt.ts";
+import type { NativeOnly } from "./face.ts";
 import type { JsonDocument } from "./json.ts";
 import type { Identity } from "./identity.ts";
 import type { Model, Operation } from "./model.ts";
@@ -28,6 +29,19 @@ export interface GatewayFields {
   readonly [name: string]: unknown;
 }
 
+/** The client's own document of a request that a face has translated. */
+export interface NativeRequest {
+  readonly dialect: string;
+  /** Without the gateway's own members. */
+  readonly document: JsonDocument;
+  /** What was made of it. A step that edits the request replaces this one and not the original. */
+  readonly translated: JsonDocument;
+  /** Parts that the reference dialect cannot say. */
+  readonly only: readonly NativeOnly[];
+  /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A request body in the reference dialect, shape-checked. */
 export interface GatewayRequest {
   readonly document: JsonDocument;
@@ -38,6 +52,8 @@ export interface GatewayRequest {
    * Absent: there are none.
    */
   readonly cut?: readonly string[];
+  /** What the client sent, where a face has translated it. */
+  readonly native?: NativeRequest;
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
   /** Guardrails that the client asks for, in addition. They exist. */

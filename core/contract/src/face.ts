@@ -76,6 +76,8 @@ export interface Face<State = unknown> {
   readonly dialect: string;
   /** Request headers that may hold the key besides `authorization`, lower-case names. */
   readonly keyHeaders?: readonly string[];
+  /** Headers of the dialect that a provider of it gets with the client's document; lower-case names. */
+  readonly nativeHeaders?: readonly string[];
   /** The text that a stream writes in silence: a comment or an event. */
   readonly heartbeat: string;
   /**

@@ -16,6 +16,11 @@ import type { Usage } from "./usage.ts";
 export interface ProviderRequest {
   readonly operation: Operation;
   readonly document: JsonDocument;
+  /**
+   * The client's own document, where it is in one of the provider's `dialects` and no step has
+   * edited the request: it is sent in place of the translation. The model is the target's.
+   */
+  readonly native?: NativeDocument;
   readonly target: Target;
   /** The model id that the client reads in the reply. */
   readonly replyModel: string;
@@ -24,6 +29,14 @@ export interface ProviderRequest {
   readonly replyId: string;
   /** The reply's `created` for upstreams that send none: seconds since 1970. */
   readonly createdSeconds: number;
+}
+
+/** A request in a dialect of the provider's own. */
+export interface NativeDocument {
+  readonly dialect: string;
+  readonly document: JsonDocument;
+  /** The client's headers of that dialect, lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The parts of the request that a translation left out. */
@@ -172,6 +185,11 @@ export interface PassthroughRequest {
 /** A running provider: four pure functions and its capabilities. */
 export interface Provider {
   readonly capabilities: Capabilities;
+  /**
+   * The client dialects whose chat requests its upstream takes unchanged but for the model:
+   * `encode` then gets them as `request.native`. Absent: none.
+   */
+  readonly dialects?: readonly string[];
   /**
    * The name of its models in prices and in the model table, where one plugin serves many
    * providers: `groq`. Absent: the plugin's name.

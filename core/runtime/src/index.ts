@@ -33,6 +33,7 @@ export {
   BILLING,
   type Billing,
   guardrailOutcomes,
+  IS_JUDGED,
   priceAttempt,
   recordGuardrail,
   REPLY_SIGNAL,

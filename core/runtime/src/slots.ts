@@ -55,6 +55,12 @@ export const SERVED = defineSlot<AttemptWriter>("served", { inShadow: () => unde
  */
 export const REPLY_SIGNAL = defineSlot<AbortSignal>("reply signal", { inShadow: () => undefined });
 
+/**
+ * Set where guardrails judge the request in the reference dialect: what they did not see must not
+ * reach an upstream, so the client's own document is not sent.
+ */
+export const IS_JUDGED = defineSlot<true>("request is judged");
+
 const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", {
   inShadow: () => undefined,
 });

@@ -7,6 +7,7 @@ import { defineProvider, Option } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
+import { DIALECT, nativeCall } from "./native.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
 import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
 
@@ -71,10 +72,12 @@ export default defineProvider<AnthropicConfig>({
         traits,
         supports,
       },
+      dialects: [DIALECT],
       encode(request) {
+        const url = `${config.base_url}/v1/messages`;
+        if (request.native !== undefined) return nativeCall(request.native, request, url, headers);
         const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
         const { body, dropped } = messagesBody(request, known ?? config.max_tokens);
-        const url = `${config.base_url}/v1/messages`;
         return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body), dropped };
       },
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),

@@ -3,7 +3,7 @@
  * gateway.
  */
 
-import { hasRepeatedMembers } from "@sluice/runtime";
+import { hasRepeatedMembers, IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
 import { writtenDocument } from "@sluice/kit/internals";
 import { type BodyText, withTexts } from "@sluice/kit/internals";
@@ -35,6 +35,7 @@ export async function guardRequest(
 ): Promise<void> {
   const { request, operation } = exchange;
   if (request === undefined || set.isEmpty) return;
+  if (request.native !== undefined) IS_JUDGED.set(exchange, true);
   const { document, model, stream, raw } = request;
   const body = document.value;
   if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow")

@@ -104,6 +104,26 @@ export function settleParameters(
   };
 }
 
+/**
+ * A request whose upstream takes the client's own document. Nothing is left out. Throws
+ * `unsupported_parameter` for a member that chooses other models or tools.
+ */
+export function settleNative(
+  request: ProviderRequest,
+  instance: ProviderInstance,
+  exchange: Exchange,
+): SettledRequest {
+  exchange.headers.delete(HEADER);
+  const notice = createNotice(exchange);
+  notice.add(foreignFields(exchange.request?.fields));
+  refuseSteering(request.native?.document.value ?? {}, request.target, instance);
+  return {
+    request,
+    provider: instance,
+    encode: (part) => ({ request: part, call: instance.translation.encode(part) }),
+  };
+}
+
 /** The droppable field whose value a provider refuses. */
 function droppableField(
   error: unknown,

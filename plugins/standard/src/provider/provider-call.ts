@@ -24,7 +24,8 @@ import { NO_BOUNDS, type Patience, patienceOf } from "./first-content.ts";
 import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
 import { modelNotFound } from "../models/not-found.ts";
-import { type SettledRequest, settleParameters } from "./parameters.ts";
+import { nativeDocument } from "./native-lane.ts";
+import { type SettledRequest, settleNative, settleParameters } from "./parameters.ts";
 import type { PartCaller } from "./part-calls.ts";
 import { joinAttempts } from "../retry/attempt-budget.ts";
 import type { ProviderUpstream } from "./upstreams.ts";
@@ -64,12 +65,12 @@ export class ProviderCall implements PartCaller, DropListener {
     this.#exchange = exchange;
     this.#target = target;
     this.#door = door;
-    this.#settled = settleParameters(
-      providerRequest(exchange, target),
-      door.instance,
-      exchange,
-      terms.dropsParameters,
-    );
+    const native = nativeDocument(exchange, door.instance);
+    const request = providerRequest(exchange, target);
+    this.#settled =
+      native === undefined
+        ? settleParameters(request, door.instance, exchange, terms.dropsParameters)
+        : settleNative({ ...request, native }, door.instance, exchange);
     this.#request = this.#settled.request;
   }
 

@@ -6,6 +6,7 @@ import type {
   FaceContext,
   FaceError,
   GatewayError,
+  GatewayRequest,
   JsonDocument,
   JsonObject,
   WholeReply,
@@ -15,6 +16,9 @@ import { isGatewayOnly } from "@sluice/runtime/dialect";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
+
+/** Reads a checked document of the reference dialect. */
+type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
 
 /** The form of one exchange at a route with a face. */
 export class FacedForm implements ReplyForm {
@@ -41,21 +45,26 @@ export class FacedForm implements ReplyForm {
   }
 
   /**
-   * The request in the reference dialect. The gateway's own members stay at the top level: they are
-   * the same in every dialect.
+   * The request in the reference dialect, read by `receive`. The gateway's own members stay at the
+   * top level: they are the same in every dialect.
    */
-  read(document: JsonDocument, client: ClientRequest): JsonDocument {
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest {
     const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
     const bare =
       own.length === 0
         ? document
         : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
-    const { body, state, dropped = NO_NAMES } = this.#face.read(bare, client);
+    const read = this.#face.read(bare, client);
+    const { body, state, dropped = NO_NAMES, nativeOnly: only = [] } = read;
     this.#state = state;
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
     const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
-    return writtenDocument({ ...body, ...kept });
+    const request = receive(writtenDocument({ ...body, ...kept }), client);
+    const { dialect, nativeHeaders = NO_NAMES } = this.#face;
+    const headers = headersOf(client, nativeHeaders);
+    const native = { dialect, document: bare, translated: request.document, only, headers };
+    return { ...request, native };
   }
 
   whole(reply: WholeReply): WholeReply {
@@ -85,6 +94,17 @@ export class FacedForm implements ReplyForm {
   get #context(): FaceContext {
     return { requestId: this.#requestId, model: this.#model, startedAtMs: this.#startedAtMs };
   }
+}
+
+function headersOf(
+  client: ClientRequest,
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const found = names.map((name) => [name, client.header(name)] as const);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
 }
 
 /** The form of a request that only counts its tokens. */

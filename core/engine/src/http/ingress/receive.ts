@@ -38,11 +38,11 @@ const BODY_DEADLINE_MS = 30_000;
 
 /** Makes a request of the reference dialect of a client's own. */
 export interface Translation {
-  read(document: JsonDocument, client: ClientRequest): JsonDocument;
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest;
 }
 
 function translated(receive: Receive, translation: Translation): Receive {
-  return (document, client) => receive(translation.read(document, client), client);
+  return (document, client) => translation.read(document, client, receive);
 }
 
 /**

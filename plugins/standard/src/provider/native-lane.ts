@@ -1,0 +1,45 @@
+/**
+ * The native lane of an attempt: where the client speaks a dialect of the provider's own, the
+ * provider gets the client's document in place of its translation.
+ */
+
+import { IS_JUDGED } from "@sluice/runtime";
+import {
+  type Exchange,
+  GatewayError,
+  type NativeDocument,
+  type NativeRequest,
+  type ProviderInstance,
+} from "@sluice/contract";
+
+/**
+ * The client's document for this provider; `undefined` where the translation is sent. Throws
+ * `unsupported_parameter` for a request with a part that the translation cannot say.
+ */
+export function nativeDocument(
+  exchange: Exchange,
+  instance: ProviderInstance,
+): NativeDocument | undefined {
+  const native = exchange.request?.native;
+  if (native === undefined) return undefined;
+  if (isOwnDialect(native, instance) && !isEdited(exchange, native) && !IS_JUDGED.get(exchange)) {
+    const { dialect, document, headers } = native;
+    return { dialect, document, headers };
+  }
+  const [only] = native.only;
+  if (only === undefined || isOwnDialect(native, instance)) return undefined;
+  throw new GatewayError(
+    "unsupported_parameter",
+    `The provider ${instance.name} cannot take ${only.what}: its API has no form for it. Remove ${only.path}, or name a model of a provider that speaks ${native.dialect}.`,
+    { param: only.path },
+  );
+}
+
+function isOwnDialect({ dialect }: NativeRequest, { translation, fetchMedia }: ProviderInstance) {
+  // Media that the gateway fetches are put into the translation.
+  return fetchMedia === undefined && translation.dialects?.includes(dialect) === true;
+}
+
+function isEdited({ request }: Exchange, { translated }: NativeRequest): boolean {
+  return request?.document !== translated;
+}
