@@ -1,10 +1,10 @@
 /** The exchange: one client request and its reply. */
 
 import type { Attempt } from "./attempt.ts";
-import type { NativeOnly } from "./face.ts";
 import type { JsonDocument } from "./json.ts";
 import type { Identity } from "./identity.ts";
 import type { Model, Operation } from "./model.ts";
+import type { NativeRequest } from "./native.ts";
 import type { Reply } from "./reply.ts";
 import type { Target } from "./target.ts";
 
@@ -27,19 +27,6 @@ export interface ClientRequest {
 /** Gateway-only fields of a request. They are consumed and never forwarded. */
 export interface GatewayFields {
   readonly [name: string]: unknown;
-}
-
-/** The client's own document of a request that a face has translated. */
-export interface NativeRequest {
-  readonly dialect: string;
-  /** Without the gateway's own members. */
-  readonly document: JsonDocument;
-  /** What was made of it. A step that edits the request replaces this one and not the original. */
-  readonly translated: JsonDocument;
-  /** Parts that the reference dialect cannot say. */
-  readonly only: readonly NativeOnly[];
-  /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request body in the reference dialect, shape-checked. */

@@ -7,14 +7,7 @@
 import type { GatewayError } from "./error.ts";
 import type { ClientRequest } from "./exchange.ts";
 import type { JsonDocument, JsonObject } from "./json.ts";
-
-/** A part of a request that only the client's own dialect can say. */
-export interface NativeOnly {
-  /** The client's own path: `tools[2]`. */
-  readonly path: string;
-  /** What it is. Completes "The provider p cannot take …": `a tool of type web_search_20250305`. */
-  readonly what: string;
-}
+import type { NativeOnly } from "./native.ts";
 
 /** What `read` makes of a client's request. */
 export interface FaceRequest<State = unknown> {

@@ -3,6 +3,8 @@
  * model, how they are metered.
  */
 
+import type { JsonDocument } from "./json.ts";
+
 /** Methods of calls over HTTP. */
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -65,3 +67,32 @@ export interface NativeApi {
  * inference endpoints and these patterns.
  */
 export type OpenEndpoints = "inference" | "all" | readonly string[];
+
+/** A part of a request that only the client's own dialect can say. */
+export interface NativeOnly {
+  /** The client's own path: `tools[2]`. */
+  readonly path: string;
+  /** What it is. Completes "The provider p cannot take …": `a tool of type web_search_20250305`. */
+  readonly what: string;
+}
+
+/** The client's own document of a request that a face has translated. */
+export interface NativeRequest {
+  readonly dialect: string;
+  /** Without the gateway's own members. */
+  readonly document: JsonDocument;
+  /** What was made of it. A step that edits the request replaces this one and not the original. */
+  readonly translated: JsonDocument;
+  /** Parts that the reference dialect cannot say. */
+  readonly only: readonly NativeOnly[];
+  /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request in a dialect of the provider's own. */
+export interface NativeDocument {
+  readonly dialect: string;
+  readonly document: JsonDocument;
+  /** The client's headers of that dialect, lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}

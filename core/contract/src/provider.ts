@@ -6,7 +6,7 @@
 import type { GatewayError } from "./error.ts";
 import type { StreamFraming, StreamTranslator } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
-import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
+import type { HttpMethod, NativeApi, NativeDocument, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./model.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
@@ -29,14 +29,6 @@ export interface ProviderRequest {
   readonly replyId: string;
   /** The reply's `created` for upstreams that send none: seconds since 1970. */
   readonly createdSeconds: number;
-}
-
-/** A request in a dialect of the provider's own. */
-export interface NativeDocument {
-  readonly dialect: string;
-  readonly document: JsonDocument;
-  /** The client's headers of that dialect, lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The parts of the request that a translation left out. */

@@ -29,6 +29,7 @@ import type { ReplyForm } from "./form/reply-form.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
 import { healthPage } from "./health.ts";
 import { missingRoute } from "./intake/missing-route.ts";
+import { nearRoute } from "./intake/near-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
@@ -252,7 +253,12 @@ async function readRequest(
   if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
     throw target.hasEncodedSlash
       ? invalidPath()
-      : missingRoute(target.path, route.method, generation.natives);
+      : missingRoute({
+          path: target.path,
+          method: route.method,
+          near: nearRoute(generation.routes, route.method, target.path),
+          natives: generation.natives,
+        });
   const limits = {
     maxBytes: server.maxBodyBytes,
     hold: (bytes: number) => held.takeBody(bytes, identity),

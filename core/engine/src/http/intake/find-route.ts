@@ -7,6 +7,7 @@ import { GatewayError } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { missingRoute } from "./missing-route.ts";
+import { nearRoute } from "./near-route.ts";
 import { invalidPath, type RequestTarget } from "./request-target.ts";
 
 /** A route to run, or the methods of a path that OPTIONS asked about. */
@@ -33,7 +34,9 @@ export function findRoute(
     match = routes.find("GET", target.path);
   if (match.kind === "none") {
     if (method === "TRACE") throw wrongMethod(method, []);
-    throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path);
+    throw target.hasEncodedSlash
+      ? invalidPath()
+      : missingRoute({ path: target.path, near: nearRoute(routes, method, target.path) });
   }
   if (match.kind === "method") {
     const methods = withHead(match.allow);

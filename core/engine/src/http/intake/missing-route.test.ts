@@ -1,14 +1,17 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { CompiledRoute } from "../../pipeline/compile.ts";
+import { RouteTable } from "../../pipeline/routes.ts";
 import { missingRoute, SHIPPED_ROUTES } from "./missing-route.ts";
+import { nearRoute } from "./near-route.ts";
 
 const natives = [
   {
     name: "oa",
     native: {
       root: "",
-      endpoints: [{ path: "v1/responses", model: "body", usage: "text" } as const],
+      endpoints: [{ path: "v1/batches", model: "body", usage: "text" } as const],
     },
   },
   {
@@ -23,26 +26,50 @@ const natives = [
 
 describe("the refusal of a path that does not exist", () => {
   it("names the native address of each provider that declares it, to authenticated clients", () => {
-    expect(missingRoute("/v1/responses", "POST", natives).message).toContain(
-      "under its name: /oa/v1/responses.",
+    expect(missingRoute({ path: "/v1/batches", method: "POST", natives }).message).toContain(
+      "under its name: /oa/v1/batches.",
     );
-    expect(missingRoute("/messages", "POST", natives).message).toContain("/an/v1/messages.");
-    expect(missingRoute("/v1/responses", "GET", natives).message).toBe("This path does not exist.");
-    expect(missingRoute("/v1/responses").message).toBe("This path does not exist.");
+    expect(missingRoute({ path: "/messages", method: "POST", natives }).message).toContain(
+      "/an/v1/messages.",
+    );
+    expect(missingRoute({ path: "/v1/batches", natives }).message).toBe(
+      "This path does not exist.",
+    );
+    expect(missingRoute({ path: "/v1/batches" }).message).toBe("This path does not exist.");
   });
 
   it("names the admin listener, the health checks and the pipeline that is not there", () => {
-    expect(missingRoute("/key/generate").message).toContain("admin listener");
-    expect(missingRoute("/health/liveliness").message).toContain("/health/live");
-    expect(missingRoute("/v1/model/info").message).toContain("pipelines/model-info.yaml");
-    expect(missingRoute("/v1/models/a/b").message).toContain("pipelines/models.yaml");
-    expect(missingRoute("/keys").message).toBe("This path does not exist.");
+    expect(missingRoute({ path: "/key/generate" }).message).toContain("admin listener");
+    expect(missingRoute({ path: "/health/liveliness" }).message).toContain("/health/live");
+    expect(missingRoute({ path: "/v1/model/info" }).message).toContain("pipelines/model-info.yaml");
+    expect(missingRoute({ path: "/v1/models/a/b" }).message).toContain("pipelines/models.yaml");
+    expect(missingRoute({ path: "/keys" }).message).toBe("This path does not exist.");
   });
 
   it("names every shipped pipeline with routes of its own", () => {
     const files = readdirSync(join(import.meta.dirname, "../../../../../pipelines")).filter(
       (name) => name !== "passthrough.yaml",
     );
-    expect(SHIPPED_ROUTES.map(([, file]) => file).toSorted()).toEqual(files.toSorted());
+    const named = new Set(SHIPPED_ROUTES.map(([, file]) => file));
+    expect([...named].toSorted()).toEqual(files.toSorted());
+  });
+
+  it("names the route of a client whose base address has a version too many or too few", () => {
+    const routes = new RouteTable<CompiledRoute>();
+    const serve = (path: string) =>
+      routes.add("POST", path, { operation: "chat" } as CompiledRoute);
+    serve("/v1/messages");
+    serve("/v1beta/models/{model...}:generateContent");
+    expect(nearRoute(routes, "POST", "/v1/v1/messages")).toBe("POST /v1/messages");
+    expect(nearRoute(routes, "POST", "/messages")).toBe("POST /v1/messages");
+    expect(nearRoute(routes, "POST", "/v1/models/m:generateContent")).toBe(
+      "POST /v1beta/models/m:generateContent",
+    );
+    expect(nearRoute(routes, "GET", "/messages")).toBeUndefined();
+    expect(nearRoute(routes, "POST", "/v2/messages")).toBeUndefined();
+    const { message } = missingRoute({ path: "/messages", near: "POST /v1/messages" });
+    expect(message).toBe(
+      "This path does not exist. This gateway serves POST /v1/messages: correct the base address of the client.",
+    );
   });
 });

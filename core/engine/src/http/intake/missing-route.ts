@@ -20,13 +20,16 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
 
 /** Shipped pipelines by the paths of their routes. */
 export const SHIPPED_ROUTES: readonly (readonly [RegExp, string])[] = [
-  [/^\/(?:v1\/)?chat\/completions$/, "chat.yaml"],
+  [/^\/(?:v1\/)?(?:chat\/completions|completions|responses)$/, "chat.yaml"],
+  [/^\/v1\/messages$/, "chat.yaml"],
+  [/^\/v1beta\/models\/.+:(?:generateContent|streamGenerateContent)$/, "chat.yaml"],
   [/^\/(?:v1\/)?embeddings$/, "embeddings.yaml"],
   [/^\/(?:v1\/)?images\/generations$/, "images.yaml"],
   [/^\/(?:v1\/)?model\/info$/, "model-info.yaml"],
   [/^\/(?:v1\/)?models(?:\/|$)/, "models.yaml"],
   [/^\/spend\/(?:logs|tags)$/, "spend.yaml"],
   [/^\/spend\/calculate$/, "spend-calculate.yaml"],
+  [/^\/v1\/(?:messages\/count_tokens|responses\/input_tokens)$/, "tokens.yaml"],
 ];
 
 /** A provider's own API, under the provider's name. */
@@ -35,18 +38,34 @@ export interface NativeProvider {
   readonly native: NativeApi;
 }
 
-/**
- * The refusal. `natives` are the APIs of the configured providers. They are absent for clients
- * without a key, which must not learn the names of providers.
- */
-export function missingRoute(
-  path: string,
+/** What is known of a missing route. */
+export interface MissingRoute {
+  readonly path: string;
+  readonly method?: string;
+  /** A route that the client may have meant: `POST /v1/messages`. */
+  readonly near?: string | undefined;
+  /**
+   * The APIs of the configured providers. They are absent for clients without a key, which must not
+   * learn the names of providers.
+   */
+  readonly natives?: readonly NativeProvider[];
+}
+
+/** The refusal. */
+export function missingRoute({
+  path,
   method = "GET",
-  natives: readonly NativeProvider[] = [],
-): GatewayError {
-  const hint = staticHint(path) ?? nativeHint(path, method, natives);
+  near,
+  natives = [],
+}: MissingRoute): GatewayError {
+  const hint = nearHint(near) ?? staticHint(path) ?? nativeHint(path, method, natives);
   const message = "This path does not exist.";
   return new GatewayError("route_not_found", hint === undefined ? message : `${message} ${hint}`);
+}
+
+function nearHint(near: string | undefined): string | undefined {
+  if (near === undefined) return undefined;
+  return `This gateway serves ${near}: correct the base address of the client.`;
 }
 
 function staticHint(path: string): string | undefined {
