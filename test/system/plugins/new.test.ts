@@ -122,6 +122,31 @@ const SERVES: Readonly<Record<string, (folder: string) => Promise<void>>> = {
       await gateway.dispose();
     }
   },
+  async face(folder) {
+    const gateway = await startSandbox(folder);
+    const ask = (body: object): Promise<Response> =>
+      fetch(`${gateway.publicUrl}/v1/my-cloud`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ model: "echo", ...body }),
+      });
+    try {
+      const whole = await ask({ say: "Say it." });
+      expect(await whole.json()).toMatchObject({ text: expect.stringContaining("Say it.") });
+      const stream = await (await ask({ say: "Say it.", stream: true })).text();
+      expect(stream).toContain('"done":true');
+      const refused = await ask({ model: "echo" });
+      expect([refused.status, await refused.json()]).toMatchObject([
+        400,
+        { error: { field: "say" } },
+      ]);
+    } finally {
+      await gateway.dispose();
+    }
+  },
   async step(folder) {
     const gateway = await startSandbox(folder);
     try {
@@ -159,7 +184,7 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
     const { code, output } = await shell(lines.join("\n"), join(folder, "../.."));
     expect(output).toMatch(/pass [1-9]/);
     expect(output).toContain("fail 0");
-    expect(output).toContain("ok: 1 pipeline, 1 route, 1 model, 1 provider");
+    expect(output).toMatch(/ok: 1 pipeline, (?:1 route|2 routes), 1 model, 1 provider/);
     expect(output).not.toContain("warning:");
     expect(code).toBe(0);
   });
@@ -212,7 +237,7 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
 describe("new packages in a checkout", () => {
   /** Long enough to move what the formatter would break. */
   const NAME = "a-rather-long-name-of-a-plugin-some-more";
-  const KINDS = ["provider", "guardrail", "step"] as const;
+  const KINDS = ["provider", "guardrail", "step", "face"] as const;
   const packages = KINDS.map((kind) => `plugins/${kind}-${NAME}`).join(" ");
   let checkout: string;
   let made: Awaited<ReturnType<typeof shell>>;

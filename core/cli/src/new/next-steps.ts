@@ -84,6 +84,13 @@ function yamlLines({ kind, name, packageName }: Naming, { path, isInside }: Plac
       return [...lines, "guardrails:", `  ${name}: { use: ${name}, default_on: true }`];
     case "step":
       return [...lines, "# and in a file of pipelines/:", "steps:", `  - ${name}`];
+    case "face":
+      return [
+        ...lines,
+        "# and in a file of pipelines/ with `operation: chat`:",
+        "routes:",
+        `  - { route: POST /v1/${name}, face: ${name} }`,
+      ];
     default:
       return kind satisfies never;
   }

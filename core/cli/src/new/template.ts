@@ -7,7 +7,7 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** What can be made. */
-export const KINDS = ["provider", "guardrail", "step"] as const;
+export const KINDS = ["provider", "guardrail", "step", "face"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** What is written: the plugin's kind and name, and the package's name. */

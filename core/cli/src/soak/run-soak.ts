@@ -116,7 +116,9 @@ function chatPath({ pipelines }: Snapshot): string {
   const routes = pipelines
     .filter(({ operation }) => operation === "chat")
     .flatMap((pipeline) => pipeline.routes);
-  const route = routes.find(({ method, path }) => method === "POST" && !path.includes("{"));
+  const route = routes.find(
+    ({ method, path, face }) => method === "POST" && face === undefined && !path.includes("{"),
+  );
   if (route === undefined)
     throw new Error(
       "no pipeline serves chat under a path without parameters: there is nothing to ask",
