@@ -261,7 +261,7 @@ describe("new packages in a checkout", () => {
       `node node_modules/vitest/vitest.mjs run --project unit ${tests}`,
       checkout,
     );
-    expect(output).toMatch(/Test Files.* 6 passed/);
+    expect(output).toMatch(/Test Files.* 7 passed/);
     expect(code).toBe(0);
   });
 
@@ -289,7 +289,7 @@ describe("new packages in a checkout", () => {
       return check(pathOf(name));
     });
     for (const { output } of await Promise.all(checks)) expect(output).toContain("ok: 1 pipeline");
-    // One file that asks for all three.
+    // One file that asks for all of them.
     const asked = names.map((name) => `"@sluice/${name}@^0.2.0"`).join("\n  - ");
     writeFileSync(pathOf(names[0]), (texts[0] ?? "").replace("../src/index.ts", asked));
     const { output } = await check(pathOf(names[0]));
@@ -304,7 +304,7 @@ describe("what a new author does wrong", () => {
   it.each([
     [
       ["new", "plugin", "acme"],
-      'There is no kind "plugin": sluice new makes a provider, a guardrail or a step.',
+      'There is no kind "plugin": sluice new makes a provider, a guardrail, a step or a face.',
     ],
     [["new", "provider", "MyCloud"], 'The name "MyCloud" cannot be used: '],
     [["new", "provider", "MyCloud"], " Write my-cloud."],

@@ -41,7 +41,7 @@ function requestOf({ model, say, stream = false, ...others }: JsonObject): JsonO
   if (typeof say !== "string") throw wrong("say", "a string");
   if (typeof stream !== "boolean") throw wrong("stream", "a boolean");
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw wrong(unknown, "absent: acme has no such field");
+  if (unknown !== undefined) throw wrong(unknown, "absent: there is no such field");
   const options = stream ? { stream_options: { include_usage: true } } : {};
   return { model, messages: [{ role: "user", content: say }], stream, ...options };
 }

@@ -44,7 +44,9 @@ export function checkPlugin(
     return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }
   const schema: JsonSchema =
-    use.kind === "step" ? optionsSchema(definition) : usedPluginSchema(definition);
+    use.kind === "step" || use.kind === "face"
+      ? optionsSchema(definition)
+      : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);
   if (findings.length > 0 || use.skipCheck === true || definition.check === undefined)
     return findings;
