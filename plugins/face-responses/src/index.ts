@@ -1,0 +1,44 @@
+/** @sluice/face-responses: OpenAI Responses for every model, without stored responses. */
+
+import { defineFace } from "@sluice/kit";
+import type { Face, GatewayError, JsonObject } from "@sluice/contract";
+import { codeOf, messageOf, paramOf } from "./codes.ts";
+import { ResponseStream } from "./reply/stream.ts";
+import { wholeResponse } from "./reply/whole.ts";
+import { readRequest } from "./request/read.ts";
+import type { ResponsesState } from "./state.ts";
+
+export default defineFace<JsonObject>({
+  name: "responses",
+  stability: "experimental",
+  summary: "OpenAI Responses: Codex, the OpenAI SDKs and the Agents SDK, for every model.",
+  // Codex may be configured without /v1.
+  paths: [
+    "POST /v1/responses",
+    "POST /responses",
+    "POST /v1/responses/input_tokens",
+    "POST /responses/input_tokens",
+  ],
+  config: { type: "object", properties: {} },
+  create: (): Face<ResponsesState> => ({
+    dialect: "openai/responses",
+    heartbeat: ": keep-alive\n\n",
+    read: (document) => readRequest(document.value),
+    whole: wholeResponse,
+    stream: (state, context) => new ResponseStream(state, context),
+    error: errorReply,
+    count: (inputTokens) => ({ object: "response.input_tokens", input_tokens: inputTokens }),
+  }),
+});
+
+function errorReply(error: GatewayError): { readonly status: number; readonly body: JsonObject } {
+  const { status, type, provider } = error;
+  const body = {
+    message: messageOf(error),
+    type,
+    param: paramOf(error),
+    code: codeOf(error),
+    ...(provider === undefined ? {} : { provider: { ...provider } }),
+  };
+  return { status, body: { error: body } };
+}

@@ -1,0 +1,68 @@
+/** An output item that is still written, and what all items share. */
+
+import type { JsonObject } from "@sluice/contract";
+import { type EventSink, placeOf } from "./events.ts";
+
+/** The end of an item: whole, or cut short. */
+export type ItemStatus = "completed" | "incomplete";
+
+/** What an item is made with. */
+export interface ItemPlace {
+  readonly id: string;
+  readonly index: number;
+  readonly emit: EventSink;
+}
+
+/** An item that is still written. */
+export interface OpenItem {
+  /** Writes the end of the item, and returns it. */
+  close(status: ItemStatus): JsonObject;
+  /** The item so far, without an event. */
+  snapshot(status: ItemStatus): JsonObject;
+}
+
+/** Writes the begin of an item. */
+export function emitAdded({ emit, index }: ItemPlace, item: JsonObject): void {
+  emit("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}`);
+}
+
+/** Writes the end of an item. Returns the item. */
+export function emitDone({ emit, index }: ItemPlace, item: JsonObject): JsonObject {
+  emit("response.output_item.done", `"output_index":${index},"item":${JSON.stringify(item)}`);
+  return item;
+}
+
+/** A text that is written in deltas: a part of a message, a thought, arguments. */
+export class TextPart {
+  readonly #emit: EventSink;
+  readonly #event: string;
+  readonly #place: string;
+  #text = "";
+
+  /** `event`: the common part of its events' names. `part`: its index within the item, as JSON text. */
+  constructor({ emit, id, index }: ItemPlace, event: string, part?: string) {
+    this.#emit = emit;
+    this.#event = event;
+    this.#place = placeOf(id, index, part);
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get place(): string {
+    return this.#place;
+  }
+
+  /** Writes a delta. `more`: further members, as JSON text with a leading comma. */
+  add(delta: string, more = ""): void {
+    this.#text += delta;
+    this.#emit(`${this.#event}.delta`, `${this.#place},"delta":${JSON.stringify(delta)}${more}`);
+  }
+
+  /** Writes the whole text under `member`. */
+  done(member: string, more = ""): void {
+    const text = JSON.stringify(this.#text);
+    this.#emit(`${this.#event}.done`, `${this.#place},"${member}":${text}${more}`);
+  }
+}

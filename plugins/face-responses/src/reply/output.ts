@@ -1,0 +1,183 @@
+/**
+ * The output items of a reply, one after the other. A stream and a whole reply are written by the
+ * same code, so that both give the same items.
+ */
+
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import type { ResponsesState, ToolName } from "../state.ts";
+import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
+import { CallItem } from "./call-item.ts";
+import type { EventSink } from "./events.ts";
+import { MessageItem } from "./message-item.ts";
+import {
+  emitAdded,
+  emitDone,
+  type ItemPlace,
+  type ItemStatus,
+  type OpenItem,
+} from "./open-item.ts";
+import { ReasoningItem } from "./reasoning-item.ts";
+
+/** A part of a call. The first one has the name. */
+export interface CallPiece {
+  readonly index: number;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly arguments: string;
+  readonly extra: JsonObject | undefined;
+}
+
+/** The maximum characters of one reply: all of them stand in its last event. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+
+/** Items are made of pieces; one item is open at a time. */
+export class Output {
+  readonly #ids: string;
+  readonly #state: ResponsesState;
+  readonly #emit: EventSink;
+  readonly #names: ReadonlyMap<string, ToolName>;
+  readonly #items: JsonObject[] = [];
+  readonly #callIds = new Set<string>();
+  #open: OpenItem | undefined;
+  /** Data of the text that waits for a reasoning item. */
+  #extra: JsonObject | undefined;
+  #characters = 0;
+
+  /** `ids`: what ids of items end with. */
+  constructor(ids: string, state: ResponsesState, emit: EventSink) {
+    this.#ids = ids;
+    this.#state = state;
+    this.#emit = emit;
+    this.#names = new Map(state.names.map((name) => [name.flat, name]));
+  }
+
+  /** The open call. */
+  get openCall(): CallItem | undefined {
+    return this.#open instanceof CallItem ? this.#open : undefined;
+  }
+
+  /** The items so far, an open one as far as it goes. */
+  items(status: ItemStatus = "incomplete"): readonly JsonObject[] {
+    return this.#open === undefined ? this.#items : [...this.#items, this.#open.snapshot(status)];
+  }
+
+  reasoning(text: string): void {
+    this.#count(text);
+    this.#reasoning().text(text);
+  }
+
+  block(block: JsonObject): void {
+    this.#reasoning().block(block);
+  }
+
+  text(text: string, logprobs: readonly JsonValue[]): void {
+    this.#count(text);
+    this.#message().text(text, logprobs);
+  }
+
+  refusal(text: string): void {
+    this.#count(text);
+    this.#message().refusal(text);
+  }
+
+  /** Annotates the text. Without one there is nothing to annotate. */
+  annotate(annotation: JsonObject): void {
+    if (this.#open instanceof MessageItem) this.#open.annotate(annotation);
+  }
+
+  /** Keeps data of the answer's text. */
+  extra(extra: JsonObject): void {
+    if (this.#open instanceof ReasoningItem) this.#open.extra(extra);
+    else this.#extra = { ...this.#extra, ...extra };
+  }
+
+  /** Adds an image: base64. */
+  image(result: string): void {
+    this.#count(result);
+    this.close("completed");
+    const place = this.#place("ig");
+    const item = {
+      id: place.id,
+      type: "image_generation_call",
+      status: "in_progress",
+      result: null,
+    };
+    emitAdded(place, item);
+    this.#items.push(emitDone(place, { ...item, status: "completed", result }));
+  }
+
+  /** Begins a call, behind the data that its upstream needs back. */
+  begin({ index, id, name = "", extra }: CallPiece): void {
+    const hasData = extra !== undefined || this.#extra !== undefined;
+    const thoughts = hasData ? this.#reasoning() : undefined;
+    const callId = id === undefined || this.#callIds.has(id) ? `call_${this.#next()}` : id;
+    this.#callIds.add(callId);
+    if (extra !== undefined) thoughts?.callExtra(callId, extra);
+    this.close("completed");
+    const tool = this.#names.get(name) ?? { flat: name, kind: "function", name };
+    this.#open = new CallItem(this.#place(prefixOf(tool)), { index, callId, tool });
+  }
+
+  /** Adds to the open call. */
+  arguments(piece: string): void {
+    this.#count(piece);
+    this.openCall?.arguments(piece);
+  }
+
+  /** Closes the open item. */
+  close(status: ItemStatus): void {
+    if (this.#open === undefined) return;
+    const item = this.#open.close(status);
+    this.#open = undefined;
+    this.#items.push(item);
+  }
+
+  /** Closes the last item, and gives data of the text that is left. */
+  end(status: ItemStatus): void {
+    this.close(status);
+    if (this.#extra !== undefined) {
+      this.#reasoning();
+      this.close(status);
+    }
+  }
+
+  #reasoning(): ReasoningItem {
+    if (this.#open instanceof ReasoningItem) return this.#open;
+    this.close("completed");
+    const item = new ReasoningItem(this.#place("rs"), this.#state);
+    this.#open = item;
+    if (this.#extra !== undefined) item.extra(this.#extra);
+    this.#extra = undefined;
+    return item;
+  }
+
+  #message(): MessageItem {
+    if (this.#open instanceof MessageItem) return this.#open;
+    this.close("completed");
+    const item = new MessageItem(this.#place("msg"));
+    this.#open = item;
+    return item;
+  }
+
+  #place(prefix: string): ItemPlace {
+    return { id: `${prefix}_${this.#next()}`, index: this.#items.length, emit: this.#emit };
+  }
+
+  #next(): string {
+    return `${this.#ids}${String(this.#items.length).padStart(4, "0")}`;
+  }
+
+  #count(text: string): void {
+    this.#characters += text.length;
+    if (this.#characters > MAX_CHARACTERS)
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The upstream's reply is larger than the gateway accepts.",
+      );
+  }
+}
+
+function prefixOf({ kind }: ToolName): string {
+  if (kind === "custom") return "ctc";
+  return isTyped(kind) ? TYPED_TOOLS[kind].idPrefix : "fc";
+}

@@ -1,0 +1,148 @@
+/**
+ * Deltas of the reference dialect as pieces of items. Pieces of calls may interleave: what belongs
+ * to another item waits until the arguments of the open call are whole.
+ */
+
+import { isObject } from "@sluice/kit";
+import { Members } from "@sluice/kit/dialect";
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import { annotationsOf } from "./annotations.ts";
+import type { ItemStatus } from "./open-item.ts";
+import type { CallPiece, Output } from "./output.ts";
+
+/** A call whose name is not known yet, or that was begun. */
+interface KnownCall {
+  id: string | undefined;
+  name: string | undefined;
+  extra: JsonObject | undefined;
+  arguments: string;
+  isBegun: boolean;
+}
+
+/** A piece that waits. `target`: the index of its call, or {@link NO_CALL}. */
+interface Held {
+  readonly target: number;
+  readonly apply: () => void;
+}
+
+const NO_CALL = -1;
+const DATA_URL = /^data:[^,]*;base64,/;
+
+/** The reader of one reply. */
+export class Pieces {
+  readonly #output: Output;
+  readonly #calls = new Map<number, KnownCall>();
+  #held: Held[] = [];
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** Reads a delta, or a whole message: in the order in which their members follow each other. */
+  delta(delta: JsonObject, logprobs: readonly JsonValue[]): void {
+    const output = this.#output;
+    const { content, reasoning_content: reasoning, refusal, extra_content: extra } = delta;
+    if (isText(reasoning)) this.#put(NO_CALL, () => output.reasoning(reasoning));
+    for (const block of Members.objectsOf(delta.thinking_blocks))
+      this.#put(NO_CALL, () => output.block(block));
+    const text = textOf(content);
+    if (text !== "") this.#put(NO_CALL, () => output.text(text, logprobs));
+    if (isText(refusal)) this.#put(NO_CALL, () => output.refusal(refusal));
+    if (delta.annotations !== undefined || delta.citations !== undefined)
+      for (const annotation of annotationsOf(delta))
+        this.#put(NO_CALL, () => output.annotate(annotation));
+    if (isObject(extra)) this.#put(NO_CALL, () => output.extra(extra));
+    for (const { image_url: image } of Members.objectsOf(delta.images)) {
+      const url = isObject(image) && typeof image.url === "string" ? image.url : "";
+      if (DATA_URL.test(url.slice(0, 256)))
+        this.#put(NO_CALL, () => output.image(url.slice(url.indexOf(",") + 1)));
+    }
+    if (delta.tool_calls === undefined) return;
+    for (const [position, call] of Members.objectsOf(delta.tool_calls).entries())
+      this.#call(pieceOf(call, position));
+  }
+
+  /** The end of the reply: what waits is written, and the last item is closed. */
+  end(status: ItemStatus): void {
+    while (this.#held.length > 0) {
+      this.#output.close(status);
+      this.#release();
+    }
+    this.#output.end(status);
+  }
+
+  #call(piece: CallPiece): void {
+    this.#put(piece.index, () => {
+      const call = this.#known(piece);
+      if (call.isBegun) {
+        if (this.#output.openCall?.index === piece.index) this.#output.arguments(piece.arguments);
+        return;
+      }
+      call.arguments += piece.arguments;
+      if (call.name === undefined) return;
+      call.isBegun = true;
+      this.#output.begin({ ...call, index: piece.index });
+      this.#output.arguments(call.arguments);
+    });
+  }
+
+  #known({ index, id, name, extra }: CallPiece): KnownCall {
+    let call = this.#calls.get(index);
+    if (call === undefined) {
+      call = { id, name, extra, arguments: "", isBegun: false };
+      this.#calls.set(index, call);
+    }
+    call.id ??= id;
+    call.name ??= name;
+    call.extra ??= extra;
+    return call;
+  }
+
+  #put(target: number, apply: () => void): void {
+    if (this.#isBlocked(target)) this.#held.push({ target, apply });
+    else {
+      apply();
+      if (this.#held.length > 0 && this.#output.openCall?.isComplete !== false) this.#release();
+    }
+  }
+
+  #isBlocked(target: number): boolean {
+    const open = this.#output.openCall;
+    return open !== undefined && open.index !== target && !open.isComplete;
+  }
+
+  #release(): void {
+    let before: number;
+    do {
+      const list = this.#held;
+      before = list.length;
+      this.#held = [];
+      for (const piece of list) {
+        if (this.#isBlocked(piece.target)) this.#held.push(piece);
+        else piece.apply();
+      }
+    } while (this.#held.length > 0 && this.#held.length < before);
+  }
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function textOf(content: JsonValue | undefined): string {
+  if (typeof content === "string") return content;
+  return Members.objectsOf(content)
+    .flatMap(({ text }) => (typeof text === "string" ? [text] : []))
+    .join("");
+}
+
+function pieceOf(call: JsonObject, position: number): CallPiece {
+  const called = isObject(call.function) ? call.function : {};
+  return {
+    index: typeof call.index === "number" ? call.index : position,
+    id: Members.textIn(call.id),
+    name: Members.textIn(called.name),
+    arguments: typeof called.arguments === "string" ? called.arguments : "",
+    extra: isObject(call.extra_content) ? call.extra_content : undefined,
+  };
+}

@@ -1,0 +1,61 @@
+/** The response object. */
+
+import type { FaceContext, JsonObject } from "@sluice/contract";
+import type { ResponsesState } from "../state.ts";
+import type { ItemStatus } from "./open-item.ts";
+
+/** How a response ends. */
+export interface Ending {
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly reason?: "max_output_tokens" | "content_filter";
+  readonly error?: JsonObject;
+}
+
+/** What a response holds beside what it repeats of the request. */
+export interface ResponseParts {
+  readonly ending: Ending;
+  readonly output: readonly JsonObject[];
+  readonly usage: JsonObject | null;
+  /** The service tier that the upstream used. */
+  readonly tier?: string | undefined;
+}
+
+/** What ids of a response's items are made of: the request's id without hyphens. */
+export function idOf({ requestId }: FaceContext): string {
+  return requestId.replaceAll("-", "");
+}
+
+/** The response object. */
+export function responseOf(
+  { echo }: ResponsesState,
+  context: FaceContext,
+  { ending, output, usage, tier }: ResponseParts,
+): JsonObject {
+  const { status, reason, error = null } = ending;
+  return {
+    id: `resp_${idOf(context)}`,
+    object: "response",
+    created_at: Math.floor(context.startedAtMs / 1_000),
+    completed_at: null,
+    status,
+    error,
+    incomplete_details: reason === undefined ? null : { reason },
+    model: context.model,
+    output,
+    usage,
+    ...echo,
+    ...(tier === undefined ? {} : { service_tier: tier }),
+  };
+}
+
+/** The ending of a finish reason. */
+export function endingOf(finish: string): Ending {
+  if (finish === "length") return { status: "incomplete", reason: "max_output_tokens" };
+  if (finish === "content_filter") return { status: "incomplete", reason: "content_filter" };
+  return { status: "completed" };
+}
+
+/** The status of an ending's last item. */
+export function itemStatusOf({ status }: Ending): ItemStatus {
+  return status === "completed" ? "completed" : "incomplete";
+}

@@ -1,0 +1,24 @@
+/** Refusals of a request: 400 with the client's own path. */
+
+import { GatewayError } from "@sluice/contract";
+
+/** A request that the face cannot serve. `message` says what to do. */
+export function refused(path: string, message: string): GatewayError {
+  return new GatewayError("invalid_field", message, { param: path });
+}
+
+/** What needs a state that the gateway does not keep. */
+export function needsState(path: string, what: string): GatewayError {
+  return refused(
+    path,
+    `${path} refers to ${what}, and the gateway keeps no responses. Send the full history in input.`,
+  );
+}
+
+/** A tool, an item or a choice that only a server of the Responses API can run. */
+export function hosted(path: string, type: string): GatewayError {
+  return refused(
+    path,
+    `${path} asks for ${type.slice(0, 64)}, which the gateway does not run. Remove it.`,
+  );
+}
