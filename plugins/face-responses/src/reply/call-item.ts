@@ -25,7 +25,8 @@ export interface BegunCall {
 /** The form of a call's item. */
 interface Form {
   add(piece: string): void;
-  done(): void;
+  /** Writes the end of the call, before that of its item. */
+  end(status: ItemStatus): void;
   item(status: string): JsonObject;
 }
 
@@ -41,7 +42,6 @@ export class CallItem implements OpenItem {
     this.index = call.index;
     this.#place = place;
     this.#form = formOf(place, call);
-    emitAdded(place, this.#form.item("in_progress"));
   }
 
   arguments(piece: string): void {
@@ -59,7 +59,7 @@ export class CallItem implements OpenItem {
   }
 
   close(status: ItemStatus): JsonObject {
-    this.#form.done();
+    this.#form.end(status);
     return emitDone(this.#place, this.#form.item(status));
   }
 
@@ -76,18 +76,16 @@ function formOf(place: ItemPlace, call: BegunCall): Form {
 
 function functionForm(place: ItemPlace, { callId, tool }: BegunCall): Form {
   const text = new TextPart(place, "response.function_call_arguments");
-  const name = JSON.stringify(tool.name);
+  const item: Form["item"] = (status) => functionItem(place, callId, tool, text.text, status);
+  emitAdded(place, item("in_progress"));
   return {
     add: (piece) => text.add(piece),
-    done: () => text.done("arguments", `,"name":${name}`),
-    item: (status) => ({
-      id: place.id,
-      type: "function_call",
-      call_id: callId,
-      ...named(tool),
-      arguments: text.text,
-      status,
-    }),
+    end: (status) => {
+      // Clients parse the arguments of a whole call.
+      if (text.text === "" && status === "completed") text.add("{}");
+      text.done("arguments", `,"name":${JSON.stringify(tool.name)}`);
+    },
+    item,
   };
 }
 
@@ -97,44 +95,64 @@ function customForm(place: ItemPlace, { callId, tool }: BegunCall): Form {
   const add = (piece: string): void => {
     if (piece !== "") text.add(piece);
   };
+  const item: Form["item"] = (status) => ({
+    id: place.id,
+    type: "custom_tool_call",
+    call_id: callId,
+    ...named(tool),
+    input: text.text,
+    status,
+  });
+  emitAdded(place, item("in_progress"));
   return {
     add: (piece) => add(input.add(piece)),
-    done: () => {
+    end: () => {
       add(input.end());
       text.done("input");
     },
-    item: (status) => ({
-      id: place.id,
-      type: "custom_tool_call",
-      call_id: callId,
-      ...named(tool),
-      input: text.text,
-      status,
-    }),
+    item,
   };
 }
 
-/** Its arguments are an object, so they are known at the end alone. */
+/**
+ * Its arguments are an object, so the item begins when they are whole. Arguments that do not fit
+ * the tool stay readable, as those of a function.
+ */
 function typedForm(place: ItemPlace, { callId, tool }: BegunCall): Form {
   const { call: type, write } = TYPED_TOOLS[tool.kind as keyof typeof TYPED_TOOLS];
   let text = "";
+  const item: Form["item"] = (status) => {
+    const given = Members.parse(text);
+    const members = given === undefined ? undefined : write(given);
+    return members === undefined
+      ? functionItem(place, callId, tool, text, status)
+      : { id: place.id, type, call_id: callId, ...members, status };
+  };
   return {
     add: (piece) => {
       text += piece;
     },
-    done: () => undefined,
-    item: (status) => ({
-      id: place.id,
-      type,
-      call_id: callId,
-      ...(write(Members.parse(text) ?? {}) ?? write(EMPTY)),
-      status,
-    }),
+    end: () => emitAdded(place, item("in_progress")),
+    item,
   };
 }
 
-/** Arguments that fit every tool: a client sees that the model sent others. */
-const EMPTY: JsonObject = { command: [], commands: [], type: "update_file", path: "", diff: "" };
+function functionItem(
+  { id }: ItemPlace,
+  callId: string,
+  tool: ToolName,
+  text: string,
+  status: string,
+): JsonObject {
+  return {
+    id,
+    type: "function_call",
+    call_id: callId,
+    ...named(tool),
+    arguments: text,
+    status,
+  };
+}
 
 function named({ name, namespace }: ToolName): JsonObject {
   return { name, ...(namespace === undefined ? {} : { namespace }) };

@@ -19,12 +19,18 @@ interface Part {
   readonly logprobs: JsonValue[];
 }
 
+const NO_LOGPROBS = `,"logprobs":[]`;
+
+function logprobsText(logprobs: readonly JsonValue[]): string {
+  return `,"logprobs":${JSON.stringify(logprobs)}`;
+}
+
 /** The item while it is written. A part begins with its first text. */
 export class MessageItem implements OpenItem {
   readonly #place: ItemPlace;
   readonly #parts: JsonObject[] = [];
   #part: Part | undefined;
-  /** Citations without a place in the text. */
+  /** Annotations that wait for the whole text. */
   readonly #cited: JsonObject[] = [];
 
   constructor(place: ItemPlace) {
@@ -35,7 +41,7 @@ export class MessageItem implements OpenItem {
   text(text: string, logprobs: readonly JsonValue[]): void {
     const part = this.#open("output_text");
     part.logprobs.push(...logprobs);
-    part.text.add(text, `,"logprobs":${JSON.stringify(logprobs)}`);
+    part.text.add(text, logprobs.length === 0 ? NO_LOGPROBS : logprobsText(logprobs));
   }
 
   refusal(text: string): void {
@@ -44,8 +50,9 @@ export class MessageItem implements OpenItem {
 
   /** Adds an annotation. Without a place it covers the whole text, once that is known. */
   annotate(annotation: JsonObject): void {
-    if (typeof annotation.start_index !== "number") this.#cited.push(annotation);
-    else this.#annotate(this.#open("output_text"), annotation);
+    const isPlaced = typeof annotation.start_index === "number";
+    if (isPlaced && this.#part?.type === "output_text") this.#annotate(this.#part, annotation);
+    else this.#cited.push(annotation);
   }
 
   close(status: ItemStatus): JsonObject {
@@ -90,8 +97,8 @@ export class MessageItem implements OpenItem {
     const { type, text } = part;
     if (type === "output_text") {
       const whole = { start_index: 0, end_index: text.text.length };
-      for (const cited of this.#cited.splice(0)) this.#annotate(part, { ...cited, ...whole });
-      text.done("text", `,"logprobs":${JSON.stringify(part.logprobs)}`);
+      for (const cited of this.#cited.splice(0)) this.#annotate(part, { ...whole, ...cited });
+      text.done("text", logprobsText(part.logprobs));
     } else text.done("refusal");
     const done = partOf(part);
     this.#place.emit("response.content_part.done", `${text.place},"part":${JSON.stringify(done)}`);

@@ -6,7 +6,8 @@
 import type { JsonObject } from "@sluice/contract";
 import type { Thoughts } from "../envelope.ts";
 import { type Content, divided, plain } from "./parts.ts";
-import { refused } from "./refusals.ts";
+import type { Notes } from "./notes.ts";
+import { refused, shown } from "./refusals.ts";
 
 /** A call of the model, in the client's terms. */
 export interface Call {
@@ -31,7 +32,7 @@ interface Entry {
 
 /** The messages of one request. */
 export class Conversation {
-  readonly #dropped: string[];
+  readonly #notes: Notes;
   readonly #entries: Entry[] = [];
   readonly #byCall = new Map<string, Entry>();
   /** The answer that further items of the assistant join. */
@@ -39,9 +40,8 @@ export class Conversation {
   /** Thoughts that wait for the item they precede. */
   #waiting: { readonly path: string; readonly thoughts: Thoughts }[] = [];
 
-  /** `dropped` gets the paths of thoughts without an answer. */
-  constructor(dropped: string[]) {
-    this.#dropped = dropped;
+  constructor(notes: Notes) {
+    this.#notes = notes;
   }
 
   /** Adds a message of the user, or instructions. */
@@ -78,7 +78,7 @@ export class Conversation {
     if (entry === undefined)
       throw refused(
         `${path}.call_id`,
-        `${path} is the output of the call ${id.slice(0, 64)}, which input does not hold. Send the full history.`,
+        `${path} is the output of the call ${shown(id)}, which input does not hold. Send the full history.`,
       );
     this.#endAnswer();
     const { text, media } = divided(blocks);
@@ -108,7 +108,7 @@ export class Conversation {
   }
 
   #endAnswer(): void {
-    if (this.#answer === undefined) this.#dropped.push(...this.#waiting.map(({ path }) => path));
+    if (this.#answer === undefined) this.#notes.drop(...this.#waiting.map(({ path }) => path));
     else this.#answer.thoughts.push(...this.#waiting.map(({ thoughts }) => thoughts));
     this.#waiting = [];
     this.#answer = undefined;

@@ -3,6 +3,7 @@
 import { isObject } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
+import type { Notes } from "./notes.ts";
 import { needsState, refused } from "./refusals.ts";
 
 /** Members that this face reads. Others have the same name in the reference dialect. */
@@ -41,9 +42,9 @@ export function sameFields(body: JsonObject): JsonObject {
   return kept;
 }
 
-/** Throws for what needs a stored state or a server of this API. */
+/** Throws for what needs a stored state. */
 export function checkState(body: JsonObject): void {
-  const { previous_response_id: previous, conversation, background, prompt, moderation } = body;
+  const { previous_response_id: previous, conversation, background } = body;
   if (isGiven(previous)) throw needsState("previous_response_id", "a stored response");
   if (isGiven(conversation)) throw needsState("conversation", "a stored conversation");
   if (background === true)
@@ -51,16 +52,17 @@ export function checkState(body: JsonObject): void {
       "background",
       "background asks for a reply to be fetched later, and the gateway keeps no responses. Use stream.",
     );
-  if (isGiven(prompt))
-    throw refused(
-      "prompt",
-      "prompt names a stored template, which only its API can read. Send its text in instructions and input.",
-    );
-  if (isGiven(moderation))
-    throw refused(
-      "moderation",
-      "moderation is run by another API. Remove it, and use guardrails of the gateway.",
-    );
+}
+
+/** Members that only an upstream of this API can read, in the client's form. */
+export function nativeFields(body: JsonObject, notes: Notes): JsonObject {
+  const { prompt, moderation } = body;
+  if (isGiven(prompt)) notes.native("prompt", "a stored prompt");
+  if (isGiven(moderation)) notes.native("moderation", "the moderation of another API");
+  return {
+    ...(isGiven(prompt) ? { prompt } : {}),
+    ...(isGiven(moderation) ? { moderation } : {}),
+  };
 }
 
 /** Paths of members that have no effect here and do no harm. */

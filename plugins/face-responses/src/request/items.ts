@@ -7,22 +7,26 @@ import { open, type Thoughts } from "../envelope.ts";
 import { TYPED_CALLS, TYPED_OUTPUTS, TYPED_TOOLS } from "../typed-tools.ts";
 import { Conversation } from "./conversation.ts";
 import { readContent } from "./parts.ts";
-import { hosted, needsState, refused } from "./refusals.ts";
+import type { Notes } from "./notes.ts";
+import { needsState, shown } from "./refusals.ts";
 import type { ToolTable } from "./tools.ts";
 
 /** What an item is read with. */
 interface Reading {
   readonly conversation: Conversation;
   readonly tools: ToolTable;
-  readonly dropped: string[];
+  readonly notes: Notes;
 }
 
 type Reader = (item: JsonObject, path: string, reading: Reading) => void;
 
 /** Items that declare tools: they are read before all others. */
 const DECLARING = new Set(["additional_tools", "tool_search_output"]);
-const UNREADABLE = new Set(["compaction", "compaction_summary", "compaction_trigger"]);
-const REFUSED = new Set([
+/** Items without which the conversation would be another one. */
+const NEEDED = new Set([
+  "compaction",
+  "compaction_summary",
+  "compaction_trigger",
   "computer_call",
   "computer_call_output",
   "mcp_approval_request",
@@ -41,26 +45,26 @@ export function declareTools(input: JsonValue | undefined, tools: ToolTable): vo
 export function readInput(
   { input, instructions }: JsonObject,
   tools: ToolTable,
-  dropped: string[],
+  notes: Notes,
 ): readonly JsonObject[] {
-  const conversation = new Conversation(dropped);
+  const conversation = new Conversation(notes);
   const say = (role: "system" | "user", text: string): void => {
-    if (text !== "") conversation.message(role, readContent(text, "input", dropped));
+    if (text !== "") conversation.message(role, readContent(text, "input", notes));
   };
   if (typeof instructions === "string") say("system", instructions);
   else if (instructions !== undefined && instructions !== null)
     throw invalidField("instructions", "a string");
   if (typeof input === "string") say("user", input);
   else if (Array.isArray(input)) {
-    const reading: Reading = { conversation, tools, dropped };
+    const reading: Reading = { conversation, tools, notes };
     for (const [index, item] of (input as readonly JsonValue[]).entries())
       readItem(item, `input[${index}]`, reading);
   } else if (input !== undefined && input !== null)
     throw invalidField("input", "a string or an array of items");
   const messages = conversation.messages();
-  if (messages.length === 0)
-    throw invalidField("input", "a text, or items with at least one message");
-  return messages;
+  if (messages.length > 0) return messages;
+  if (notes.nativeOnly.length > 0) return [{ role: "user", content: "" }];
+  throw invalidField("input", "a text, or items with at least one message");
 }
 
 function readItem(item: JsonValue, path: string, reading: Reading): void {
@@ -68,7 +72,7 @@ function readItem(item: JsonValue, path: string, reading: Reading): void {
   const type = item.type ?? (item.role === undefined ? undefined : "message");
   if (typeof type !== "string") throw invalidField(`${path}.type`, "the type of the item");
   const reader = READERS[type] ?? otherReader(type, path);
-  if (reader === undefined) reading.dropped.push(path);
+  if (reader === undefined) reading.notes.drop(path);
   else reader(item, path, reading);
 }
 
@@ -84,18 +88,17 @@ function otherReader(type: string, path: string): Reader | undefined {
     };
   if (TYPED_OUTPUTS.has(type)) return readTypedOutput;
   if (type === "item_reference") throw needsState(path, "a stored item");
-  if (REFUSED.has(type)) throw hosted(path, type);
-  if (UNREADABLE.has(type))
-    throw refused(
-      path,
-      `${path} is a ${type}, which only the API that made it can read. Send the history itself.`,
-    );
+  if (NEEDED.has(type))
+    return (item, at, { notes }) => {
+      notes.native(at, `an item of type ${shown(type)}`);
+      notes.items.push(item);
+    };
   return undefined;
 }
 
 const READERS: Readonly<Record<string, Reader>> = Members.table<Reader>({
-  message(item, path, { conversation, dropped }) {
-    const content = readContent(item.content, `${path}.content`, dropped);
+  message(item, path, { conversation, notes }) {
+    const content = readContent(item.content, `${path}.content`, notes);
     const { role } = item;
     if (role === "assistant") conversation.answer(content);
     else if (role === "user" || role === "system" || role === "developer") {
@@ -116,17 +119,17 @@ const READERS: Readonly<Record<string, Reader>> = Members.table<Reader>({
   },
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
-  reasoning(item, path, { conversation, dropped }) {
+  reasoning(item, path, { conversation, notes }) {
     const thoughts = readThoughts(item);
-    if (thoughts === undefined) dropped.push(path);
+    if (thoughts === undefined) notes.drop(path);
     else conversation.thoughts(thoughts, path);
   },
   // Its tools are declared already.
   additional_tools: () => undefined,
 });
 
-function readOutput(item: JsonObject, path: string, { conversation, dropped }: Reading): void {
-  const { blocks } = readContent(item.output, `${path}.output`, dropped);
+function readOutput(item: JsonObject, path: string, { conversation, notes }: Reading): void {
+  const { blocks } = readContent(item.output, `${path}.output`, notes);
   conversation.result(idOf(item, path), blocks, path);
 }
 

@@ -3,7 +3,8 @@
 import { isObject } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { refused } from "./refusals.ts";
+import type { Notes } from "./notes.ts";
+import { refused, shown } from "./refusals.ts";
 
 /** The content of one message. */
 export interface Content {
@@ -16,14 +17,10 @@ export interface Content {
 const DETAILS = new Set(["auto", "low", "high"]);
 
 /**
- * Reads the content of a message or an output. Paths of what is left out are added to `dropped`.
- * Throws `invalid_field` for a part without a translation.
+ * Reads the content of a message or an output. What has no translation is noted. Throws
+ * `invalid_field` for a faulty part.
  */
-export function readContent(
-  content: JsonValue | undefined,
-  path: string,
-  dropped: string[],
-): Content {
+export function readContent(content: JsonValue | undefined, path: string, notes: Notes): Content {
   if (content === undefined || content === null) return { blocks: [], refusal: "" };
   if (typeof content === "string")
     return { blocks: [{ type: "text", text: content }], refusal: "" };
@@ -32,8 +29,8 @@ export function readContent(
   const blocks = (content as readonly JsonValue[]).flatMap((part, index) => {
     const at = `${path}[${index}]`;
     if (!isObject(part)) throw invalidField(at, "an object");
-    if (isObject(part.prompt_cache_breakpoint)) dropped.push(`${at}.prompt_cache_breakpoint`);
-    if (part.type !== "refusal") return [readPart(part, at, dropped)];
+    if (isObject(part.prompt_cache_breakpoint)) notes.drop(`${at}.prompt_cache_breakpoint`);
+    if (part.type !== "refusal") return readPart(part, at, notes);
     refusal += textOf(part.refusal, `${at}.refusal`);
     return [];
   });
@@ -59,39 +56,38 @@ export function divided(blocks: readonly JsonObject[]): {
   return { text: texts.join("\n"), media: blocks.filter(({ type }) => type !== "text") };
 }
 
-function readPart(part: JsonObject, path: string, dropped: string[]): JsonObject {
+function readPart(part: JsonObject, path: string, notes: Notes): readonly JsonObject[] {
   switch (part.type) {
     case "input_text":
     case "output_text":
     case "text":
-      return { type: "text", text: textOf(part.text, `${path}.text`) };
+      return [{ type: "text", text: textOf(part.text, `${path}.text`) }];
     case "input_image":
-      return readImage(part, path, dropped);
+      return readImage(part, path, notes);
     case "input_file":
-      return readFile(part, path);
+      return [readFile(part, path)];
     case "input_audio":
       if (!isObject(part.input_audio)) throw invalidField(`${path}.input_audio`, "an object");
-      return { type: "input_audio", input_audio: part.input_audio };
+      return [{ type: "input_audio", input_audio: part.input_audio }];
     default:
       throw refused(
         `${path}.type`,
-        `${path} has the type ${String(part.type).slice(0, 64)}. Use input_text, input_image, input_file or input_audio.`,
+        `${path} has the type ${shown(part.type)}. Use input_text, input_image, input_file or input_audio.`,
       );
   }
 }
 
-function readImage(part: JsonObject, path: string, dropped: string[]): JsonObject {
+function readImage(part: JsonObject, path: string, notes: Notes): readonly JsonObject[] {
   const { image_url: url, detail } = part;
   if (typeof url !== "string" || url === "") {
     if (typeof part.file_id !== "string") throw invalidField(`${path}.image_url`, "a URL");
-    throw refused(
-      `${path}.file_id`,
-      `${path}.file_id names an uploaded image, which only its API can read. Send image_url.`,
-    );
+    notes.native(`${path}.file_id`, "an image by the id of its file");
+    notes.items.push(part);
+    return [];
   }
   const isKnown = typeof detail === "string" && DETAILS.has(detail);
-  if (!isKnown && detail !== undefined && detail !== null) dropped.push(`${path}.detail`);
-  return { type: "image_url", image_url: { url, ...(isKnown ? { detail } : {}) } };
+  if (!isKnown && detail !== undefined && detail !== null) notes.drop(`${path}.detail`);
+  return [{ type: "image_url", image_url: { url, ...(isKnown ? { detail } : {}) } }];
 }
 
 function readFile(part: JsonObject, path: string): JsonObject {

@@ -11,10 +11,12 @@ import {
   ENVELOPES,
   ignoredFields,
   LOGPROBS,
+  nativeFields,
   renamedFields,
   sameFields,
 } from "./fields.ts";
 import { declareTools, readInput } from "./items.ts";
+import { Notes } from "./notes.ts";
 import { toolChoice } from "./tool-choice.ts";
 import { ToolTable } from "./tools.ts";
 
@@ -24,17 +26,23 @@ export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
   if (typeof model !== "string" || model === "") throw invalidField("model", "the id of a model");
   if (stream !== null && typeof stream !== "boolean") throw invalidField("stream", "true or false");
   checkState(body);
-  const tools = new ToolTable();
+  const notes = new Notes();
+  const tools = new ToolTable(notes);
   tools.declareAll(body.tools, "tools");
   declareTools(body.input, tools);
-  const dropped: string[] = [];
-  const messages = readInput(body, tools, dropped);
+  const native = nativeFields(body, notes);
+  const messages = readInput(body, tools, notes);
+  const used = toolFields(body, tools, notes);
+  const { nativeOnly, items } = notes;
+  const dropped = [...ignoredFields(body), ...notes.dropped];
   return {
     body: {
       ...sameFields(body),
       ...renamedFields(body),
       messages,
-      ...toolFields(body, tools),
+      ...used,
+      ...native,
+      ...(items.length === 0 ? {} : { input: items }),
       stream: stream === true,
       ...(stream === true ? { stream_options: { include_usage: true } } : {}),
     },
@@ -45,27 +53,24 @@ export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
       hasEnvelopes: asksFor(body, ENVELOPES),
       hasLogprobs: asksFor(body, LOGPROBS),
     },
-    dropped: [...ignoredFields(body), ...tools.dropped, ...dropped],
+    ...(dropped.length === 0 ? {} : { dropped }),
+    ...(nativeOnly.length === 0 ? {} : { nativeOnly }),
   };
 }
 
 /** Chat upstreams refuse a choice among no tools, so without tools there is none. */
-function toolFields(body: JsonObject, tools: ToolTable): JsonObject {
-  const functions = tools.functions();
-  const choice = toolChoice(body.tool_choice, tools);
+function toolFields(body: JsonObject, tools: ToolTable, notes: Notes): JsonObject {
+  const offered = [...tools.functions(), ...tools.native];
+  const choice = toolChoice(body.tool_choice, tools, notes);
   const parallel = body.parallel_tool_calls ?? undefined;
   if (parallel !== undefined && typeof parallel !== "boolean")
     throw invalidField("parallel_tool_calls", "true or false");
-  if (functions.length > 0)
-    return {
-      tools: functions,
-      ...(choice === undefined ? {} : { tool_choice: choice }),
-      ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
-    };
-  if (choice === "required")
-    throw invalidField(
-      "tool_choice",
-      "auto or none in a request without tools that the client runs",
-    );
-  return {};
+  if (offered.length === 0 && choice === "required")
+    throw invalidField("tool_choice", "auto or none, because no tool is left that the client runs");
+  const hasChoice = choice !== undefined && (offered.length > 0 || typeof choice === "object");
+  return {
+    ...(offered.length === 0 ? {} : { tools: offered }),
+    ...(hasChoice ? { tool_choice: choice } : {}),
+    ...(offered.length === 0 || parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  };
 }

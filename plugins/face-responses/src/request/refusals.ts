@@ -15,10 +15,7 @@ export function needsState(path: string, what: string): GatewayError {
   );
 }
 
-/** A tool, an item or a choice that only a server of the Responses API can run. */
-export function hosted(path: string, type: string): GatewayError {
-  return refused(
-    path,
-    `${path} asks for ${type.slice(0, 64)}, which the gateway does not run. Remove it.`,
-  );
+/** A type of a client for a message: of bounded length. */
+export function shown(type: unknown): string {
+  return String(type).slice(0, 64);
 }

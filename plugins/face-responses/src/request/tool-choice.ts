@@ -4,7 +4,8 @@ import { isObject } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isTyped } from "../typed-tools.ts";
-import { hosted, refused } from "./refusals.ts";
+import type { Notes } from "./notes.ts";
+import { refused, shown } from "./refusals.ts";
 import type { ToolTable } from "./tools.ts";
 
 const MODES = new Set(["auto", "none", "required"]);
@@ -13,19 +14,20 @@ const MODES = new Set(["auto", "none", "required"]);
 export function toolChoice(
   choice: JsonValue | undefined,
   tools: ToolTable,
+  notes: Notes,
 ): string | JsonObject | undefined {
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === "string" && MODES.has(choice)) return choice;
   if (!isObject(choice)) throw invalidField("tool_choice", "auto, none, required or an object");
   if (choice.type !== "allowed_tools") {
-    const [name] = chosen(choice, "tool_choice", tools);
-    return { type: "function", function: { name: name ?? "" } };
+    const [name] = chosen(choice, "tool_choice", tools, notes);
+    return name === undefined ? choice : { type: "function", function: { name } };
   }
   if (!Array.isArray(choice.tools)) throw invalidField("tool_choice.tools", "an array");
   const names = (choice.tools as readonly JsonValue[]).flatMap((each, index) => {
     const path = `tool_choice.tools[${index}]`;
     if (!isObject(each)) throw invalidField(path, "an object");
-    return chosen(each, path, tools);
+    return chosen(each, path, tools, notes);
   });
   return {
     type: "allowed_tools",
@@ -36,8 +38,8 @@ export function toolChoice(
   };
 }
 
-/** The functions that one chosen tool stands for. */
-function chosen(tool: JsonObject, path: string, tools: ToolTable): readonly string[] {
+/** The functions that one chosen tool stands for; none for a tool that a server runs. */
+function chosen(tool: JsonObject, path: string, tools: ToolTable, notes: Notes): readonly string[] {
   const { type, name, namespace } = tool;
   if (type === "namespace" && typeof name === "string") {
     const flats = tools.flatsOf(name);
@@ -48,7 +50,10 @@ function chosen(tool: JsonObject, path: string, tools: ToolTable): readonly stri
     if (!tools.has(type, type)) throw notOffered(path, type);
     return [tools.flat(type, type)];
   }
-  if (type !== "function" && type !== "custom") throw hosted(path, String(type));
+  if (type !== "function" && type !== "custom") {
+    notes.native(path, `the choice of a tool of type ${shown(type)}`);
+    return [];
+  }
   if (typeof name !== "string" || name === "")
     throw invalidField(`${path}.name`, "the name of a tool");
   const space = typeof namespace === "string" ? namespace : undefined;

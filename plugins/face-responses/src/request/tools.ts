@@ -9,7 +9,8 @@ import { invalidField, Members } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import type { ToolKind, ToolName } from "../state.ts";
 import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
-import { hosted } from "./refusals.ts";
+import type { Notes } from "./notes.ts";
+import { shown } from "./refusals.ts";
 import { isStrictSchema } from "./strict.ts";
 
 interface Declared {
@@ -30,13 +31,18 @@ const HASH_CHARACTERS = 8;
 
 /** The tools of one request, and the names of those that only its history calls. */
 export class ToolTable {
-  /** Paths of tools that are left out. */
-  readonly dropped: string[] = [];
+  /** Tools that only an upstream of this API can run, as the client sent them. */
+  readonly native: JsonObject[] = [];
+  readonly #notes: Notes;
   readonly #declared: Declared[] = [];
   readonly #keys = new Set<string>();
   readonly #flat = new Map<string, ToolName>();
   readonly #taken = new Set<string>();
   #isSettled = false;
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
 
   /** Reads a list of tools. A tool that is declared twice counts once. */
   declareAll(tools: JsonValue | undefined, path: string): void {
@@ -108,8 +114,8 @@ export class ToolTable {
     if (type === "function" || type === "custom") this.#declareOne(type, tool, path);
     else if (type === "namespace") this.#declareNamespace(tool, path);
     else if (isTyped(type)) this.#declareTyped(type, tool, path);
-    else if (NEEDED.has(type) || type.startsWith(NEEDED_PREFIX)) throw hosted(path, type);
-    else this.dropped.push(path);
+    else if (NEEDED.has(type) || type.startsWith(NEEDED_PREFIX)) this.#keep(tool, path, type);
+    else this.#notes.drop(path);
   }
 
   #declareOne(type: "function" | "custom", tool: JsonObject, path: string, space?: Space): void {
@@ -136,11 +142,13 @@ export class ToolTable {
 
   #declareTyped(kind: keyof typeof TYPED_TOOLS, tool: JsonObject, path: string): void {
     const { environment } = tool;
-    if (isObject(environment) && environment.type !== "local")
-      throw hosted(`${path}.environment`, String(environment.type));
+    if (isObject(environment) && environment.type !== "local") {
+      this.#keep(tool, path, `${kind} in a container`);
+      return;
+    }
     // A search that the server runs finds deferred tools: they are all offered at once here.
     if (kind === "tool_search" && tool.execution !== "client") {
-      this.dropped.push(path);
+      this.#notes.drop(path);
       return;
     }
     const { description, parameters } = TYPED_TOOLS[kind];
@@ -148,6 +156,11 @@ export class ToolTable {
       description: Members.textIn(tool.description) ?? description,
       parameters: isObject(tool.parameters) ? tool.parameters : parameters,
     });
+  }
+
+  #keep(tool: JsonObject, path: string, type: string): void {
+    this.native.push(tool);
+    this.#notes.native(path, `a tool of type ${shown(type)}`);
   }
 
   #add(kind: ToolKind, name: string, namespace: string | undefined, definition: JsonObject): void {
