@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue } from "@sluice/contract";
+import { open, seal, type Thoughts } from "./envelope.ts";
+
+const THOUGHTS: Thoughts = {
+  text: "Ä “thought”.",
+  blocks: [
+    { type: "thinking", thinking: "Hm.", signature: "c2ln" },
+    { type: "redacted_thinking", data: "ZGF0YQ==" },
+  ],
+  calls: [["call_1", { google: { thought_signature: "QQ==" } }]],
+  extra: { google: { thought_signature: "Qg==" } },
+};
+
+const encoded = (value: JsonValue): string =>
+  `sluice.1.${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
+
+describe("an envelope", () => {
+  it("opens to what was sealed", () => {
+    expect(open(seal(THOUGHTS))).toEqual(THOUGHTS);
+  });
+
+  it("does not open when it is cut, changed, or of another origin", () => {
+    const sealed = seal(THOUGHTS);
+    const others = [
+      sealed.slice(0, -1),
+      sealed.replace("sluice.1.", "sluice.2."),
+      `${sealed}=`,
+      "gAAAAABo",
+      "",
+      encoded([]),
+      encoded("text"),
+      encoded({ blocks: [{ type: "text", text: "x" }] }),
+      encoded({ blocks: [{ type: "thinking" }] }),
+      encoded({ blocks: {} }),
+      encoded({ calls: [["call_1", "x"]] }),
+      encoded({ text: 7 }),
+      encoded({ extra: "x" }),
+    ];
+    for (const other of others) expect(open(other), other).toBeUndefined();
+    for (const other of [null, 7, {}, undefined]) expect(open(other)).toBeUndefined();
+  });
+
+  it("of any content opens without an error", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        open(encoded({ blocks: value } as JsonValue));
+        open(encoded({ calls: value, text: value } as JsonValue));
+        open(encoded(value as JsonValue));
+      }),
+    );
+  });
+});
