@@ -38,16 +38,15 @@ describe("an envelope", () => {
       encoded({ text: 7 }),
       encoded({ extra: "x" }),
     ];
-    for (const other of others) expect(open(other), other).toBeUndefined();
+    for (const other of others) expect(open(other)).toBeUndefined();
     for (const other of [null, 7, {}, undefined]) expect(open(other)).toBeUndefined();
   });
 
   it("of any content opens without an error", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        open(encoded({ blocks: value } as JsonValue));
-        open(encoded({ calls: value, text: value } as JsonValue));
-        open(encoded(value as JsonValue));
+        const odd = [{ blocks: value }, { calls: value, text: value }, value] as JsonValue[];
+        for (const each of odd) expect(() => open(encoded(each))).not.toThrow();
       }),
     );
   });

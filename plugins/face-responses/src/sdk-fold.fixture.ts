@@ -21,9 +21,9 @@ export async function foldWithSdk(events: readonly WireEvent[], text: string): P
   deepStrictEqual(types.slice(0, 2), STARTS);
   strictEqual(types.filter((type) => ENDS.has(type)).length, 1, "one event ends the stream");
   strictEqual(ENDS.has(types.at(-1) ?? ""), true, "the last event ends the stream");
-  const told = repeated(list);
+  const final = repeated(list);
   const folded = bare(await streamed(text));
-  deepStrictEqual(folded, bare(told));
+  deepStrictEqual(folded, bare(final));
   return folded;
 }
 

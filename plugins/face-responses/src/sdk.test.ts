@@ -108,7 +108,7 @@ describe("the OpenAI SDK", () => {
       const error: unknown = await client.responses
         .create({ model: "contract/model", input: "Hi" })
         .catch((thrown: unknown) => thrown);
-      expect(error, code).toBeInstanceOf(expected);
+      expect(error).toBeInstanceOf(expected);
       expect(error).toMatchObject({ code: name, param: "model" });
     }
   });
