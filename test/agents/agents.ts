@@ -1,0 +1,229 @@
+/**
+ * `npm run proof:agents`: Claude Code and Codex, as they come from the registry, work through the
+ * gateway. Each does a task with two commands on each kind of provider, and again with a 429, a cut
+ * stream, a key without the model and a spent budget. The upstream is scripted.
+ */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type GatewayProcess, startGateway } from "../system/support/gateway-process.ts";
+import {
+  createNativeUpstream,
+  type NativeRequest,
+  type NativeUpstream,
+} from "../system/support/native-upstream.ts";
+import { dialectOf } from "./dialects.ts";
+import { installAgents } from "./install.ts";
+import { answerOf, RESULT } from "./script.ts";
+
+const RUN_MS = 90_000;
+const CREDENTIAL = 'api_key: "${env:SOME_KEY}"';
+const PROVIDERS: Readonly<Record<string, string>> = {
+  openai: `use: openai, ${CREDENTIAL}, base_url: @/v1`,
+  azure: `use: azure, ${CREDENTIAL}, endpoint: @`,
+  anthropic: `use: anthropic, ${CREDENTIAL}, base_url: @`,
+  gemini: `use: gemini, ${CREDENTIAL}, base_url: @`,
+  bedrock: `use: bedrock, ${CREDENTIAL}, region: us-east-1, base_url: @`,
+  compatible: `use: compatible, preset: vllm, ${CREDENTIAL}, base_url: @/v1`,
+};
+const MODELS: Readonly<Record<string, string>> = {
+  openai: "gpt-4o",
+  azure: "gpt-4o",
+  anthropic: "claude-sonnet-4-5",
+  gemini: "gemini-2.5-flash",
+  bedrock: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  compatible: "model-1",
+};
+const PROMPT = "Make the file result.txt with two lines, by two commands.";
+
+/** How a run of an agent ended. */
+interface AgentRun {
+  readonly code: number;
+  readonly output: string;
+  /** The contents of result.txt; empty when there is none. */
+  readonly result: string;
+}
+
+interface AgentCall {
+  readonly gateway: GatewayProcess;
+  readonly key: string;
+  readonly model: string;
+}
+
+type Agent = (call: AgentCall, commands: string, folder: string) => Promise<[number, string]>;
+
+const AGENTS: Readonly<Record<string, Agent>> = {
+  claude: ({ gateway, key, model }, commands, folder) =>
+    run(
+      join(commands, "claude"),
+      ["-p", PROMPT, "--output-format", "text", "--model", model, "--allowedTools", "Bash"],
+      folder,
+      {
+        ANTHROPIC_BASE_URL: gateway.publicUrl,
+        ANTHROPIC_AUTH_TOKEN: key,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        CLAUDE_CODE_MAX_RETRIES: "3",
+      },
+    ),
+  codex: ({ gateway, key, model }, commands, folder) =>
+    run(
+      join(commands, "codex"),
+      [
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-approvals-and-sandbox",
+        ...settings({
+          model_provider: '"sluice"',
+          "model_providers.sluice": `{ name = "sluice", base_url = "${gateway.publicUrl}/v1", env_key = "SLUICE_KEY", wire_api = "responses" }`,
+        }),
+        "-m",
+        model,
+        PROMPT,
+      ],
+      folder,
+      { SLUICE_KEY: key, CODEX_HOME: folder },
+    ),
+};
+
+function settings(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<[number, string]> {
+  const env = { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...environment };
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      args,
+      { cwd: folder, env, timeout: RUN_MS, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+        resolve([code, stdout + stderr]);
+      },
+    );
+    child.stdin?.end();
+  });
+}
+
+/** How the upstream answers: by the script, or with a fault first. */
+type Answer = (request: NativeRequest, asked: number) => "429" | "cut" | undefined;
+
+function serveScript(upstream: NativeUpstream, fault: Answer = () => undefined): void {
+  let asked = 0;
+  upstream.answer((response, request) => {
+    const dialect = dialectOf(request.url);
+    const turn = dialect.read(JSON.parse(request.body.toString() || "null"), request.url);
+    const { type, body } = dialect.write(answerOf(turn), turn);
+    const kind = turn.tools.length === 0 ? undefined : fault(request, asked++);
+    if (kind === "429") {
+      response.writeHead(429, { "content-type": "application/json", "retry-after": "1" });
+      response.end('{"error":{"message":"Slow down.","type":"rate_limit_error"}}');
+      return;
+    }
+    response.writeHead(200, { "content-type": type });
+    if (kind === "cut") response.write(body.slice(0, body.length / 2), () => response.destroy());
+    else response.end(body);
+  });
+}
+
+async function keyOf(gateway: GatewayProcess, options: object): Promise<string> {
+  const response = await fetch(`${gateway.adminUrl}/key/generate`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${gateway.masterKey}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify(options),
+  });
+  return ((await response.json()) as { readonly key: string }).key;
+}
+
+async function main(): Promise<void> {
+  const only = process.argv.slice(2);
+  const commands = await installAgents();
+  const upstream = await createNativeUpstream();
+  const kinds = Object.keys(PROVIDERS);
+  const gateway = await startGateway(
+    {
+      providers: Object.entries(PROVIDERS).map(
+        ([name, text]) => `p-${name}: { ${text.replaceAll("@", upstream.url)} }`,
+      ),
+      models: kinds.map(
+        (name) => `{ id: ${name}, targets: [{ provider: p-${name}, model: "${MODELS[name]}" }] }`,
+      ),
+    },
+    { SOME_KEY: "a-credential-of-the-proof-0123456789" },
+  );
+  let failed = 0;
+  const check = async (
+    title: string,
+    agent: string,
+    call: { readonly model: string; readonly key?: string },
+    expected: (ended: AgentRun) => boolean,
+  ): Promise<void> => {
+    if (only.length > 0 && !only.some((word) => `${agent} ${title}`.includes(word))) return;
+    const folder = mkdtempSync(join(tmpdir(), "sluice-agent-"));
+    try {
+      const { model, key = gateway.masterKey } = call;
+      const [code, output] = await AGENTS[agent]!({ gateway, key, model }, commands, folder);
+      const ended = { code, output, result: textOf(join(folder, "result.txt")) };
+      const isRight = expected(ended);
+      if (!isRight) failed += 1;
+      console.log(`${isRight ? "ok  " : "FAIL"}  ${agent.padEnd(7)} ${title}`);
+      if (!isRight) console.log(JSON.stringify({ ...ended, output: output.slice(-2_000) }));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+  try {
+    const isDone = ({ code, result }: AgentRun): boolean => code === 0 && result === RESULT;
+    for (const agent of Object.keys(AGENTS)) {
+      serveScript(upstream);
+      for (const model of kinds) await check(`${model}: two commands`, agent, { model }, isDone);
+      serveScript(upstream, (_, asked) => (asked === 1 ? "429" : undefined));
+      await check("openai: a 429 on the way", agent, { model: "openai" }, isDone);
+      serveScript(upstream, (_, asked) => (asked === 1 ? "cut" : undefined));
+      await check("openai: a cut stream on the way", agent, { model: "openai" }, isDone);
+      serveScript(upstream);
+      const key = await keyOf(gateway, { models: ["azure"] });
+      await check(
+        "a key without the model",
+        agent,
+        { model: "openai", key },
+        ({ output, result }) => result === "" && /openai/i.test(output),
+      );
+      const poor = await keyOf(gateway, { max_budget: 0.0002 });
+      await check(
+        "a budget that ends in the middle",
+        agent,
+        { model: "openai", key: poor },
+        ({ output, result }) => result !== RESULT && /budget/i.test(output),
+      );
+    }
+  } finally {
+    await gateway.dispose();
+    await upstream.close();
+  }
+  if (failed > 0) {
+    console.log(`${failed} failed`);
+    process.exitCode = 1;
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+await main();
