@@ -10,7 +10,7 @@ import { chunksOf, completionOf } from "./completion.ts";
 import { regroupings } from "./chunks.ts";
 import type { FaceContractOptions, FaceRunner } from "./options.ts";
 import { frozen, stateOf, streamOf, written } from "./play.ts";
-import { readWireEvents, shownEvents } from "./wire.ts";
+import { eventsOf, shownEvents } from "./wire.ts";
 
 /** One case and what is tested. */
 export interface FaceSubject {
@@ -99,7 +99,7 @@ async function same(
   whole: JsonObject,
   what: string,
 ): Promise<void> {
-  const folded = await options.fold(readWireEvents(text), text);
+  const folded = await options.fold(eventsOf(options, text), text);
   const wanted = plain(options.comparable?.(whole) ?? whole);
   const difference = firstDifference(wanted, plain(folded), "");
   must(difference === undefined, `${what}: ${difference ?? ""}`);
@@ -115,12 +115,12 @@ function testStream({ runner, face, each, options }: FaceSubject): void {
   const given = frozen(streamOf(each));
   const state = frozen(stateOf(face, each, documentFor));
   runner.it(`writes ${title}`, () => {
-    each.expect(shownEvents(readWireEvents(written(face, state, given))));
+    each.expect(shownEvents(eventsOf(options, written(face, state, given))));
   });
   if (given.error !== undefined) return;
   runner.it(`writes ${title} alike in every grouping of the chunks`, async () => {
     const text = written(face, state, given);
-    const folded = await options.fold(readWireEvents(text), text);
+    const folded = await options.fold(eventsOf(options, text), text);
     for (const [name, chunks] of regroupings(given.chunks)) {
       const other = written(face, state, { chunks, error: undefined });
       await same({ ...options, comparable: (reply) => reply }, other, folded, name);
@@ -134,7 +134,7 @@ function testStream({ runner, face, each, options }: FaceSubject): void {
 }
 
 /** Status, body and headers of an error; its end of a stream. */
-function testError({ runner, face, each }: FaceSubject): void {
+function testError({ runner, face, each, options }: FaceSubject): void {
   runner.it(`writes ${each.title}`, () => {
     const error = errorOf(each.given);
     const { status, headers, body } = face.error(error, CONTEXT.requestId);
@@ -143,7 +143,7 @@ function testError({ runner, face, each }: FaceSubject): void {
       status,
       ...(headers === undefined ? {} : { headers: { ...headers } }),
       body,
-      stream: shownEvents(readWireEvents(stream)),
+      stream: shownEvents(eventsOf(options, stream)),
     });
   });
 }

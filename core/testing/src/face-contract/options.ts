@@ -22,6 +22,11 @@ export interface FaceContractOptions {
   /** A simple request in the client's form, for cases of a table without a case `request`. */
   readonly request: JsonObject;
   readonly fold: Fold;
+  /**
+   * Reads the events of a text where the client's dialect is not plain server-sent events. Throws for
+   * a text that its clients refuse. Absent: `readWireEvents`.
+   */
+  readEvents?(text: string): readonly WireEvent[];
   /** Options of the face; defaults are filled in. */
   readonly config?: JsonObject;
   /**

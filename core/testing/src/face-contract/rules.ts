@@ -12,7 +12,7 @@ import { firstDifference } from "../contract/fixtures.ts";
 import { CONTEXT, documentFor, type FaceCase } from "./cases.ts";
 import type { FaceContractOptions, FaceRunner } from "./options.ts";
 import { stateOf, streamOf, written } from "./play.ts";
-import { readWireEvents } from "./wire.ts";
+import { eventsOf } from "./wire.ts";
 
 /** The face and its cases. */
 export interface FaceRules {
@@ -23,7 +23,7 @@ export interface FaceRules {
 }
 
 /** Every code has a status and a body; as the end of a stream it is complete events. */
-export function testErrorCodes({ runner, face, cases }: FaceRules): void {
+export function testErrorCodes({ runner, face, cases, options }: FaceRules): void {
   runner.it("writes an error of every code, and keeps its message", () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const message = `The "${code}"\nhappened.`;
@@ -43,7 +43,8 @@ export function testErrorCodes({ runner, face, cases }: FaceRules): void {
       const { chunks } = streamOf(each);
       const state = stateOf(face, each, documentFor);
       for (let end = 0; end <= chunks.length; end++) {
-        const events = readWireEvents(
+        const events = eventsOf(
+          options,
           written(face, state, { chunks: chunks.slice(0, end), error }),
         );
         must(
@@ -67,7 +68,7 @@ function holds(value: unknown, text: string): boolean {
 /** A heartbeat between any two chunks has no effect. */
 export function testHeartbeat({ runner, face, cases, options }: FaceRules): void {
   runner.it("has a heartbeat that no client reads", async () => {
-    readWireEvents(face.heartbeat);
+    eventsOf(options, face.heartbeat);
     must(face.heartbeat !== "", "The heartbeat is empty.");
     for (const each of whole(cases)) {
       const { chunks } = streamOf(each);
@@ -77,8 +78,8 @@ export function testHeartbeat({ runner, face, cases, options }: FaceRules): void
       const texts = [...chunks.map((chunk) => writer.chunk(chunk)), writer.end()];
       const beaten = texts.map((text) => text + face.heartbeat).join("");
       const [wanted, actual] = await Promise.all([
-        options.fold(readWireEvents(plain), plain),
-        options.fold(readWireEvents(beaten), beaten),
+        options.fold(eventsOf(options, plain), plain),
+        options.fold(eventsOf(options, beaten), beaten),
       ]);
       const difference = firstDifference(copy(wanted), copy(actual), "");
       must(difference === undefined, `${each.title}, with heartbeats: ${difference ?? ""}`);

@@ -43,6 +43,14 @@ function readEvent(block: string): WireEvent | undefined {
   return { ...(event === undefined ? {} : { event }), data: data.join("\n") };
 }
 
+/** The events of a text, by the reader of the face's dialect. */
+export function eventsOf(
+  { readEvents }: { readEvents?(text: string): readonly WireEvent[] },
+  text: string,
+): readonly WireEvent[] {
+  return readEvents === undefined ? readWireEvents(text) : readEvents(text);
+}
+
 /** Events as data that a case can expect: `[name or null, data]`, JSON where it is JSON. */
 export function shownEvents(events: readonly WireEvent[]): JsonValue {
   return events.map(({ event, data }): JsonValue => [event ?? null, shownData(data)]);
