@@ -2,7 +2,7 @@
 
 import { defineProvider, Option } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { ModelTraits, Secret } from "@sluice/contract";
+import type { ModelTraits, ProviderRequest, Secret } from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports, thinks } from "./models.ts";
@@ -13,7 +13,15 @@ import {
   UPLOAD_REQUEST_HEADERS,
 } from "./native-endpoints.ts";
 import { withoutSystemParameters } from "./native-query.ts";
-import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
+import { DIALECT, nativeBody } from "./native.ts";
+import {
+  chatMethod,
+  decodeReply,
+  methodCall,
+  OPERATIONS,
+  PARAMETERS,
+  pathName,
+} from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
 
@@ -59,11 +67,12 @@ export const gemini = defineProvider<GeminiConfig>({
         imagesPerCall,
         inputsPerCall: () => BATCH.inputsPerCall,
       },
+      dialects: [DIALECT],
       encode(request) {
-        const { method, body } = methodCall(request, false);
+        const { method, body } = callOf(request);
         const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
         const headers = { "content-type": "application/json", ...account };
-        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body) };
+        return { kind: "http", method: "POST", url, headers, body };
       },
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
@@ -80,3 +89,14 @@ export const gemini = defineProvider<GeminiConfig>({
     };
   },
 });
+
+/** The method with its query, and the body: the client's own, or a translation. */
+function callOf(request: ProviderRequest): {
+  readonly method: string;
+  readonly body: Uint8Array | string;
+} {
+  const native = nativeBody(request);
+  if (native !== undefined) return { method: chatMethod(request), body: native.bytes };
+  const { method, body } = methodCall(request, false);
+  return { method, body: JSON.stringify(body) };
+}

@@ -34,13 +34,18 @@ export interface MethodCall {
   readonly dropped?: readonly string[];
 }
 
+/** The method of a chat request, with its query. */
+export function chatMethod({ stream }: ProviderRequest): string {
+  return stream ? "streamGenerateContent?alt=sse" : "generateContent";
+}
+
 /** The call of a request. */
 export function methodCall(request: ProviderRequest, isVertex: boolean): MethodCall {
-  const { operation, target, stream } = request;
+  const { operation, target } = request;
   switch (operation) {
     case "chat":
       return {
-        method: stream ? "streamGenerateContent?alt=sse" : "generateContent",
+        method: chatMethod(request),
         body: contentBody(request, isVertex),
       };
     case "embeddings": {
