@@ -58,7 +58,10 @@ export function mapNames(names: Iterable<string>, rule: NameRule): NameMap {
  * The map of a request's tools: the offered and the called ones. It reads only names from the
  * client's body, so the translator of the reply can rebuild it.
  */
-export function mapToolNames({ document }: ProviderRequest, rule: NameRule): NameMap {
+export function mapToolNames(
+  { document }: { readonly document: Pick<ProviderRequest["document"], "value"> },
+  rule: NameRule,
+): NameMap {
   const { tools, functions, messages } = document.value;
   const called = objectsOf(messages).flatMap((message) => [
     ...objectsOf(message.tool_calls).map((call) => call.function),

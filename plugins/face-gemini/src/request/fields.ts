@@ -1,0 +1,161 @@
+/**
+ * Readers of the members of one object of a request. JSON of protocol buffers has two spellings of
+ * a name: `maxOutputTokens` and `max_output_tokens` (protobuf.dev/programming-guides/json).
+ */
+
+import type { JsonObject, JsonValue, NativeOnly } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+import { invalidField } from "@sluice/kit/dialect";
+
+/** A value and its place in the client's body. */
+export interface Placed {
+  readonly value: JsonValue;
+  readonly path: string;
+}
+
+/** Names of members in their second spelling: the names are those of the sources. */
+const SNAKE = new Map<string, string>();
+
+function snakeOf(name: string): string {
+  let snake = SNAKE.get(name);
+  if (snake === undefined) {
+    snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    SNAKE.set(name, snake);
+  }
+  return snake;
+}
+
+/** What a translation leaves out. */
+export class Notes {
+  /** Paths without effect on another model's answer. */
+  readonly dropped = new Set<string>();
+  /** What only Google's own API can say. */
+  readonly only: NativeOnly[] = [];
+  /** The paths of it that the translation has no place for. */
+  readonly untranslated: string[] = [];
+
+  drop(found: Placed | undefined): void {
+    if (found !== undefined) this.dropped.add(found.path);
+  }
+
+  /** A member that the provider of Google reads in the translation too. */
+  keepNative(found: Pick<Placed, "path"> | undefined, what?: string): void {
+    if (found === undefined) return;
+    const { path } = found;
+    this.only.push({ path, what: what ?? `the member ${path.slice(path.lastIndexOf(".") + 1)}` });
+  }
+
+  /** A member without a translation. `what` completes "The provider cannot take …". */
+  leaveNative(found: Pick<Placed, "path"> | undefined, what?: string): void {
+    if (found === undefined) return;
+    this.untranslated.push(found.path);
+    this.keepNative(found, what);
+  }
+}
+
+/** The members of one object. Absent members and null are the same. */
+export class Fields {
+  readonly path: string;
+  readonly notes: Notes;
+  readonly #value: JsonObject;
+  readonly #read = new Set<string>();
+
+  /** Throws `invalid_field` for a value that is no object. The path of the body is empty. */
+  constructor(value: JsonValue | undefined, path: string, notes: Notes) {
+    if (!isObject(value)) throw invalidField(path, "an object");
+    this.#value = value;
+    this.path = path;
+    this.notes = notes;
+  }
+
+  /** An object within this one. */
+  inner({ value, path }: Placed): Fields {
+    return new Fields(value, path, this.notes);
+  }
+
+  /** A member in either spelling; the path has the client's. */
+  get(name: string): Placed | undefined {
+    const snake = snakeOf(name);
+    this.#read.add(name).add(snake);
+    for (const each of [name, snake]) {
+      const value = this.#value[each];
+      if (value !== undefined && value !== null && Object.hasOwn(this.#value, each))
+        return { value, path: this.#pathOf(each) };
+    }
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  text(name: string): string | undefined {
+    const found = this.get(name);
+    if (found === undefined) return undefined;
+    if (typeof found.value !== "string") throw invalidField(found.path, "a string");
+    return found.value;
+  }
+
+  flag(name: string): boolean | undefined {
+    const found = this.get(name);
+    if (found === undefined) return undefined;
+    if (typeof found.value !== "boolean") throw invalidField(found.path, "true or false");
+    return found.value;
+  }
+
+  /** A number within its bounds; `isWhole` refuses fractions. */
+  number(name: string, from: number, to: number, isWhole = false): number | undefined {
+    const found = this.get(name);
+    if (found === undefined) return undefined;
+    const { value, path } = found;
+    const isNumber = typeof value === "number" && (!isWhole || Number.isInteger(value));
+    if (!isNumber || value < from || value > to)
+      throw invalidField(path, `a ${isWhole ? "whole " : ""}number ${bounds(from, to)}`);
+    return value;
+  }
+
+  object(name: string): Fields | undefined {
+    const found = this.get(name);
+    return found === undefined ? undefined : this.inner(found);
+  }
+
+  /** The items of a list. A single object stands for a list of one, as Google's API takes it. */
+  list(name: string): readonly Placed[] | undefined {
+    const found = this.get(name);
+    if (found === undefined) return undefined;
+    const { value, path } = found;
+    if (isObject(value)) return [found];
+    if (!Array.isArray(value)) throw invalidField(path, "an array");
+    return value.map((each: JsonValue, index) => ({ value: each, path: `${path}[${index}]` }));
+  }
+
+  /** The items of a list of objects. */
+  objects(name: string): readonly Fields[] {
+    return (this.list(name) ?? []).map((each) => this.inner(each));
+  }
+
+  /** The texts of a list of strings. */
+  texts(name: string): readonly string[] | undefined {
+    return this.list(name)?.map(({ value, path }) => {
+      if (typeof value !== "string") throw invalidField(path, "a string");
+      return value;
+    });
+  }
+
+  /** Notes every member that no call has read: Google's own API alone can say it. */
+  end(): void {
+    for (const name of Object.keys(this.#value)) {
+      if (this.#read.has(name) || this.#value[name] === null) continue;
+      this.#read.add(name);
+      this.notes.leaveNative({ path: this.#pathOf(name) });
+    }
+  }
+
+  #pathOf(name: string): string {
+    return this.path === "" ? name : `${this.path}.${name}`;
+  }
+}
+
+function bounds(from: number, to: number): string {
+  return to === Number.MAX_SAFE_INTEGER ? `from ${from} on` : `from ${from} to ${to}`;
+}
