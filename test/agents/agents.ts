@@ -6,6 +6,7 @@
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type GatewayProcess, startGateway } from "../system/support/gateway-process.ts";
@@ -113,16 +114,16 @@ function run(
   });
 }
 
-/** How the upstream answers: by the script, or with a fault first. */
-type Answer = (request: NativeRequest, asked: number) => "429" | "cut" | undefined;
+/** A fault of one answer; by the number of the answer, side requests not counted. */
+type Fault = (asked: number) => "429" | "cut" | undefined | Promise<undefined>;
 
-function serveScript(upstream: NativeUpstream, fault: Answer = () => undefined): void {
+function serveScript(upstream: NativeUpstream, fault: Fault = () => undefined): void {
   let asked = 0;
-  upstream.answer((response, request) => {
+  const write = async (response: ServerResponse, request: NativeRequest): Promise<void> => {
     const dialect = dialectOf(request.url);
     const turn = dialect.read(JSON.parse(request.body.toString() || "null"), request.url);
     const { type, body } = dialect.write(answerOf(turn), turn);
-    const kind = turn.tools.length === 0 ? undefined : fault(request, asked++);
+    const kind = turn.tools.length === 0 ? undefined : await fault(asked++);
     if (kind === "429") {
       response.writeHead(429, { "content-type": "application/json", "retry-after": "1" });
       response.end('{"error":{"message":"Slow down.","type":"rate_limit_error"}}');
@@ -131,19 +132,26 @@ function serveScript(upstream: NativeUpstream, fault: Answer = () => undefined):
     response.writeHead(200, { "content-type": type });
     if (kind === "cut") response.write(body.slice(0, body.length / 2), () => response.destroy());
     else response.end(body);
-  });
+  };
+  upstream.answer((response, request) => void write(response, request));
 }
 
-async function keyOf(gateway: GatewayProcess, options: object): Promise<string> {
-  const response = await fetch(`${gateway.adminUrl}/key/generate`, {
+/** A request of the admin listener. */
+async function administer(gateway: GatewayProcess, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${gateway.adminUrl}${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${gateway.masterKey}`,
       "content-type": "application/json",
     },
-    body: JSON.stringify(options),
+    body: JSON.stringify(body),
   });
-  return ((await response.json()) as { readonly key: string }).key;
+  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  return response.json();
+}
+
+async function keyOf(gateway: GatewayProcess, options: object): Promise<string> {
+  return ((await administer(gateway, "/key/generate", options)) as { readonly key: string }).key;
 }
 
 async function main(): Promise<void> {
@@ -188,9 +196,9 @@ async function main(): Promise<void> {
     for (const agent of Object.keys(AGENTS)) {
       serveScript(upstream);
       for (const model of kinds) await check(`${model}: two commands`, agent, { model }, isDone);
-      serveScript(upstream, (_, asked) => (asked === 1 ? "429" : undefined));
+      serveScript(upstream, (asked) => (asked === 1 ? "429" : undefined));
       await check("openai: a 429 on the way", agent, { model: "openai" }, isDone);
-      serveScript(upstream, (_, asked) => (asked === 1 ? "cut" : undefined));
+      serveScript(upstream, (asked) => (asked === 1 ? "cut" : undefined));
       await check("openai: a cut stream on the way", agent, { model: "openai" }, isDone);
       serveScript(upstream);
       const key = await keyOf(gateway, { models: ["azure"] });
@@ -200,12 +208,17 @@ async function main(): Promise<void> {
         { model: "openai", key },
         ({ output, result }) => result === "" && /openai/i.test(output),
       );
-      const poor = await keyOf(gateway, { max_budget: 0.0002 });
+      const poor = await keyOf(gateway, { max_budget: 10 });
+      serveScript(upstream, async (asked) => {
+        if (asked === 1)
+          await administer(gateway, "/key/update", { key: poor, max_budget: 0.000_001 });
+        return undefined;
+      });
       await check(
         "a budget that ends in the middle",
         agent,
         { model: "openai", key: poor },
-        ({ output, result }) => result !== RESULT && /budget/i.test(output),
+        ({ code, output }) => code !== 0 && /budget|quota/i.test(output),
       );
     }
   } finally {
