@@ -20,7 +20,8 @@ export interface FaceRequest<State = unknown> {
   /**
    * Parts without a form in the reference dialect. A provider of the client's own dialect gets them
    * in the client's document; for another provider the request is refused with the first path. The
-   * body holds them in the client's form, so that no translator drops one silently. Absent: none.
+   * body holds parameters, blocks and tools among them in the client's form: translators refuse
+   * them too. Absent: none.
    */
   readonly nativeOnly?: readonly NativeOnly[];
 }

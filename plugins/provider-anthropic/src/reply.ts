@@ -91,9 +91,38 @@ export function decodeMessage(
     nativeFinish: Members.textIn(message.stop_reason),
     finishTable: FINISH,
     usage: readUsage(isObject(message.usage) ? message.usage : {}),
-    message: { ...(citations.length === 0 ? {} : { citations }), ...serverBlocks(blocks) },
+    message: {
+      ...(citations.length === 0 ? {} : { citations }),
+      ...contentOrder(blocks),
+      ...serverBlocks(blocks),
+    },
     choice: stopSequence(message.stop_sequence),
   });
+}
+
+/** Kinds of blocks in the order in which the members of a message stand for them. */
+const KINDS = ["thinking", "text", "provider", "tool_use"] as const;
+
+/** `content_blocks`, where the order is not that of the members: the client must return it so. */
+function contentOrder(blocks: readonly JsonObject[]): JsonObject {
+  const counts = { thinking: 0, text: 0, provider: 0, tool_use: 0 };
+  const kinds = blocks.map(kindOf);
+  const isUsual = kinds.every(
+    (kind, at) => KINDS.indexOf(kind) >= KINDS.indexOf(kinds[at - 1] ?? "thinking"),
+  );
+  if (isUsual) return {};
+  const order = blocks.map((block, at): JsonObject => {
+    const type = kinds[at] ?? "text";
+    return type === "text"
+      ? { type, length: Members.textIn(block.text)?.length ?? 0 }
+      : { type, index: counts[type]++ };
+  });
+  return { content_blocks: order };
+}
+
+function kindOf({ type }: JsonObject): (typeof KINDS)[number] {
+  if (type === "text" || type === "tool_use") return type;
+  return type === "thinking" || type === "redacted_thinking" ? "thinking" : "provider";
 }
 
 /** Blocks of tools that the provider runs itself: no chat completion has a place for them. */
@@ -183,8 +212,14 @@ export function translateStream(
   });
 }
 
-/** The first event of each block, by its index. */
-type Blocks = Map<JsonValue | undefined, JsonObject>;
+/** What a block began with, and the arguments of a tool that the provider runs itself. */
+interface Begun {
+  readonly value: JsonObject;
+  json: string;
+}
+
+/** The blocks of a stream, by their indices. */
+type Blocks = Map<JsonValue | undefined, Begun>;
 
 function start(
   event: JsonObject,
@@ -194,7 +229,7 @@ function start(
 ): void {
   const value = isObject(event.content_block) ? event.content_block : {};
   const key = String(event.index);
-  blocks.set(event.index, value);
+  blocks.set(event.index, { value, json: "" });
   if (value.type === "tool_use")
     writer.callStart(key, { id: String(value.id), name: names().toClient(String(value.name)) });
   else if (value.type === "text") writer.text(Members.textIn(value.text) ?? "");
@@ -220,7 +255,9 @@ function delta(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   if (block === undefined) throw invalidReply("goes on with a block that never began");
   const key = String(event.index);
   if (typeof piece.partial_json === "string") {
-    if (block.type === "tool_use") writer.callArguments(key, piece.partial_json, ARGUMENTS_FORM);
+    if (block.value.type === "tool_use")
+      writer.callArguments(key, piece.partial_json, ARGUMENTS_FORM);
+    else block.json += writer.keep(piece.partial_json);
   } else if (typeof piece.thinking === "string") writer.thought(key, { text: piece.thinking });
   else if (typeof piece.signature === "string") writer.thought(key, { signature: piece.signature });
   else if (isObject(piece.citation)) writer.delta({ citations: [piece.citation] });
@@ -229,12 +266,15 @@ function delta(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
 function stop(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   const block = blocks.get(event.index);
   if (block === undefined) return;
-  const { type } = block;
+  const { value, json } = block;
   const key = String(event.index);
-  if (type === "tool_use") writer.callEnd(key);
-  else if (type === "thinking") writer.thoughtEnd(key);
-  else if (type === "redacted_thinking") writer.thinkingBlock(block);
-  else if (type !== "text") writer.delta({ provider_blocks: [block] });
+  if (value.type === "tool_use") writer.callEnd(key);
+  else if (value.type === "thinking") writer.thoughtEnd(key);
+  else if (value.type === "redacted_thinking") writer.thinkingBlock(value);
+  else if (value.type !== "text") {
+    const input = Members.parse(json);
+    writer.delta({ provider_blocks: [input === undefined ? value : { ...value, input }] });
+  }
 }
 
 /** The gateway's error of a reply whose status is not 2xx. */

@@ -53,6 +53,7 @@ function readRequest(request: ProviderRequest): Chat.Request {
     parameters: PARAMETERS,
     native: NATIVE,
     needsTurn: true,
+    keepsOrder: true,
     isNativeTool: (type) => /_\d{8}$/.test(type),
   });
 }

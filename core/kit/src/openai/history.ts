@@ -32,6 +32,7 @@ export interface HistoryRules {
 const OWN_MEMBERS = [
   "reasoning_content",
   "thinking_blocks",
+  "content_blocks",
   "extra_content",
   "provider_specific_fields",
   "provider_blocks",

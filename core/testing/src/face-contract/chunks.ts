@@ -164,7 +164,7 @@ function joined(first: JsonValue | undefined, second: JsonValue): JsonValue {
     next.id === undefined
   ) {
     const text = `${String(last.function.arguments)}${String(next.function.arguments)}`;
-    const call = { ...last, function: { ...last.function, arguments: text } };
+    const call = { ...last, function: { ...last.function, ...next.function, arguments: text } };
     return [...(first as readonly JsonValue[]).slice(0, -1), call];
   }
   return [...(first as readonly JsonValue[]), ...(second as readonly JsonValue[])];

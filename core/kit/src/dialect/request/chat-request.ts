@@ -30,6 +30,11 @@ export interface ChatDialect {
   readonly native?: readonly string[];
   /** Whether instructions alone become a user turn, for an API that requires one. */
   readonly needsTurn?: true;
+  /**
+   * Whether an assistant's thoughts, texts and calls may stand in any order: that of
+   * `content_blocks`. Absent: thoughts, texts, calls.
+   */
+  readonly keepsOrder?: true;
   /** Whether a tool of this type is the provider's own. Absent: false for all types. */
   isNativeTool?(type: string): boolean;
 }
@@ -94,7 +99,7 @@ export function readChatRequest(request: ProviderRequest, dialect: ChatDialect):
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1 && !dialect.parameters.includes("n"))
     refuse("n", "more than one choice");
-  const conversation = readConversation(body.messages, refuse);
+  const conversation = readConversation(body.messages, refuse, dialect.keepsOrder);
   return {
     ...(dialect.needsTurn === true ? withTurn(conversation) : conversation),
     ...readToolUse(body, refuse, (type) => dialect.isNativeTool?.(type) === true),

@@ -14,6 +14,7 @@ import {
   type TextPart,
   type ThinkingPart,
 } from "./parts.ts";
+import { inGivenOrder } from "./content-order.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
 
 /** A tool call of the model. */
@@ -55,7 +56,7 @@ export interface Turn {
   readonly role: "user" | "assistant";
   /**
    * Never empty. Results come first, in the order of their calls. An assistant's thoughts come
-   * first, its calls last.
+   * first, its calls last; but for a dialect that keeps the order of `content_blocks`.
    */
   readonly parts: readonly Part[];
 }
@@ -67,12 +68,19 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
-/** Reads `messages`. Throws `invalid_field`, or refuses a block. */
-export function readConversation(messages: JsonValue | undefined, refuse: Refuse): Conversation {
+/**
+ * Reads `messages`. Throws `invalid_field`, or refuses a block. `keepsOrder`: an assistant's parts
+ * stay in the order of its `content_blocks`.
+ */
+export function readConversation(
+  messages: JsonValue | undefined,
+  refuse: Refuse,
+  keepsOrder = false,
+): Conversation {
   if (!Array.isArray(messages)) throw invalidField("messages", "an array");
   const system: TextPart[] = [];
-  const turns: { role: Turn["role"]; parts: Part[] }[] = [];
-  const seen: Seen = { names: new Map(), legacy: new Map() };
+  const turns: OpenTurn[] = [];
+  const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder };
   messages.forEach((message: JsonValue, index) => {
     const path = `messages[${index}]`;
     if (!isObject(message)) throw invalidField(path, "an object");
@@ -87,11 +95,22 @@ export function readConversation(messages: JsonValue | undefined, refuse: Refuse
     }
     if (parts.length === 0) return;
     const role = message.role === "assistant" ? "assistant" : "user";
+    const isOrdered = keepsOrder && Array.isArray(message.content_blocks);
     const last = turns.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
-    else turns.push({ role, parts });
+    if (last?.role === role) {
+      last.parts.push(...parts);
+      last.isOrdered ||= isOrdered;
+    } else turns.push({ role, parts, isOrdered });
   });
   return { system, turns: turns.map((turn, index) => ordered(turn, turns[index - 1])) };
+}
+
+/** A turn that the next message may continue. */
+interface OpenTurn {
+  readonly role: Turn["role"];
+  readonly parts: Part[];
+  /** Whether a message of it has an order of its own. */
+  isOrdered: boolean;
 }
 
 /** Facts about calls from earlier messages. */
@@ -100,6 +119,7 @@ interface Seen {
   readonly names: Map<string, string>;
   /** The number of calls of each legacy function. */
   readonly legacy: Map<string, number>;
+  readonly keepsOrder: boolean;
 }
 
 function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refuse): Part[] {
@@ -112,11 +132,16 @@ function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refu
     case "assistant": {
       const calls = readCalls(message, path, seen);
       for (const { id, name } of calls) seen.names.set(id, name);
+      const said = {
+        thoughts: thoughts(message, path),
+        content: withExtra(content(), message),
+        calls,
+      };
+      const kept = seen.keepsOrder ? inGivenOrder(message, path, said) : undefined;
       return [
-        ...thoughts(message, path),
-        ...withExtra(content(), message),
+        ...(kept ?? [...said.thoughts, ...said.content]),
         ...refusalText(message, path),
-        ...calls,
+        ...(kept === undefined ? calls : []),
       ];
     }
     case "tool":
@@ -239,13 +264,13 @@ function withExtra(parts: ContentPart[], message: JsonObject): ContentPart[] {
  * Results come first, in the order of the calls that they answer. Thoughts precede other parts;
  * calls come last.
  */
-function ordered(turn: Turn, before: Turn | undefined): Turn {
-  const { role, parts } = turn;
+function ordered({ role, parts, isOrdered }: OpenTurn, before: OpenTurn | undefined): Turn {
   if (role === "assistant") {
+    if (isOrdered) return { role, parts };
     const rank = ({ kind }: Part): number => (kind === "call" ? 1 : 0);
     return { role, parts: parts.toSorted((a, b) => rank(a) - rank(b)) };
   }
-  if (!parts.some(({ kind }) => kind === "result")) return turn;
+  if (!parts.some(({ kind }) => kind === "result")) return { role, parts };
   const calls = (before?.parts ?? []).flatMap((part) => (part.kind === "call" ? [part.id] : []));
   const rank = (part: Part): number => {
     if (part.kind !== "result") return Infinity;

@@ -70,7 +70,7 @@ const CALL_ROWS: Rows = {
 };
 
 const BLOCK_ROWS: Rows = {
-  text: `text title context refusal index summary_index uri url name queries is_error thought redacted phase language code transcript
+  text: `text title context refusal index length summary_index uri url name queries is_error thought redacted phase language code transcript
     file_url detail_text cited_text encrypted_index prefix`,
   word: "type role format detail status outcome mime_type media_type mimeType",
   id: "id file_id call_id tool_use_id toolUseId item_id",
@@ -100,7 +100,7 @@ const MESSAGE_ROWS: Rows = {
     response_id stop_sequence`,
   call: "tool_calls",
   message: "message delta",
-  block: `${BLOCK_ROWS.block ?? ""} reasoning_details`,
+  block: `${BLOCK_ROWS.block ?? ""} reasoning_details content_blocks`,
   pictures: "images",
   result: "result",
 };

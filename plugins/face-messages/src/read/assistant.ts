@@ -1,0 +1,123 @@
+/** An earlier answer of the model: thoughts, texts and calls, in their order. */
+
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+import { upstreamCallId } from "../call-ids.ts";
+import { UNSIGNED } from "../unsigned.ts";
+import { nativeBlock, textBlock } from "./blocks.ts";
+import {
+  array,
+  isSet,
+  marker,
+  name,
+  type Notes,
+  object,
+  string,
+  unknownMembers,
+} from "./fields.ts";
+
+/** What one answer holds so far. */
+interface Answer {
+  readonly thoughts: JsonObject[];
+  readonly content: JsonObject[];
+  readonly calls: JsonObject[];
+  /** See `content_blocks` of the reference dialect. */
+  readonly order: JsonObject[];
+}
+
+/** The message. `content_blocks` holds the order where it is not thoughts, texts, calls. */
+export function readAssistant({ content }: JsonObject, path: string, notes: Notes): JsonObject {
+  if (typeof content === "string") return { role: "assistant", content };
+  const answer: Answer = { thoughts: [], content: [], calls: [], order: [] };
+  const at = `${path}.content`;
+  array(content, at).forEach((each, index) =>
+    readBlock(object(each, `${at}[${index}]`), `${at}[${index}]`, answer, notes),
+  );
+  const { thoughts, calls, order } = answer;
+  const reasoning = thoughts
+    .flatMap(({ thinking }) => (isSet(thinking) ? [thinking] : []))
+    .join("");
+  return {
+    role: "assistant",
+    content: contentOf(answer),
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(thoughts.length === 0 ? {} : { thinking_blocks: thoughts }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(isUsual(order) ? {} : { content_blocks: order }),
+  };
+}
+
+function contentOf({ content, calls }: Answer): JsonValue {
+  const [first] = content;
+  if (first === undefined) return calls.length > 0 ? null : "";
+  const isText = content.length === 1 && first.type === "text" && first.cache_control === undefined;
+  return isText ? (first.text ?? "") : content;
+}
+
+const RANKS = ["thinking", "text", "tool_use"];
+
+function isUsual(order: readonly JsonObject[]): boolean {
+  const ranks = order.map(({ type }) => RANKS.indexOf(String(type)));
+  return ranks.every((rank, index) => index === 0 || rank >= (ranks[index - 1] ?? 0));
+}
+
+function readBlock(block: JsonObject, path: string, answer: Answer, notes: Notes): void {
+  const { thoughts, content, calls, order } = answer;
+  switch (string(block.type, `${path}.type`)) {
+    case "thinking":
+    case "redacted_thinking":
+      order.push({ type: "thinking", index: thoughts.length });
+      thoughts.push(thought(block, path));
+      break;
+    case "tool_use":
+      order.push({ type: "tool_use", index: calls.length });
+      calls.push(call(block, path, notes));
+      break;
+    case "text":
+      order.push({ type: "text", index: content.length });
+      content.push(textBlock(block, path, notes));
+      break;
+    default:
+      order.push({ type: "text", index: content.length });
+      content.push(nativeBlock(block, path, notes));
+  }
+}
+
+/** A thought with the signature of its provider. The gateway's own stands for none. */
+function thought(block: JsonObject, path: string): JsonObject {
+  if (block.type === "redacted_thinking")
+    return { type: "redacted_thinking", data: string(block.data, `${path}.data`) };
+  const { signature } = block;
+  return {
+    type: "thinking",
+    thinking: string(block.thinking, `${path}.thinking`),
+    ...(!isSet(signature) || signature === UNSIGNED || signature === ""
+      ? {}
+      : { signature: string(signature, `${path}.signature`) }),
+  };
+}
+
+const CALL_MEMBERS = ["type", "id", "name", "input", "cache_control", "caller"];
+
+function call(block: JsonObject, path: string, notes: Notes): JsonObject {
+  const { caller } = block;
+  for (const each of unknownMembers(block, CALL_MEMBERS))
+    notes.native(`${path}.${each}`, `the member ${each.slice(0, 64)} of a call`);
+  if (isSet(caller) && object(caller, `${path}.caller`).type !== "direct")
+    notes.native(`${path}.caller`, "a call by a program");
+  return {
+    id: upstreamCallId(name(block.id, `${path}.id`)),
+    type: "function",
+    function: { name: name(block.name, `${path}.name`), arguments: argumentsOf(block, path) },
+    ...marker(block, path),
+  };
+}
+
+/** The arguments as text. What the model wrote instead of an object is returned as it was. */
+function argumentsOf({ input }: JsonObject, path: string): string {
+  const value = object(isSet(input) ? input : {}, `${path}.input`);
+  const written = value.invalid_arguments;
+  return isObject(value) && typeof written === "string" && Object.keys(value).length === 1
+    ? written
+    : JSON.stringify(value);
+}

@@ -1,0 +1,67 @@
+/** A completion as a message. */
+
+import type { FaceContext, JsonObject } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+import { Members } from "@sluice/kit/dialect";
+import { type Block, Blocks, lastDelta } from "./blocks.ts";
+import { inOrder } from "./order.ts";
+import { stopOf } from "./stop.ts";
+import { usageOf } from "./usage.ts";
+
+/** The id of a reply, of a request's id. */
+export function messageId({ requestId }: FaceContext): string {
+  return `msg_${requestId.replaceAll("-", "")}`;
+}
+
+/** The whole reply. */
+export function messageOf(reply: JsonObject, context: FaceContext): JsonObject {
+  const [choice = {}] = Members.objectsOf(reply.choices);
+  const message = isObject(choice.message) ? choice.message : {};
+  const blocks = new Blocks();
+  for (const said of inOrder(message)) blocks.add(said);
+  const { hasCalls, refusal } = blocks;
+  return {
+    id: messageId(context),
+    type: "message",
+    role: "assistant",
+    model: Members.textIn(reply.model) ?? context.model,
+    content: blocks.list.map((block, index) => blockOf(block, index)),
+    ...stopOf({ choice, hasCalls, refusal }),
+    container: null,
+    usage: usageOf(reply),
+  };
+}
+
+function blockOf(block: Block, index: number): JsonObject {
+  const { kind, start, text, deltas } = block;
+  switch (kind) {
+    case "whole":
+      return start;
+    case "tool_use":
+      return { ...named(start, index), input: inputOf(text) };
+    case "thinking": {
+      const signed = [...deltas, lastDelta(block) ?? {}].find(({ signature }) => signature);
+      return { ...start, thinking: text, signature: signed?.signature ?? "" };
+    }
+    case "text": {
+      const said = deltas.flatMap((delta) => (typeof delta.text === "string" ? [delta.text] : []));
+      const citations = deltas.flatMap(({ citation }) => (isObject(citation) ? [citation] : []));
+      return {
+        ...start,
+        text: said.join(""),
+        ...(citations.length === 0 ? {} : { citations }),
+      };
+    }
+  }
+}
+
+/** The start of a call. A call without an id gets one of its place. */
+export function named(start: JsonObject, index: number): JsonObject {
+  return start.id === "" ? { ...start, id: `toolu_${index}` } : start;
+}
+
+/** Arguments that are no object stand under one member, so that the conversation can go on. */
+function inputOf(text: string): JsonObject {
+  if (text.trim() === "") return {};
+  return Members.parse(text) ?? { invalid_arguments: text };
+}
