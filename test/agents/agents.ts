@@ -5,7 +5,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,6 +87,35 @@ const AGENTS: Readonly<Record<string, Agent>> = {
       folder,
       { SLUICE_KEY: key, CODEX_HOME: folder },
     ),
+};
+
+/** Further agents, which do the task on two kinds of providers. */
+const OTHERS: Readonly<Record<string, Agent>> = {
+  gemini: ({ gateway, key, model }, commands, folder) => {
+    const security = { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } };
+    mkdirSync(join(folder, ".gemini"));
+    writeFileSync(join(folder, ".gemini/settings.json"), JSON.stringify({ security }));
+    return run(join(commands, "gemini"), ["-p", PROMPT, "-m", model, "--yolo"], folder, {
+      GEMINI_API_KEY: key,
+      GOOGLE_GEMINI_BASE_URL: gateway.publicUrl,
+    });
+  },
+  qwen: ({ gateway, key, model }, commands, folder) =>
+    run(join(commands, "qwen"), ["-p", PROMPT, "--yolo", "--auth-type", "openai"], folder, {
+      OPENAI_API_KEY: key,
+      OPENAI_BASE_URL: `${gateway.publicUrl}/v1`,
+      OPENAI_MODEL: model,
+    }),
+  opencode: ({ gateway, key, model }, commands, folder) => {
+    const options = { baseURL: `${gateway.publicUrl}/v1`, apiKey: "{env:SLUICE_KEY}" };
+    const sluice = { npm: "@ai-sdk/openai-compatible", options, models: { [model]: {} } };
+    writeFileSync(
+      join(folder, "opencode.json"),
+      JSON.stringify({ provider: { sluice }, permission: "allow", autoupdate: false }),
+    );
+    const args = ["run", "--model", `sluice/${model}`, PROMPT];
+    return run(join(commands, "opencode"), args, folder, { SLUICE_KEY: key });
+  },
 };
 
 function settings(values: Readonly<Record<string, string>>): string[] {
@@ -181,7 +210,11 @@ async function main(): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), "sluice-agent-"));
     try {
       const { model, key = gateway.masterKey } = call;
-      const [code, output] = await AGENTS[agent]!({ gateway, key, model }, commands, folder);
+      const [code, output] = await { ...AGENTS, ...OTHERS }[agent]!(
+        { gateway, key, model },
+        commands,
+        folder,
+      );
       const ended = { code, output, result: textOf(join(folder, "result.txt")) };
       const isRight = expected(ended);
       if (!isRight) failed += 1;
@@ -193,6 +226,11 @@ async function main(): Promise<void> {
   };
   try {
     const isDone = ({ code, result }: AgentRun): boolean => code === 0 && result === RESULT;
+    for (const agent of Object.keys(OTHERS)) {
+      serveScript(upstream);
+      for (const model of ["openai", "anthropic"])
+        await check(`${model}: two commands`, agent, { model }, isDone);
+    }
     for (const agent of Object.keys(AGENTS)) {
       serveScript(upstream);
       for (const model of kinds) await check(`${model}: two commands`, agent, { model }, isDone);

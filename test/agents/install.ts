@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** The agents and the versions that the proof runs. */
-const PACKAGES = { "@openai/codex": "0.169.0", "@anthropic-ai/claude-code": "2.1.330" } as const;
+const PACKAGES: Readonly<Record<string, string>> = {
+  "@anthropic-ai/claude-code": "2.1.330",
+  "@google/gemini-cli": "0.61.0",
+  "@openai/codex": "0.169.0",
+  "@qwen-code/qwen-code": "0.24.4",
+  "opencode-ai": "1.18.33",
+};
+const COMMANDS = ["claude", "codex", "gemini", "opencode", "qwen"];
 
 const INSTALL_MS = 600_000;
 
@@ -14,7 +21,7 @@ const INSTALL_MS = 600_000;
 export async function installAgents(): Promise<string> {
   const folder = join(import.meta.dirname, "../../node_modules/.cache/agents");
   const commands = join(folder, "node_modules/.bin");
-  if (existsSync(join(commands, "codex")) && existsSync(join(commands, "claude"))) return commands;
+  if (COMMANDS.every((name) => existsSync(join(commands, name)))) return commands;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const names = Object.entries(PACKAGES).map(([name, version]) => `${name}@${version}`);

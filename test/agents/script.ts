@@ -32,7 +32,7 @@ const COMMANDS = ["printf 'one\\n' > result.txt", "printf 'two\\n' >> result.txt
 export const RESULT = "one\ntwo\n";
 export const DONE = "The file result.txt has two lines.";
 
-const SHELL = /^(?:bash|shell|shell_command|exec_command|local_shell)$/i;
+const SHELL = /^(?:bash|shell|shell_command|exec_command|local_shell|run_shell_command)$/i;
 
 /** The next answer. Side requests of an agent offer no shell: they get a short text. */
 export function answerOf({ tools, results }: ModelTurn): ModelAnswer {

@@ -261,7 +261,7 @@ describe("an import", () => {
       const { routes, steps } = parse(
         readFileSync(join(ROOT, `pipelines/${name}.yaml`), "utf8"),
       ) as {
-        routes: string[];
+        routes: (string | object)[];
         steps: (string | { use: string })[];
       };
       return [name, routes, steps.map((step) => (typeof step === "string" ? step : step.use))];

@@ -7,8 +7,14 @@ import type { ImportedGuardrail } from "./guardrails.ts";
 import type { ImportedSettings } from "./settings.ts";
 import { flow } from "./yaml-text.ts";
 
+/** A route whose clients speak another form. */
+interface FacedRoute {
+  readonly route: string;
+  readonly face: string;
+}
+
 interface Shipped {
-  readonly routes: readonly string[];
+  readonly routes: readonly (string | FacedRoute)[];
   readonly operation: string;
   readonly steps: readonly string[];
 }
@@ -29,6 +35,8 @@ const deployment = (endpoint: string): string =>
   `POST /{provider}/deployments/{deployment...}/${endpoint}`;
 const engine = (endpoint: string): string => `POST /v1/engines/{deployment...}/${endpoint}`;
 
+const faced = (route: string, face: string): FacedRoute => ({ route, face });
+
 /** The routes and steps that every installation is shipped with. */
 export const SHIPPED: Readonly<Record<string, Shipped>> = {
   chat: {
@@ -37,6 +45,11 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
       "POST /chat/completions",
       deployment("chat/completions"),
       engine("chat/completions"),
+      faced("POST /v1/messages", "messages"),
+      faced("POST /v1/responses", "responses"),
+      faced("POST /responses", "responses"),
+      faced("POST /v1beta/models/{model...}:generateContent", "gemini"),
+      faced("POST /v1beta/models/{model...}:streamGenerateContent", "gemini"),
     ],
     operation: "chat",
     steps: CALLING,
@@ -71,6 +84,8 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
       "GET /models",
       "GET /v1/models/{model_id...}",
       "GET /models/{model_id...}",
+      faced("GET /v1beta/models", "gemini"),
+      faced("GET /v1beta/models/{model_id...}", "gemini"),
     ],
     operation: "models",
     steps: ["auth", "models"],
@@ -86,6 +101,16 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     routes: ["GET /spend/logs", "GET /spend/tags"],
     operation: "spend",
     steps: ["auth", "cost", "limits", "spend"],
+  },
+  tokens: {
+    routes: [
+      faced("POST /v1/messages/count_tokens", "messages"),
+      faced("POST /v1/responses/input_tokens", "responses"),
+      faced("POST /responses/input_tokens", "responses"),
+      faced("POST /v1beta/models/{model...}:countTokens", "gemini"),
+    ],
+    operation: "tokens",
+    steps: ["auth", "cost", "limits", "tokens"],
   },
   "spend-calculate": {
     routes: ["POST /spend/calculate"],
@@ -119,7 +144,7 @@ export function pipelineFiles(
         "version: 1",
         `pipeline: ${name}`,
         "routes:",
-        ...routes.map((route) => `  - ${route}`),
+        ...routes.map((route) => `  - ${typeof route === "string" ? route : flow(route)}`),
         `operation: ${operation}`,
         ...(steps.includes("auth") && steps.length > 3 ? [`deadline: ${settings.deadline}`] : []),
         "steps:                           # outermost first",
