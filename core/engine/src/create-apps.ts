@@ -1,7 +1,7 @@
 /** Makes both Koa apps of a process. */
 
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
-import { createUsageSampler } from "./accounting/usage/sample.ts";
+import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";

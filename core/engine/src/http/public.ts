@@ -13,24 +13,27 @@ import {
 import type { Generation } from "../generation/generation.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
-import { runBeforeBody } from "../pipeline/before-body.ts";
+import { runBeforeBody } from "../pipeline/compose.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { leavesRows } from "../accounting/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
-import { type FixedPage, writePage } from "./egress/page.ts";
+import { type FixedPage, writePage, healthPage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
-import { checkHeaders } from "./intake/header-rules.ts";
+import {
+  checkHeaders,
+  invalidPath,
+  readTarget,
+  type RequestTarget,
+} from "./intake/request-head.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
-import { healthPage } from "./health.ts";
 import { missingRoute } from "./intake/missing-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
 import { isDocsPath, openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./intake/request-id.ts";
-import { invalidPath, readTarget, type RequestTarget } from "./intake/request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 

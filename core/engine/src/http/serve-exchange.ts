@@ -39,8 +39,8 @@ import {
   type EstimateParts,
   estimateUsage,
   hasUnreportedUsage,
+  type UsageSampler,
 } from "../accounting/usage/estimate.ts";
-import type { UsageSampler } from "../accounting/usage/sample.ts";
 
 /** The parts of the process that serving needs. */
 export interface ServeParts {
