@@ -11,6 +11,7 @@ import {
   isGatewayError,
 } from "@sluice/contract";
 import type { Generation } from "../generation/generation.ts";
+import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { runBeforeBody } from "../pipeline/compose.ts";
@@ -33,16 +34,26 @@ import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts"
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
 import { isDocsPath, openapiPage } from "./openapi/pages.ts";
+import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 
+/**
+ * Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are
+ * refused.
+ */
+export interface Admission {
+  phase: "serving" | "leaving" | "draining";
+}
+
 /** The parts of the process that the public app needs. */
 export interface PublicParts extends ServeParts {
-  /** The generation for a request; `undefined` before the first one and while shutting down. */
-  readonly live: (message: IncomingMessage) => Generation | undefined;
-  /** Throws `overloaded` while spend rows cannot be stored. */
-  readonly checkLedger: () => void;
+  /** The manager. */
+  readonly generations: Pick<GenerationManager, "generationFor">;
+  readonly admission: Admission;
+  /** Headers that carry a key, in lower case. */
+  readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
 }
@@ -105,11 +116,21 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
       response,
       failure,
       ["x-request-id", id],
-      parts.live(ctx.req)?.snapshot.server.errorCode,
+      generationFor(ctx.req, parts)?.snapshot.server.errorCode,
     );
     parts.metrics.countUnrouted(failure.status, failure.code);
   }
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
+}
+
+/** The generation for a request; `undefined` before the first one and while shutting down. */
+function generationFor(
+  message: IncomingMessage,
+  { admission, generations, authHeaders }: PublicParts,
+): Generation | undefined {
+  return admission.phase === "draining"
+    ? undefined
+    : generations.generationFor(() => presentedBy(message, authHeaders));
 }
 
 /** A request with its route. */
@@ -133,7 +154,7 @@ function admit(
     answerPage(response, method, health, id);
     return undefined;
   }
-  const generation = parts.live(message);
+  const generation = generationFor(message, parts);
   if (generation === undefined) throw shuttingDown();
   const { cors, authHeaders } = generation.snapshot.server;
   if (cors !== undefined) allowOrigin(cors, message, response);
@@ -148,7 +169,7 @@ function admit(
   }
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
-    if (leavesRows(found.route.operation)) parts.checkLedger();
+    if (leavesRows(found.route.operation)) parts.ledger.check();
     return { generation, target: found.target, route: found.route, parameters: found.parameters };
   }
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
@@ -184,7 +205,6 @@ async function run(
   const client = clientRequest(message, route.method, target, parameters);
   const { server } = generation.snapshot;
   const held = parts.held.open(server.maxHeldBytes);
-  const note = new CallNote(parts.note);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -193,7 +213,7 @@ async function run(
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
     codeForm: server.errorCode,
-    note: (of, attempt) => note.write(of, attempt),
+    note: new CallNote(parts.ledger),
     beforeBody:
       route.beforeBody.length === 0
         ? undefined

@@ -91,6 +91,12 @@ export class ExchangeLifetime implements Lifetime {
   }
 }
 
+/** Writes the notes of one exchange's calls. */
+export interface NoteWriter {
+  /** `undefined`: the caller does not wait. */
+  write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined;
+}
+
 /** The parts of an exchange. */
 export interface ExchangeOptions {
   readonly id: string;
@@ -111,9 +117,7 @@ export interface ExchangeOptions {
    * Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are
    * not noted.
    */
-  readonly note?:
-    | ((exchange: LiveExchange, attempt: AttemptWriter) => Promise<void> | undefined)
-    | undefined;
+  readonly note?: NoteWriter | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
@@ -239,7 +243,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
       document,
       admission,
     });
-    attempt.note(this.#note?.(this, attempt));
+    attempt.note(this.#note?.write(this, attempt));
     this.attempts.push(attempt);
     return attempt;
   }
