@@ -14,8 +14,7 @@ import {
 import type { StickyBy } from "./config.ts";
 import type { BalanceGroup, GroupMember, GroupRequest } from "./group.ts";
 import { stickyKey } from "./sticky.ts";
-import { Lease, type LeaseOwner } from "../deployments/lease.ts";
-import type { LeaseTerms } from "../deployments/lease-health.ts";
+import { Lease, type LeaseOwner, type LeaseTerms } from "../deployments/lease.ts";
 import { isOwnLimit } from "../limits/refusal.ts";
 import { mayAttemptAgain, wasCalled } from "../retry/attempt-budget.ts";
 

@@ -42,7 +42,7 @@ import {
   nativeQuery,
 } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
-import { refuseSteering } from "../provider/steering.ts";
+import { refuseSteering } from "../provider/parameters.ts";
 import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";
 
 /** The options as YAML has them. */
