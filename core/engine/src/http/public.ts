@@ -14,7 +14,6 @@ import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
-import { runBeforeBody } from "../pipeline/compose.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { leavesRows } from "../accounting/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
@@ -214,11 +213,8 @@ async function run(
     clock: parts.clock,
     codeForm: server.errorCode,
     note: new CallNote(parts.ledger),
-    beforeBody:
-      route.beforeBody.length === 0
-        ? undefined
-        : (asking) => runBeforeBody(route.beforeBody, asking),
-    hold: (bytes, { identity }) => held.take(bytes, identity),
+    beforeBody: route.beforeBody,
+    held,
     read: ({ identity }) => readRequest(message, client, admitted, held, identity),
   });
   ctx.exchange = exchange;

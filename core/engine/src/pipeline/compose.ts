@@ -174,7 +174,5 @@ export function runBeforeBody(
 }
 
 function failureOf({ name }: BeforeBody, error: unknown): GatewayError {
-  return isGatewayError(error)
-    ? error
-    : new GatewayError("plugin_failed", `The step ${name} failed.`, { cause: error });
+  return isGatewayError(error) ? error : pluginFailure(name, error);
 }

@@ -17,12 +17,14 @@ import {
   type Operation,
   type Reply,
   type Slots,
-  type MaybePromise,
   type SpendRow,
   type Target,
   type Lifetime,
 } from "@sluice/contract";
+import { type BeforeBody, runBeforeBody } from "./compose.ts";
 import { IN_BODY, StepTrace } from "./steps/trace.ts";
+
+const NONE: readonly BeforeBody[] = Object.freeze([]);
 
 /** Writes the notes of one exchange's calls. */
 export interface NoteWriter {
@@ -40,10 +42,13 @@ export interface ExchangeOptions {
   readonly clock: Clock;
   /** The form of `error.code` in this client's errors. */
   readonly codeForm?: ErrorCodeForm;
-  /** The checks before the body is read. */
-  readonly beforeBody?: ((exchange: Exchange) => MaybePromise<void>) | undefined;
-  /** Counts bytes that the exchange keeps; false: there is no room for them. */
-  readonly hold?: (bytes: number, exchange: Exchange) => boolean;
+  /** The decisions of steps before the body is read. Absent: none. */
+  readonly beforeBody?: readonly BeforeBody[];
+  /** The account of the bytes that the exchange keeps. Absent: they are not counted. */
+  readonly held?: {
+    /** Returns false where there is no room for more bytes. */
+    take(bytes: number, identity: Identity | undefined): boolean;
+  };
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
   /**
@@ -81,7 +86,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   isSettled = false;
   readonly #controller = new AbortController();
   readonly #clock: Clock;
-  readonly #beforeBody: ExchangeOptions["beforeBody"];
+  readonly #beforeBody: readonly BeforeBody[];
   readonly #read: ExchangeOptions["read"];
   readonly #note: ExchangeOptions["note"];
   #reply: Reply | undefined;
@@ -96,11 +101,11 @@ export class LiveExchange implements Exchange, ExchangeServices {
     this.generation = options.generation;
     this.codeForm = options.codeForm;
     this.#clock = options.clock;
-    this.#beforeBody = options.beforeBody;
+    this.#beforeBody = options.beforeBody ?? NONE;
     this.#read = options.read;
     this.#note = options.note;
-    const { hold } = options;
-    this.hold = hold === undefined ? undefined : (bytes) => hold(bytes, this);
+    const { held } = options;
+    this.hold = held === undefined ? undefined : (bytes) => held.take(bytes, this.identity);
     this.lifetime = new ExchangeLifetime(options.clock, options.deadlineMs, (reason) =>
       this.abort(reason),
     );
@@ -144,7 +149,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   }
 
   async #receive(): Promise<GatewayRequest | undefined> {
-    const waiting = this.#beforeBody?.(this);
+    const waiting = runBeforeBody(this.#beforeBody, this);
     if (waiting instanceof Promise) await waiting;
     // The time that the client takes is not attributed to a step.
     const place = this.trace.turnTo(IN_BODY);
