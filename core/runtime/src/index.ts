@@ -1,6 +1,6 @@
 /** @sluice/runtime: runs plugins. */
 
-export { type Gate, addGate, admit, gatesOf } from "./admit.ts";
+export { type Gate, addGate, admit, gatesOf } from "./transport/connections/enter-upstream.ts";
 export { isAbandoned, isAmbiguous, isClientGone } from "./lost-attempts.ts";
 export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";

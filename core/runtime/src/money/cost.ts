@@ -7,7 +7,7 @@ import type { BilledUsage, Price, Rates, Usage, ProviderInstance } from "@sluice
 import { type Charge, chargesOf, reachedTier, type TokenKind } from "./charges.ts";
 
 /** Fractions of terms are integers of millionths. */
-export const MILLION = 1_000_000;
+const MILLION = 1_000_000;
 /** Pico-dollars in a nano-dollar. */
 const PICO_PER_NANO_NUMBER = 1000;
 const PICO_PER_NANO = 1000n;
@@ -186,7 +186,7 @@ function rounded(picoUsd: bigint, scale: bigint): number {
 const STANDARD = new Set(["default", "standard", "auto", "on_demand", "standard_only"]);
 
 /** Whether a service tier has a price of its own. */
-export function isSpecialTier(serviceTier: string | undefined): serviceTier is string {
+function isSpecialTier(serviceTier: string | undefined): serviceTier is string {
   return serviceTier !== undefined && !STANDARD.has(serviceTier);
 }
 

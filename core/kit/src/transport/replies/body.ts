@@ -216,7 +216,7 @@ function noRoom(): GatewayError {
 }
 
 /** The part of undici's controller that a body needs. */
-export interface FlowControl {
+interface FlowControl {
   pause(): void;
   resume(): void;
 }
