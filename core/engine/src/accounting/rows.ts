@@ -268,7 +268,7 @@ type Notes = Readonly<Record<string, unknown>>;
  * The notes that fit beside the tags, in their order. `truncated: true` marks a row without some of
  * them.
  */
-export function boundedNotes(notes: Notes, tags: readonly string[]): Notes {
+function boundedNotes(notes: Notes, tags: readonly string[]): Notes {
   const names = Object.keys(notes);
   if (names.length === 0) return notes;
   let left = MAX_ROW_CHARACTERS - charactersOf(tags);
@@ -286,13 +286,13 @@ export function boundedNotes(notes: Notes, tags: readonly string[]): Notes {
 }
 
 /** The tags of a refused request that fit, in their order. */
-export function boundedTags(tags: readonly string[]): readonly string[] {
+function boundedTags(tags: readonly string[]): readonly string[] {
   let left = MAX_REFUSED_CHARACTERS;
   return tags.filter((tag) => (left -= tag.length) >= 0);
 }
 
 /** The beginning of a model's name. */
-export function boundedModel(model: string): string {
+function boundedModel(model: string): string {
   return model.slice(0, MAX_MODEL_CHARACTERS);
 }
 

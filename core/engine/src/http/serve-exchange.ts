@@ -22,7 +22,14 @@ import { closeAttempts, spendRows } from "../accounting/rows.ts";
 import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
 import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
-import { estimatedUsageEvent, withEstimatedUsage } from "./egress/estimated-usage.ts";
+import {
+  estimatedUsageEvent,
+  withEstimatedUsage,
+  type EstimateParts,
+  estimateUsage,
+  hasUnreportedUsage,
+  type UsageSampler,
+} from "../accounting/usage/estimate.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
@@ -35,12 +42,6 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
-import {
-  type EstimateParts,
-  estimateUsage,
-  hasUnreportedUsage,
-  type UsageSampler,
-} from "../accounting/usage/estimate.ts";
 
 /** The parts of the process that serving needs. */
 export interface ServeParts {

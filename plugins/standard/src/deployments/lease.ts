@@ -146,7 +146,7 @@ export interface LeaseTerms {
 const FULL_TRIAL_EVERY = 4;
 
 /** Reports one lease's attempts to the breakers of the called model and of its credential. */
-export class LeaseHealth {
+class LeaseHealth {
   readonly #terms: LeaseTerms;
   readonly #member: GroupMember;
   readonly #exchange: Exchange;

@@ -144,7 +144,7 @@ function reportSkipped({ headers }: Exchange, skipped: readonly string[]): void 
 }
 
 /** A stand-in model, and the overridden fields of the body. */
-export interface StandIn {
+interface StandIn {
   readonly id: string;
   readonly overrides: JsonObject;
   /** Whether the client named it. Messages name only such models. */

@@ -101,13 +101,13 @@ function forwardsNotes({ request }: Exchange, { models }: Host): boolean {
 }
 
 /** The names of the guardrails that check every exchange of a step. */
-export interface FixedNames {
+interface FixedNames {
   readonly input: readonly string[];
   readonly output: readonly string[];
 }
 
 /** What the exchanges of one step share. */
-export interface StepGuards {
+interface StepGuards {
   readonly fixed: FixedNames;
   readonly runners: Runners;
   readonly host: Host;
@@ -116,12 +116,12 @@ export interface StepGuards {
 const NONE: readonly string[] = Object.freeze([]);
 
 /** Whether a key or a request has guardrails of its own. */
-export function hasOwnGuardrails({ identity, request }: Exchange): boolean {
+function hasOwnGuardrails({ identity, request }: Exchange): boolean {
   return (identity?.guardrails ?? NONE).length > 0 || (request?.guardrails ?? NONE).length > 0;
 }
 
 /** Opens the guardrail sets of one exchange. The exchange's settlement clears the vault. */
-export class ExchangeGuards {
+class ExchangeGuards {
   readonly vault = new Vault();
   readonly #exchange: Exchange;
   readonly #step: StepGuards;

@@ -306,7 +306,7 @@ const TYPES: readonly (readonly [beginning: string, tool: HostedTool])[] = [
 const ONCE: ReadonlySet<HostedTool> = new Set(["code_interpreter", "maps"]);
 
 /** The uses that a body may lead to; `undefined` without such a tool. */
-export function expectedToolUses({
+function expectedToolUses({
   tools,
   web_search_options: search,
   max_tool_calls: maxCalls,
@@ -329,7 +329,7 @@ export function expectedToolUses({
 }
 
 /** A tool of the body that has no price. */
-export function unpricedTool(body: JsonObject, price: Price): HostedTool | undefined {
+function unpricedTool(body: JsonObject, price: Price): HostedTool | undefined {
   const uses = price.free === true ? {} : (expectedToolUses(body) ?? {});
   return (Object.keys(uses) as HostedTool[]).find((tool) => price.tools?.[tool] === undefined);
 }

@@ -22,7 +22,7 @@ import { refuse, showLimits, refusalOf } from "./refusal.ts";
 import type { BudgetRule, Rule } from "./rules/rule.ts";
 
 /** A reservation outlives the deadline by this time, in which the spend rows are written. */
-export const LEASE_MARGIN_MS = 60_000;
+const LEASE_MARGIN_MS = 60_000;
 
 /** The limits that were taken before the body was read, and how they stand. */
 export interface Early {

@@ -87,7 +87,7 @@ export const provider = defineStep<ProviderConfig>({
 });
 
 /** What all calls of a step share. */
-export interface CallTerms {
+interface CallTerms {
   readonly host: Host;
   readonly upstreams: ReadonlyMap<string, ProviderUpstream>;
   /** Whether parameters that a provider cannot honour are dropped. */
@@ -99,7 +99,7 @@ export interface CallTerms {
  * Answers one request at its target. Media are inlined first, then the bounds are set, then the
  * reply is made.
  */
-export class ProviderCall implements PartCaller, DropListener {
+class ProviderCall implements PartCaller, DropListener {
   readonly #terms: CallTerms;
   readonly #exchange: Exchange;
   readonly #target: Target;

@@ -143,7 +143,7 @@ interface Entry {
  * window takes nothing until it is empty: the batches that it refused are read from the file, then
  * it begins again with the next.
  */
-export class OutboxWindow {
+class OutboxWindow {
   readonly #maxRows: number;
   #entries: Entry[] = [];
   /** Entries before this one have left. */

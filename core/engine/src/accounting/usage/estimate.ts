@@ -1,6 +1,7 @@
 /**
  * Estimates the usage of attempts whose upstream reported none, from the texts of request and
- * reply. Samples of reported usage adjust the estimates for each model family.
+ * reply, and shows it to a client that asked. Samples of reported usage adjust the estimates for
+ * each model family.
  */
 
 import { BILLING, isClientGone } from "@sluice/runtime";
@@ -12,10 +13,14 @@ import type {
   GatewayRequest,
   JsonDocument,
   TokenCounter,
+  Frame,
+  JsonObject,
+  WholeReply,
 } from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
+import { usageJson } from "@sluice/kit/internals";
 
 /** The parts of the process that an estimate needs. */
 export interface EstimateParts {
@@ -247,4 +252,34 @@ export function createUsageSampler({ tokens, factors }: EstimateParts): UsageSam
     };
     setImmediate(() => void count().catch(() => undefined));
   };
+}
+
+/**
+ * The estimate for the attempt that answered; `undefined` with a reported usage, or without a
+ * count.
+ */
+function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
+  if (operation !== "chat") return undefined;
+  const attempt = attempts.findLast(({ outcome }: Attempt) => outcome === "success");
+  if (attempt?.usage === undefined || attempt.usageSource !== "estimated") return undefined;
+  return { ...usageJson(attempt.usage), estimated: true };
+}
+
+/**
+ * The usage event of a stream: empty after the upstream's own, and for a client that did not ask
+ * for it.
+ */
+export function estimatedUsageEvent(exchange: Exchange, last: Frame | undefined): string {
+  if (last === undefined || exchange.request?.includeUsage !== true) return "";
+  const usage = estimateOf(exchange);
+  if (usage === undefined) return "";
+  const { id, object, created, model } = last.chunk();
+  return `data: ${JSON.stringify({ id, object, created, model, choices: [], usage })}\n\n`;
+}
+
+/** A whole reply with the estimate, where it has no usage. */
+export function withEstimatedUsage(exchange: Exchange, reply: WholeReply): WholeReply {
+  const usage = estimateOf(exchange);
+  if (usage === undefined || reply.document.value.usage !== undefined) return reply;
+  return { ...reply, document: reply.document.with({ usage }) };
 }

@@ -211,7 +211,7 @@ export function codingOf({ headers }: IncomingMessage): Coding | "unknown" | und
  * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the raw
  * one, which the first byte shows. The `error` event reports a damaged or incomplete body.
  */
-export function decoded(request: IncomingMessage, coding: Coding): Readable {
+function decoded(request: IncomingMessage, coding: Coding): Readable {
   if (coding === "gzip") return request.pipe(createGunzip());
   const output = new PassThrough();
   let inflate: Transform | undefined;

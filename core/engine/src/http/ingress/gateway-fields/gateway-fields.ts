@@ -263,7 +263,7 @@ const TIMEOUT = "x-sluice-timeout";
 const NUM_RETRIES = "x-sluice-num-retries";
 
 /** The values of the headers. `x-sluice-tags` is read with the tags of the body. */
-export interface HeaderFields {
+interface HeaderFields {
   /** Whole seconds from 1 on. */
   readonly timeout?: number;
   readonly numRetries?: number;
@@ -273,7 +273,7 @@ export interface HeaderFields {
  * Reads the headers. Throws `invalid_field` for a value that is not a whole number in range;
  * `param` is the header's name.
  */
-export function headerFields(client: ClientRequest): HeaderFields {
+function headerFields(client: ClientRequest): HeaderFields {
   const timeout = wholeNumber(client, TIMEOUT, 1);
   const numRetries = wholeNumber(client, NUM_RETRIES, 0);
   return {
