@@ -18,7 +18,7 @@ import { LiveExchange } from "../pipeline/exchange.ts";
 import { leavesRows } from "../accounting/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
-import { type FixedPage, writePage, healthPage } from "./egress/page.ts";
+import { type FixedPage, healthPage, isDocsPath, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
 import {
@@ -32,7 +32,7 @@ import { missingRoute } from "./intake/missing-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
-import { isDocsPath, openapiPage } from "./openapi/pages.ts";
+import { openapiPage } from "./openapi/pages.ts";
 import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";

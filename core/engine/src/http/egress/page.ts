@@ -42,3 +42,8 @@ export function healthPage(path: string, isReady: () => boolean): FixedPage | un
     body: isHealthy ? '{"status":"ok"}' : '{"status":"unavailable"}',
   };
 }
+
+/** Whether a path is one of the documentation. */
+export function isDocsPath(path: string): boolean {
+  return path === "/openapi.json" || path === "/docs";
+}
