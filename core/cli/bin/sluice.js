@@ -16,6 +16,18 @@ const OWN = [
   new URL("../../", import.meta.url).href,
   new URL("../../../plugins/", import.meta.url).href,
 ];
+/** For a process that loads much code and runs it once. `serve` ends them with its start, `soak` before its load: end-of-start.ts. */
+const OF_A_START = [
+  // A start allocates much, and would leave a young generation of 60 MB to a process that idles.
+  "--semi-space-growth-factor=1",
+  // Threads that share small collections cost more than they save.
+  "--no-parallel-scavenge",
+  // Code is optimised after ten times as many calls: what a start calls a thousand times is not called again.
+  "--invocation-count-for-maglev=4000",
+  "--invocation-count-for-maglev-osr=1000",
+  "--invocation-count-for-turbofan=30000",
+  "--invocation-count-for-osr=5000",
+];
 const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >= least[1]);
 
 if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
@@ -28,8 +40,7 @@ if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtL
   // A full collection that finds no object of `process.nextTick` drops their shape, and each later call takes up to 15 times as long
   // (1.7 µs for 0.1). Every request makes a dozen. One of them is kept.
   process.nextTick(() => kept.push(executionAsyncResource()));
-  // A start allocates much, and would leave a young generation of 60 MB to a process that idles. `serve` lets it grow from then on.
-  setFlagsFromString("--semi-space-growth-factor=1");
+  for (const flag of OF_A_START) setFlagsFromString(flag);
   if (process.env.SLUICE_PARENT_FD !== undefined)
     followParent(Number(process.env.SLUICE_PARENT_FD));
   await import(new URL("../src/main.ts", import.meta.url).href);
