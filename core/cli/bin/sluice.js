@@ -7,10 +7,12 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
+import { bundleHook } from "./bundle.js";
 
 /** What is never freed. */
 const kept = [];
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** The folders of the sources. */
 const OWN = [
   new URL("../../", import.meta.url).href,
@@ -33,7 +35,7 @@ const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >=
 if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
-  module.registerHooks({ resolve: resolveOwn });
+  module.registerHooks({ resolve: bundleHook(ROOT) ?? resolveOwn });
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
   // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
   setFlagsFromString("--no-allocation-site-pretenuring");
