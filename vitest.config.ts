@@ -20,6 +20,8 @@ const SHARED_PROCESS = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
 };
 
+const isFull = process.env["SLUICE_PROOF"] === "full";
+
 export default defineConfig({
   test: {
     // Vitest leaves a core to others: on two cores one would stand idle.
@@ -49,6 +51,8 @@ export default defineConfig({
           name: "system",
           include: ["test/system/**/*.test.ts"],
           exclude: PROCESSES,
+          // Gateways run one after the other in few processes. `proof:system` gives each its own.
+          env: { SLUICE_TEST_PROCESSES: isFull ? "own" : "shared" },
           testTimeout: 120_000,
           // Real processes with real deadlines: on a shared machine a test that failed runs once
           // more.

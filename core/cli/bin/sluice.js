@@ -7,29 +7,42 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
+import { bundleHook } from "./bundle.js";
 
 /** What is never freed. */
 const kept = [];
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** The folders of the sources. */
 const OWN = [
   new URL("../../", import.meta.url).href,
   new URL("../../../plugins/", import.meta.url).href,
+];
+/** For a process that loads much code and runs it once. `serve` ends them with its start, `soak` before its load: end-of-start.ts. */
+const OF_A_START = [
+  // A start allocates much, and would leave a young generation of 60 MB to a process that idles.
+  "--semi-space-growth-factor=1",
+  // Threads that share small collections cost more than they save.
+  "--no-parallel-scavenge",
+  // Code is optimised after ten times as many calls: what a start calls a thousand times is not called again.
+  "--invocation-count-for-maglev=4000",
+  "--invocation-count-for-maglev-osr=1000",
+  "--invocation-count-for-turbofan=30000",
+  "--invocation-count-for-osr=5000",
 ];
 const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >= least[1]);
 
 if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
-  module.registerHooks({ resolve: resolveOwn });
+  module.registerHooks({ resolve: bundleHook(ROOT) ?? resolveOwn });
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
   // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
   setFlagsFromString("--no-allocation-site-pretenuring");
   // A full collection that finds no object of `process.nextTick` drops their shape, and each later call takes up to 15 times as long
   // (1.7 µs for 0.1). Every request makes a dozen. One of them is kept.
   process.nextTick(() => kept.push(executionAsyncResource()));
-  // A start allocates much, and would leave a young generation of 60 MB to a process that idles. `serve` lets it grow from then on.
-  setFlagsFromString("--semi-space-growth-factor=1");
+  for (const flag of OF_A_START) setFlagsFromString(flag);
   if (process.env.SLUICE_PARENT_FD !== undefined)
     followParent(Number(process.env.SLUICE_PARENT_FD));
   await import(new URL("../src/main.ts", import.meta.url).href);

@@ -1,7 +1,7 @@
 /** Makes both Koa apps of a process. */
 
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
-import { createUsageSampler } from "./accounting/usage/sample.ts";
+import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
@@ -18,36 +18,23 @@ import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
-import { presentedBy } from "./http/intake/presented.ts";
-import { createPublicApp } from "./http/public.ts";
-
-/**
- * Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are
- * refused.
- */
-export interface Admission {
-  phase: "serving" | "leaving" | "draining";
-}
+import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
 export function createPublic(parts: GatewayProcess, admission: Admission) {
   const { log, clock, ledger, tokens, recent, metrics, manager } = parts;
-  const { authHeaders } = parts.snapshot.server;
   const counting = { tokens, factors: createFamilyFactors() };
   return createPublicApp({
     log,
     clock,
-    record: (rows) => ledger.record(rows),
-    note: (call, withdraw) => ledger.note(call, withdraw),
-    checkLedger: () => ledger.check(),
+    ledger,
     counting,
     sample: createUsageSampler(counting),
     recent,
     metrics: createRequestMetrics(metrics),
-    live: (message) =>
-      admission.phase === "draining"
-        ? undefined
-        : manager.generationFor(() => presentedBy(message, authHeaders)),
+    generations: manager,
+    admission,
+    authHeaders: parts.snapshot.server.authHeaders,
     isReady: () =>
       admission.phase === "serving" &&
       manager.live !== undefined &&

@@ -1,15 +1,21 @@
 /** @sluice/runtime: runs plugins. */
 
-export { isAbandoned, isClientGone } from "./abandoned.ts";
-export { type Gate, addGate, admit, gatesOf } from "./admit.ts";
-export { isAmbiguous } from "./ambiguous.ts";
+export { type Gate, addGate, admit, gatesOf } from "./transport/connections/enter-upstream.ts";
+export { isAbandoned, isAmbiguous, isClientGone } from "./lost-attempts.ts";
 export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";
 export { isModelOf } from "./model-pattern.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
-export { type CostPart, costBreakdown, costNanoUsd } from "./money/cost.ts";
+export {
+  type CostPart,
+  type CostTerms,
+  costBreakdown,
+  costNanoUsd,
+  millionths,
+  pricedAs,
+} from "./money/cost.ts";
 export {
   MAX_DOLLARS,
   configuredNanoUsd,
@@ -17,8 +23,6 @@ export {
   dollarsOf,
   nanoUsdOf,
 } from "./money/dollars.ts";
-export { pricedAs } from "./money/priced-as.ts";
-export { type CostTerms, millionths } from "./money/terms.ts";
 export { neverConnected } from "./never-connected.ts";
 export { requestDigest } from "./request-digest.ts";
 export { requestIdIn } from "./request-id-in.ts";

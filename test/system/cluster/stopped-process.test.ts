@@ -14,6 +14,12 @@ import {
 } from "../support/cluster-workspace.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 
+/**
+ * Longer than a busy machine lets a process wait that is not stopped. A stop is longer than this.
+ */
+const WARNING = "block_warning: 500ms";
+const STOP_MS = 1_200;
+const LONG_STOP_MS = 4_500;
 const BODY = { model: "gpt-4o-mini", messages: MESSAGES };
 
 let upstream: Upstream;
@@ -50,12 +56,12 @@ describe.concurrent("a stopped process", () => {
   it("names no plugin, at any moment of its turns", async () => {
     const gateway = await startGateway({
       baseUrl: upstream.baseUrl,
-      server: "block_warning: 50ms",
+      server: WARNING,
     });
     try {
       await underLoad(gateway, async () => {
         for (let round = 0; round < 12; round++) {
-          await stand([gateway.pid], round === 0 ? 4_500 : 400);
+          await stand([gateway.pid], round === 0 ? LONG_STOP_MS : STOP_MS);
           await pause(100 + round * 7);
         }
       });
@@ -75,9 +81,9 @@ describe.concurrent("a stopped process", () => {
       await underLoad(gateway, async () => {
         for (let round = 0; round < 2; round++) {
           const [one = 0, two = 0] = childrenOf(gateway.pid);
-          await stand([gateway.pid, one, two], 4_500);
+          await stand([gateway.pid, one, two], LONG_STOP_MS);
           await pause(1_500);
-          await stand([one, two, gateway.pid], 4_500);
+          await stand([one, two, gateway.pid], LONG_STOP_MS);
           await pause(1_500);
         }
       });

@@ -9,7 +9,7 @@ import {
   type GatewayProcess,
   MASTER_KEY,
   runCommand,
-  startGateway,
+  startOwnProcess,
 } from "../support/gateway-process.ts";
 import { sendRaw } from "../support/raw-client.ts";
 import { createWorkspace } from "../support/workspace.ts";
@@ -21,7 +21,7 @@ describe.each([1, 2])("with %i workers", (workers) => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
     const server = `workers: ${workers}, admin: { read_key: "\${env:READ_KEY}" }, key_defaults: ${DEFAULTS}`;
-    gateway = await startGateway({ server }, { READ_KEY });
+    gateway = await startOwnProcess({ server }, { READ_KEY });
   });
   afterAll(() => gateway?.dispose());
 

@@ -7,7 +7,7 @@ import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, createKey, MESSAGES } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { type GatewayProcess, startOwnProcess } from "../support/gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
 
 const MB = 1024 * 1024;
@@ -26,7 +26,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   upstream = await createNativeUpstream();
   upstream.reply(200, "application/json", WHOLE);
-  gateway = await startGateway({ baseUrl: `${upstream.url}/v1`, server: "max_held: 48mb" });
+  gateway = await startOwnProcess({ baseUrl: `${upstream.url}/v1`, server: "max_held: 48mb" });
 });
 afterAll(async () => {
   await gateway?.dispose();

@@ -9,7 +9,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, MESSAGES, spendRows } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GatewayProcess, MASTER_KEY, startGateway } from "../support/gateway-process.ts";
+import { type GatewayProcess, MASTER_KEY, startOwnProcess } from "../support/gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
 import { readMetrics } from "../support/prometheus.ts";
 
@@ -31,7 +31,7 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   upstream = await createNativeUpstream();
-  gateway = await startGateway({
+  gateway = await startOwnProcess({
     baseUrl: `${upstream.url}/v1`,
     server: "stalled_client_timeout: 1s",
   });

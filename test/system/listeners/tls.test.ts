@@ -16,7 +16,7 @@ import {
   type GatewayProcess,
   MASTER_KEY,
   runCommand,
-  startGateway,
+  startOwnProcess,
 } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
@@ -96,7 +96,7 @@ describe.skipIf(!hasOpenssl).each([1, 2])(
       const workspace = createWorkspace({ server: `workers: ${workers}, ${TLS}` });
       certificate = makePair(workspace, "first");
       adminPort = await freePort();
-      gateway = await startGateway(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
+      gateway = await startOwnProcess(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
     });
     afterAll(() => gateway?.dispose());
 

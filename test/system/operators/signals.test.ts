@@ -7,15 +7,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { chat, MESSAGES } from "../support/client.ts";
+import type { CommandProcess } from "../support/command-process.ts";
 import { childrenOf, createClusterWorkspace, lives } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
-import {
-  type CommandProcess,
-  MASTER_KEY,
-  runCommand,
-  startGateway,
-} from "../support/gateway-process.ts";
+import { MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
 const WORDS = 80;

@@ -298,7 +298,6 @@ async function leave(
   const row = await eventually(
     "the row",
     async () => (await spendRows(gateway, { request_id: id ?? "" }))[0],
-    5_000,
   );
   return { status: 200, row };
 }

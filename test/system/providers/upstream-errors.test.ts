@@ -107,17 +107,21 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   upstream = await createUpstream();
+  const openai = `use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}`;
   gateway = await startGateway({
     // One call each: what retries do with failures is another test's.
     attempts: 1,
     balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
-    provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
     providers: [
+      `impatient: { ${openai}, timeouts: { first_byte: 300ms, idle: 300ms } }`,
+      `resetting: { ${openai} }`,
       'dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }',
     ],
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
+      "{ id: impatient, targets: [{ provider: impatient, model: gpt-4o-mini }] }",
+      "{ id: resetting, targets: [{ provider: resetting, model: gpt-4o-mini }] }",
       "{ id: dead, targets: [{ provider: dead, model: gpt-4o-mini }] }",
     ],
   });
@@ -137,6 +141,15 @@ function wordsIn(text: string): object {
 }
 
 /**
+ * The model for a failure. Timeouts have a provider with short ones. Connections that are reset are
+ * those of a provider of their own: on one that was used before, the call is sent again.
+ */
+function modelFor(code: string): string {
+  if (code === "upstream_timeout") return "impatient";
+  return code === "upstream_unreachable" ? "resetting" : "gpt-4o-mini";
+}
+
+/**
  * Asks by the SDK, expects this error of it, and one failed row. Returns the response's headers.
  */
 async function expectFailure(
@@ -152,7 +165,7 @@ async function expectFailure(
     },
   });
   const thrown = await client.chat.completions
-    .create({ model: "gpt-4o-mini", messages: MESSAGES, ...ask })
+    .create({ model: modelFor(code), messages: MESSAGES, ...ask })
     .then(
       () => undefined,
       (error: unknown) => error as APIError,
@@ -239,7 +252,7 @@ describe("a stream that fails after its first content ends with one error event"
   ])("%s", async (_name, action, code) => {
     upstream.script(action);
     const response = await chat(gateway, {
-      model: "gpt-4o-mini",
+      model: modelFor(code),
       messages: MESSAGES,
       stream: true,
     });

@@ -25,7 +25,6 @@ const EVERY_MS = 6;
  * abort.
  */
 const MAX_WAIT_MS = 80;
-const CLOSE_DEADLINE_MS = 2_000;
 const LONG_TEXT = "word ".repeat(400);
 const BACK_OFF = "in a retry's back-off";
 const UPSTREAM_BUSY: Readonly<Record<string, UpstreamAction>> = {
@@ -120,7 +119,6 @@ async function leaveUpstream(user: string, kind: string): Promise<number | undef
   if (isBackOff) return undefined;
   const { closedByPeerAtMs = Infinity } = await upstream.waitFor(
     (request) => request === record && request.closedByPeerAtMs !== undefined,
-    CLOSE_DEADLINE_MS,
   );
   return closedByPeerAtMs - leftAtMs;
 }

@@ -151,21 +151,13 @@ describe("a healthy fallback", () => {
     };
     await eventually("the ejection", health);
     const before = primary.requests.length;
-    await eventually(
-      "the trial",
-      async () => {
-        await ask("one/trial");
-        return primary.requests.length > before;
-      },
-      8_000,
-    );
+    await eventually("the trial", async () => {
+      await ask("one/trial");
+      return primary.requests.length > before;
+    });
     expect(primary.requests.length).toBe(before + 1);
     primary.script({ kind: "reply" });
-    await eventually(
-      "the recovery",
-      async () => (await ask("one/trial")).text === DEFAULT_TEXT,
-      8_000,
-    );
+    await eventually("the recovery", async () => (await ask("one/trial")).text === DEFAULT_TEXT);
   });
 });
 

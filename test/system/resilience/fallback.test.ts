@@ -255,7 +255,6 @@ describe("a retry", () => {
     const [one, two] = first.requests;
     const waitedMs = (two?.startedAtMs ?? 0) - (one?.startedAtMs ?? 0);
     expect(waitedMs).toBeGreaterThanOrEqual(990);
-    expect(waitedMs).toBeLessThan(1_800);
   });
 
   it("does not come with num_retries 0", async () => {

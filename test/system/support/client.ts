@@ -79,24 +79,17 @@ export async function spendRows(
   return (await response.json()) as SpendRow[];
 }
 
-/**
- * The rows of one request, as soon as there are any: rows are readable within one second of the
- * response's end.
- */
+/** The rows of one request, as soon as there are any. */
 export function rowsOf(
   gateway: GatewayProcess,
   requestId: string | null | undefined,
 ): Promise<SpendRow[]> {
   if (requestId === null || requestId === undefined)
     throw new Error("The response has no x-request-id.");
-  return eventually(
-    `rows of ${requestId}`,
-    async () => {
-      const rows = await spendRows(gateway, { request_id: requestId });
-      return rows.length > 0 && rows;
-    },
-    1_000,
-  );
+  return eventually(`rows of ${requestId}`, async () => {
+    const rows = await spendRows(gateway, { request_id: requestId });
+    return rows.length > 0 && rows;
+  });
 }
 
 /** Asks the admin listener. */

@@ -1,16 +1,19 @@
-/** The real gateway as a process of its own, started in a workspace and ended by its pid. */
+/** The real gateway as a process, started in a workspace and ended by its pid. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
+import type { CommandProcess, ProcessEnd } from "./command-process.ts";
 import { eventually } from "./eventually.ts";
+import { runInHost } from "./gateway-host.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
 
 const COMMAND = new URL("../../../core/cli/bin/sluice.js", import.meta.url).pathname;
 const LISTENS = /Sluice listens on (\S+), for administration on ([^\s"]+)\.(?:"|$)/m;
 const START_MS = 60_000;
 const STOP_MS = 20_000;
-const CACHE_MS = 2_000;
+/** A gateway that does not stop in this time at the end of a test is killed. */
+const STOPPED_MS = 2_000;
 
 /**
  * Node writes its compile cache when a process ends by itself, and each start without one takes
@@ -21,21 +24,6 @@ let hasWrittenCache = false;
 export const MASTER_KEY = "sk-master-of-the-system-tests-0123456789";
 /** The credential that the gateway holds for the upstream. No client may ever see it. */
 export const UPSTREAM_KEY = "sk-upstream-credential-of-the-tests-9876543210";
-
-/** How a process ended. */
-export interface ProcessEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
-/** A `sluice` command that runs or has run. */
-export interface CommandProcess {
-  readonly pid: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ended: Promise<ProcessEnd>;
-  signal(name: NodeJS.Signals): void;
-}
 
 /** A gateway that serves. */
 export interface GatewayProcess extends CommandProcess {
@@ -85,67 +73,114 @@ export function runCommand(
   };
 }
 
-/** Starts a gateway in a workspace, a new one unless it is given, and waits until it listens. */
-export async function startGateway(
+/** Whether gateways may have a process in which others have stopped: see `vitest.config.ts`. */
+const sharesProcesses = (): boolean => process.env["SLUICE_TEST_PROCESSES"] === "shared";
+
+/**
+ * Starts a gateway in a workspace, a new one unless it is given, and waits until it listens. In the
+ * project `system` the process may have served other gateways, which have stopped.
+ */
+export function startGateway(
   place: Workspace | WorkspaceOptions = {},
   environment: ProcessEnvironment = {},
   logLevel = "warn",
   more: readonly string[] = [],
 ): Promise<GatewayProcess> {
+  if (!sharesProcesses()) return startOwnProcess(place, environment, logLevel, more);
+  return serve(place, environment, ["--log-level", logLevel, ...more], (args, folder) =>
+    runInHost({ args, folder, environment: environmentOf(environment) }),
+  );
+}
+
+/**
+ * Starts a gateway in a new process that ends with it: for tests of the process, its workers or its
+ * memory.
+ */
+export function startOwnProcess(
+  place: Workspace | WorkspaceOptions = {},
+  environment: ProcessEnvironment = {},
+  logLevel = "warn",
+  more: readonly string[] = [],
+): Promise<GatewayProcess> {
+  return serve(place, environment, ["--log-level", logLevel, ...more], (args, folder) =>
+    runCommand(args, folder, environment),
+  );
+}
+
+async function serve(
+  place: Workspace | WorkspaceOptions,
+  environment: ProcessEnvironment,
+  options: readonly string[],
+  run: (args: readonly string[], folder: string) => CommandProcess,
+): Promise<GatewayProcess> {
   const workspace = "configPath" in place ? place : createWorkspace(place);
   const { configPath, folder } = workspace;
-  const command = runCommand(
-    ["serve", "--config", configPath, "--log-level", logLevel, ...more],
-    folder,
-    environment,
-  );
-  let end: ProcessEnd | undefined;
-  void command.ended.then((outcome) => (end = outcome));
-  const kill = async (): Promise<ProcessEnd> => {
-    command.signal("SIGKILL");
-    return command.ended;
-  };
-  let match: RegExpExecArray | null;
+  const command = run(["serve", "--config", configPath, ...options], folder);
   try {
-    match = await eventually(
-      "the gateway to listen",
-      () => {
-        if (end !== undefined)
-          throw new Error(`The gateway ended with ${JSON.stringify(end)}:\n${command.stderr}`);
-        return LISTENS.exec(command.stdout) ?? undefined;
-      },
-      START_MS,
-    );
+    const [, publicUrl = "", adminUrl = ""] = await listening(command);
+    const masterKey = environment["SLUICE_MASTER_KEY"] ?? MASTER_KEY;
+    return gatewayOf(command, { publicUrl, adminUrl, masterKey, configPath, workspace });
   } catch (error) {
-    await kill();
+    command.signal("SIGKILL");
+    await command.ended;
     if (workspace !== place) workspace.remove();
     throw error;
   }
-  const [, publicUrl = "", adminUrl = ""] = match;
-  return Object.defineProperties(
-    {
-      publicUrl,
-      adminUrl,
-      masterKey: environment["SLUICE_MASTER_KEY"] ?? MASTER_KEY,
-      configPath,
-      workspace,
-      async stop() {
-        command.signal("SIGTERM");
-        return Promise.race([command.ended, late(`the gateway did not stop:\n${command.stderr}`)]);
-      },
-      kill,
-      async dispose() {
-        if (!hasWrittenCache) {
-          hasWrittenCache = true;
-          command.signal("SIGTERM");
-          await Promise.race([command.ended, pause(CACHE_MS, undefined, { ref: false })]);
-        }
-        await kill();
-        workspace.remove();
-      },
+}
+
+/** The match of the line with both addresses. */
+function listening(command: CommandProcess): Promise<RegExpExecArray> {
+  let end: ProcessEnd | undefined;
+  void command.ended.then((outcome) => (end = outcome));
+  return eventually(
+    "the gateway to listen",
+    () => {
+      if (end !== undefined)
+        throw new Error(`The gateway ended with ${JSON.stringify(end)}:\n${command.stderr}`);
+      return LISTENS.exec(command.stdout) ?? undefined;
     },
-    Object.getOwnPropertyDescriptors(command),
-  ) as GatewayProcess;
+    START_MS,
+  );
+}
+
+type Place = Pick<
+  GatewayProcess,
+  "publicUrl" | "adminUrl" | "masterKey" | "configPath" | "workspace"
+>;
+
+function gatewayOf(command: CommandProcess, place: Place): GatewayProcess {
+  const kill = (): Promise<ProcessEnd> => {
+    command.signal("SIGKILL");
+    return command.ended;
+  };
+  return {
+    ...place,
+    get pid() {
+      return command.pid;
+    },
+    get stdout() {
+      return command.stdout;
+    },
+    get stderr() {
+      return command.stderr;
+    },
+    ended: command.ended,
+    signal: (name) => command.signal(name),
+    async stop() {
+      command.signal("SIGTERM");
+      return Promise.race([command.ended, late(`the gateway did not stop:\n${command.stderr}`)]);
+    },
+    kill,
+    async dispose() {
+      if (sharesProcesses() || !hasWrittenCache) {
+        hasWrittenCache = true;
+        command.signal("SIGTERM");
+        await Promise.race([command.ended, pause(STOPPED_MS, undefined, { ref: false })]);
+      }
+      await kill();
+      place.workspace.remove();
+    },
+  };
 }
 
 function late(message: string): Promise<never> {

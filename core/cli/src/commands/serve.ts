@@ -25,7 +25,7 @@ import {
   type WorkerEnd,
 } from "@sluice/engine/cluster";
 import { announcement } from "../welcome.ts";
-import { growYoungGeneration } from "../young-generation.ts";
+import { endStart } from "../end-of-start.ts";
 
 /** Options of the command. */
 export interface ServeOptions {
@@ -87,7 +87,7 @@ export async function serve({
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   } finally {
-    growYoungGeneration();
+    endStart();
     await endWatch();
   }
 }

@@ -4,6 +4,7 @@ import { errorMessage } from "@sluice/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "@sluice/kit";
 import { CommandError, EXIT } from "../exit.ts";
+import { endStart } from "../end-of-start.ts";
 import { soakGoals } from "../soak/goals.ts";
 
 interface Options {
@@ -49,6 +50,7 @@ async function soak({
     );
   }
   const { runSoak } = await import("../soak/run-soak.ts");
+  endStart();
   const result = await runSoak({
     opened,
     snapshot,

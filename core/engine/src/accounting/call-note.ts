@@ -7,27 +7,24 @@ import { promptParts } from "@sluice/runtime/openai";
 import type { Attempt, AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { notedCall } from "./rows.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { RequestLedger } from "./ledger/ledger.ts";
 
 const BYTES_PER_TOKEN = 4;
 
 /** Methods that are never billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
-/** `note` of a ledger or of its replacement. `undefined` means that the caller does not wait. */
-export type NoteCall = (...call: Parameters<Ledger["note"]>) => Promise<void> | undefined;
-
 /**
  * Writes the notes of one exchange. Its attempts mostly ask one and the same, whose tokens are
  * estimated once.
  */
 export class CallNote {
-  readonly #write: NoteCall;
+  readonly #ledger: RequestLedger;
   #document: JsonDocument | undefined;
   #promptTokens = 0;
 
-  constructor(write: NoteCall) {
-    this.#write = write;
+  constructor(ledger: RequestLedger) {
+    this.#ledger = ledger;
   }
 
   /**
@@ -42,7 +39,7 @@ export class CallNote {
       attempt,
       attempt.admission?.reserved ?? this.#promptOf(exchange, attempt),
     );
-    return this.#write(call, () => exchange.withdraw(attempt));
+    return this.#ledger.note(call, () => exchange.withdraw(attempt));
   }
 
   /** Without a budget the prompt alone is billed. */

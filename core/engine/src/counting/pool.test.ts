@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeLog, type LogLine } from "@sluice/testing";
 import { CountingPool, type PoolOptions } from "./pool.ts";
 
@@ -105,5 +106,39 @@ describe("a pool of counting workers", () => {
     expect(await held).toBeUndefined();
     expect(await closing.count(["abc"])).toBeUndefined();
     expect(lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+});
+
+describe("a closed pool", () => {
+  const threads = new Set<Worker>();
+  const note = (thread: Worker): void => {
+    threads.add(thread);
+    thread.once("exit", () => threads.delete(thread));
+  };
+  beforeEach(() => void process.on("worker", note));
+  afterEach(() => void process.off("worker", note));
+
+  it("leaves no thread when it is closed while they start", async () => {
+    const starting = open();
+    const count = starting.count(["abc"]);
+    await starting.close();
+    expect(await count).toBeUndefined();
+    expect(threads.size).toBe(0);
+  });
+
+  it("leaves no thread when it is closed while they load the vocabulary", async () => {
+    const loading = open();
+    const count = loading.count(["abc"]);
+    await vi.waitUntil(() => threads.size > 0, { timeout: 15_000, interval: 1 });
+    await loading.close();
+    expect(await count).toBeUndefined();
+    expect(threads.size).toBe(0);
+  });
+
+  it("leaves no thread when its worker could not start", async () => {
+    const absent = open({ filename: "file:///nowhere/worker.ts" });
+    await absent.count(["abc"]);
+    await absent.close();
+    expect(threads.size).toBe(0);
   });
 });

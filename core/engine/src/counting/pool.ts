@@ -44,6 +44,8 @@ export class CountingPool {
   #piscina: Piscina | undefined;
   /** The vocabulary, once the workers have loaded it; `undefined` when they could not. */
   #started: Promise<PackedVocabulary | undefined> | undefined;
+  /** Resolves when the threads of every pool before have ended. */
+  #ended: Promise<unknown> = Promise.resolve();
   #unfinished = 0;
   readonly #pause: Pause;
   #isClosed = false;
@@ -132,6 +134,7 @@ export class CountingPool {
     const { threads = 1, log } = this.#options;
     // Loaded here, so that the process starts without it.
     const { Piscina } = await import("piscina");
+    if (this.#isClosed) return undefined;
     const piscina = createThreads(Piscina, this.#options);
     this.#piscina = piscina;
     const startedMs = this.#options.clock.monotonic();
@@ -180,11 +183,13 @@ export class CountingPool {
   }
 
   async #drop(piscina: Piscina | undefined): Promise<void> {
+    // Piscina, when it is ended for the second time, starts its threads again.
     if (piscina === this.#piscina) {
       this.#piscina = undefined;
       this.#started = undefined;
+      this.#ended = Promise.all([this.#ended, piscina?.destroy()]);
     }
-    await piscina?.destroy();
+    await this.#ended;
   }
 }
 

@@ -11,40 +11,53 @@ import {
   isGatewayError,
 } from "@sluice/contract";
 import type { Generation } from "../generation/generation.ts";
+import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
-import { runBeforeBody } from "../pipeline/before-body.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { leavesRows } from "../accounting/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
-import { type FixedPage, writePage } from "./egress/page.ts";
+import { type FixedPage, healthPage, isDocsPath, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
-import { checkHeaders } from "./intake/header-rules.ts";
+import {
+  checkHeaders,
+  invalidPath,
+  readTarget,
+  type RequestTarget,
+} from "./intake/request-head.ts";
 import { formFor } from "./form/choose.ts";
 import { FacedForm } from "./form/faced.ts";
 import { referenceForm } from "./form/reference.ts";
 import type { ReplyForm } from "./form/reply-form.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
-import { healthPage } from "./health.ts";
 import { missingRoute } from "./intake/missing-route.ts";
 import { nearRoute } from "./intake/near-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
-import { isDocsPath, openapiPage } from "./openapi/pages.ts";
+import { openapiPage } from "./openapi/pages.ts";
+import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
-import { invalidPath, readTarget, type RequestTarget } from "./intake/request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 
+/**
+ * Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are
+ * refused.
+ */
+export interface Admission {
+  phase: "serving" | "leaving" | "draining";
+}
+
 /** The parts of the process that the public app needs. */
 export interface PublicParts extends ServeParts {
-  /** The generation for a request; `undefined` before the first one and while shutting down. */
-  readonly live: (message: IncomingMessage) => Generation | undefined;
-  /** Throws `overloaded` while spend rows cannot be stored. */
-  readonly checkLedger: () => void;
+  /** The manager. */
+  readonly generations: Pick<GenerationManager, "generationFor">;
+  readonly admission: Admission;
+  /** Headers that carry a key, in lower case. */
+  readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
 }
@@ -107,11 +120,21 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
       response,
       failure,
       ["x-request-id", id],
-      referenceForm(parts.live(ctx.req)?.snapshot.server.errorCode),
+      referenceForm(generationFor(ctx.req, parts)?.snapshot.server.errorCode),
     );
     parts.metrics.countUnrouted(failure.status, failure.code);
   }
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
+}
+
+/** The generation for a request; `undefined` before the first one and while shutting down. */
+function generationFor(
+  message: IncomingMessage,
+  { admission, generations, authHeaders }: PublicParts,
+): Generation | undefined {
+  return admission.phase === "draining"
+    ? undefined
+    : generations.generationFor(() => presentedBy(message, authHeaders));
 }
 
 /** A request with its route. */
@@ -135,7 +158,7 @@ function admit(
     answerPage(response, method, health, id);
     return undefined;
   }
-  const generation = parts.live(message);
+  const generation = generationFor(message, parts);
   if (generation === undefined) throw shuttingDown();
   const { cors, authHeaders } = generation.snapshot.server;
   if (cors !== undefined) allowOrigin(cors, message, response);
@@ -150,7 +173,7 @@ function admit(
   }
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
-    if (leavesRows(found.route.operation)) parts.checkLedger();
+    if (leavesRows(found.route.operation)) parts.ledger.check();
     return { generation, target: found.target, route: found.route, parameters: found.parameters };
   }
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
@@ -187,7 +210,6 @@ async function run(
   const { client, form } = formFor(asked, route, generation, id, parts.clock);
   const { server } = generation.snapshot;
   const held = parts.held.open(server.maxHeldBytes);
-  const note = new CallNote(parts.note);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -195,12 +217,9 @@ async function run(
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    note: (of, attempt) => note.write(of, attempt),
-    beforeBody:
-      route.beforeBody.length === 0
-        ? undefined
-        : (asking) => runBeforeBody(route.beforeBody, asking),
-    hold: (bytes, { identity }) => held.take(bytes, identity),
+    note: new CallNote(parts.ledger),
+    beforeBody: route.beforeBody,
+    held,
     read: ({ identity }) => readRequest(message, client, admitted, form, held, identity),
   });
   ctx.exchange = exchange;

@@ -67,10 +67,13 @@ async function serve(
     sample: () => undefined,
     recent: new RecentRequests(1, emptyRecord),
     metrics: createRequestMetrics(fakeHost().metrics),
-    note: () => undefined,
-    record: async (settled) => {
-      await record?.();
-      rows.push(...settled);
+    ledger: {
+      check: () => undefined,
+      note: () => undefined,
+      record: async (settled) => {
+        await record?.();
+        rows.push(...settled);
+      },
     },
   });
   return { raw: await received, rows, lines };

@@ -17,12 +17,19 @@ import {
 import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../accounting/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
-import type { NoteCall } from "../accounting/call-note.ts";
+import type { RequestLedger } from "../accounting/ledger/ledger.ts";
 import { closeAttempts, spendRows } from "../accounting/rows.ts";
 import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
 import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
-import { estimatedUsageChunk, withEstimatedUsage } from "./egress/estimated-usage.ts";
+import {
+  estimatedUsageChunk,
+  withEstimatedUsage,
+  type EstimateParts,
+  estimateUsage,
+  hasUnreportedUsage,
+  type UsageSampler,
+} from "../accounting/usage/estimate.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
@@ -36,21 +43,12 @@ import {
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
 import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
-import {
-  type EstimateParts,
-  estimateUsage,
-  hasUnreportedUsage,
-} from "../accounting/usage/estimate.ts";
-import type { UsageSampler } from "../accounting/usage/sample.ts";
 
 /** The parts of the process that serving needs. */
 export interface ServeParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Makes rows durable. Rejects when it cannot at once; the ledger then retries by itself. */
-  readonly record: (rows: readonly SpendRow[]) => Promise<void>;
-  /** Notes a call before it is made: `note` of the ledger. `undefined`: nothing is waited for. */
-  readonly note: NoteCall;
+  readonly ledger: RequestLedger;
   /** Counts tokens that no upstream reported. */
   readonly counting: EstimateParts;
   /** Adjusts the token estimates by reported usage, after the reply. */
@@ -259,7 +257,7 @@ async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number
   exchange.isSettled = true;
   if (rows.length > 0) {
     try {
-      await parts.record(rows);
+      await parts.ledger.record(rows);
     } catch (cause) {
       throw ledgerUnavailable(cause);
     }

@@ -17,10 +17,9 @@ import type {
   StepCondition,
   StepSettings,
 } from "../config/snapshot.ts";
-import { type BeforeBody } from "./before-body.ts";
+import { type BeforeBody, compose, type Link } from "./compose.ts";
 import { blaming } from "./blame.ts";
 import { conditionModelFaults } from "./steps/condition-models.ts";
-import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { type Known, nameFaults } from "./steps/named-things.ts";
 import { checkOrder } from "./order.ts";

@@ -1,4 +1,4 @@
-/** The exchange: one client request on its way through the gateway. */
+/** The exchange: one client request on its way through the gateway, its time and its end. */
 
 import { checkReply } from "@sluice/kit/internals";
 import { type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
@@ -16,12 +16,20 @@ import {
   type Operation,
   type Reply,
   type Slots,
-  type MaybePromise,
   type SpendRow,
   type Target,
+  type Lifetime,
 } from "@sluice/contract";
-import { ExchangeLifetime } from "./lifetime.ts";
+import { type BeforeBody, runBeforeBody } from "./compose.ts";
 import { IN_BODY, StepTrace } from "./steps/trace.ts";
+
+const NONE: readonly BeforeBody[] = Object.freeze([]);
+
+/** Writes the notes of one exchange's calls. */
+export interface NoteWriter {
+  /** `undefined`: the caller does not wait. */
+  write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined;
+}
 
 /** The parts of an exchange. */
 export interface ExchangeOptions {
@@ -31,19 +39,20 @@ export interface ExchangeOptions {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
-  /** The checks before the body is read. */
-  readonly beforeBody?: ((exchange: Exchange) => MaybePromise<void>) | undefined;
-  /** Counts bytes that the exchange keeps; false: there is no room for them. */
-  readonly hold?: (bytes: number, exchange: Exchange) => boolean;
+  /** The decisions of steps before the body is read. Absent: none. */
+  readonly beforeBody?: readonly BeforeBody[];
+  /** The account of the bytes that the exchange keeps. Absent: they are not counted. */
+  readonly held?: {
+    /** Returns false where there is no room for more bytes. */
+    take(bytes: number, identity: Identity | undefined): boolean;
+  };
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
   /**
    * Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are
    * not noted.
    */
-  readonly note?:
-    | ((exchange: LiveExchange, attempt: AttemptWriter) => Promise<void> | undefined)
-    | undefined;
+  readonly note?: NoteWriter | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
@@ -73,7 +82,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   isSettled = false;
   readonly #controller = new AbortController();
   readonly #clock: Clock;
-  readonly #beforeBody: ExchangeOptions["beforeBody"];
+  readonly #beforeBody: readonly BeforeBody[];
   readonly #read: ExchangeOptions["read"];
   readonly #note: ExchangeOptions["note"];
   #reply: Reply | undefined;
@@ -87,11 +96,11 @@ export class LiveExchange implements Exchange, ExchangeServices {
     this.client = options.client;
     this.generation = options.generation;
     this.#clock = options.clock;
-    this.#beforeBody = options.beforeBody;
+    this.#beforeBody = options.beforeBody ?? NONE;
     this.#read = options.read;
     this.#note = options.note;
-    const { hold } = options;
-    this.hold = hold === undefined ? undefined : (bytes) => hold(bytes, this);
+    const { held } = options;
+    this.hold = held === undefined ? undefined : (bytes) => held.take(bytes, this.identity);
     this.lifetime = new ExchangeLifetime(options.clock, options.deadlineMs, (reason) =>
       this.abort(reason),
     );
@@ -135,7 +144,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   }
 
   async #receive(): Promise<GatewayRequest | undefined> {
-    const waiting = this.#beforeBody?.(this);
+    const waiting = runBeforeBody(this.#beforeBody, this);
     if (waiting instanceof Promise) await waiting;
     // The time that the client takes is not attributed to a step.
     const place = this.trace.turnTo(IN_BODY);
@@ -167,7 +176,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
       document,
       admission,
     });
-    attempt.note(this.#note?.(this, attempt));
+    attempt.note(this.#note?.write(this, attempt));
     this.attempts.push(attempt);
     return attempt;
   }
@@ -186,5 +195,72 @@ export class LiveExchange implements Exchange, ExchangeServices {
   /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
   end(): void {
     this.lifetime.end();
+  }
+}
+
+/** Ends an exchange early. */
+type Abort = (reason: GatewayError) => void;
+
+/** The clock of one exchange. `end` stops it. */
+class ExchangeLifetime implements Lifetime {
+  readonly startedAtMs: number;
+  /** The start on the monotonic clock. */
+  readonly startedMs: number;
+  deadlineMs: number;
+  readonly #clock: Clock;
+  readonly #abort: Abort;
+  #timer: NodeJS.Timeout;
+  #settled: (() => void)[] = [];
+  #isOver = false;
+
+  /** Starts the clock. `limitMs`: the route's deadline. */
+  constructor(clock: Clock, limitMs: number, abort: Abort) {
+    this.#clock = clock;
+    this.#abort = abort;
+    this.startedAtMs = clock.now();
+    this.startedMs = clock.monotonic();
+    this.deadlineMs = this.startedMs + limitMs;
+    this.#timer = this.#timeOut(limitMs, "the route's deadline");
+  }
+
+  /** Callbacks registered after the end, from an abandoned branch, run immediately. */
+  onSettle(settled: () => void): void {
+    if (this.#isOver) settled();
+    else this.#settled.push(settled);
+  }
+
+  /**
+   * Moves the deadline to so many milliseconds after the start, never to a later time than it had.
+   */
+  shorten(timeoutMs: number): void {
+    const deadlineMs = this.startedMs + timeoutMs;
+    if (deadlineMs >= this.deadlineMs) return;
+    this.deadlineMs = deadlineMs;
+    clearTimeout(this.#timer);
+    this.#timer = this.#timeOut(
+      timeoutMs,
+      "its own timeout",
+      Math.max(0, deadlineMs - this.#clock.monotonic()),
+    );
+  }
+
+  /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#isOver = true;
+    const settled = this.#settled;
+    this.#settled = [];
+    for (const callback of settled) callback();
+  }
+
+  #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#abort(
+        new GatewayError(
+          "deadline_exceeded",
+          `The request took longer than ${name} of ${limitMs} ms.`,
+        ),
+      );
+    }, leftMs);
   }
 }

@@ -131,14 +131,18 @@ function appParts(
   return {
     log,
     clock: systemClock,
-    record: async (recorded) => void rows.push(...recorded),
-    note: () => undefined,
-    checkLedger: () => undefined,
+    ledger: {
+      record: async (recorded) => void rows.push(...recorded),
+      note: () => undefined,
+      check: () => undefined,
+    },
     counting: { tokens: roughCounter, factors: createFamilyFactors() },
     sample: () => undefined,
     recent,
     metrics: { count: () => undefined, countUnrouted: () => undefined },
-    live: () => generation,
+    generations: { generationFor: () => generation },
+    admission: { phase: "serving" },
+    authHeaders: [],
     isReady: () => true,
   };
 }

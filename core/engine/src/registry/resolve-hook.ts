@@ -4,7 +4,7 @@
  * is made of.
  */
 
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -12,6 +12,9 @@ import { fileURLToPath } from "node:url";
 const SHARED = /^@sluice\/(?:contract|kit|runtime|testing)(?:\/|$)/;
 /** What names a file and not a package. */
 const FILE = /^(?:\.{0,2}\/|file:)/;
+
+/** The folder of joined modules within a package. */
+const JOINED = "/dist/bundle/";
 
 /** A file that was imported as a file, and what it looked like at that moment. */
 interface ImportedFile {
@@ -21,6 +24,8 @@ interface ImportedFile {
 }
 
 const files = new Map<string, ImportedFile>();
+/** By the URL of a module for which a joined one was loaded: its sources, by path, with stamps. */
+const sources = new Map<string, ReadonlyMap<string, string>>();
 let isRegistered = false;
 
 /** Registers the hook, once for the process. */
@@ -32,6 +37,8 @@ export function registerResolveHook(): void {
       try {
         const resolved = nextResolve(specifier, context);
         if (FILE.test(specifier)) note(resolved.url, context.parentURL);
+        if (specifier.startsWith("file:") && specifier !== resolved.url)
+          noteSources(specifier, resolved.url);
         return resolved;
       } catch (error) {
         if (!SHARED.test(specifier)) throw error;
@@ -47,12 +54,25 @@ function note(url: string, parentUrl: string | undefined): void {
   if (parentUrl !== undefined) files.get(parentUrl)?.imports.add(url);
 }
 
+/** `npm run build` lists beside joined modules what they are made of. */
+function noteSources(url: string, joinedUrl: string): void {
+  if (sources.has(url) || !joinedUrl.includes(JOINED)) return;
+  const paths = JSON.parse(readFileSync(new URL("sources.json", joinedUrl), "utf8")) as string[];
+  const stamped = paths.map((path): [string, string] => {
+    const source = fileURLToPath(new URL(path, joinedUrl));
+    return [source, stampOf(source)];
+  });
+  sources.set(url, new Map(stamped));
+}
+
 /**
  * The files that a module is made of: itself and what it imports by a path, and so on, so far.
  * Packages that it imports by name are not among them. By absolute path, with what each looked like
  * when it was found.
  */
 export function filesOf(moduleUrl: string): ReadonlyMap<string, string> {
+  const known = sources.get(moduleUrl);
+  if (known !== undefined) return known;
   const found = new Map<string, string>();
   const urls = new Set([moduleUrl]);
   for (const url of urls) {

@@ -25,10 +25,10 @@ const { beats, heldMs, whenHeld, ownUrls } = workerData as StartWatchData;
 
 /** The gateway's own code, and the kit's: a plugin that called it is the one that is named. */
 const OWN = [
-  new URL("../", import.meta.url).href,
-  new URL("./", import.meta.resolve("@sluice/kit")).href,
-  new URL("./", import.meta.resolve("@sluice/contract")).href,
-  new URL("./", import.meta.resolve("@sluice/runtime")).href,
+  new URL("../../", import.meta.url).href,
+  new URL("../", import.meta.resolve("@sluice/kit")).href,
+  new URL("../", import.meta.resolve("@sluice/contract")).href,
+  new URL("../", import.meta.resolve("@sluice/runtime")).href,
   ...ownUrls,
 ];
 

@@ -45,6 +45,11 @@ export function codeFolders(): readonly string[] {
   const packages = Object.keys(MANIFEST.dependencies).filter((name) => name.startsWith("@sluice/"));
   return [
     fileURLToPath(new URL("../", import.meta.url)),
-    ...packages.sort().map((name) => dirname(fileURLToPath(import.meta.resolve(name)))),
+    ...packages.sort().map((name) => sourcesOf(dirname(fileURLToPath(import.meta.resolve(name))))),
   ];
+}
+
+/** The folder of the sources, also where their joined files are loaded (`npm run build`). */
+function sourcesOf(folder: string): string {
+  return folder.replace(/\/dist\/bundle$/, "/src");
 }

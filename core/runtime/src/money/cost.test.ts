@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ImagePrice, Price, Usage } from "@sluice/contract";
-import { costBreakdown, costNanoUsd } from "./cost.ts";
+import { costBreakdown, costNanoUsd, type CostTerms } from "./cost.ts";
 import { GOLDEN_CASES, type GoldenCase } from "./golden-cases.fixture.ts";
-import type { CostTerms } from "./terms.ts";
 
 function usage(promptTokens: number, completionTokens: number, parts: Partial<Usage> = {}): Usage {
   return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...parts };

@@ -1,15 +1,31 @@
-/** Prices usage. Integer arithmetic; one rounding at the end. */
+/**
+ * Prices usage, by the list price and the terms of an operator's contract. Integer arithmetic on
+ * exact fractions; one rounding at the end.
+ */
 
-import type { BilledUsage, Price, Rates, Usage } from "@sluice/contract";
+import type { BilledUsage, Price, Rates, Usage, ProviderInstance } from "@sluice/contract";
 import { type Charge, chargesOf, reachedTier, type TokenKind } from "./charges.ts";
-import { type CostTerms, isSpecialTier, MILLION } from "./terms.ts";
 
+/** Fractions of terms are integers of millionths. */
+const MILLION = 1_000_000;
 /** Pico-dollars in a nano-dollar. */
 const PICO_PER_NANO_NUMBER = 1000;
 const PICO_PER_NANO = 1000n;
 const HALF_NANO = PICO_PER_NANO_NUMBER / 2;
 const ONE = BigInt(MILLION);
 const NO_TERMS: CostTerms = {};
+
+/** Terms of one provider. Fractions in millionths. */
+export interface CostTerms {
+  /** Factors of the standard price by service tier, for tiers that the table does not price. */
+  readonly serviceTiers?: Readonly<Record<string, number>>;
+  /** The reduction of the list price: 50,000 is five per cent. */
+  readonly discount?: number;
+  /** The addition after the discount. */
+  readonly margin?: number;
+  /** The addition for each priced call, after everything else, in pico-dollars. */
+  readonly fixedPicoUsd?: number;
+}
 
 /** One part of a cost. The parts' `nanoUsd` sum exactly to the cost. */
 export interface CostPart {
@@ -164,4 +180,25 @@ function own<T>(of: Readonly<Record<string, T>> | undefined, name: string): T | 
 function rounded(picoUsd: bigint, scale: bigint): number {
   const unit = PICO_PER_NANO * scale;
   return Number((picoUsd + unit / 2n) / unit);
+}
+
+/** Upstreams' names for their standard tier: its price is the model's. */
+const STANDARD = new Set(["default", "standard", "auto", "on_demand", "standard_only"]);
+
+/** Whether a service tier has a price of its own. */
+function isSpecialTier(serviceTier: string | undefined): serviceTier is string {
+  return serviceTier !== undefined && !STANDARD.has(serviceTier);
+}
+
+/** Millionths of a decimal number of at most six digits behind the point. */
+export function millionths(fraction: number): number {
+  return Math.round(fraction * MILLION);
+}
+
+/**
+ * The name of an instance's models in the price table and the directory: the plugin's, unless the
+ * provider has another one.
+ */
+export function pricedAs({ use, priceAs }: ProviderInstance): string {
+  return priceAs ?? use;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Price, Usage } from "@sluice/contract";
-import type { CostTerms } from "./terms.ts";
+import type { CostTerms } from "./cost.ts";
 
 /** One cost. */
 export interface GoldenCase {

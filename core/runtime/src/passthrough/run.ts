@@ -15,7 +15,7 @@ import {
   type Usage,
 } from "@sluice/contract";
 import { noted } from "../transport/attempt.ts";
-import { authorize } from "../transport/calls/authorize.ts";
+import { authorize } from "../transport/calls/prepare-call.ts";
 import { closing } from "../stream/closing.ts";
 import {
   asGatewayError,

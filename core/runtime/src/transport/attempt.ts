@@ -17,8 +17,7 @@ import {
 } from "@sluice/contract";
 import { excerptOf, prepareJson } from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
-import { authorize } from "./calls/authorize.ts";
-import { encodeInTurns } from "./calls/encode-in-slices.ts";
+import { authorize, encodeInTurns } from "./calls/prepare-call.ts";
 import { asGatewayError } from "@sluice/kit/internals";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./calls/local.ts";

@@ -36,7 +36,7 @@ export interface EjectionLimits {
 }
 
 const PERCENT = "^(100|[1-9]?[0-9])%$";
-const percent = (value: string, description: string) => ({
+const ejectionShare = (value: string, description: string) => ({
   type: "string",
   pattern: PERCENT,
   default: value,
@@ -96,7 +96,7 @@ export const balanceSchema: JsonSchema = {
           description:
             "Failures in a row that eject what was called: of two keys or more, or of one that is alone and whose bodies differ.",
         },
-        ratio: percent(
+        ratio: ejectionShare(
           DEFAULTS.ratio,
           "The share of failures within ten seconds that ejects it, if it also holds without the key that has most of them.",
         ),
@@ -127,7 +127,7 @@ export const balanceSchema: JsonSchema = {
           description:
             "How long each ejection lasts at most while a fallback can answer the request; a longer Retry-After is obeyed. A trial of a stream then has 5 seconds for its first content, or three times what streams of the target took.",
         },
-        max_ejected: percent(
+        max_ejected: ejectionShare(
           DEFAULTS.max_ejected,
           "The share of a model's targets that may be ejected, if it has several.",
         ),

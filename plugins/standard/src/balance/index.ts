@@ -4,12 +4,27 @@
  */
 
 import { defineStep } from "@sluice/kit";
-import { DEPLOYMENTS_KEY } from "@sluice/contract";
-import { type BalanceConfig, balanceSchema, breakerSettings } from "./config.ts";
+import {
+  DEPLOYMENTS_KEY,
+  type BalanceStrategy,
+  type ErrorCode,
+  type Exchange,
+  GatewayError,
+  type Host,
+  isGatewayError,
+  type Model,
+  type Target,
+} from "@sluice/contract";
+import { type BalanceConfig, balanceSchema, breakerSettings, type StickyBy } from "./config.ts";
 import { openGroups } from "./open-groups.ts";
-import { Selection, type SelectionTerms } from "./selection.ts";
 import { Deployments } from "../deployments/deployment.ts";
 import { openTargetTokens } from "../limits/target-tokens.ts";
+import { type Holder, holderOf, parentOf } from "@sluice/kit/internals";
+import type { BalanceGroup, GroupMember, GroupRequest } from "./group.ts";
+import { stickyKey } from "./sticky.ts";
+import { Lease, type LeaseOwner, type LeaseTerms } from "../deployments/lease.ts";
+import { isOwnLimit } from "../limits/refusal.ts";
+import { mayAttemptAgain, wasCalled } from "../retry/attempt-budget.ts";
 
 export const balance = defineStep<BalanceConfig>({
   name: "balance",
@@ -84,3 +99,236 @@ export const balance = defineStep<BalanceConfig>({
     };
   },
 });
+
+/** What all selections of a step share. */
+interface SelectionTerms extends LeaseTerms {
+  readonly strategy: BalanceStrategy;
+  readonly stickyBy: StickyBy;
+  /** Lower case; empty without `sticky_by: header`. */
+  readonly stickyHeader: string;
+  /** Maximum number of different targets for one request. */
+  readonly maxTargets: number;
+  readonly models: Host["models"];
+}
+
+const NO_MEMBERS: ReadonlySet<GroupMember> = new Set();
+
+/** Failures that the same target would repeat, and that another target may not have. */
+const ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "upstream_auth_failed",
+  "upstream_model_denied",
+  "upstream_rate_limited",
+  "upstream_unreachable",
+]);
+
+/** The explanation of a choice. The texts are constants, because every request has one. */
+const CHOSEN: Readonly<Record<BalanceStrategy, string>> = {
+  weighted: "chosen by weighted",
+  priority: "chosen by priority",
+  least_busy: "chosen by least_busy",
+  lowest_latency: "chosen by lowest_latency",
+  lowest_cost: "chosen by lowest_cost",
+  sticky: "chosen by sticky",
+};
+
+/** Chooses targets for one request until one replies, or until no further one may be tried. */
+class Selection implements GroupRequest, LeaseOwner {
+  readonly exchange: Exchange;
+  readonly targets: readonly Target[];
+  readonly holder: Holder;
+  readonly #terms: SelectionTerms;
+  readonly #group: BalanceGroup;
+  readonly #model: Model;
+  readonly #strategy: BalanceStrategy;
+  readonly #stickyKey: string | undefined;
+  readonly #tried: GroupMember[];
+  #maxTried: number;
+  /** The failure to report when no other target answers. */
+  #failure: GatewayError | undefined;
+
+  constructor(terms: SelectionTerms, exchange: Exchange, model: Model, group: BalanceGroup) {
+    const strategy = model.balance ?? terms.strategy;
+    this.exchange = exchange;
+    this.targets = allTargets(model, group, terms.models);
+    this.holder = holderOf(exchange.identity);
+    this.#terms = terms;
+    this.#group = group;
+    this.#model = model;
+    this.#strategy = strategy;
+    this.#stickyKey =
+      strategy === "sticky" ? stickyKey(exchange, terms.stickyBy, terms.stickyHeader) : undefined;
+    this.#tried = leftOut(model, this.targets, group);
+    this.#maxTried = this.#tried.length + terms.maxTargets;
+  }
+
+  get operation(): Exchange["operation"] {
+    return this.exchange.operation;
+  }
+
+  get isStream(): boolean {
+    return this.exchange.request?.stream === true;
+  }
+
+  get hasOther(): boolean {
+    return (
+      this.#tried.length < this.#maxTried && this.#group.hasOther(this.#tried, this, this.#nowMs)
+    );
+  }
+
+  isServing(member: GroupMember): boolean {
+    return this.#group.isServing(member, this, this.#nowMs);
+  }
+
+  /**
+   * The next member to try. Throws the failure of the earlier ones, or else `overloaded`, when no
+   * member can take the request.
+   */
+  choose(): GroupMember {
+    const nowMs = this.#nowMs;
+    const { exchange } = this;
+    const avoided = this.#calledBeside();
+    const member = this.#group.choose({
+      nowMs,
+      request: this,
+      stickyKey: this.#stickyKey,
+      strategy: this.#strategy,
+      tried: this.#tried,
+      avoided,
+      mayWait: this.#failure === undefined && avoided.size === 0,
+      exchange,
+    });
+    if (member === undefined) {
+      exchange.note(
+        "balance",
+        this.#failure === undefined ? "no target can take the request" : "no other target",
+      );
+      throw this.#failure ?? overloaded(this.#model, this.#group, nowMs, this);
+    }
+    this.#tried.push(member);
+    const why = this.#group.members.length === 1 ? "the only target" : CHOSEN[this.#strategy];
+    exchange.note("balance", why, member.deployment.target.id);
+    return member;
+  }
+
+  /** Takes a free slot of the member. Returns false when the request must wait for one. */
+  takeSlot({ deployment, limits }: GroupMember): boolean {
+    if (!deployment.slots.hasRoom(this.holder, limits)) return false;
+    deployment.slots.take(this.holder);
+    return true;
+  }
+
+  /**
+   * Waits for a slot of the member. Returns false, without a slot, when the member was ejected
+   * meanwhile.
+   */
+  async waitForSlot(member: GroupMember): Promise<boolean> {
+    const { deployment, limits } = member;
+    this.exchange.note("balance", "waits for a slot");
+    await deployment.slots.wait(this.holder, limits, this.exchange.signal);
+    if (this.isServing(member)) return true;
+    deployment.slots.release(this.holder);
+    this.exchange.note("balance", "ejected during the wait", deployment.target.id);
+    return false;
+  }
+
+  /** Makes the member the exchange's target. Its slot is taken. */
+  lease(member: GroupMember): Lease {
+    // A wildcard's targets have the request's own names, in the order of the entry's.
+    const target = this.targets[this.#group.members.indexOf(member)] ?? member.deployment.target;
+    const lease = new Lease(this.#terms, this, member, target);
+    this.exchange.target = target;
+    return lease;
+  }
+
+  /** Records the failure of the last member. Throws it when no other member may be tried. */
+  fail(error: unknown): void {
+    const { exchange } = this;
+    // A target at a limit was not called: it is skipped like a target without a free slot.
+    if (isGatewayError(error) && isOwnLimit(error)) this.#maxTried += 1;
+    const isOver =
+      this.#tried.length >= this.#maxTried ||
+      this.#nowMs >= exchange.lifetime.deadlineMs ||
+      !mayPass(error, exchange);
+    // A target that was not called keeps its call, also when retries have used the attempt budget.
+    if (isOver || !(mayAttemptAgain(exchange) || this.#hasUncalled())) throw error;
+    this.#failure = sooner(this.#failure, error as GatewayError);
+  }
+
+  get #nowMs(): number {
+    return this.#terms.clock.monotonic();
+  }
+
+  #hasUncalled(): boolean {
+    return this.#group.members.some(
+      (member, index) =>
+        !this.#tried.includes(member) && !wasCalled(this.exchange, this.targets[index]?.id ?? ""),
+    );
+  }
+
+  /** The members that other branches of the exchange have called. */
+  #calledBeside(): ReadonlySet<GroupMember> {
+    const parent = parentOf(this.exchange);
+    if (parent === undefined) return NO_MEMBERS;
+    const { attempts } = this.exchange;
+    const others = parent.attempts
+      .filter((attempt) => !attempts.includes(attempt))
+      .map(({ target }) => target.id);
+    if (others.length === 0) return NO_MEMBERS;
+    return new Set(
+      this.#group.members.filter((_member, index) =>
+        others.includes(this.targets[index]?.id ?? ""),
+      ),
+    );
+  }
+}
+
+/**
+ * The targets in the order of the group's members. A stand-in model may have fewer: only those that
+ * can serve.
+ */
+function allTargets(
+  model: Model,
+  { members }: BalanceGroup,
+  models: Host["models"],
+): readonly Target[] {
+  if (model.targets.length === members.length) return model.targets;
+  return models.find(model.id)?.targets ?? model.targets;
+}
+
+/** The members whose targets the model of this request does not have. */
+function leftOut(
+  model: Model,
+  targets: readonly Target[],
+  { members }: BalanceGroup,
+): GroupMember[] {
+  if (model.targets === targets) return [];
+  const ids = new Set(model.targets.map(({ id }) => id));
+  return members.filter((_member, index) => !ids.has(targets[index]?.id ?? ""));
+}
+
+/** The error of several targets: the limit with the shortest wait, or else the last failure. */
+function sooner(before: GatewayError | undefined, error: GatewayError): GatewayError {
+  if (before === undefined || !isOwnLimit(error)) return error;
+  if (!isOwnLimit(before)) return before;
+  return (before.retryAfterMs ?? Infinity) <= (error.retryAfterMs ?? Infinity) ? before : error;
+}
+
+/** Whether another target may succeed: the failure was the deployment's own. */
+function mayPass(error: unknown, { signal }: Exchange): boolean {
+  if (!isGatewayError(error) || signal.aborted) return false;
+  return error.retryable || ELSEWHERE.has(error.code);
+}
+
+function overloaded(
+  model: Model,
+  group: BalanceGroup,
+  nowMs: number,
+  request: GroupRequest,
+): GatewayError {
+  const message = group.isKeptForOthers(nowMs, request)
+    ? `This key uses its part of the slots of the model ${model.id}; the free ones are reserved for other keys. Send fewer concurrent requests.`
+    : `No deployment of the model ${model.id} can take the request now. Retry after the time in retry-after.`;
+  return new GatewayError("overloaded", message, {
+    retryAfterMs: group.retryAfterMs(nowMs, request),
+  });
+}

@@ -1,4 +1,7 @@
-/** Evidence against a target: an ejection needs failures that a single client cannot cause. */
+/**
+ * The recent outcomes of a callee, and whether its failures suffice for an ejection. It needs
+ * failures that a single client cannot cause.
+ */
 
 /** A failure, as evidence. */
 export interface Evidence {
@@ -32,7 +35,7 @@ const OTHERS = "\0others";
  * Failures by key: those in a row, and those of the last seconds. Times are on one clock and never
  * go back.
  */
-export class FailuresByKey {
+class FailuresByKey {
   /** The failures since the last success. */
   #run = new Map<string, Tally>();
   #present = new Map<string, Tally>();
@@ -161,4 +164,115 @@ function sumOf(tallies: ReadonlyMap<string, Tally>): {
   return {
     others: { total: total - (worst?.total ?? 0), failures: failures - (worst?.failures ?? 0) },
   };
+}
+
+const SPANS = 10;
+const SPAN_MS = 1_000;
+
+/** A ring of ten counters of one second each. Times are monotonic. */
+class FailureWindow {
+  readonly #totals = new Uint32Array(SPANS);
+  readonly #failures = new Uint32Array(SPANS);
+  /** Number of the newest span. */
+  #newest = 0;
+
+  add(nowMs: number, isFailure: boolean): void {
+    this.#advance(nowMs);
+    const place = this.#newest % SPANS;
+    this.#totals[place] = (this.#totals[place] ?? 0) + 1;
+    if (isFailure) this.#failures[place] = (this.#failures[place] ?? 0) + 1;
+  }
+
+  sum(nowMs: number): { readonly failures: number; readonly total: number } {
+    this.#advance(nowMs);
+    let failures = 0;
+    let total = 0;
+    for (let place = 0; place < SPANS; place += 1) {
+      failures += this.#failures[place] ?? 0;
+      total += this.#totals[place] ?? 0;
+    }
+    return { failures, total };
+  }
+
+  clear(): void {
+    this.#totals.fill(0);
+    this.#failures.fill(0);
+  }
+
+  /** Empties the spans that have become too old. */
+  #advance(nowMs: number): void {
+    const span = Math.floor(nowMs / SPAN_MS);
+    const steps = Math.min(span - this.#newest, SPANS);
+    for (let step = 0; step < steps; step += 1) {
+      const place = (span - step) % SPANS;
+      this.#totals[place] = 0;
+      this.#failures[place] = 0;
+    }
+    if (steps > 0) this.#newest = span;
+  }
+}
+
+/** The failures that eject. */
+export interface FailureLimits {
+  /** Failures in a row that eject. */
+  readonly consecutive: number;
+  /** The share of failures that ejects, from 0 to 1. */
+  readonly ratio: number;
+  /** Minimum attempts of the last ten seconds before the share counts. */
+  readonly minRequests: number;
+}
+
+/** The reason of an ejection: failures in a row, or the share of failures. */
+export type EjectionGrounds = "row" | "share";
+
+/** Outcomes since the last recovery. Times are on the monotonic clock. */
+export class Outcomes {
+  readonly #window = new FailureWindow();
+  readonly #byKey = new FailuresByKey();
+  #failuresInRow = 0;
+
+  get failuresInRow(): number {
+    return this.#failuresInRow;
+  }
+
+  /** Records a request of a key. */
+  see(key: string, nowMs: number): void {
+    this.#byKey.see(key, nowMs);
+  }
+
+  /** Whether all recent requests are of this key. */
+  isAlone(key: string, nowMs: number): boolean {
+    return this.#byKey.isAlone(key, nowMs);
+  }
+
+  addSuccess(key: string, nowMs: number): void {
+    this.#failuresInRow = 0;
+    this.#window.add(nowMs, false);
+    this.#byKey.addSuccess(key, nowMs);
+  }
+
+  addFailure(failed: Evidence, nowMs: number): void {
+    this.#failuresInRow += 1;
+    this.#window.add(nowMs, true);
+    this.#byKey.addFailure(failed, nowMs);
+  }
+
+  /** The reason to eject after a failure of a key; `undefined` when the failures do not suffice. */
+  grounds(
+    key: string,
+    nowMs: number,
+    { consecutive, ratio, minRequests }: FailureLimits,
+  ): EjectionGrounds | undefined {
+    if (this.#failuresInRow >= consecutive && this.#byKey.areInRow(consecutive, key, nowMs))
+      return "row";
+    const { failures, total } = this.#window.sum(nowMs);
+    if (total < minRequests || failures < ratio * total) return undefined;
+    return this.#byKey.areShare(ratio, key, nowMs) ? "share" : undefined;
+  }
+
+  clear(): void {
+    this.#failuresInRow = 0;
+    this.#window.clear();
+    this.#byKey.clear();
+  }
 }

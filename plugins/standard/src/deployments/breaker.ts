@@ -1,7 +1,6 @@
 /** The circuit breaker of a callee: ejection, its duration, and recovery. */
 
-import type { Evidence } from "./breaker-evidence.ts";
-import { type FailureLimits, Outcomes } from "./breaker-outcomes.ts";
+import { type Evidence, type FailureLimits, Outcomes } from "./breaker-evidence.ts";
 import { type Trial, Trials } from "./breaker-trials.ts";
 
 /** How long an ejection lasts. */

@@ -11,8 +11,7 @@ import {
 } from "@sluice/contract";
 import { finalError } from "./failure-class.ts";
 import { continuedFrames, isContinuable } from "./continue.ts";
-import { standInsOf } from "./lists.ts";
-import { StandInSearch } from "./search.ts";
+import { standInsOf, StandInSearch } from "./search.ts";
 import { reserveAttempt, limitAttempts } from "../retry/attempt-budget.ts";
 
 /** Options of the step `fallback`. */

@@ -13,7 +13,7 @@ import type {
   TakeResult,
   Target,
 } from "@sluice/contract";
-import type { AdmittedCalls } from "./admitted-calls.ts";
+import type { AdmittedCalls } from "./settle.ts";
 import { estimateTokens, type TokenEstimate } from "./estimate.ts";
 import { checkMaxCost } from "./max-cost.ts";
 import type { LeaseParts } from "./parts.ts";

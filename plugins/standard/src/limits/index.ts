@@ -14,12 +14,11 @@ import {
 } from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";
-import { takeEarly } from "./early.ts";
-import { AdmittedCalls } from "./admitted-calls.ts";
+import { takeEarly, type Early, LimitLease } from "./reserve.ts";
+import { AdmittedCalls } from "./settle.ts";
 import { LimitGate } from "./gate.ts";
 import type { LeaseParts } from "./parts.ts";
-import { type Early, LimitLease } from "./reserve.ts";
-import { OpenReservations } from "./open.ts";
+import { OpenReservations } from "./key-share.ts";
 import { costOfRequest, fitToCost, maxCostOf, type RequestCost } from "./max-cost.ts";
 import { unpricedRefusal } from "./refusal.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";

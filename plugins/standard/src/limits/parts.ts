@@ -3,7 +3,7 @@
 import type { Host } from "@sluice/contract";
 import type { LimitsConfig } from "./config.ts";
 import type { CostEstimator } from "./estimate.ts";
-import type { OpenReservations } from "./open.ts";
+import type { OpenReservations } from "./key-share.ts";
 import type { LimitResolver } from "./rules/resolver.ts";
 import type { SoftBudgets } from "./soft-budget.ts";
 import type { TargetTokens } from "./target-tokens.ts";

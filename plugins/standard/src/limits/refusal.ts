@@ -15,8 +15,7 @@ import {
   type StateReading,
 } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
-import type { OverShare } from "./open.ts";
-import type { BudgetRule, Rule, SlotRule } from "./rules/rule.ts";
+import type { BudgetRule, OverShare, Rule, SlotRule } from "./rules/rule.ts";
 
 /** A slot is free when a request ends. The time of that is not known. */
 const SLOT_WAIT_MS = 1_000;

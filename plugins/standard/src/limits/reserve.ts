@@ -1,6 +1,6 @@
 /**
- * Reserve: takes reservations for one exchange, at its entry and by its gate, and keeps them until
- * it is settled.
+ * Reserve: takes reservations for one exchange, before its body, at its entry and by its gate,
+ * and keeps them until it is settled.
  */
 
 import type {
@@ -12,17 +12,17 @@ import type {
   Refused,
   MaybePromise,
   TakeResult,
+  Identity,
 } from "@sluice/contract";
-import type { AdmittedCalls } from "./admitted-calls.ts";
+import { type AdmittedCalls, type Reserved, settleReservations } from "./settle.ts";
 import type { TokenEstimate } from "./estimate.ts";
-import { KeyPart } from "./part.ts";
+import { KeyPart } from "./key-share.ts";
 import type { LeaseParts } from "./parts.ts";
-import { refuse, showLimits } from "./refusal.ts";
+import { refuse, showLimits, refusalOf } from "./refusal.ts";
 import type { BudgetRule, Rule } from "./rules/rule.ts";
-import { type Reserved, settleReservations } from "./settle.ts";
 
 /** A reservation outlives the deadline by this time, in which the spend rows are written. */
-export const LEASE_MARGIN_MS = 60_000;
+const LEASE_MARGIN_MS = 60_000;
 
 /** The limits that were taken before the body was read, and how they stand. */
 export interface Early {
@@ -178,4 +178,50 @@ export class LimitLease {
       this.#parts,
     );
   }
+}
+
+const NOTHING: Early = Object.freeze({ rules: [], states: [] });
+
+/**
+ * Takes the requests and slots of an identity until the exchange is over. A request stays counted,
+ * whatever becomes of it. Throws or rejects with `rate_limited`, also where the key has its share
+ * of slots that other keys use.
+ */
+export function takeEarly(
+  exchange: Exchange,
+  identity: Identity,
+  parts: LeaseParts,
+): MaybePromise<Early> {
+  const { early: rules } = parts.resolver.of(identity, undefined);
+  if (rules.length === 0) return NOTHING;
+  const part = new KeyPart(exchange, parts);
+  const claims = rules.map((rule) => part.claimOf(rule, 0, 0));
+  const id = `${exchange.id}:early`;
+  const { host, reserver } = parts;
+  const counted = part.count(claims, rules, () => 0);
+  const leaseMs =
+    Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
+  const taken = (result: TakeResult): Early => {
+    if (result.outcome === "unseeded") return NOTHING;
+    showLimits(exchange, rules, result.states);
+    if (result.outcome === "refused") {
+      const rule = rules[result.failedIndex];
+      exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.subject);
+      throw refusalOf(result, rules, host, false);
+    }
+    exchange.lifetime.onSettle(() => {
+      part.giveBack(rules, counted);
+      const settled = host.state.settle({ id, claims });
+      if (settled instanceof Promise) {
+        settled.catch((error: unknown) => {
+          host.log.error("a reservation could not be settled", { request_id: exchange.id, error });
+        });
+      }
+    });
+    return { rules, states: result.states };
+  };
+  const result = part.unlessRefused(rules, counted, () =>
+    reserver.take({ id, claims }, rules, leaseMs),
+  );
+  return result instanceof Promise ? result.then(taken) : taken(result);
 }

@@ -42,7 +42,7 @@ import {
   nativeQuery,
 } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
-import { refuseSteering } from "../provider/steering.ts";
+import { refuseSteering } from "../provider/parameters.ts";
 import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";
 
 /** The options as YAML has them. */
@@ -104,7 +104,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const wanted = callOf(native);
         const place = placeOf(access, wanted, identity);
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
-        const model = modelOf(native, place, request?.model ?? "", translation);
+        const model = passthroughModel(native, place, request?.model ?? "", translation);
         const usage = usageOf(native.method, place, access);
         const parts = { provider, usage, targets, rules };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
@@ -210,7 +210,7 @@ function checkedTarget(
 }
 
 /** The model of the path, or else of the body. Throws `invalid_field` when they differ. */
-function modelOf(
+function passthroughModel(
   native: PassthroughRequest,
   { path, match }: NativePlace,
   inBody: string,

@@ -1,4 +1,7 @@
-/** The step `provider`: calls the model's target and sets its reply. */
+/**
+ * The step `provider`: calls the model's target, once or several times for a request in parts,
+ * and sets its reply.
+ */
 
 import { defineStep } from "@sluice/kit";
 import {
@@ -7,8 +10,35 @@ import {
   commitAfterOf,
   commitAfterSchema,
 } from "./commit-after.ts";
-import { type CallTerms, ProviderCall } from "./provider-call.ts";
-import { openUpstreams } from "./upstreams.ts";
+import { openUpstreams, type ProviderUpstream } from "./upstreams.ts";
+import { pricedAs, replyHold } from "@sluice/runtime";
+import {
+  beginAttemptAt,
+  type CommitAfter,
+  type DropListener,
+  enterLocal,
+  enterUpstream,
+  runAttempt,
+  withCallHeaders,
+} from "@sluice/runtime/transport";
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type ProviderInstance,
+  type ProviderRequest,
+  type Reply,
+  type Target,
+} from "@sluice/contract";
+import { leaseOf } from "../deployments/lease.ts";
+import { NO_BOUNDS, type Patience, patienceOf } from "./first-content.ts";
+import { callForImages } from "./image-calls.ts";
+import { callForInputs } from "./input-calls.ts";
+import { modelNotFound } from "../models/not-found.ts";
+import { nativeDocument } from "./native-lane.ts";
+import { type SettledRequest, settleNative, settleParameters } from "./parameters.ts";
+import type { PartCaller } from "./part-calls.ts";
+import { joinAttempts } from "../retry/attempt-budget.ts";
 
 /** Options of the step `provider`. */
 export interface ProviderConfig {
@@ -56,3 +86,193 @@ export const provider = defineStep<ProviderConfig>({
     };
   },
 });
+
+/** What all calls of a step share. */
+interface CallTerms {
+  readonly host: Host;
+  readonly upstreams: ReadonlyMap<string, ProviderUpstream>;
+  /** Whether parameters that a provider cannot honour are dropped. */
+  readonly dropsParameters: boolean;
+  readonly commitAfter: CommitAfter | undefined;
+}
+
+/**
+ * Answers one request at its target. Media are inlined first, then the bounds are set, then the
+ * reply is made.
+ */
+class ProviderCall implements PartCaller, DropListener {
+  readonly #terms: CallTerms;
+  readonly #exchange: Exchange;
+  readonly #target: Target;
+  readonly #door: ProviderUpstream;
+  readonly #settled: SettledRequest;
+  #request: ProviderRequest;
+  #bounds: Patience = NO_BOUNDS;
+
+  /**
+   * Throws `model_not_found` for a model that the key may not use, `provider_unavailable` without a
+   * provider, and `unsupported_parameter` for what the provider does not support.
+   */
+  constructor(terms: CallTerms, exchange: Exchange) {
+    checkModel(terms.host, exchange);
+    const target = exchange.target ?? exchange.model?.targets[0] ?? unavailable(exchange);
+    const door = terms.upstreams.get(target.provider) ?? unavailable(exchange);
+    checkCapabilities(door.instance, exchange);
+    this.#terms = terms;
+    this.#exchange = exchange;
+    this.#target = target;
+    this.#door = door;
+    const native = nativeDocument(exchange, door.instance);
+    const request = providerRequest(exchange, target);
+    this.#settled =
+      native === undefined
+        ? settleParameters(request, door.instance, exchange, terms.dropsParameters)
+        : settleNative({ ...request, native }, door.instance, exchange);
+    this.#request = this.#settled.request;
+  }
+
+  get needsMedia(): boolean {
+    return this.#door.media !== undefined;
+  }
+
+  /** Replaces the addresses of media by the media. */
+  async inlineMedia(): Promise<void> {
+    const { media } = this.#door;
+    if (media !== undefined) this.#request = await media.inline(this.#request, this.#exchange);
+  }
+
+  /** Sets the time to the first content. Returns a promise for a trial only. */
+  setBounds(): Promise<void> | undefined {
+    const exchange = this.#exchange;
+    const { instance } = this.#door;
+    const patience = patienceOf({
+      exchange,
+      instance,
+      target: this.#target,
+      lease: leaseOf(exchange),
+    });
+    if (patience instanceof Promise) {
+      return patience.then((bounds) => {
+        this.#bounds = bounds;
+      });
+    }
+    this.#bounds = patience;
+    return undefined;
+  }
+
+  /** The reply: of one attempt, or joined from those of a request in parts. */
+  reply(): Promise<Reply> {
+    const exchange = this.#exchange;
+    const { capabilities } = this.#door.instance.translation;
+    const { model } = this.#target;
+    switch (exchange.operation) {
+      case "images": {
+        const perCall = capabilities.imagesPerCall?.(model) ?? Infinity;
+        return joinAttempts(exchange, () => callForImages(this.#request, perCall, this));
+      }
+      case "embeddings": {
+        const perCall = capabilities.inputsPerCall?.(model) ?? Infinity;
+        return joinAttempts(exchange, () => callForInputs(this.#request, perCall, this));
+      }
+      default:
+        return this.attempt(this.#request);
+    }
+  }
+
+  /** Makes one attempt for the request, or for a part of it. */
+  async attempt(asked: ProviderRequest): Promise<Reply> {
+    const exchange = this.#exchange;
+    const target = this.#target;
+    const { instance, upstream } = this.#door;
+    const { request, call } = this.#settled.encode(asked);
+    const entering =
+      call.kind === "http"
+        ? enterUpstream(exchange, this.#door, target, request.document)
+        : enterLocal(exchange, target, request.document);
+    const entry = entering instanceof Promise ? await entering : entering;
+    const { place } = entry;
+    const lease = leaseOf(exchange);
+    if (entering instanceof Promise && lease?.mayCall === false) {
+      place?.release();
+      throw ejectedMeanwhile(target);
+    }
+    const part = exchange.operation === "embeddings" ? request.document : undefined;
+    const begun = beginAttemptAt(entry, exchange, target, pricedAs(instance), part);
+    const attempt = begun instanceof Promise ? await begun : begun;
+    return runAttempt({
+      provider: this.#settled.provider,
+      hold: replyHold(exchange),
+      upstream,
+      request,
+      call: call.kind === "http" ? withCallHeaders(exchange, instance, call) : call,
+      attempt,
+      includeUsage: exchange.request?.includeUsage === true,
+      commitAfter: this.#terms.commitAfter,
+      firstContent: this.#bounds.firstContent,
+      firstByteMs: this.#bounds.firstByteMs,
+      dropListener: this,
+      observer: lease?.watch(attempt),
+      signal: exchange.signal,
+      clock: this.#terms.host.clock,
+      place,
+    });
+  }
+
+  dropped(): void {
+    const { id } = this.#target;
+    this.#exchange.note(
+      "provider",
+      "left out an event of the stream that is not a JSON object",
+      id,
+    );
+    this.#terms.host.log.warn("unreadable stream event dropped", {
+      request_id: this.#exchange.id,
+      deployment: id,
+    });
+  }
+}
+
+/** A step may have replaced the model that the key was checked for. */
+function checkModel({ authority }: Host, { identity, model }: Exchange): void {
+  if (identity !== undefined && model !== undefined && !authority.mayUse(identity, model))
+    throw modelNotFound(model.id);
+}
+
+function checkCapabilities(
+  { name, translation: { capabilities } }: ProviderInstance,
+  { operation, request }: Exchange,
+): void {
+  if (!capabilities.operations.includes(operation)) {
+    const message = `The provider ${name} does not support the operation ${operation}.`;
+    throw new GatewayError("unsupported_parameter", message, { param: "model" });
+  }
+  if (request?.stream === true && !capabilities.streaming) {
+    const message = `The provider ${name} does not support streams. Send stream: false.`;
+    throw new GatewayError("unsupported_parameter", message, { param: "stream" });
+  }
+}
+
+function unavailable({ model }: Exchange): never {
+  const message = `No provider of the model ${model?.id ?? ""} has a credential.`;
+  throw new GatewayError("provider_unavailable", message, { param: "model" });
+}
+
+function ejectedMeanwhile({ id }: Target): GatewayError {
+  const message = `The deployment ${id} was ejected while the request waited.`;
+  return new GatewayError("overloaded", message, { retryAfterMs: 1_000 });
+}
+
+function providerRequest(exchange: Exchange, target: Target): ProviderRequest {
+  const { request } = exchange;
+  if (request === undefined)
+    throw new GatewayError("internal_error", "The provider step ran without a request.");
+  return {
+    operation: exchange.operation,
+    document: request.document,
+    target,
+    replyModel: exchange.model?.id ?? request.model,
+    stream: request.stream,
+    replyId: `chatcmpl-${exchange.id}`,
+    createdSeconds: Math.floor(exchange.lifetime.startedAtMs / 1000),
+  };
+}

@@ -1,5 +1,6 @@
 /**
- * Adapts a request to its provider: unsupported fields, metadata, and the notices to the client.
+ * Adapts a request to its provider: unsupported fields, fields by which an upstream chooses
+ * models or tools itself, metadata, and the notices to the client.
  */
 
 import { isObject } from "@sluice/kit";
@@ -11,7 +12,6 @@ import {
   settleFields,
 } from "@sluice/runtime/dialect";
 import { fieldRule } from "@sluice/kit/internals";
-import { refuseSteering } from "./steering.ts";
 import {
   type Exchange,
   type GatewayFields,
@@ -20,6 +20,8 @@ import {
   type ProviderInstance,
   type ProviderRequest,
   type UpstreamCall,
+  GatewayError,
+  type Target,
 } from "@sluice/contract";
 
 const HEADER = "x-sluice-dropped-params";
@@ -198,4 +200,22 @@ function withMetadata(request: ProviderRequest, metadata: unknown): ProviderRequ
   return Object.keys(rest).length === 0
     ? request
     : { ...request, document: request.document.with({ metadata: rest }) };
+}
+
+/** Throws `unsupported_parameter` for such a field when the target does not forward it. */
+export function refuseSteering(
+  body: JsonObject,
+  target: Target,
+  { name, translation }: ProviderInstance,
+): void {
+  const { steering } = translation.capabilities;
+  const found = steering?.find(
+    (field) => (body[field] ?? undefined) !== undefined && target.forward?.includes(field) !== true,
+  );
+  if (found === undefined) return;
+  throw new GatewayError(
+    "unsupported_parameter",
+    `The field ${found} lets ${name} choose another model or tool. It is refused unless the target lists it in \`forward\`.`,
+    { param: found },
+  );
 }

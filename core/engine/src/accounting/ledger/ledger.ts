@@ -44,30 +44,35 @@ export interface LedgerHealth {
   readonly keptRows: number;
 }
 
-/**
- * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever
- * process or store does. A reader has the rows that were recorded before the call: it waits for
- * them up to 500 ms.
- */
-export interface Ledger extends LedgerReader {
+/** The ledger as requests use it. */
+export interface RequestLedger {
   /**
    * Resolves once the rows outlive the process; refused requests beyond a rate are counted in
    * memory and written when the minute ends. Rejects with `Error` when the outbox cannot take them
    * yet; it has them in time.
    */
   record(rows: readonly SpendRow[]): Promise<void>;
-  /**
-   * Writes the refused requests that are counted together. From here on each has a row of its own.
-   */
-  settleRefusals(): void;
   /** Throws `overloaded` while rows cannot be stored. */
   check(): void;
   /**
    * Notes a call before it is made, for its row if the process is killed. Throws `overloaded` while
    * rows cannot be stored. Resolves once the note is written; when it cannot be, `withdraw` is
-   * called, and it rejects with `overloaded`.
+   * called, and it rejects with `overloaded`. `undefined`: the caller does not wait.
    */
-  note(call: NotedCall, withdraw: () => void): Promise<void>;
+  note(call: NotedCall, withdraw: () => void): Promise<void> | undefined;
+}
+
+/**
+ * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever
+ * process or store does. A reader has the rows that were recorded before the call: it waits for
+ * them up to 500 ms.
+ */
+export interface Ledger extends LedgerReader, RequestLedger {
+  note(...call: Parameters<RequestLedger["note"]>): Promise<void>;
+  /**
+   * Writes the refused requests that are counted together. From here on each has a row of its own.
+   */
+  settleRefusals(): void;
   /**
    * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when
    * it is aborted, with `Error` when the ledger stops before. While the store fails it waits.

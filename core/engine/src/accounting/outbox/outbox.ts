@@ -11,9 +11,8 @@ import type { OutboxBatch } from "./log-reader.ts";
 import type { LogPlace, OutboxLog } from "./log.ts";
 import type { NotedCall } from "./note-text.ts";
 import { oldNotesPath, readOldNotes } from "./old-notes.ts";
-import { OpenNotes } from "./open-notes.ts";
+import { OpenNotes, Turns } from "./turns.ts";
 import { openLog } from "./recover.ts";
-import { Turns } from "./turns.ts";
 
 const MAX_BYTES = 4 * 2 ** 30;
 

@@ -1,8 +1,11 @@
-/** Turns of the event loop: what comes to an outbox in one of them is one write at its end. */
+/**
+ * Turns of the event loop: what comes to an outbox in one of them is one write at its end. Notes
+ * of calls without a committed row are carried into each new segment.
+ */
 
 import type { SpendRow } from "@sluice/contract";
 import { type NotedCall, noteText } from "./note-text.ts";
-import type { OpenNotes } from "./open-notes.ts";
+import { encodeFrame } from "./frame.ts";
 
 /** What the turns are written with. */
 export interface TurnParts {
@@ -146,4 +149,32 @@ function closedError(): Error {
 
 function commitTurn(turns: Turns): void {
   turns.commit();
+}
+
+/** The notes of calls under way, by request. */
+export class OpenNotes {
+  /** Notes of one request are members of a JSON array. */
+  readonly #byRequest = new Map<string, string>();
+
+  /** Whether no call is under way. */
+  get isEmpty(): boolean {
+    return this.#byRequest.size === 0;
+  }
+
+  /** Adds a note that is in the log. */
+  add(requestId: string, note: string): void {
+    const before = this.#byRequest.get(requestId);
+    this.#byRequest.set(requestId, before === undefined ? note : `${before},${note}`);
+  }
+
+  /** Drops the notes of these rows' requests, because the rows are committed. */
+  close(rows: readonly SpendRow[]): void {
+    for (const { requestId } of rows) this.#byRequest.delete(requestId);
+  }
+
+  /** A frame of all notes; no bytes without any. */
+  frame(): Buffer {
+    const notes = [...this.#byRequest.values()].join(",");
+    return notes === "" ? Buffer.alloc(0) : Buffer.from(encodeFrame(0, notes, ""));
+  }
 }

@@ -15,8 +15,7 @@ import {
   type FakeExchangeParts,
 } from "@sluice/testing";
 import { createFamilyFactors } from "../../counting/family-factor.ts";
-import { type Counted, estimateUsage, hasUnreportedUsage } from "./estimate.ts";
-import { createUsageSampler } from "./sample.ts";
+import { type Counted, estimateUsage, hasUnreportedUsage, createUsageSampler } from "./estimate.ts";
 
 /** Ten tokens for each text. It remembers how long it was given. */
 function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] } {

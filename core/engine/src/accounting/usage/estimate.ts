@@ -1,6 +1,7 @@
 /**
  * Estimates the usage of attempts whose upstream reported none, from the texts of request and
- * reply.
+ * reply, and shows it to a client that asked. Samples of reported usage adjust the estimates for
+ * each model family.
  */
 
 import { BILLING, isClientGone } from "@sluice/runtime";
@@ -12,10 +13,14 @@ import type {
   GatewayRequest,
   JsonDocument,
   TokenCounter,
+  Frame,
+  JsonObject,
+  WholeReply,
 } from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
+import { usageJson } from "@sluice/kit/internals";
 
 /** The parts of the process that an estimate needs. */
 export interface EstimateParts {
@@ -204,4 +209,80 @@ function assumedTokens(
     (value) => value !== undefined,
   );
   return bounds.length === 0 ? undefined : Math.min(...bounds) * (typeof n === "number" ? n : 1);
+}
+
+/**
+ * The sampler counts one exchange of this many, the first one included. A factor needs no more, and
+ * a count costs 0.1 ms per KB.
+ */
+const EVERY = 32;
+/** Longer prompts are left out: they tell no more about a family than short ones. */
+const MAX_CHARACTERS = 65_536;
+
+/**
+ * Looks at a settled exchange. Whatever it does is done behind the reply, and what fails is
+ * forgotten.
+ */
+export type UsageSampler = (exchange: Exchange) => void;
+
+/**
+ * A sampler. It counts the prompts of chat exchanges that other makers' models answered, with a
+ * usage of their own.
+ */
+export function createUsageSampler({ tokens, factors }: EstimateParts): UsageSampler {
+  let seen = 0;
+  return (exchange) => {
+    const attempt = exchange.attempts.at(-1);
+    if (
+      exchange.operation !== "chat" ||
+      attempt?.outcome !== "success" ||
+      attempt.usageSource !== "provider"
+    )
+      return;
+    const { usage, target } = attempt;
+    const body = exchange.request?.document;
+    if (usage === undefined || body === undefined || !factors.isLearnt(target.model)) return;
+    if (seen++ % EVERY !== 0) return;
+    const count = async (): Promise<void> => {
+      const parts = promptParts(body.value);
+      const characters = parts.texts.reduce((total, { length }) => total + length, 0);
+      if (!parts.exact || characters > MAX_CHARACTERS) return;
+      const counted = await countPrompt(body.value, tokens);
+      if (counted.exact) factors.observe(target.model, usage.promptTokens, counted.tokens);
+    };
+    setImmediate(() => void count().catch(() => undefined));
+  };
+}
+
+/**
+ * The estimate for the attempt that answered; `undefined` with a reported usage, or without a
+ * count.
+ */
+function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
+  if (operation !== "chat") return undefined;
+  const attempt = attempts.findLast(({ outcome }: Attempt) => outcome === "success");
+  if (attempt?.usage === undefined || attempt.usageSource !== "estimated") return undefined;
+  return { ...usageJson(attempt.usage), estimated: true };
+}
+
+/**
+ * The usage chunk of a stream: `undefined` after the upstream's own, and for a client that did not
+ * ask for it.
+ */
+export function estimatedUsageChunk(
+  exchange: Exchange,
+  last: Frame | undefined,
+): JsonObject | undefined {
+  if (last === undefined || exchange.request?.includeUsage !== true) return undefined;
+  const usage = estimateOf(exchange);
+  if (usage === undefined) return undefined;
+  const { id, object, created, model } = last.chunk();
+  return { id, object, created, model, choices: [], usage };
+}
+
+/** A whole reply with the estimate, where it has no usage. */
+export function withEstimatedUsage(exchange: Exchange, reply: WholeReply): WholeReply {
+  const usage = estimateOf(exchange);
+  if (usage === undefined || reply.document.value.usage !== undefined) return reply;
+  return { ...reply, document: reply.document.with({ usage }) };
 }

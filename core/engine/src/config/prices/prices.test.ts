@@ -6,6 +6,7 @@ import { costNanoUsd } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 
 import { findSeedPrice, SEED_SOURCE } from "./seed.ts";
+import { matchSeed, seedTable } from "./seed-match.ts";
 import { priceOf } from "./section.ts";
 import { createPriceTable } from "./prices.ts";
 
@@ -112,6 +113,34 @@ describe("the price table", () => {
       output: 30_000_000,
       tiers: [{ above: 271_999, input: 10_000_000, output: 45_000_000 }],
     });
+  });
+
+  it("means by a name the model that the package means by it", () => {
+    const { calcPrice, findProvider } = createRequire(import.meta.url)(
+      "@pydantic/genai-prices",
+    ) as typeof import("@pydantic/genai-prices");
+    const tables = ["openai", "anthropic", "google", "azure", "aws", "x-ai", "groq", "deepseek"];
+    const ids = tables.flatMap((id) => findProvider({ providerId: id })?.models ?? []);
+    const forms = [
+      (id: string) => id,
+      (id: string) => `${id}-20240806`,
+      (id: string) => `${id}-20240231`,
+      (id: string) => ` ${id.toUpperCase()}`,
+      (id: string) => `x${id}`,
+    ];
+    const different: string[] = [];
+    let known = 0;
+    for (const providerId of tables) {
+      const table = seedTable(providerId);
+      for (const name of ids.flatMap(({ id }) => forms.map((form) => form(id)))) {
+        const own = table === undefined ? undefined : matchSeed(table, name);
+        if (own !== undefined) known++;
+        if (own !== calcPrice({}, name, { providerId })?.model)
+          different.push(`${providerId}/${name}`);
+      }
+    }
+    expect(different).toEqual([]);
+    expect(known).toBeGreaterThan(1_000);
   });
 
   it("agrees with the table's own arithmetic for every model it prices", () => {

@@ -6,7 +6,8 @@ import type { KnownModel, ModelDirectory, ModelMode } from "@sluice/contract";
 
 import { BoundedMap } from "../bounded-map.ts";
 import { OWN_PRICES } from "./seed-own.ts";
-import { loadSeed, type SeedModel, type SeedProvider, tableName } from "./seed-table.ts";
+import { matchSeed, seedTable } from "./seed-match.ts";
+import { type SeedModel, type SeedProvider, tableName } from "./seed-table.ts";
 
 /**
  * The table has no modes: names tell. What the gateway has no operation for, and what has been
@@ -24,10 +25,7 @@ const NO_NAME = /^ft:|[:*]|[-._/]$/;
 const MAX_KEPT = 4_000;
 
 const lists = new Map<string, readonly KnownModel[]>();
-/**
- * Answers, also that a name is unknown. To look one up costs up to half a millisecond, and a list
- * asks for hundreds.
- */
+/** Answers, also that a name is unknown. */
 const answers = new BoundedMap<{ readonly known: KnownModel | undefined }>(MAX_KEPT);
 
 /** The directory. The table is loaded at the first question. */
@@ -50,14 +48,14 @@ export const seedDirectory: ModelDirectory = Object.freeze({
 function lookUp(id: string, model: string): KnownModel | undefined {
   const own = ownModels(id).find(({ name }) => name === model);
   if (own !== undefined) return own;
-  const table = tableOf(id);
-  const found = table === undefined ? undefined : match(table, model);
+  const table = seedTable(id);
+  const found = table === undefined ? undefined : matchSeed(table, model);
   return found === undefined ? undefined : knownModel(model, found);
 }
 
 /** Names that requests may use, sorted. A name that its own clause does not accept is a label. */
 function namesOf(id: string): readonly KnownModel[] {
-  const table = tableOf(id);
+  const table = seedTable(id);
   const models = table === undefined ? [] : table.models.filter((model) => isName(table, model));
   const all = [...models.map((model) => knownModel(model.id, model)), ...ownModels(id)];
   return Object.freeze(all.sort((left, right) => (left.name < right.name ? -1 : 1)));
@@ -65,22 +63,10 @@ function namesOf(id: string): readonly KnownModel[] {
 
 function isName(table: SeedProvider, model: SeedModel): boolean {
   return (
-    model.deprecated !== true && !NO_NAME.test(model.id) && match(table, model.id)?.id === model.id
+    model.deprecated !== true &&
+    !NO_NAME.test(model.id) &&
+    matchSeed(table, model.id)?.id === model.id
   );
-}
-
-/**
- * The table's entry of a name, by the package's own matching. A table that is given by itself would
- * be copied, for every question.
- */
-function match(table: SeedProvider, model: string): SeedModel | undefined {
-  return loadSeed().calcPrice({}, model, { providerId: table.id })?.model;
-}
-
-/** The table of exactly this name: the package also guesses. */
-function tableOf(id: string): SeedProvider | undefined {
-  const table = loadSeed().findProvider({ providerId: id });
-  return table?.id === id ? table : undefined;
 }
 
 function ownModels(id: string): readonly KnownModel[] {

@@ -9,7 +9,14 @@ import { BoundedMap } from "../bounded-map.ts";
 import { parseDecimal } from "./decimal.ts";
 import { priceOf } from "./section.ts";
 import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE, OWN_TOOLS } from "./seed-own.ts";
-import { loadSeed, type SeedPrice, type SeedPrices, tableName } from "./seed-table.ts";
+import { matchSeed, seedTable } from "./seed-match.ts";
+import {
+  loadSeed,
+  type SeedModel,
+  type SeedPrice,
+  type SeedPrices,
+  tableName,
+} from "./seed-table.ts";
 
 /** Where a built-in price was read. A test holds the version against the installed package. */
 export const SEED_SOURCE = "@pydantic/genai-prices 0.1.8";
@@ -26,10 +33,7 @@ export interface SeedAnswer {
   readonly untilMs: number;
 }
 
-/**
- * Answers that hold for ever. They outlive price tables: to look a model up costs up to half a
- * millisecond, and a list has hundreds.
- */
+/** Answers that hold for ever. They outlive price tables. */
 const lasting = new BoundedMap<SeedAnswer>(MAX_KEPT);
 
 /** The built-in price of a provider's model at a time, in milliseconds since 1970. */
@@ -46,17 +50,31 @@ export function findSeedPrice(provider: string, model: string, nowMs: number): S
 function lookUp(id: string, model: string, nowMs: number): SeedAnswer {
   const own = OWN_PRICES[`${id}/${model}`];
   if (own !== undefined) return { price: priceOf(own, OWN_SOURCE), untilMs: Infinity };
-  const { findProvider, calcPrice } = loadSeed();
-  // findProvider also guesses from parts of a name ("openai-compatible" is not OpenAI and has not
-  // its prices).
-  const table = findProvider({ providerId: id });
-  // A table that is given by itself would be copied, for every question.
-  const found =
-    table?.id === id ? calcPrice({}, model, { providerId: id, timestamp: new Date(nowMs) }) : null;
-  if (found === null) return { price: undefined, untilMs: Infinity };
-  const isTimed = Array.isArray(found.model.prices) && found.model.prices.length > 1;
-  const untilMs = isTimed ? (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS : Infinity;
-  return { price: withServiceTiers(convert(found.model_price), `${id}/${model}`), untilMs };
+  const table = seedTable(id);
+  const found = table === undefined ? undefined : matchSeed(table, model);
+  if (found === undefined) return { price: undefined, untilMs: Infinity };
+  const { prices, untilMs } = pricesAt(found, { id, model, nowMs });
+  return { price: withServiceTiers(convert(prices), `${id}/${model}`), untilMs };
+}
+
+interface Question {
+  readonly id: string;
+  readonly model: string;
+  readonly nowMs: number;
+}
+
+/** The prices of a model at a time, and until when they hold. */
+function pricesAt(found: SeedModel, { id, model, nowMs }: Question) {
+  if (!Array.isArray(found.prices)) return { prices: found.prices, untilMs: Infinity };
+  const [only, ...others] = found.prices;
+  if (only !== undefined && others.length === 0) return { prices: only.prices, untilMs: Infinity };
+  // The package knows which of them holds. A table that is given by itself would be copied.
+  const { calcPrice } = loadSeed();
+  const timestamp = new Date(nowMs);
+  return {
+    prices: calcPrice({}, model, { providerId: id, timestamp })?.model_price ?? {},
+    untilMs: (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS,
+  };
 }
 
 /** What the table's units are called in a Price. */

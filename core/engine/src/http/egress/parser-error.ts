@@ -6,7 +6,7 @@
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import { errorBody, GatewayError } from "@sluice/contract";
-import { unknownVersion } from "../intake/framing.ts";
+import { unknownVersion } from "../listener/protocol.ts";
 import { requestId } from "../intake/request-id.ts";
 import { STATUS_CODES } from "../node-http.ts";
 

@@ -17,7 +17,7 @@ import {
   type Sliced,
   writtenDocument,
 } from "@sluice/kit/internals";
-import { refuseCaseVariants } from "./case-variants.ts";
+import { refuseCaseVariants } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
 import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
 import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/contract";
 import { readBody } from "./bytes/body.ts";
-import { refuseCaseVariants } from "./case-variants.ts";
+import { refuseCaseVariants } from "./refused-members.ts";
 import { receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";

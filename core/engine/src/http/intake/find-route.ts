@@ -8,7 +8,7 @@ import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { missingRoute } from "./missing-route.ts";
 import { nearRoute } from "./near-route.ts";
-import { invalidPath, type RequestTarget } from "./request-target.ts";
+import { invalidPath, type RequestTarget } from "./request-head.ts";
 
 /** A route to run, or the methods of a path that OPTIONS asked about. */
 export type FoundRoute =

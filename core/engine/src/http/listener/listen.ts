@@ -4,10 +4,13 @@ import type { RequestListener, Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
 import { writeParserError, writeSocketError } from "../egress/parser-error.ts";
-import { refuseExpectation, withLateContinue } from "../intake/expect.ts";
-import { withKnownFraming } from "../intake/framing.ts";
+import {
+  refuseExpectation,
+  withLateContinue,
+  withKnownFraming,
+  withBoundedPipeline,
+} from "./protocol.ts";
 import { wrongMethod } from "../intake/find-route.ts";
-import { withBoundedPipeline } from "./pipelined.ts";
 import { createServer } from "../node-http.ts";
 import { withWatchedChunks } from "../ingress/bytes/tiny-chunks.ts";
 import type { TlsFiles } from "./tls-files.ts";

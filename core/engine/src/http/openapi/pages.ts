@@ -23,11 +23,6 @@ const made = new WeakMap<Generation, Pages>();
 
 const COMMON = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
 
-/** Whether a path is one of the documentation. */
-export function isDocsPath(path: string): boolean {
-  return path === "/openapi.json" || path === "/docs";
-}
-
 /**
  * The page of a documentation path. Throws `authentication_failed` without a valid key, unless
  * `server.open_docs` is set.

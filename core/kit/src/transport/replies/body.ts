@@ -1,10 +1,9 @@
 /** The body of an upstream's response: collected within a bound, or read with back-pressure. */
 
 import { GatewayError } from "@sluice/contract";
-import { Collected, tooLarge } from "./collected.ts";
 import { nextTurn } from "../turns.ts";
 import { deadlinesOf } from "../../state/deadlines.ts";
-import { type FlowControl, WaitingChunks } from "./waiting-chunks.ts";
+import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
@@ -152,4 +151,141 @@ export class ResponseBody {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+/** The unit in which a collected reply is counted. */
+const HELD_STEP_BYTES = 65_536;
+
+/** The collected bytes of one reply. */
+class Collected {
+  readonly #gathered = new Gathered();
+  readonly #maxBytes: number;
+  /** Counts further bytes; false when the gateway has no memory for them. */
+  readonly #hold: ((bytes: number) => boolean) | undefined;
+  #heldBytes = 0;
+
+  constructor(maxBytes: number, hold: ((bytes: number) => boolean) | undefined) {
+    this.#maxBytes = maxBytes;
+    this.#hold = hold;
+  }
+
+  /** Adds a chunk. Returns the reason why the reply is refused, if it is. */
+  push(chunk: Uint8Array): GatewayError | undefined {
+    this.#gathered.push(chunk);
+    return this.#refusal();
+  }
+
+  /** Adds the chunks that arrived before. Returns the reason why the reply is refused, if it is. */
+  pushAll(chunks: readonly Uint8Array[] | undefined): GatewayError | undefined {
+    if (chunks !== undefined) for (const chunk of chunks) this.#gathered.push(chunk);
+    return this.#refusal();
+  }
+
+  /** All bytes in one piece. The last call on this object. */
+  take(): Uint8Array {
+    return this.#gathered.take();
+  }
+
+  #refusal(): GatewayError | undefined {
+    if (this.#gathered.length > this.#maxBytes) return tooLarge();
+    return this.#isHeld() ? undefined : noRoom();
+  }
+
+  /** Whether the gathered bytes are counted, or fit. */
+  #isHeld(): boolean {
+    const more = this.#gathered.length - this.#heldBytes;
+    if (this.#hold === undefined || more <= 0) return true;
+    const step = this.#heldBytes === 0 ? more : Math.max(more, HELD_STEP_BYTES);
+    this.#heldBytes += step;
+    return this.#hold(step);
+  }
+}
+
+/** The refusal of a reply over its limit. */
+export function tooLarge(): GatewayError {
+  return new GatewayError(
+    "upstream_invalid_response",
+    "The upstream's reply is larger than the gateway accepts.",
+  );
+}
+
+function noRoom(): GatewayError {
+  const message =
+    "The reply is larger than the gateway's free memory for replies and bodies (max_held).";
+  return new GatewayError("overloaded", message, { retryAfterMs: 1_000, retryable: false });
+}
+
+/** The part of undici's controller that a body needs. */
+interface FlowControl {
+  pause(): void;
+  resume(): void;
+}
+
+/** The upstream is paused while more unread bytes than this wait, and resumed at the next read. */
+const HIGH_WATER_BYTES = 16_384;
+/** The limit within one socket read. A pause there would copy the rest repeatedly. */
+const MIDDLE_HIGH_WATER_BYTES = 131_072;
+/** A chunk with fewer bytes after it in its buffer is the last of its read: the rest is framing. */
+const FRAMING_BYTES = 32;
+/**
+ * Maximum chunks that wait separately. Each is an object and keeps the memory of its read; more are
+ * joined.
+ */
+const MAX_WAITING_CHUNKS = 256;
+
+/** The waiting chunks of one response. */
+class WaitingChunks {
+  readonly #flow: FlowControl;
+  /** Absent while no chunk waits. */
+  #chunks: Uint8Array[] | undefined;
+  #bytes = 0;
+  #isPaused = false;
+
+  constructor(flow: FlowControl) {
+    this.#flow = flow;
+  }
+
+  get isEmpty(): boolean {
+    return this.#chunks === undefined;
+  }
+
+  /** Whether the upstream waits for the reader. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /**
+   * Adds a chunk. Many small chunks are joined, so that memory follows their bytes and not their
+   * number.
+   */
+  push(chunk: Uint8Array): void {
+    if (this.#chunks === undefined) this.#chunks = [chunk];
+    else if (this.#chunks.push(chunk) > MAX_WAITING_CHUNKS)
+      this.#chunks = [Buffer.concat(this.#chunks)];
+    this.#bytes += chunk.length;
+    const bound = isLastOfRead(chunk) ? HIGH_WATER_BYTES : MIDDLE_HIGH_WATER_BYTES;
+    if (this.#bytes <= bound || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#flow.pause();
+  }
+
+  /** The chunks; `undefined` while there are none. */
+  take(): readonly Uint8Array[] | undefined {
+    const chunks = this.#chunks;
+    this.#chunks = undefined;
+    this.#bytes = 0;
+    return chunks;
+  }
+
+  /** Ends a pause. The next chunk may arrive synchronously. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#flow.resume();
+  }
+}
+
+/** Whether a chunk is the last of the memory of its socket read. */
+function isLastOfRead({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return buffer.byteLength - byteOffset - length < FRAMING_BYTES;
 }

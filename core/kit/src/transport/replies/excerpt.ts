@@ -1,7 +1,6 @@
 /** The beginning of an upstream's response, for error replies. */
 
-import type { ResponseBody } from "./body.ts";
-import { tooLarge } from "./collected.ts";
+import { type ResponseBody, tooLarge } from "./body.ts";
 import { Gathered } from "./gathered.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeInTurns } from "./encode-in-slices.ts";
+import { encodeInTurns } from "./prepare-call.ts";
 
 describe("a long text", () => {
   it.each(["x", "\u00e9", "\u0436x", "x\u{1f600}", "\u{1f600}", "\ud800x"])(

@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 import { GatewayError, type AttemptWriter } from "@sluice/contract";
 import { fakeAttempt, fakeClock, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
-import { addGate } from "../../admit.ts";
+import { addGate, beginAttemptAt, enterLocal } from "./enter-upstream.ts";
 import { ConnectionPlaces, holderOf } from "@sluice/kit/internals";
 import { type AttemptOptions, runAttempt } from "../attempt.ts";
-import { beginAttemptAt, enterLocal } from "./enter-upstream.ts";
 
 const REFUSED = new GatewayError(
   "overloaded",

@@ -65,6 +65,14 @@ export interface BudgetRule {
   readonly provider: string | undefined;
 }
 
+/** A claim that is more than a key's share. */
+export interface OverShare {
+  readonly rule: Rule;
+  /** What the key has reserved, and what it may. Nano-dollars for budgets. */
+  readonly open: number;
+  readonly max: number;
+}
+
 /** The rules of an identity at a model. */
 export interface RuleSet {
   /** In the order in which they are asked: budgets, windows, slots. */

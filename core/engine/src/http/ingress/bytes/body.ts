@@ -1,11 +1,11 @@
-/** Reads a request body with a bound and a deadline. */
+/** Reads a request body with a bound and a deadline, without its content coding. */
 
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import { type Readable, PassThrough, type Transform } from "node:stream";
 import { type Deadline, deadlinesOf, Gathered, nextTurn } from "@sluice/kit/internals";
 import { GatewayError } from "@sluice/contract";
-import { type Coding, decoded } from "./decoded.ts";
 import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
+import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 
 /** The limits of a body. */
 export interface BodyLimits {
@@ -191,4 +191,41 @@ function chunksTooSmall(): GatewayError {
 
 function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError("body_too_large", `The body is larger than ${maxBytes} bytes.`, CLOSE);
+}
+
+/** A coding that the gateway reads. */
+export type Coding = "gzip" | "deflate";
+
+/**
+ * The coding of a request; `undefined` for none. Throws nothing: any other name is returned as
+ * `unknown`.
+ */
+export function codingOf({ headers }: IncomingMessage): Coding | "unknown" | undefined {
+  const coding = headers["content-encoding"]?.trim().toLowerCase();
+  if (coding === undefined || coding === "" || coding === "identity") return undefined;
+  if (coding === "gzip" || coding === "x-gzip") return "gzip";
+  return coding === "deflate" ? "deflate" : "unknown";
+}
+
+/**
+ * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the raw
+ * one, which the first byte shows. The `error` event reports a damaged or incomplete body.
+ */
+function decoded(request: IncomingMessage, coding: Coding): Readable {
+  if (coding === "gzip") return request.pipe(createGunzip());
+  const output = new PassThrough();
+  let inflate: Transform | undefined;
+  request.on("data", (chunk: Buffer) => {
+    if (inflate === undefined) {
+      const isZlib = ((chunk[0] ?? 0) & 0x0f) === 8;
+      inflate = isZlib ? createInflate() : createInflateRaw();
+      inflate.on("error", (error) => output.destroy(error));
+      inflate.pipe(output);
+      output.once("close", () => inflate?.destroy());
+      inflate.on("drain", () => request.resume());
+    }
+    if (!inflate.write(chunk)) request.pause();
+  });
+  request.once("end", () => (inflate === undefined ? output.end() : inflate.end()));
+  return output;
 }

@@ -12,8 +12,8 @@ import {
   type ShapeFault,
   type Sliced,
 } from "@sluice/kit/internals";
-import { type Coding, codingOf } from "./decoded.ts";
-import { refuseDangerousMembers } from "../dangerous-members.ts";
+import { type Coding, codingOf } from "./body.ts";
+import { refuseDangerousMembers } from "../refused-members.ts";
 import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, checked before it is parsed. */

@@ -1,4 +1,7 @@
-/** The gateway's own fields of a request body: checked, taken out, and never forwarded. */
+/**
+ * The gateway's own fields of a request: checked, taken out of the body, and never forwarded.
+ * Headers stand in for them where a body has no member.
+ */
 
 import {
   type ClientRequest,
@@ -7,13 +10,12 @@ import {
   type JsonDocument,
   type JsonObject,
   type JsonValue,
+  GatewayError,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { gatewayFieldKind, isGatewayOnly } from "@sluice/runtime/dialect";
-import { compileFields, invalidField } from "../body-fields.ts";
+import { compileFields, invalidField, compileShape } from "../body-fields.ts";
 import { GATEWAY_FIELDS, MAX_TAG_CHARACTERS, MAX_TAGS, NOTES } from "./table.ts";
-import { headerFields } from "./headers.ts";
-import { compileShape } from "../shape.ts";
 
 /** The reference API's own bound. */
 const MAX_METADATA_TEXT = 512;
@@ -255,4 +257,39 @@ function recordedMetadata(
       ? {}
       : { client_request_id: clientId.slice(0, MAX_USER_CHARACTERS) }),
   };
+}
+
+const TIMEOUT = "x-sluice-timeout";
+const NUM_RETRIES = "x-sluice-num-retries";
+
+/** The values of the headers. `x-sluice-tags` is read with the tags of the body. */
+interface HeaderFields {
+  /** Whole seconds from 1 on. */
+  readonly timeout?: number;
+  readonly numRetries?: number;
+}
+
+/**
+ * Reads the headers. Throws `invalid_field` for a value that is not a whole number in range;
+ * `param` is the header's name.
+ */
+function headerFields(client: ClientRequest): HeaderFields {
+  const timeout = wholeNumber(client, TIMEOUT, 1);
+  const numRetries = wholeNumber(client, NUM_RETRIES, 0);
+  return {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(numRetries === undefined ? {} : { numRetries }),
+  };
+}
+
+function wholeNumber(client: ClientRequest, name: string, least: number): number | undefined {
+  const text = client.header(name)?.trim();
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  if (value >= least) return value;
+  throw new GatewayError(
+    "invalid_field",
+    `The header ${name} must be a whole number, ${least} or more.`,
+    { param: name },
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Attempt, type ErrorCode, GatewayError } from "@sluice/contract";
-import { isAmbiguous } from "./ambiguous.ts";
+import { isAmbiguous } from "./lost-attempts.ts";
 import { fakeAttempt } from "@sluice/testing";
 
 const error = (code: ErrorCode): GatewayError => new GatewayError(code, "no");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Claim, ClaimState } from "@sluice/contract";
 import { fakeClock, fakeHost } from "@sluice/testing";
-import { OpenReservations as Open } from "./open.ts";
+import { OpenReservations as Open } from "./key-share.ts";
 import {
   type BudgetRule,
   claimOf,

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { GatewayError, type HttpCall, type Provider } from "@sluice/contract";
-import { authorize } from "./authorize.ts";
+import { authorize } from "./prepare-call.ts";
 
 const CALL: HttpCall = {
   kind: "http",

@@ -1,10 +1,13 @@
 /**
- * Refuses members such as `__proto__`, which change an object's prototype when a step copies them.
+ * Refuses members of bodies that parsers and copies read differently: names such as `__proto__`,
+ * which change the prototype of a copy, and names that differ from known ones only by case.
  * Opaque values may have them.
  */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
+import { caseVariant } from "@sluice/runtime";
+import { invalidField } from "./body-fields.ts";
 
 const DANGEROUS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
@@ -54,4 +57,14 @@ function visit(value: JsonValue | undefined, place: string, depth: number): void
 function below(place: string, name: string, depth: number): string {
   if (depth >= DEEPEST_OPAQUE) return "";
   return place === "" ? name : `${place}.${name}`;
+}
+
+/** Throws `invalid_field` for a member whose name differs from a dialect's member only by case. */
+export function refuseCaseVariants(body: JsonObject): void {
+  const found = caseVariant(body);
+  if (found !== undefined)
+    throw invalidField(
+      found.path,
+      `differs only by case from ${found.known}; write ${found.known}`,
+    );
 }

@@ -1,7 +1,10 @@
-/** Adds the changing credentials to a call: a token or a signature. */
+/**
+ * Prepares a call for its upstream: adds credentials that change, and encodes a long body in
+ * turns.
+ */
 
 import { GatewayError, type HttpCall, isGatewayError, type Provider } from "@sluice/contract";
-import { TimeLimit, unlessAborted } from "@sluice/kit/internals";
+import { TimeLimit, unlessAborted, nextTurn } from "@sluice/kit/internals";
 
 /** The maximum wait for a token service. */
 const MAX_WAIT_MS = 10_000;
@@ -43,4 +46,31 @@ async function wait(
   } finally {
     limit.end();
   }
+}
+
+/** Characters of a piece. A megabyte takes some milliseconds. */
+const PIECE_CHARACTERS = 1_048_576;
+
+/** The UTF-8 bytes of a long text. A short text is returned unchanged. */
+export function encodeInTurns(text: string): string | Promise<Uint8Array> {
+  return text.length <= PIECE_CHARACTERS ? text : encode(text);
+}
+
+async function encode(text: string): Promise<Uint8Array> {
+  await nextTurn();
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  let written = 0;
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(text.length, from + PIECE_CHARACTERS);
+    // A character outside the basic plane is two units, which must stay together.
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
+    written += bytes.write(text.slice(from, to), written, "utf8");
+    from = to;
+    await nextTurn();
+  }
+  return bytes;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
 }
