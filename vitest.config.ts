@@ -33,6 +33,7 @@ export default defineConfig({
         test: {
           ...SHARED_PROCESS,
           name: "unit",
+          setupFiles: ["test/unit-setup.ts"],
           include: [
             "core/*/src/**/*.test.ts",
             "core/cli/templates/*/src/**/*.test.ts",

@@ -10,6 +10,7 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   { what: "lint and format", command: ["npm", "run", "-s", "lint"] },
   { what: "the shipped configuration", command: ["npm", "run", "-s", "sluice", "--", "check"] },
   { what: "generated schemas", command: ["npm", "run", "-s", "sluice", "--", "schema", "--check"] },
+  { what: "proofs by repetition", command: ["npm", "run", "-s", "proof:units"] },
   { what: "words planted into requests", command: ["npm", "run", "-s", "proof:planted"] },
   { what: "tests of whole processes", command: ["npm", "run", "-s", "test:processes"] },
   { what: "tests", command: ["npm", "test", "--silent"] },

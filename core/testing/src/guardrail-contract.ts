@@ -18,6 +18,7 @@ import {
 } from "@sluice/runtime/guard";
 import { fakeHost } from "./fake-host.ts";
 import { disguises, textsOf } from "./guardrail-disguises.ts";
+import { amount } from "./proof.ts";
 import { mutations } from "./guardrail-mutations.ts";
 
 /** What a suite is run with. */
@@ -281,19 +282,24 @@ async function checkCuts(bench: Bench, text: string, cuts = cutsOf(text)): Promi
   }
 }
 
-/** Every cut in two, and pieces of one, two and seven characters. */
+/** Characters between two places where a text is cut in two. */
+const cutStep = (): number => amount(5, 1);
+
+/** Cuts in two, and pieces of one, two and seven characters. */
 function cutsOf(text: string): string[][] {
   const pieces = (size: number): string[] =>
     text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [""];
-  const twos = Array.from({ length: Math.min(EVERY_CUT, text.length) }, (_none, at) => [
-    text.slice(0, at),
-    text.slice(at),
+  const step = cutStep();
+  const places = Math.ceil(Math.min(EVERY_CUT, text.length) / step);
+  const twos = Array.from({ length: places }, (_none, index) => [
+    text.slice(0, index * step),
+    text.slice(index * step),
   ]);
   return [pieces(1), pieces(2), pieces(7), ...twos];
 }
 
 /** How many mixtures are tried. */
-const MIXTURES = 150;
+const mixtureCount = (): number => amount(30, 150);
 
 /**
  * Texts of whole and torn texts, fillers and invisible characters, each cut at random; the same at
@@ -321,7 +327,7 @@ function mixtures(texts: readonly string[]): [text: string, pieces: string[]][] 
     const part = parts[below(parts.length)] ?? "";
     return below(3) === 0 ? part.slice(below(part.length), below(part.length) + 1) : part;
   };
-  return Array.from({ length: MIXTURES }, () => {
+  return Array.from({ length: mixtureCount() }, () => {
     const text = Array.from({ length: 2 + below(9) }, torn).join("");
     const pieces: string[] = [];
     for (let at = 0; at < text.length;) {

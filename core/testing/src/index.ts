@@ -8,6 +8,7 @@ export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
 export * from "./fake-metrics.ts";
 export * from "./fake-state.ts";
+export * from "./proof.ts";
 export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";
 export * from "./contract/index.ts";

@@ -9,6 +9,7 @@ import {
   type GatewayProcess,
   MASTER_KEY,
   runCommand,
+  startGateway,
   startOwnProcess,
 } from "../support/gateway-process.ts";
 import { sendRaw } from "../support/raw-client.ts";
@@ -18,10 +19,11 @@ const READ_KEY = "read-key-of-the-system-tests-0123456789";
 const DEFAULTS = "{ max_budget: 2.5, budget_duration: 1d, rpm: 60, max_parallel_requests: 4 }";
 
 describe.each([1, 2])("with %i workers", (workers) => {
+  const start = workers === 1 ? startGateway : startOwnProcess;
   let gateway: GatewayProcess;
   beforeAll(async () => {
     const server = `workers: ${workers}, admin: { read_key: "\${env:READ_KEY}" }, key_defaults: ${DEFAULTS}`;
-    gateway = await startOwnProcess({ server }, { READ_KEY });
+    gateway = await start({ server }, { READ_KEY });
   });
   afterAll(() => gateway?.dispose());
 

@@ -16,6 +16,7 @@ import {
   type GatewayProcess,
   MASTER_KEY,
   runCommand,
+  startGateway,
   startOwnProcess,
 } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
@@ -88,6 +89,7 @@ async function freePort(): Promise<string> {
 describe.skipIf(!hasOpenssl).each([1, 2])(
   "with %i workers (openssl makes the certificates)",
   (workers) => {
+    const start = workers === 1 ? startGateway : startOwnProcess;
     let gateway: GatewayProcess;
     let certificate: string;
     let adminPort: string;
@@ -96,7 +98,7 @@ describe.skipIf(!hasOpenssl).each([1, 2])(
       const workspace = createWorkspace({ server: `workers: ${workers}, ${TLS}` });
       certificate = makePair(workspace, "first");
       adminPort = await freePort();
-      gateway = await startOwnProcess(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
+      gateway = await start(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
     });
     afterAll(() => gateway?.dispose());
 

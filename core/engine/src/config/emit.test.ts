@@ -1,4 +1,4 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
@@ -7,9 +7,17 @@ import { definitions, sound } from "./load.fixture.ts";
 
 const schemas = editorSchemas(definitions);
 
+/** Each schema is compiled once: that is most of the time of a check. */
+const validators = new Map<string, ValidateFunction>();
+
 function check(name: string, text: string): boolean {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  return ajv.validate(JSON.parse(schemas[name] ?? "") as object, parse(text));
+  const validate =
+    validators.get(name) ??
+    new Ajv2020({ strict: false, validateFormats: false }).compile(
+      JSON.parse(schemas[name] ?? "") as object,
+    );
+  validators.set(name, validate);
+  return validate(parse(text));
 }
 
 const gateway = sound["config/gateway.yaml"] ?? "";

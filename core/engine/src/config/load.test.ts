@@ -15,6 +15,7 @@ import {
 } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { amount } from "@sluice/testing";
 
 import { definitions, sound, TestFolder, type Files } from "./load.fixture.ts";
 import { openConfig, resolveSnapshot } from "./load.ts";
@@ -53,7 +54,7 @@ describe("the shipped configuration", () => {
         const { snapshot, findings } = folder.load();
         return snapshot === undefined && findings.length > 0;
       }),
-      { numRuns: 300 },
+      { numRuns: amount(50, 300) },
     );
   });
 });

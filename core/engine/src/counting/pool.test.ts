@@ -42,7 +42,7 @@ describe("a pool of counting workers", () => {
     ["dies", "die"],
     ["runs out of memory", "fill"],
   ])("outlives a worker that %s, and does not try that text again", async (_how, text) => {
-    const broken = open({ baseDeadlineMs: 15_000 });
+    const broken = open({ baseDeadlineMs: 50_000 });
     expect(await broken.count([text])).toBeUndefined();
     expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
       { fields: { why: "crash", characters: text.length } },

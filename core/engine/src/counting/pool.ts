@@ -166,20 +166,11 @@ export class CountingPool {
   }
 
   /** Notes a failed job. Texts that were being counted are the suspects. */
-  #failed(
-    why: "crash" | "deadline" | "start",
-    error: unknown,
-    texts: readonly string[] = [],
-  ): void {
+  #failed(why: Failure, error: unknown, texts: readonly string[] = []): void {
     if (this.#isClosed) return;
     if (texts.length > 0) this.#quarantine.hold(texts);
     this.#pause.count();
-    const characters = texts.reduce((total, { length }) => total + length, 0);
-    this.#options.log.warn("a counting worker failed; the count is an estimate", {
-      why,
-      characters,
-      error,
-    });
+    logFailure(this.#options.log, why, error, texts);
   }
 
   async #drop(piscina: Piscina | undefined): Promise<void> {
@@ -191,6 +182,13 @@ export class CountingPool {
     }
     await this.#ended;
   }
+}
+
+type Failure = "crash" | "deadline" | "start";
+
+function logFailure(log: Log, why: Failure, error: unknown, texts: readonly string[]): void {
+  const characters = texts.reduce((total, { length }) => total + length, 0);
+  log.warn("a counting worker failed; the count is an estimate", { why, characters, error });
 }
 
 /** The pause of a pool whose workers fail. */

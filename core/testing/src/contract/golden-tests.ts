@@ -11,8 +11,12 @@ import { must } from "./fault.ts";
 import type { Fixture, FixtureCase, FixtureKind } from "./fixtures.ts";
 import { attempted, bodyText, replyOutcome, requestOutcome, shownError } from "./outcome.ts";
 import { fingerprint, playStream, shownStream } from "./play-stream.ts";
+import { amount } from "../proof.ts";
 import { checkChunks, checkCompletion, checkUsage } from "./reply-rules.ts";
 import { CONTRACT_KEY, REPLY_MODEL, requestOf } from "./subject.ts";
+
+/** Bytes between two cuts of a stream. */
+const cutStep = (): number => amount(7, 1);
 
 /** One case and who is tested. */
 export interface CaseSubject {
@@ -106,7 +110,7 @@ export function testStreams(subject: CaseSubject): void {
     });
     runner.it(`translates ${fixture.title} alike, wherever it is cut`, () => {
       const wanted = fingerprint(playStream(provider, fixture.input, asked, { contentType }));
-      for (let cut = 1; cut < fixture.input.length; cut++) {
+      for (let cut = 1; cut < fixture.input.length; cut += cutStep()) {
         const actual = fingerprint(
           playStream(provider, fixture.input, asked, { contentType, cut }),
         );

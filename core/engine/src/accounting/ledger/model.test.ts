@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { amount } from "@sluice/testing";
 import { createLedger } from "./ledger.ts";
 import { openOutbox } from "../outbox/outbox.ts";
 import { makeRow } from "../testing/make-row.ts";
@@ -95,6 +96,6 @@ test("whatever the order of records, failures and restarts, the store ends with 
         rmSync(directory, { recursive: true });
       },
     ),
-    { numRuns: 100 },
+    { numRuns: amount(25, 100) },
   );
 }, 60_000);
