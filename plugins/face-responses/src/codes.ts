@@ -50,7 +50,8 @@ export function finalCodeOf({ code }: GatewayError): string {
 export function messageOf({ code, message, retryAfterMs }: GatewayError): string {
   const isLimit = code === "rate_limited" || code === "upstream_rate_limited";
   if (!isLimit || retryAfterMs === undefined) return message;
-  return `${message} Please try again in ${Math.ceil(retryAfterMs) / 1_000}s.`;
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  return `${sentence} Please try again in ${Math.ceil(retryAfterMs) / 1_000}s.`;
 }
 
 const PARAMS: readonly (readonly [RegExp, string])[] = [

@@ -22,6 +22,7 @@ export default defineFace<JsonObject>({
   config: { type: "object", properties: {} },
   create: (): Face<ResponsesState> => ({
     dialect: "openai/responses",
+    nativeHeaders: ["openai-beta"],
     heartbeat: ": keep-alive\n\n",
     read: (document) => readRequest(document.value),
     whole: wholeResponse,

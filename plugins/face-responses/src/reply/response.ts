@@ -20,6 +20,9 @@ export interface ResponseParts {
   readonly tier?: string | undefined;
 }
 
+/** The tiers of this API. The usual tier has another name elsewhere. */
+const TIERS = new Set(["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"]);
+
 /** What ids of a response's items are made of: the request's id without hyphens. */
 export function idOf({ requestId }: FaceContext): string {
   return requestId.replaceAll("-", "");
@@ -44,7 +47,7 @@ export function responseOf(
     output,
     usage,
     ...echo,
-    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(tier === undefined ? {} : { service_tier: TIERS.has(tier) ? tier : "default" }),
   };
 }
 
