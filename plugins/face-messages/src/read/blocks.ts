@@ -15,7 +15,7 @@ const MEMBERS = Members.table<readonly string[]>({
   search_result: ["type", "source", "title", "content", "citations", "cache_control"],
 });
 
-/** A block as parts. One without a form in the reference dialect stays as it is, and is noted. */
+/** A block as parts. One without a form in the reference dialect is wrapped, and noted. */
 export function contentBlocks(block: JsonObject, path: string, notes: Notes): ReadBlock[] {
   const type = string(block.type, `${path}.type`);
   const known = MEMBERS[type];
@@ -35,10 +35,10 @@ export function contentBlocks(block: JsonObject, path: string, notes: Notes): Re
   return [{ ...read, ...kept }];
 }
 
-/** A block that only the client's own dialect has: translators refuse its type. */
+/** A block that only the client's own dialect has, wrapped: translators refuse the wrapper. */
 export function nativeBlock(block: JsonObject, path: string, notes: Notes): JsonObject {
   notes.native(path, `a block of type ${String(block.type).slice(0, 64)}`);
-  return block;
+  return { type: "native_block", native_block: block };
 }
 
 /** A text. The sources of an earlier reply have no place in the reference dialect. */

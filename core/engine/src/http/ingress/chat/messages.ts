@@ -37,6 +37,16 @@ const USER_BLOCKS: readonly JsonSchema[] = [
       context: { type: ["string", "null"] },
     },
   },
+  {
+    type: "object",
+    description: "An image as `source` says: base64, a URL or a file's id.",
+    required: ["type", "source"],
+    properties: {
+      type: { const: "image" },
+      source: { type: "object", required: ["type"], properties: { type: TEXT } },
+    },
+  },
+  block("native_block", "A block of a face that only its own dialect has.", { type: "object" }),
   block("video_url", "A video by URL.", {
     type: "object",
     required: ["url"],
