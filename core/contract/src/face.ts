@@ -70,6 +70,11 @@ export interface Face<State = unknown> {
   readonly dialect: string;
   /** Request headers that may hold the key besides `authorization`, lower-case names. */
   readonly keyHeaders?: readonly string[];
+  /**
+   * Fields of its translations that its clients send to every model: a provider that cannot honour
+   * one leaves it out with a notice, where it would refuse a client of the reference dialect.
+   */
+  readonly hints?: readonly string[];
   /** Headers of the dialect that a provider of it gets with the client's document; lower-case names. */
   readonly nativeHeaders?: readonly string[];
   /** The text that a stream writes in silence: a comment or an event. */

@@ -85,6 +85,8 @@ export interface NativeRequest {
   readonly translated: JsonDocument;
   /** Parts that the reference dialect cannot say. */
   readonly only: readonly NativeOnly[];
+  /** Fields of the translation that a provider may leave out. */
+  readonly hints: readonly string[];
   /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
 }

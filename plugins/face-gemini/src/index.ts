@@ -21,6 +21,8 @@ export const gemini = defineFace<Readonly<Record<never, never>>>({
   ],
   create: () => ({
     dialect: "google",
+    // Clients send them to every model.
+    hints: ["reasoning_effort", "thinking", "verbosity"],
     keyHeaders: ["x-goog-api-key"],
     // White space between events: older clients of the API take a comment for a broken event.
     heartbeat: "\r\n\r\n",

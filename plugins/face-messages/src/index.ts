@@ -18,6 +18,8 @@ export default defineFace({
   paths: ["POST /v1/messages", "POST /v1/messages/count_tokens"],
   create: () => ({
     dialect: "anthropic",
+    // Clients send them to every model.
+    hints: ["reasoning_effort", "thinking", "verbosity"],
     keyHeaders: ["x-api-key"],
     nativeHeaders: ["anthropic-version", "anthropic-beta"],
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',

@@ -22,6 +22,8 @@ export default defineFace<JsonObject>({
   config: { type: "object", properties: {} },
   create: (): Face<ResponsesState> => ({
     dialect: "openai/responses",
+    // Clients send them to every model.
+    hints: ["reasoning_effort", "thinking", "verbosity"],
     nativeHeaders: ["openai-beta"],
     heartbeat: ": keep-alive\n\n",
     read: (document) => readRequest(document.value),

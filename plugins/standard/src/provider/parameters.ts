@@ -63,7 +63,8 @@ export function settleParameters(
   const { target, operation } = request;
   const { translation } = instance;
   const { capabilities } = translation;
-  const fields = exchange.request?.fields;
+  const { fields, native: faced } = exchange.request ?? {};
+  const hints = faced?.hints ?? NO_NAMES;
   const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
   const notice = createNotice(exchange);
   notice.add(foreignFields(fields));
@@ -78,6 +79,7 @@ export function settleParameters(
     capabilities,
     model: target.model,
     isDropping,
+    hints,
   };
   const { document, dropped, rules } = settleFields(asked.document, terms);
   notice.add(dropped);
@@ -95,7 +97,7 @@ export function settleParameters(
           if (call.dropped !== undefined) notice.add(call.dropped);
           return { request: sent, call };
         } catch (error) {
-          const refused = droppableField(error, sent, isDropping);
+          const refused = droppableField(error, sent, isDropping, hints);
           if (refused === undefined) throw error;
           const names = droppedWith(operation, refused, sent.document.value);
           notice.add(names);
@@ -131,12 +133,14 @@ function droppableField(
   error: unknown,
   { operation, document }: ProviderRequest,
   isDropping: boolean,
+  hints: readonly string[],
 ): string | undefined {
   if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined)
     return undefined;
   const rule = fieldRule(operation, error.param);
   if (rule === undefined || document.value[error.param] === undefined) return undefined;
-  return isDropping || rule.otherwise === "hint" ? error.param : undefined;
+  const isHint = rule.otherwise === "hint" || hints.includes(error.param);
+  return isDropping || isHint ? error.param : undefined;
 }
 
 interface Notice {

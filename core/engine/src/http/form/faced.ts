@@ -61,9 +61,9 @@ export class FacedForm implements ReplyForm {
     this.#model = typeof body.model === "string" ? body.model : "";
     const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
     const request = receive(writtenDocument({ ...body, ...kept }), client);
-    const { dialect, nativeHeaders = NO_NAMES } = this.#face;
+    const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES } = this.#face;
     const headers = headersOf(client, nativeHeaders);
-    const native = { dialect, document: bare, translated: request.document, only, headers };
+    const native = { dialect, document: bare, translated: request.document, only, hints, headers };
     return { ...request, native };
   }
 

@@ -12,6 +12,8 @@ export interface SettleTerms {
   readonly model: string;
   /** Whether an unsupported demand is dropped: `drop_params`. */
   readonly isDropping: boolean;
+  /** Demands that this client sends to every model: they are dropped like hints. Absent: none. */
+  readonly hints?: readonly string[];
 }
 
 /** Fields during the adaptation. */

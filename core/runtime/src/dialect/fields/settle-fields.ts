@@ -128,14 +128,14 @@ function isNull(rule: FieldRule | undefined, value: JsonValue): boolean {
 
 /** Removes fields that the model does not support at all. */
 function settleUntaken(draft: Draft, body: JsonObject): void {
-  const { operation, isDropping, provider } = draft.terms;
+  const { operation, isDropping, provider, hints } = draft.terms;
   const wanted: string[] = [];
   for (const name in body) {
     const rule = fieldRule(operation, name);
     const value = draft.value(name);
     if (rule === undefined || value === undefined || draft.takes(name)) continue;
     if (asksNothing(rule, value)) draft.remove(name);
-    else if (rule.otherwise === "hint" || isDropping) {
+    else if (rule.otherwise === "hint" || isDropping || hints?.includes(name) === true) {
       for (const each of droppedWith(operation, name, body)) {
         if (draft.value(each) !== undefined) draft.list(each);
         draft.remove(each);
