@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { UpstreamScript } from "@sluice/testing";
 import type { GatewayProcess } from "../system/support/gateway-process.ts";
+import { CoreWaits } from "./core-waits.ts";
 import { FIRST_ROWS, MORE_ROWS } from "./isolation-first-rows.ts";
 import type { Order, PartStart, Refusals, Said, Seen } from "./isolation-parts.ts";
 import { LATER_ROWS } from "./isolation-rows.ts";
@@ -17,9 +18,13 @@ const BURN_MS = 20;
 
 const say = (said: Said): void => void process.send?.(said);
 
+const p99 = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
 /** The victim's requests for some seconds. */
-async function watch(ask: () => Promise<Response>): Promise<Seen> {
+async function watch(ask: () => Promise<Response>, waits: CoreWaits): Promise<Seen> {
   const times: number[] = [];
+  const ownTimes: number[] = [];
   let failed = 0;
   const all: Promise<void>[] = [];
   const loop = monitorEventLoopDelay({ resolution: 5 });
@@ -27,12 +32,15 @@ async function watch(ask: () => Promise<Response>): Promise<Seen> {
   const untilMs = performance.now() + SECONDS * 1_000;
   while (performance.now() < untilMs) {
     const sinceMs = performance.now();
+    const waited = waits.read();
     all.push(
       ask()
         .then(async (response) => {
           await response.text();
           if (response.status !== 200) failed += 1;
-          times.push(performance.now() - sinceMs);
+          const tookMs = performance.now() - sinceMs;
+          times.push(tookMs);
+          ownTimes.push(Math.max(0, tookMs - waits.since(waited)));
         })
         .catch(() => void (failed += 1)),
     );
@@ -40,9 +48,8 @@ async function watch(ask: () => Promise<Response>): Promise<Seen> {
   }
   await Promise.all(all);
   loop.disable();
-  const sorted = times.toSorted((a, b) => a - b);
-  const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
-  return { p99Ms, failed, count: all.length, loopMs: loop.max / 1e6 };
+  const seen = { failed, count: all.length, loopMs: loop.max / 1e6 };
+  return { ...seen, p99Ms: p99(times), ownP99Ms: p99(ownTimes) };
 }
 
 /** An attack that can be ended. */
@@ -70,10 +77,12 @@ class Attacking {
 
 let row: Attack | undefined;
 let attacking: Attacking | undefined;
+let waits: CoreWaits | undefined;
 const innocent = { isBurning: false };
 
 async function start({ row: name, role, gateway, serviceUrl, keys }: PartStart): Promise<void> {
   if (role === "attacker") setPriority(LOWEST_PRIORITY);
+  waits = new CoreWaits(gateway.pid);
   const left = [...keys];
   let isPrepared = false;
   const script = (...args: unknown[]): void => {
@@ -101,7 +110,8 @@ async function burn(): Promise<void> {
 
 async function obey(order: Order): Promise<Said> {
   if (typeof order === "object") await start(order);
-  else if (order === "watch" && row !== undefined) return { seen: await watch(row.victim) };
+  else if (order === "watch" && row !== undefined && waits !== undefined)
+    return { seen: await watch(row.victim, waits) };
   else if (order === "burn") void burn();
   else if (order === "rest") innocent.isBurning = false;
   else if (order === "attack" && row !== undefined) attacking = new Attacking(row);

@@ -14,6 +14,7 @@ export interface PartStart {
   readonly row: string;
   readonly role: "victim" | "attacker";
   readonly gateway: {
+    readonly pid: number;
     readonly publicUrl: string;
     readonly adminUrl: string;
     readonly masterKey: string;
@@ -25,6 +26,8 @@ export interface PartStart {
 /** What the victim saw. */
 export interface Seen {
   readonly p99Ms: number;
+  /** The same without what the gateway's serving thread waited for a core meanwhile. */
+  readonly ownP99Ms: number;
   readonly failed: number;
   readonly count: number;
   /** The longest delay of the victim's own loop. */

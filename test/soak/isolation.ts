@@ -4,7 +4,8 @@
  * every 50 ms. A row passes where no request of the victim fails, its p99 is at most twice the
  * quiet one (20 ms at least: the machine's own noise), and the attacker is refused by name. Victim
  * and attacker are processes of their own (isolation-parts.ts). While the quiet p99 is taken, the
- * attacker's process computes at the same lowest priority, without a request.
+ * attacker's process computes at the same lowest priority, without a request. A row that is over
+ * its goal only because the gateway's serving thread waited for a core (core-waits.ts) says so.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -77,8 +78,8 @@ async function run(name: string, row: Row): Promise<boolean> {
   try {
     const stage = { gateway, upstream, serviceUrl: service.url, newKey, addModel };
     const { refusal, settleMs = 500 } = await row(stage);
-    const { publicUrl, adminUrl, masterKey } = gateway;
-    const reached = { publicUrl, adminUrl, masterKey };
+    const { pid, publicUrl, adminUrl, masterKey } = gateway;
+    const reached = { pid, publicUrl, adminUrl, masterKey };
     const start = { row: name, gateway: reached, serviceUrl: service.url, keys };
     await victim.ask({ ...start, role: "victim" });
     await attacker.ask({ ...start, role: "attacker" });
@@ -91,11 +92,14 @@ async function run(name: string, row: Row): Promise<boolean> {
     const during = await victim.watch();
     const { isNamed, count, first = "none" } = await attacker.end();
     if (!isNamed) console.info(`Refusals of ${name}: ${count}; the first: ${first}`);
-    const isWell =
-      during.failed === 0 && during.p99Ms <= Math.max(NOISE_MS, 2 * quiet.p99Ms) && isNamed;
+    const goalMs = Math.max(NOISE_MS, 2 * quiet.p99Ms);
+    const isServed = during.failed === 0 && isNamed;
+    const isWell = isServed && during.p99Ms <= goalMs;
+    const isMachine = isServed && during.ownP99Ms <= goalMs;
+    const outcome = isWell ? "ok" : isMachine ? "over, by waits for a core" : "FAILED";
     const named = refusal === undefined ? "loses its own" : isNamed ? "yes" : "NO";
     console.info(
-      `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${during.loopMs.toFixed(0)} | ${isWell ? "ok" : "FAILED"} |`,
+      `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.ownP99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${during.loopMs.toFixed(0)} | ${outcome} |`,
     );
     return isWell;
   } finally {
@@ -116,7 +120,7 @@ function withHedges(row: string, file: string, text: string): string {
 const all: Readonly<Record<string, Row>> = { ...FIRST_ROWS, ...MORE_ROWS, ...LATER_ROWS };
 const chosen = values.rows === "" ? Object.keys(all) : values.rows.split(",");
 console.info(
-  "Quiet: the victim alone, beside a process of lowest priority that computes and sends nothing. Attacked: that process attacks.\n\n| Row | p99 quiet, ms | p99 attacked, ms | Victim's failures | Attacker refused by name | Longest delay of the victim's own loop, ms | |\n|---|---|---|---|---|---|---|",
+  "Quiet: the victim alone, beside a process of lowest priority that computes and sends nothing. Attacked: that process attacks.\n\n| Row | p99 quiet, ms | p99 attacked, ms | The same without the gateway's waits for a core | Victim's failures | Attacker refused by name | Longest delay of the victim's own loop, ms | |\n|---|---|---|---|---|---|---|---|",
 );
 let isWell = true;
 for (const name of chosen) {

@@ -1,6 +1,6 @@
 /**
- * Repeats, kept replies and identical requests over two gateways on one Redis. Skipped by name
- * where no Redis answers.
+ * Repeats, kept replies, identical requests and the slots of a team over two gateways on one Redis.
+ * Skipped by name where no Redis answers.
  */
 
 import { randomUUID } from "node:crypto";
@@ -11,7 +11,8 @@ import {
   REDIS,
   redisAnswers,
 } from "../../../plugins/shared-redis/src/redis.fixture.ts";
-import { chat, rowsOf, type SpendRow } from "../support/client.ts";
+import { admin, chat, MESSAGES, rowsOf, type SpendRow } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
@@ -19,6 +20,11 @@ const hasRedis = await redisAnswers();
 const RUN = randomUUID();
 const PREFIX = `{sluice-two-${RUN}}:`;
 const KEY = "sk-of-the-two-gateways-tests-0123456789abcdef";
+/** Keys of one team. */
+const LOUD = "sk-loud-of-the-two-gateways-tests-0123456789abcdef";
+const QUIET = "sk-quiet-of-the-two-gateways-tests-0123456789abcdef";
+const TEAM = "shared";
+const SLOTS = 8;
 
 let upstream: Upstream;
 let one: GatewayProcess;
@@ -32,12 +38,21 @@ async function gatewayOnRedis(): Promise<GatewayProcess> {
   workspaces.push(workspace);
   const shared = `shared: { use: redis, url: "\${env:TEST_REDIS_URL}", prefix: "${PREFIX}", instances: 2, command_timeout: 5s }\n`;
   workspace.write(
-    `${workspace.config(options)}${shared}keys:\n  - { alias: shared, key: "\${env:SHARED_KEY}", max_budget: 10 }\n`,
+    `${workspace.config(options)}${shared}keys:
+  - { alias: shared, key: "\${env:SHARED_KEY}", max_budget: 10 }
+  - { alias: loud, key: "\${env:LOUD_KEY}", team_id: ${TEAM} }
+  - { alias: quiet, key: "\${env:QUIET_KEY}", team_id: ${TEAM} }
+`,
   );
-  return startGateway(workspace, {
+  const gateway = await startGateway(workspace, {
     SHARED_KEY: KEY,
+    LOUD_KEY: LOUD,
+    QUIET_KEY: QUIET,
     TEST_REDIS_URL: `redis://${REDIS.host}:${REDIS.port}/9`,
   });
+  const team = { team_id: TEAM, max_parallel_requests: SLOTS };
+  expect((await admin(gateway, "/team/new", team)).status).toBe(200);
+  return gateway;
 }
 
 interface Answer {
@@ -148,6 +163,46 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(upstream.requests.length).toBeLessThanOrEqual(2);
     console.info(`two gateways, 100 identical at once: ${upstream.requests.length} calls`);
+  });
+
+  it("let one key of a team have its part of the slots, and leave the rest to the next key", async () => {
+    upstream.script("gpt-4o-mini", ({ parsed }) =>
+      parsed?.["user"] === "loud" ? { kind: "hang" } : { kind: "reply" },
+    );
+    const end = new AbortController();
+    const refusals: string[] = [];
+    const askAs = (key: string, gateway: GatewayProcess, user: string, signal?: AbortSignal) =>
+      chat(
+        gateway,
+        { model: "gpt-4o-mini", messages: MESSAGES, user },
+        { headers: { authorization: `Bearer ${key}` }, ...(signal && { signal }) },
+      );
+    const flood = (): Promise<unknown> =>
+      Promise.allSettled(
+        Array.from({ length: 20 }, async (_, index) => {
+          const answer = await askAs(LOUD, index % 2 === 0 ? one : other, "loud", end.signal);
+          refusals.push(await answer.text());
+        }),
+      );
+    // The key is alone: an eighth of the slots is kept for a key that comes.
+    const first = flood();
+    await eventually("the first refusals", () => refusals.length === 20 - 7);
+    expect(upstream.requests).toHaveLength(7);
+    expect(refusals[0]).toContain(`This key may have 7 of the team's limit of ${SLOTS}`);
+    // One slot is free. A reply ends before Redis knows that its slot is free again.
+    for (let turn = 0; turn < 10; turn += 1) {
+      await eventually("the quiet key's slot", async () => {
+        const answer = await askAs(QUIET, turn % 2 === 0 ? one : other, "quiet");
+        await answer.text();
+        return answer.status === 200;
+      });
+    }
+    // Both gateways have seen the other key: more than half is refused now, on either.
+    const second = flood();
+    await eventually("the second refusals", () => refusals.length === 2 * 20 - 7);
+    expect(refusals.at(-1)).toContain(`This key may have 4 of the team's limit of ${SLOTS}`);
+    end.abort();
+    await Promise.all([first, second]);
   });
 
   it("have never decided alone", () => {

@@ -1,7 +1,20 @@
 /** Turns of the event loop: large work is done one piece a turn, across all callers. */
 
+/** A longer piece is followed by turns for other work alone. */
+const LONG_MS = 0.5;
+/**
+ * Turns for other work behind a long piece. A small request takes several turns: with one piece
+ * between each two of them it would wait for as many pieces.
+ */
+const OTHER_TURNS = 4;
+/** Other work that takes long itself has fewer: the next piece may begin so long after the last. */
+const MAX_REST_MS = 6;
+
 const waiting: (() => void)[] = [];
 let isScheduled = false;
+/** The begin of the last piece, and the turns since. */
+let sinceMs = -Infinity;
+let others = 0;
 
 /**
  * Resolves in the caller's turn: one caller in each turn of the event loop, in the order of the
@@ -16,9 +29,21 @@ export function nextTurn(): Promise<void> {
 
 function schedule(): void {
   isScheduled = true;
-  setImmediate(() => {
-    isScheduled = false;
-    waiting.shift()?.();
-    if (waiting.length > 0) schedule();
-  });
+  setImmediate(pass);
+}
+
+/** Runs the next piece, or leaves the turn to other work. */
+function pass(): void {
+  const nowMs = performance.now();
+  const passedMs = nowMs - sinceMs;
+  if (passedMs > LONG_MS && passedMs < MAX_REST_MS && others < OTHER_TURNS) {
+    others += 1;
+    schedule();
+    return;
+  }
+  isScheduled = false;
+  sinceMs = nowMs;
+  others = 0;
+  waiting.shift()?.();
+  if (waiting.length > 0) schedule();
 }

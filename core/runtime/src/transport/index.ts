@@ -19,3 +19,4 @@ export type { FirstContent } from "./replies/first-content.ts";
 export { wholeAsStream } from "./replies/whole-stream.ts";
 export type { DropListener } from "../stream/output.ts";
 export { type ScriptedAnswer, type ScriptedCall, createScriptedUpstream } from "./scripted.ts";
+export { byteLengthInTurns } from "./calls/prepare-call.ts";

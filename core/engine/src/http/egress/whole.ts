@@ -2,10 +2,13 @@
 
 import type { ServerResponse } from "node:http";
 import type { WholeReply } from "@sluice/contract";
+import { byteLengthInTurns } from "@sluice/runtime/transport";
 import { drained } from "./drained.ts";
 
 /** The piece size of a longer reply. A piece is written when the client has read the one before. */
 const PIECE_BYTES = 65_536;
+/** The length of a text with more characters is counted in turns of the event loop of its own. */
+const LONG_CHARACTERS = 262_144;
 
 /** Writes a reply. A long one goes out in pieces, so that a slow client's data is held once. */
 export function writeWhole(
@@ -19,6 +22,8 @@ export function writeWhole(
   const isText = typeof bytes === "string";
   if (!isText && !(bytes instanceof Uint8Array))
     throw new TypeError("the document's bytes are no bytes");
+  if (isText && bytes.length > LONG_CHARACTERS)
+    return writeLongText(response, reply.status, bytes, headers);
   const length = isText ? Buffer.byteLength(bytes) : bytes.length;
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(reply.status, headers);
@@ -60,6 +65,19 @@ async function writeBytes(
     }
   }
   response.end();
+}
+
+async function writeLongText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: string[],
+): Promise<void> {
+  const length = await byteLengthInTurns(text);
+  if (response.destroyed) return;
+  headers.push("content-type", "application/json", "content-length", String(length));
+  response.writeHead(status, headers);
+  return writeText(response, text);
 }
 
 async function writeText(response: ServerResponse, text: string): Promise<void> {

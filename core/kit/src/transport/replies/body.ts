@@ -7,6 +7,8 @@ import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
+/** A larger body is joined in a turn of the event loop of its own. */
+const LARGE_BYTES = 131_072;
 
 /** One response body. It has one reader, which either collects or iterates it. */
 export class ResponseBody {
@@ -99,6 +101,8 @@ export class ResponseBody {
     // The transport refers to this object for long: it must not keep the bytes and the exchange.
     this.#collected = undefined;
     if (this.#failure !== undefined) throw this.#failure;
+    // Joining a large body is a piece of work of its own.
+    if (collected.length > LARGE_BYTES) await nextTurn();
     return collected.take();
   }
 
@@ -179,6 +183,11 @@ class Collected {
   pushAll(chunks: readonly Uint8Array[] | undefined): GatewayError | undefined {
     if (chunks !== undefined) for (const chunk of chunks) this.#gathered.push(chunk);
     return this.#refusal();
+  }
+
+  /** Bytes so far. */
+  get length(): number {
+    return this.#gathered.length;
   }
 
   /** All bytes in one piece. The last call on this object. */

@@ -57,18 +57,34 @@ export function encodeInTurns(text: string): string | Promise<Uint8Array> {
 }
 
 async function encode(text: string): Promise<Uint8Array> {
-  await nextTurn();
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  const bytes = Buffer.allocUnsafeSlow(await byteLengthInTurns(text));
   let written = 0;
+  for (const piece of piecesOf(text)) {
+    await nextTurn();
+    written += bytes.write(piece, written, "utf8");
+  }
+  await nextTurn();
+  return bytes;
+}
+
+/** The UTF-8 length of a long text. */
+export async function byteLengthInTurns(text: string): Promise<number> {
+  let bytes = 0;
+  for (const piece of piecesOf(text)) {
+    await nextTurn();
+    bytes += Buffer.byteLength(piece);
+  }
+  return bytes;
+}
+
+function* piecesOf(text: string): Generator<string, void, undefined> {
   for (let from = 0; from < text.length;) {
     let to = Math.min(text.length, from + PIECE_CHARACTERS);
     // A character outside the basic plane is two units, which must stay together.
     if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
-    written += bytes.write(text.slice(from, to), written, "utf8");
+    yield text.slice(from, to);
     from = to;
-    await nextTurn();
   }
-  return bytes;
 }
 
 function isHighSurrogate(unit: number): boolean {
