@@ -65,6 +65,26 @@ describe("a request for a provider with few fields", () => {
     expect([body, dropped]).toEqual([{ temperature: 1 }, ["seed", "store"]]);
   });
 
+  it("loses a demand that the client sends to every model, and refuses the others", () => {
+    const terms = {
+      operation: "chat",
+      provider: "p",
+      capabilities: { operations: ["chat"], streaming: true, tools: true, ...few },
+      model: "m",
+      isDropping: false,
+      hints: ["thinking"],
+    } as const;
+    const thinking = { type: "adaptive" };
+    expect(settleFields(writtenDocument({ thinking }), terms)).toMatchObject({
+      document: { value: {} },
+      dropped: ["thinking"],
+    });
+    const logprobs = writtenDocument({ thinking, logprobs: true });
+    expect(() => settleFields(logprobs, terms)).toThrow(
+      expect.objectContaining({ param: "logprobs" }),
+    );
+  });
+
   it("loses what belongs to a field with it", () => {
     const asked = {
       logprobs: true,
