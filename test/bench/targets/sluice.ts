@@ -3,7 +3,7 @@
  * chat pipeline, and parts of it.
  */
 
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -150,6 +150,11 @@ function pipelinesWith(shippedFolder: string, directory: string, steps: readonly
   return folder;
 }
 
+/** The faces that the shipped pipelines name. Older commits, for --against, have none. */
+function facesOf(root: string): readonly string[] {
+  return readdirSync(join(root, "plugins")).filter((name) => name.startsWith("face-"));
+}
+
 function gatewayYaml(
   root: string,
   directory: string,
@@ -170,7 +175,7 @@ plugins:
   - "@sluice/provider-echo@^1.0.0"
   - "@sluice/store-sqlite@^1.0.0"
   - "@sluice/shared-memory@^1.0.0"
-${plugins.map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
+${[...facesOf(root), ...plugins].map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
   anthropic: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: "${upstreamUrl}" }
 models:
