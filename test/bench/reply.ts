@@ -25,6 +25,7 @@ export function inspectReply(wire: string, scenario: Scenario): string {
   try {
     if (!head.startsWith("HTTP/1.1 200")) throw new Error("The status is not 200.");
     if (scenario.operation !== undefined) return inspectData(body, scenario.operation);
+    if (scenario.isMessages === true) return inspectMessages(body);
     return scenario.stream ? inspectStream(body) : inspectWhole(body);
   } catch (error) {
     throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, {
@@ -72,6 +73,22 @@ function inspectStream(body: string): string {
   if (words !== STREAM_EVENTS)
     throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
   return chunks[0]?.model ?? "";
+}
+
+function inspectMessages(body: string): string {
+  const events = [...body.matchAll(/^data: (.*)$/gm)].map(
+    ([, data = ""]) =>
+      JSON.parse(data) as {
+        readonly type: string;
+        readonly message?: { readonly model: string };
+        readonly delta?: { readonly text?: string };
+      },
+  );
+  if (events.at(-1)?.type !== "message_stop") throw new Error("The end of the message is missing.");
+  const words = events.filter(({ delta }) => delta?.text).length;
+  if (words !== STREAM_EVENTS)
+    throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
+  return events[0]?.message?.model ?? "";
 }
 
 function unchunk(bytes: Buffer): string {

@@ -18,6 +18,11 @@ export interface Scenario {
    * get the reference dialect.
    */
   readonly isTranslated?: boolean;
+  /**
+   * The client speaks Anthropic's messages. The upstream speaks chat completions, or messages too
+   * with `isTranslated`. Targets that forward paths get messages from the upstream.
+   */
+  readonly isMessages?: boolean;
   /** Connections, each with one request in flight. */
   readonly concurrency: number;
 }
@@ -61,6 +66,15 @@ export const SCENARIOS: readonly Scenario[] = [
     isBurst: true,
     isTranslated: true,
   },
+  { name: "messages burst c=32", stream: true, concurrency: 32, isBurst: true, isMessages: true },
+  {
+    name: "messages to messages burst c=32",
+    stream: true,
+    concurrency: 32,
+    isBurst: true,
+    isMessages: true,
+    isTranslated: true,
+  },
   { name: "embeddings 3 MB", stream: false, concurrency: 2, operation: "embeddings" },
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
@@ -79,7 +93,8 @@ export const EMBEDDINGS_DIMENSIONS = 1_536;
 export const IMAGE_BYTES = 3_750_000;
 
 /** The path of a scenario's requests. */
-export function requestPath({ operation }: Scenario): string {
+export function requestPath({ operation, isMessages }: Scenario): string {
+  if (isMessages === true) return "/v1/messages";
   if (operation === "embeddings") return "/v1/embeddings";
   return operation === "images" ? "/v1/images/generations" : "/v1/chat/completions";
 }
@@ -99,17 +114,23 @@ export function requestBody(scenario: Scenario): string {
       prompt: "The Rhine near Hoek van Holland.",
       user: "bench",
     });
-  return JSON.stringify({
+  const system = `You answer in one sentence. Question ${PROMPT_NUMBER}.`;
+  const content = "Where does the Rhine end, and how many countries has it touched by then?";
+  const user = scenario.isPaced ? PACED_USER : scenario.isBurst ? BURST_USER : "bench";
+  const common = {
     model: scenario.isTranslated ? TRANSLATED_MODEL : MODEL,
-    messages: [
-      { role: "system", content: `You answer in one sentence. Question ${PROMPT_NUMBER}.` },
-      {
-        role: "user",
-        content: "Where does the Rhine end, and how many countries has it touched by then?",
-      },
-    ],
     temperature: 0.2,
-    user: scenario.isPaced ? PACED_USER : scenario.isBurst ? BURST_USER : "bench",
     ...(scenario.stream && { stream: true }),
-  });
+  };
+  const asked = { role: "user", content };
+  if (scenario.isMessages === true)
+    return JSON.stringify({
+      ...common,
+      max_tokens: 1_024,
+      system,
+      messages: [asked],
+      metadata: { user_id: user },
+    });
+  const messages = [{ role: "system", content: system }, asked];
+  return JSON.stringify({ ...common, messages, user });
 }
