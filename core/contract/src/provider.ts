@@ -127,6 +127,12 @@ export interface Capabilities {
    */
   readonly parameters?: readonly string[];
   /**
+   * The upstream takes the reference dialect as it is, without the extensions that faces write:
+   * `cache_control`, `is_error`, blocks with a `source`, `thinking`. The gateway lowers them for
+   * requests of faces.
+   */
+  readonly isReference?: true;
+  /**
    * Top-level fields of the upstream's own requests, besides the reference dialect: `top_k`. Name
    * only fields that gateways also use (`priority`): the gateway drops those with a notice unless
    * they are listed.

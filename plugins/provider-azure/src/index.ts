@@ -66,6 +66,7 @@ export default defineProvider<AzureConfig>({
         streaming: true,
         tools: true,
         traits: reasoningTraits,
+        isReference: true,
         imagesPerCall: ImageCalls.perCall,
       },
       encode(request) {

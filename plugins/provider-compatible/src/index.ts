@@ -82,6 +82,7 @@ function capabilitiesOf(
     streaming: true,
     tools: hasNoTools !== true,
     parameters: parameters.filter((name) => !refused.includes(name)),
+    ...(preset.takesAnyMember === true ? {} : { isReference: true }),
     traits: reasoningTraits,
     ...(native === undefined ? {} : { nativeFields: native }),
     ...(steering === undefined ? {} : { steering }),

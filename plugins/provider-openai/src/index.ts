@@ -60,6 +60,7 @@ export default defineProvider<OpenaiConfig>({
         streaming: true,
         tools: true,
         traits: reasoningTraits,
+        isReference: true,
         imagesPerCall: ImageCalls.perCall,
       },
       encode(request) {

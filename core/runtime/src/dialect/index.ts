@@ -8,4 +8,6 @@ export {
   gatewayFieldKind,
   isGatewayOnly,
 } from "./fields/gateway-names.ts";
+export { lowerExtensions } from "./fields/lower-extensions.ts";
+export { type LoweredThinking, lowerThinking } from "./fields/lower-thinking.ts";
 export { type SettledFields, droppedWith, settleFields } from "./fields/settle-fields.ts";

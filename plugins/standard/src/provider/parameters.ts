@@ -9,10 +9,13 @@ import {
   enforcedReplies,
   gatewayFieldKind,
   isGatewayOnly,
+  lowerExtensions,
+  lowerThinking,
   settleFields,
 } from "@sluice/runtime/dialect";
 import { fieldRule } from "@sluice/kit/internals";
 import {
+  type Capabilities,
   type Exchange,
   type GatewayFields,
   isGatewayError,
@@ -72,7 +75,8 @@ export function settleParameters(
   notice.add(native);
   const plain = native.length === 0 ? request : without(request, native);
   refuseSteering(plain.document.value, target, instance);
-  const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
+  const named = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
+  const asked = faced === undefined ? named : lowered(named, capabilities, notice);
   const terms = {
     operation,
     provider: instance.name,
@@ -106,6 +110,26 @@ export function settleParameters(
       }
     },
   };
+}
+
+/** A request of a face, without the extensions that the provider does not have. */
+function lowered(
+  request: ProviderRequest,
+  capabilities: Capabilities,
+  notice: ReturnType<typeof createNotice>,
+): ProviderRequest {
+  const { parameters, traits, isReference } = capabilities;
+  const own = isReference === true ? lowerExtensions(request.document) : request.document;
+  // A provider that does not list its parameters takes those of the reference dialect.
+  const takes = (name: string): boolean => parameters?.includes(name) ?? name !== "thinking";
+  if (own.value.thinking === undefined || takes("thinking"))
+    return own === request.document ? request : { ...request, document: own };
+  const { model } = request.target;
+  // An upstream of the reference dialect refuses an effort for a model that does not reason.
+  const mayReason = isReference !== true || traits?.(model)?.reasons === true;
+  const { document, dropped } = lowerThinking(own, mayReason && takes("reasoning_effort"));
+  notice.add(dropped);
+  return { ...request, document };
 }
 
 /**

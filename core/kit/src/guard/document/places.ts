@@ -76,7 +76,8 @@ const BLOCK_ROWS: Rows = {
   id: "id file_id call_id tool_use_id toolUseId item_id",
   open: `cache_control cachePoint citations annotations json videoMetadata video_metadata executableCode executable_code codeExecutionResult
     code_execution_result citationsContent searchResult action tool_result tool_references caller logprobs`,
-  block: "content parts output summary thinking reasoning reasoning_content guardContent",
+  block:
+    "content parts output summary thinking reasoning reasoning_content guardContent native_block",
   image: "image_url video_url audio_url document_url",
   sound: "input_audio",
   file: "file_data",
