@@ -40,6 +40,11 @@ export interface FaceContext {
 export interface FaceStream {
   /** The events of one chunk `chat.completion.chunk`; empty when there is nothing to write yet. */
   chunk(chunk: JsonObject): string;
+  /**
+   * The events of chunks that differ from the last one in the `content` of the first choice alone:
+   * their contents, in order. Absent: `chunk` gets each of them. It is for speed, where events arrive together.
+   */
+  texts?(contents: readonly string[]): string;
   /** The end of a whole stream: what is still open is closed. */
   end(): string;
   /** The end of a stream that failed. `chunk` and `end` are not called afterwards. */

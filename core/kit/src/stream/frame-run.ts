@@ -62,6 +62,17 @@ export class FrameRun implements RunParts {
     return Array.from({ length: this.count }, (_, index) => this.#frame(index));
   }
 
+  /** The first frame. */
+  get first(): Frame {
+    return this.#frame(0);
+  }
+
+  /** The texts of the frames that show one text alone; `undefined` when they show more. */
+  texts(): readonly string[] | undefined {
+    if (this.#shape.behind.length !== 1) return undefined;
+    return JSON.parse(`["${this.pieces.join('","')}"]`) as readonly string[];
+  }
+
   /** The last frame. */
   get last(): Frame {
     this.#last ??= this.#frame(this.count - 1);

@@ -7,7 +7,7 @@ import { loadFaceCases, makeFace } from "./cases.ts";
 import { testCase } from "./golden.ts";
 import { testOddDocuments } from "./odd-documents.ts";
 import type { FaceContractOptions, FaceRunner } from "./options.ts";
-import { testConcurrency, testErrorCodes, testHeartbeat } from "./rules.ts";
+import { testConcurrency, testErrorCodes, testHeartbeat, testTexts } from "./rules.ts";
 
 /**
  * Declares the tests of a face: golden pairs of requests, replies, streams and errors; streams that
@@ -29,6 +29,7 @@ export function faceContract(
     testErrorCodes(rules);
     testHeartbeat(rules);
     testConcurrency(rules);
+    testTexts(rules);
     testOddDocuments(rules);
   });
 }

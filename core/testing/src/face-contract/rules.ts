@@ -6,7 +6,9 @@ import {
   type Face,
   GatewayError,
   type JsonObject,
+  type JsonValue,
 } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
 import { firstDifference } from "../contract/fixtures.ts";
 import { CONTEXT, documentFor, type FaceCase } from "./cases.ts";
@@ -111,6 +113,54 @@ export function testConcurrency({ runner, face, cases }: FaceRules): void {
       }
     }
   });
+}
+
+/** The contents of chunks give the events of the chunks. */
+export function testTexts({ runner, face, cases }: FaceRules): void {
+  runner.it("writes contents that come together as it writes their chunks", () => {
+    for (const each of whole(cases)) {
+      const state = stateOf(face, each, documentFor);
+      const chunks = streamOf(each).chunks.flatMap(inLetters);
+      const wanted = written(face, state, { chunks, error: undefined });
+      const writer = face.stream(state, CONTEXT);
+      let text = "";
+      for (let at = 0; at < chunks.length; at++) {
+        text += writer.chunk(chunks[at] ?? {});
+        const contents: string[] = [];
+        for (let next = contentOf(chunks[at + 1]); next !== undefined;) {
+          if (writer.texts === undefined || contentOf(chunks[at]) === undefined) break;
+          contents.push(next);
+          at += 1;
+          next = contentOf(chunks[at + 1]);
+        }
+        if (contents.length > 0) text += writer.texts?.(contents) ?? "";
+      }
+      must(text + writer.end() === wanted, `${each.title}: contents have other events.`);
+    }
+  });
+}
+
+/** What a chunk says, where it says a content of the first choice alone. */
+function contentOf(chunk: JsonObject | undefined): string | undefined {
+  const [choice, another] = Array.isArray(chunk?.choices)
+    ? (chunk.choices as readonly JsonValue[])
+    : [];
+  if (another !== undefined || !isObject(choice) || !isObject(choice.delta)) return undefined;
+  const { index = 0, delta, finish_reason: finish = null, logprobs = null } = choice;
+  const isAlone =
+    index === 0 && finish === null && logprobs === null && Object.keys(delta).length === 1;
+  return isAlone && typeof delta.content === "string" ? delta.content : undefined;
+}
+
+/** A chunk that says a content, letter by letter. */
+function inLetters(chunk: JsonObject): readonly JsonObject[] {
+  const content = contentOf(chunk);
+  if (content === undefined) return [chunk];
+  const [choice] = chunk.choices as readonly JsonObject[];
+  return [...content].map((letter) => ({
+    ...chunk,
+    choices: [{ ...choice, delta: { content: letter } }],
+  }));
 }
 
 function whole(cases: readonly FaceCase[]): FaceCase[] {

@@ -38,6 +38,20 @@ export class MessageWriter implements FaceStream {
     return head + this.#drain(isLast);
   }
 
+  texts(contents: readonly string[]): string {
+    const { list } = this.#blocks;
+    const block = list[this.#at];
+    const isTail = this.#isOpen && block?.kind === "text" && this.#at === list.length - 1;
+    if (!isTail || block.isClosed || block.deltas.length > 0) {
+      for (const content of contents) this.#blocks.write(content);
+      return this.#drain(false);
+    }
+    let text = "";
+    for (const content of contents)
+      if (content !== "") text += deltaOf(this.#at, { type: "text_delta", text: content });
+    return text;
+  }
+
   end(): string {
     const head = this.#isStarted ? "" : this.#start({});
     const rest = head + this.#drain(true);

@@ -17,6 +17,7 @@ import { Pieces } from "./pieces.ts";
 import { type Ending, endingOf, idOf, itemStatusOf, responseOf } from "./response.ts";
 import { usageOf } from "./usage.ts";
 
+const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
 const UNFINISHED: JsonObject = {
   code: "server_error",
   message: "The upstream's stream ended without a finish reason. Discard the reply and retry.",
@@ -46,6 +47,11 @@ export class ResponseStream implements FaceStream {
     if (chunk.usage !== undefined) this.#usage = usageOf(chunk.usage) ?? this.#usage;
     if (typeof chunk.service_tier === "string") this.#tier = chunk.service_tier;
     for (const choice of Members.objectsOf(chunk.choices)) this.#choice(choice);
+    return this.#events.take();
+  }
+
+  texts(contents: readonly string[]): string {
+    for (const content of contents) this.#pieces.delta({ content }, NO_LOGPROBS);
     return this.#events.take();
   }
 

@@ -5,13 +5,16 @@ import type {
   Face,
   FaceContext,
   FaceError,
+  FaceStream,
   GatewayError,
   GatewayRequest,
   JsonDocument,
   JsonObject,
+  JsonValue,
   WholeReply,
 } from "@sluice/contract";
-import { type FrameBatch, writtenDocument } from "@sluice/kit/internals";
+import { isObject } from "@sluice/kit";
+import { type FrameBatch, FrameRun, writtenDocument } from "@sluice/kit/internals";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 
@@ -75,11 +78,7 @@ export class FacedForm implements ReplyForm {
   stream(): StreamForm {
     const writer = this.#face.stream(this.#state, this.#context);
     return {
-      text(batch: FrameBatch) {
-        let text = "";
-        for (const frame of batch.frames) text += writer.chunk(frame.chunk());
-        return text;
-      },
+      text: (batch) => textOf(batch, writer),
       isAscii: () => false,
       chunk: (chunk: JsonObject) => writer.chunk(chunk),
       end: () => writer.end(),
@@ -94,6 +93,32 @@ export class FacedForm implements ReplyForm {
   get #context(): FaceContext {
     return { requestId: this.#requestId, model: this.#model, startedAtMs: this.#startedAtMs };
   }
+}
+
+/** The events of a batch. Runs whose chunks differ in their content go to the writer as texts. */
+function textOf(batch: FrameBatch, writer: FaceStream): string {
+  let text = "";
+  for (const item of batch.items) {
+    if (!(item instanceof FrameRun)) {
+      text += writer.chunk(item.chunk());
+      continue;
+    }
+    const { first } = item;
+    const contents = saysContent(first.chunk()) ? item.texts() : undefined;
+    if (contents === undefined || writer.texts === undefined)
+      for (const frame of item.frames()) text += writer.chunk(frame.chunk());
+    else text += writer.chunk(first.chunk()) + writer.texts(contents.slice(1));
+  }
+  return text;
+}
+
+/** Whether a content of the first choice is all that a chunk says. */
+function saysContent({ choices, usage }: JsonObject): boolean {
+  const [choice, another] = Array.isArray(choices) ? (choices as readonly JsonValue[]) : [];
+  if (another !== undefined || usage !== undefined || !isObject(choice)) return false;
+  const { index = 0, delta, finish_reason: finish = null, logprobs = null } = choice;
+  if (index !== 0 || finish !== null || logprobs !== null || !isObject(delta)) return false;
+  return Object.keys(delta).every((name) => name === "content" || name === "role");
 }
 
 function headersOf(
