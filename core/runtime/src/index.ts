@@ -38,6 +38,7 @@ export {
   type Billing,
   guardrailOutcomes,
   IS_JUDGED,
+  IS_NATIVE,
   priceAttempt,
   recordGuardrail,
   REPLY_SIGNAL,

@@ -61,6 +61,9 @@ export const REPLY_SIGNAL = defineSlot<AbortSignal>("reply signal", { inShadow: 
  */
 export const IS_JUDGED = defineSlot<true>("request is judged");
 
+/** Whether the last attempt got the client's own document, so that the face left nothing out. */
+export const IS_NATIVE = defineSlot<boolean>("attempt got the client's document");
+
 const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", {
   inShadow: () => undefined,
 });

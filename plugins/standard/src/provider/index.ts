@@ -11,7 +11,7 @@ import {
   commitAfterSchema,
 } from "./commit-after.ts";
 import { openUpstreams, type ProviderUpstream } from "./upstreams.ts";
-import { pricedAs, replyHold } from "@sluice/runtime";
+import { IS_NATIVE, pricedAs, replyHold } from "@sluice/runtime";
 import {
   beginAttemptAt,
   type CommitAfter,
@@ -123,6 +123,7 @@ class ProviderCall implements PartCaller, DropListener {
     this.#target = target;
     this.#door = door;
     const native = nativeDocument(exchange, door.instance);
+    if (exchange.request?.native !== undefined) IS_NATIVE.set(exchange, native !== undefined);
     const request = providerRequest(exchange, target);
     this.#settled =
       native === undefined

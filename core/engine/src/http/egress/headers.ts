@@ -1,6 +1,6 @@
 /** The response headers that every reply of an exchange carries. */
 
-import { SERVED } from "@sluice/runtime";
+import { IS_NATIVE, SERVED } from "@sluice/runtime";
 import type { Clock } from "@sluice/contract";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 import type { ReplyForm } from "../form/reply-form.ts";
@@ -29,7 +29,8 @@ export function replyHeaders(exchange: LiveExchange, form: ReplyForm, clock: Clo
     if (last.upstreamRequestId !== undefined)
       headers.push("x-upstream-request-id", last.upstreamRequestId);
   }
-  if (form.dropped.length > 0) addDropped(exchange, form.dropped);
+  if (form.dropped.length > 0 && IS_NATIVE.get(exchange) !== true)
+    addDropped(exchange, form.dropped);
   for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));
   return headers;
 }
