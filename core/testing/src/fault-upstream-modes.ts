@@ -108,7 +108,7 @@ export const FAULTS: readonly Fault[] = [
   both("u8-silence", TIMEOUT, () => undefined),
   both("u9-half-header", TIMEOUT, (stage) => stage.write("HTTP/1.1 200 OK\r\ncontent-ty")),
   both("u10-many-1xx", UNREADABLE, (stage) => stage.repeat(2, () => stage.head(102))),
-  both("u10-slow-1xx", TIMEOUT, (stage) => stage.repeat(60, () => stage.head(103))),
+  both("u10-slow-1xx", TIMEOUT, (stage) => stage.repeat(200, () => stage.head(103))),
   both("u11-early-hints", "good", (stage) => {
     stage.head(103, "link: </a>; rel=preload");
     stage.good();

@@ -187,7 +187,7 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
     // The key is alone: an eighth of the slots is kept for a key that comes.
     const first = flood();
     await eventually("the first refusals", () => refusals.length === 20 - 7);
-    expect(upstream.requests).toHaveLength(7);
+    await eventually("the calls at the upstream", () => upstream.requests.length === 7);
     expect(refusals[0]).toContain(`This key may have 7 of the team's limit of ${SLOTS}`);
     // One slot is free. A reply ends before Redis knows that its slot is free again.
     for (let turn = 0; turn < 10; turn += 1) {
