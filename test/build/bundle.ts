@@ -9,7 +9,10 @@ import { writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
-import { INDEX_FILE, stampOf } from "../../core/cli/bin/bundle.js";
+
+const { INDEX_FILE, stampOf } = (await import(
+  new URL("../../core/cli/bin/bundle.js", import.meta.url).href
+)) as { readonly INDEX_FILE: string; readonly stampOf: (path: string) => string };
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Changes with every installation. */

@@ -1,9 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import type { ResolveHookSync } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundleHook, INDEX_FILE, stampOf } from "../bin/bundle.js";
+
+const { bundleHook, INDEX_FILE, stampOf } = (await import(
+  new URL("../bin/bundle.js", import.meta.url).href
+)) as {
+  readonly INDEX_FILE: string;
+  readonly stampOf: (path: string) => string;
+  readonly bundleHook: (root: string) => ResolveHookSync | undefined;
+};
 
 const SOURCE = "core/kit/src/index.ts";
 const JOINED = "core/kit/dist/bundle/index-1.js";

@@ -74,24 +74,37 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
   };
 }
 
-/** Keeps the first value of a fact. Returns the value that is kept. */
+/**
+ * Keeps the first value of a fact. Returns the value that is kept. A start asks for two facts, and
+ * mostly finds them. One that cannot be written at once is written by the thread, which can wait.
+ */
 async function keepFact(
   database: Kysely<Schema>,
   writer: Kysely<Schema>,
   name: string,
   value: string,
 ): Promise<string> {
-  await writer
+  const known = await factOf(database, name);
+  if (known !== undefined) return known;
+  await insertFact(database, name, value).catch(() => insertFact(writer, name, value));
+  return (await factOf(database, name)) ?? value;
+}
+
+async function insertFact(database: Kysely<Schema>, name: string, value: string): Promise<void> {
+  await database
     .insertInto("fact")
     .values({ name, value })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+}
+
+async function factOf(database: Kysely<Schema>, name: string): Promise<string | undefined> {
   const row = await database
     .selectFrom("fact")
     .select("value")
     .where("name", "=", name)
-    .executeTakeFirstOrThrow();
-  return row.value;
+    .executeTakeFirst();
+  return row?.value;
 }
 
 /** Why the file that was opened is not the store any more; `undefined` while it is. */

@@ -30,7 +30,12 @@ export async function runTestsAlone(
   let candidate: Generation | undefined;
   try {
     candidate = await buildAlone(snapshot, definitions, createLog("silent"));
-    const subject = { snapshot, definitions, guardrails: candidate.guardrails };
+    const subject = {
+      snapshot,
+      definitions,
+      guardrails: candidate.guardrails,
+      routes: candidate.routes,
+    };
     const { signal } = new AbortController();
     const results = await runTests(subject, files === undefined ? { signal } : { signal, files });
     return { results, findings: [] };

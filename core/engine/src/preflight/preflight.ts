@@ -10,8 +10,8 @@ import { runTests } from "./run-tests.ts";
  * candidate.
  */
 export function createPreflight(definitions: Definitions, log: Log): Preflight {
-  return async ({ snapshot, guardrails, number }, signal) => {
-    const results = await runTests({ snapshot, definitions, guardrails }, { signal });
+  return async ({ snapshot, guardrails, routes, number }, signal) => {
+    const results = await runTests({ snapshot, definitions, guardrails, routes }, { signal });
     const ms = Math.round(results.reduce((sum, result) => sum + result.ms, 0));
     log.debug("the pipelines' tests have run", { generation: number, tests: results.length, ms });
     return results.flatMap(({ findings }) => findings);

@@ -32,6 +32,8 @@ export interface PreflightSubject {
   readonly definitions: Definitions;
   /** The started guardrails of the candidate. */
   readonly guardrails: GuardrailCatalog;
+  /** The routes of the candidate. Absent: a sandbox builds every pipeline. */
+  readonly routes?: Generation["routes"];
 }
 
 /** A sandbox that accepts requests. */
@@ -70,7 +72,7 @@ export async function createSandbox(
   };
   const generation = await buildGeneration(
     process,
-    sandboxSnapshot(snapshot, definitions),
+    sandboxSnapshot(withServingPipeline(subject, test), definitions),
     0,
     standIns,
   );
@@ -84,6 +86,23 @@ export async function createSandbox(
     errors,
     close: () => generation.drain(0),
   };
+}
+
+/** A path that reaches the routes as it is written. */
+const PLAIN_PATH = /^(?:\/[\w.:-]+)+$/;
+
+/**
+ * The snapshot with the pipeline alone that serves the test's request: the candidate has made the
+ * others already. With all of them, where none or no route is found.
+ */
+function withServingPipeline({ snapshot, routes }: PreflightSubject, test: PipelineTest): Snapshot {
+  const [path = ""] = test.target.split("?", 1);
+  if (routes === undefined || !PLAIN_PATH.test(path) || /\/\.\.?(?:\/|$)/.test(path))
+    return snapshot;
+  const match = routes.find(test.method, path);
+  if (match.kind !== "found") return snapshot;
+  const { pipeline } = match.value;
+  return { ...snapshot, pipelines: snapshot.pipelines.filter(({ name }) => name === pipeline) };
 }
 
 /** The operation of the pipeline that a test belongs to. */

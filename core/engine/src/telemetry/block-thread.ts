@@ -4,7 +4,6 @@
  */
 
 import { writeSync } from "node:fs";
-import { Session } from "node:inspector";
 import { parentPort, workerData } from "node:worker_threads";
 import {
   BEAT,
@@ -111,6 +110,8 @@ function look(): void {
   isLooking = true;
   frames = [];
   const looked = count;
+  // Few gateways need it.
+  const { Session } = process.getBuiltinModule("node:inspector");
   const session = new Session();
   let isOver = false;
   const end = (): void => {

@@ -4,7 +4,6 @@
  */
 
 import { existsSync, readFileSync, writeSync } from "node:fs";
-import { Session } from "node:inspector";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
@@ -24,7 +23,7 @@ const STDERR = 2;
 const { beats, heldMs, whenHeld, ownUrls } = workerData as StartWatchData;
 
 /** The gateway's own code, and the kit's: a plugin that called it is the one that is named. */
-const OWN = [
+const own = (): readonly string[] => [
   new URL("../../", import.meta.url).href,
   new URL("../", import.meta.resolve("@sluice/kit")).href,
   new URL("../", import.meta.resolve("@sluice/contract")).href,
@@ -78,6 +77,8 @@ function kill(): void {
  * ends the process there.
  */
 function look(): void {
+  // Few starts need it.
+  const { Session } = process.getBuiltinModule("node:inspector");
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
@@ -139,7 +140,7 @@ function conclude(held: BlockFrame | undefined, end: () => void): void {
 
 /** A file of the user's, or of an installed package that is built on the kit. */
 function isOfPlugin(url: string): boolean {
-  if (!url.startsWith("file:") || OWN.some((own) => url.startsWith(own))) return false;
+  if (!url.startsWith("file:") || own().some((one) => url.startsWith(one))) return false;
   return !url.includes("/node_modules/") || packageOf(fileURLToPath(url)) !== undefined;
 }
 
