@@ -12,13 +12,14 @@ export const gemini = defineFace<Readonly<Record<never, never>>>({
   stability: "beta",
   summary: "Gemini's generateContent, streamGenerateContent and countTokens, for every model.",
   config: { type: "object", properties: {} },
-  paths: [
-    "POST /v1beta/models/{model...}:generateContent",
-    "POST /v1beta/models/{model...}:streamGenerateContent",
-    "POST /v1beta/models/{model...}:countTokens",
-    "GET /v1beta/models",
-    "GET /v1beta/models/{model...}",
-  ],
+  // The SDK asks for v1 since version 3; older ones, and Gemini CLI, ask for v1beta.
+  paths: ["v1beta", "v1"].flatMap((version) => [
+    `POST /${version}/models/{model...}:generateContent`,
+    `POST /${version}/models/{model...}:streamGenerateContent`,
+    `POST /${version}/models/{model...}:countTokens`,
+    `GET /${version}/models`,
+    `GET /${version}/models/{model_id...}`,
+  ]),
   create: () => ({
     dialect: "google",
     // Clients send them to every model.
