@@ -287,7 +287,7 @@ export const brokenCases: readonly BrokenCase[] = [
     files: { ...server("port: http"), ...pipeline("operation: chat", "operation: talk") },
     findings: [
       "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
-      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models, spend, embedding or image  write chat, embeddings, images, passthrough, models, spend, embedding or image',
+      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models, spend, tokens, embedding or image  write chat, embeddings, images, passthrough, models, spend, tokens, embedding or image',
     ],
   },
   {
@@ -748,7 +748,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown operation",
     files: pipeline("operation: chat", "operation: embedings"),
     findings: [
-      'pipelines/chat.yaml:4:12  `operation` is "embedings"; it can be chat, embeddings, images, passthrough, models, spend, embedding or image  did you mean `embeddings`?',
+      'pipelines/chat.yaml:4:12  `operation` is "embedings"; it can be chat, embeddings, images, passthrough, models, spend, tokens, embedding or image  did you mean `embeddings`?',
     ],
   },
   {
