@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type StreamReply } from "@sluice/contract";
 import { arrivedFrames, chunkFrame, rawFrame } from "@sluice/kit/internals";
@@ -37,14 +38,8 @@ describe("a stream", () => {
 
   it("does not keep its last frames back while its rows are not durable", async () => {
     const durable = Promise.withResolvers<string>();
-    const { response, received } = await exchange(GET);
-    const flushed = new Promise<void>((resolve) => {
-      const write = response.write.bind(response);
-      response.write = (...parts: Parameters<typeof write>) => {
-        resolve();
-        return write(...parts);
-      };
-    });
+    const { response, client, received } = await exchange(GET);
+    const flushed = once(client, "data");
     const frames = arrivedFrames([rawFrame('{"a":1}')]);
     const written = writeStream(response, reply(frames), [], 0, () => durable.promise);
     await flushed;
