@@ -10,10 +10,11 @@ export const HELP = `npm run bench -- [flags]
   --scenario "c=32"     only scenarios whose name contains this
   --against main~20     the gateway of this commit as well, beside this one; without --only, these two and the floor
   --rounds 8            how many rounds
+  --warm 15             seconds of load for each server before a scenario; default 1.5
   --same-model          the upstream calls its model as the client does: nothing to restore
   --profile             Node targets run with --cpu-prof; prints where their time went
 
-A run without --quick, --only, --scenario, --against, --same-model and --profile writes test/bench/results.md.`;
+A run without --quick, --only, --scenario, --against, --warm, --same-model and --profile writes test/bench/results.md.`;
 
 /** The flags, read. */
 export interface BenchOptions {
@@ -42,6 +43,7 @@ export function readOptions(): BenchOptions | undefined {
       scenario: { type: "string" },
       against: { type: "string" },
       rounds: { type: "string" },
+      warm: { type: "string" },
       "same-model": { type: "boolean", default: false },
       profile: { type: "boolean", default: false },
     },
@@ -55,7 +57,7 @@ export function readOptions(): BenchOptions | undefined {
     against: values.against,
     rounds: Number(values.rounds ?? (values.quick ? 3 : 8)),
     sliceMs: values.quick ? 300 : 800,
-    warmMs: values.quick ? 600 : 1500,
+    warmMs: Number(values.warm ?? (values.quick ? 0.6 : 1.5)) * 1000,
     sameModel: values["same-model"],
     profile: values.profile,
     isComplete: flags.every(

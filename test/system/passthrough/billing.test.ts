@@ -105,6 +105,8 @@ const converse = {
 };
 const STREAM = "application/vnd.amazon.eventstream";
 
+const VERTEX = "/vertex/v1/projects/p/locations/l/publishers";
+
 const DIALECTS: Record<string, Dialect> = {
   "OpenAI chat": chat("/openai/v1/chat/completions"),
   "Azure chat": {
@@ -146,6 +148,17 @@ const DIALECTS: Record<string, Dialect> = {
     path: "/gemini/v1beta/models/m:streamGenerateContent",
     type: "application/json",
     frame: (event) => (event === gemini.events[0] ? "[" : ",\n") + JSON.stringify(event),
+  },
+  "Vertex events": { ...gemini, path: `${VERTEX}/google/models/m:streamGenerateContent?alt=sse` },
+  "Vertex Claude": {
+    ...anthropic,
+    path: `${VERTEX}/anthropic/models/m:streamRawPredict`,
+    body: {
+      anthropic_version: "vertex-2023-10-16",
+      stream: true,
+      max_tokens: WORDS,
+      messages: MESSAGES,
+    },
   },
   "Cohere chat": {
     path: "/cohere/v2/chat",
@@ -209,17 +222,22 @@ const names = Object.keys(DIALECTS);
 const dialect = (name: string): Dialect => DIALECTS[name] as Dialect;
 
 let upstream: NativeUpstream;
+/** Google's metadata server. */
+let tokens: NativeUpstream;
 let workspace: Workspace;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  upstream = await createNativeUpstream();
+  [upstream, tokens] = await Promise.all([createNativeUpstream(), createNativeUpstream()]);
+  const token = { access_token: "token", expires_in: 3_599, token_type: "Bearer" };
+  tokens.reply(200, "application/json", JSON.stringify(token));
   const at = `${KEY}, base_url: ${upstream.url}`;
   workspace = createWorkspace({
     baseUrl: `${upstream.url}/v1`,
     providers: [
       `anthropic: { use: anthropic, ${at} }`,
       `gemini: { use: gemini, ${at} }`,
+      `vertex: { use: vertex, project: p, location: l, base_url: ${upstream.url}, metadata_url: ${tokens.url} }`,
       `cohere: { use: cohere, ${at} }`,
       `mistral: { use: mistral, ${at} }`,
       `azure: { use: azure, ${KEY}, endpoint: ${upstream.url} }`,
@@ -232,6 +250,7 @@ beforeAll(async () => {
     "openai",
     "anthropic",
     "gemini",
+    "vertex",
     "cohere",
     "mistral",
     "azure",
@@ -247,7 +266,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.dispose();
-  await upstream.close();
+  await Promise.all([upstream.close(), tokens.close()]);
   workspace.remove();
 });
 

@@ -9,13 +9,19 @@ import { createNativeUpstream, type NativeUpstream } from "../support/native-ups
 
 const KEY = 'api_key: "${env:OPENAI_API_KEY}"';
 
+const VERTEX = "/vertex/v1/projects/p/locations/l";
+
 let upstream: NativeUpstream;
+/** Google's metadata server. */
+let tokens: NativeUpstream;
 let gateway: GatewayProcess;
 /** Keys by what they may do. */
 const keys: Record<string, string> = {};
 
 beforeAll(async () => {
-  upstream = await createNativeUpstream();
+  [upstream, tokens] = await Promise.all([createNativeUpstream(), createNativeUpstream()]);
+  const token = { access_token: "token", expires_in: 3_599, token_type: "Bearer" };
+  tokens.reply(200, "application/json", JSON.stringify(token));
   const at = `${KEY}, base_url: ${upstream.url}`;
   gateway = await startGateway({
     baseUrl: `${upstream.url}/v1`,
@@ -24,6 +30,7 @@ beforeAll(async () => {
       `listed: { use: openai, ${at}/v1, endpoints: [GET v1/models, "v1/batches/**"] }`,
       `anthropic: { use: anthropic, ${at} }`,
       `gemini: { use: gemini, ${at} }`,
+      `vertex: { use: vertex, project: p, location: l, base_url: ${upstream.url}, metadata_url: ${tokens.url} }`,
       `azure: { use: azure, ${KEY}, endpoint: ${upstream.url} }`,
       `bedrock: { use: bedrock, ${KEY}, region: eu-west-1, base_url: ${upstream.url} }`,
       `custom: { use: compatible, ${at}/v1 }`,
@@ -39,6 +46,7 @@ beforeAll(async () => {
   const models = [
     ...cheap,
     "gemini/gemini-2.0-flash-lite",
+    "vertex/gemini-2.5-flash",
     "bedrock/claude",
     "bedrock/arn:aws:bedrock:eu-west-1:1:inference-profile/eu.claude",
   ];
@@ -61,7 +69,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.dispose();
-  await upstream.close();
+  await Promise.all([upstream.close(), tokens.close()]);
 });
 
 interface Asked {
@@ -185,6 +193,81 @@ describe("the table of endpoints and keys", () => {
       403,
       200,
     ],
+    [
+      `POST ${VERTEX}/publishers/google/models/gemini-2.5-flash:generateContent`,
+      {},
+      200,
+      200,
+      200,
+      200,
+    ],
+    [
+      `POST ${VERTEX}/publishers/google/models/gemini-2.5-flash:generateContent`,
+      { model: "gemini-2.5-pro" },
+      400,
+      400,
+      400,
+      400,
+    ],
+    [
+      `POST ${VERTEX}/publishers/google/models/gemini-2.5-pro:generateContent`,
+      { model: "gemini-2.5-flash" },
+      400,
+      400,
+      400,
+      400,
+    ],
+    [
+      `POST ${VERTEX}/publishers/google/models/gemini-2.5-pro:streamGenerateContent`,
+      {},
+      404,
+      200,
+      200,
+      200,
+    ],
+    [
+      "POST /vertex/v1/publishers/google/models/gemini-2.5-pro:generateContent",
+      {},
+      404,
+      200,
+      200,
+      200,
+    ],
+    [
+      `POST ${VERTEX}/publishers/anthropic/models/claude-sonnet-4-5:rawPredict`,
+      {},
+      404,
+      200,
+      200,
+      200,
+    ],
+    [
+      `POST ${VERTEX}/publishers/anthropic/models/gemini-2.5-flash:streamRawPredict`,
+      { model: "claude-sonnet-4-5" },
+      400,
+      400,
+      400,
+      400,
+    ],
+    [
+      "POST /vertex/v1/projects/other/locations/l/publishers/google/models/gemini-2.5-flash:generateContent",
+      {},
+      403,
+      403,
+      403,
+      403,
+    ],
+    [
+      `POST ${VERTEX}/publishers/google/models/gemini-2.5-flash%2F..%2Fgemini-2.5-pro:generateContent`,
+      {},
+      403,
+      403,
+      403,
+      400,
+    ],
+    [`POST ${VERTEX}/endpoints/1234:generateContent`, {}, 403, 403, 403, 200],
+    [`POST ${VERTEX}/batchPredictionJobs`, { model: "gemini-2.5-flash" }, 403, 403, 403, 200],
+    [`GET ${VERTEX}/cachedContents`, undefined, 403, 403, 403, 200],
     ["POST /bedrock/model/claude/converse", {}, 200, 200, 429, 200],
     ["POST /bedrock/model/dear/converse", { model: "claude" }, 400, 400, 400, 400],
     [

@@ -31,6 +31,8 @@ export interface FamilyFactors {
  */
 export function createFamilyFactors(): FamilyFactors {
   const factors = new Map<string, number>();
+  /** Every chat request asks, and to read a name costs more than the rest of the question. */
+  const learnt = new Map<string, boolean>();
   return {
     observe(model, reported, counted) {
       const family = familyOf(model);
@@ -43,7 +45,15 @@ export function createFamilyFactors(): FamilyFactors {
       if (factors.size > MAX_FAMILIES && oldest !== undefined) factors.delete(oldest);
     },
     of: (model) => factors.get(familyOf(model)) ?? 1,
-    isLearnt: (model) => !isOpenAi(familyOf(model)),
+    isLearnt(model) {
+      let known = learnt.get(model);
+      if (known === undefined) {
+        known = !isOpenAi(familyOf(model));
+        if (learnt.size >= MAX_FAMILIES) learnt.clear();
+        learnt.set(model, known);
+      }
+      return known;
+    },
   };
 }
 

@@ -73,12 +73,7 @@ export async function serveExchange(
   const { outline } = route;
   try {
     await route.run(ctx);
-    await answer(exchange, route, form, response, parts).catch((error: unknown) => {
-      if (isGatewayError(error) || response.headersSent) throw error;
-      throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", {
-        cause: error,
-      });
-    });
+    await answer(exchange, route, form, response, parts);
   } catch (error) {
     await refuse(exchange, outline, form, response, parts, toGatewayError(error));
   } finally {
@@ -117,27 +112,36 @@ async function answer(
   const { reply } = exchange;
   if (reply === undefined)
     throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
-  // The setter checked the reply, but a step may have changed it since.
-  checkReply(reply);
-  switch (reply.kind) {
-    case "whole":
-      return answerWhole(exchange, reply, outline, form, response, parts);
-    case "stream":
-      return answerStream(exchange, reply, outline, form, response, heartbeatMs, parts);
-    case "bytes":
-      await writeBytes(
-        response,
-        reply,
-        headersOf(exchange, outline, form, reply.status, parts),
-        async () => {
-          await settle(exchange, parts);
-        },
-        exchange.signal,
-      );
-      return;
-    default:
-      reply satisfies never;
-      throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+  try {
+    // The setter checked the reply, but a step may have changed it since.
+    checkReply(reply);
+    switch (reply.kind) {
+      case "whole":
+        await answerWhole(exchange, reply, outline, form, response, parts);
+        return;
+      case "stream":
+        await answerStream(exchange, reply, outline, form, response, heartbeatMs, parts);
+        return;
+      case "bytes":
+        await writeBytes(
+          response,
+          reply,
+          headersOf(exchange, outline, form, reply.status, parts),
+          async () => {
+            await settle(exchange, parts);
+          },
+          exchange.signal,
+        );
+        return;
+      default:
+        reply satisfies never;
+        throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+    }
+  } catch (error) {
+    if (isGatewayError(error) || response.headersSent) throw error;
+    throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", {
+      cause: error,
+    });
   }
 }
 

@@ -84,16 +84,20 @@ class ChatTranslator implements StreamTranslator {
       event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
     // A cut event lacks its closing brace. Two characters are compared before the text is parsed.
     const isWhole = data.startsWith("{") && data.endsWith("}");
-    if (sink.committed && !isTelling && isWhole && !this.#repair.isSuspect(data)) {
+    const isPlain = !isTelling && isWhole && !this.#repair.isSuspect(data);
+    if (sink.committed && isPlain) {
       sink.frame(frame, "content");
       this.#recent.add(frame);
       if (sink.takesForm === true) declareForm(frame, sink);
       return;
     }
     const chunk = parse(frame);
-    if (chunk !== undefined && !hasOddChoice(chunk)) this.#chunk(chunk, frame, event, sink);
-    // An empty text carries no data: some upstreams send it as a heartbeat.
-    else if (data !== "") this.#drop(sink);
+    if (chunk !== undefined && !hasOddChoice(chunk)) {
+      this.#chunk(chunk, frame, event, sink);
+      // The first content: the events behind it are mostly alike.
+      if (isPlain && sink.takesForm === true) declareForm(frame, sink);
+      // An empty text carries no data: some upstreams send it as a heartbeat.
+    } else if (data !== "") this.#drop(sink);
   }
 
   repeated(last: Frame, count: number): void {

@@ -99,6 +99,8 @@ export interface BatchSource {
    * Whether each batch is one frame, so that frames that arrive together come in several batches.
    */
   readonly isOneByOne?: boolean;
+  /** Whether the frames that `next` has returned are all: the end has arrived too. */
+  readonly isAtEnd?: boolean;
   /**
    * The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the
    * failure.
@@ -187,6 +189,10 @@ class ArrivedBatches implements BatchSource {
     for (let bytes = 0; this.#at < this.#frames.length && bytes < MAX_ARRIVED_BYTES; this.#at += 1)
       bytes += bytesOf(this.#frames[this.#at] as Frame);
     return this.#at === from ? undefined : new FrameBatch(this.#frames.slice(from, this.#at));
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#frames.length;
   }
 
   close(): void {

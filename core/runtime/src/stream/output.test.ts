@@ -325,6 +325,11 @@ describe("events of one form", () => {
     ).toBeGreaterThan(0);
   });
 
+  it("are taken together from the second word on", () => {
+    const text = events([ROLE, ...words(2), STOP, USAGE, "[DONE]"]);
+    expect(play(MAKES["of the reference dialect"]!, [Buffer.from(text)], true).runs).toBe(1);
+  });
+
   it("are taken together where one of them is cut", () => {
     const bytes = Buffer.from(events(whole(words(12))));
     const inEvent = bytes.indexOf(" word8");

@@ -101,11 +101,16 @@ export class StreamOutput implements StreamSink, FormedOutput {
   event(event: UpstreamEvent, wire: string | undefined): void {
     if (this.isDone) return;
     const { translator } = this.#options;
-    this.takesForm = this.mayRun && this.committed && this.#lessons.begin(wire);
+    this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
     translator.event(event, this);
     if (!this.takesForm) return;
     this.takesForm = false;
+    // No run may come before the first content, which is measured and recorded.
+    if (!this.committed) {
+      this.#lessons.drop();
+      return;
+    }
     const frame = this.#queue.at(-1);
     this.#lessons.end(event.data, wire, frame instanceof FrameRun ? undefined : frame);
   }

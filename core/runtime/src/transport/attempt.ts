@@ -217,7 +217,7 @@ async function send(
     place?.release();
     throw error;
   }
-  return upstream.send(ready, { signal, timeouts: timeoutsOf(options), attempt, place });
+  return await upstream.send(ready, { signal, timeouts: timeoutsOf(options), attempt, place });
 }
 
 /** The deadlines of the call: a stream has its own for the first byte. */

@@ -67,6 +67,11 @@ export class StreamReader implements BatchSource {
     return this.#failure;
   }
 
+  get isAtEnd(): boolean {
+    const { isDone, isEmpty } = this.output;
+    return isDone && isEmpty && this.#failure === undefined;
+  }
+
   /**
    * Takes the bytes of the next arrival. A body that ends before the dialect's end mark and before
    * the reply's end is a cut stream.

@@ -200,7 +200,7 @@ class ProviderCall implements PartCaller, DropListener {
     const part = exchange.operation === "embeddings" ? request.document : undefined;
     const begun = beginAttemptAt(entry, exchange, target, pricedAs(instance), part);
     const attempt = begun instanceof Promise ? await begun : begun;
-    return runAttempt({
+    return await runAttempt({
       provider: this.#settled.provider,
       hold: replyHold(exchange),
       upstream,

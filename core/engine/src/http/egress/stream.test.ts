@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type StreamReply } from "@sluice/contract";
-import { chunkFrame, rawFrame } from "@sluice/kit/internals";
+import { arrivedFrames, chunkFrame, rawFrame } from "@sluice/kit/internals";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { referenceForm } from "../form/reference.ts";
 import { writeStream } from "./stream.ts";
@@ -36,6 +37,30 @@ describe("a stream", () => {
     expect(raw).toMatch(
       /^HTTP\/1\.1 200 OK\r\nx-a: b\r\ncontent-type: text\/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n/,
     );
+  });
+
+  it("writes its last frames and its end mark together when the rows are durable at once", async () => {
+    const { raw } = await write(arrivedFrames([rawFrame('{"a":"é"}')]));
+    expect(raw).toContain('data: {"a":"é"}\n\ndata: [DONE]\n\n\r\n0\r\n');
+  });
+
+  it("does not keep its last frames back while its rows are not durable", async () => {
+    const durable = Promise.withResolvers<string>();
+    const { response, client, received } = await exchange(GET);
+    const flushed = once(client, "data");
+    const frames = arrivedFrames([rawFrame('{"a":1}')]);
+    const written = writeStream(
+      response,
+      reply(frames),
+      [],
+      0,
+      referenceForm(),
+      () => durable.promise,
+    );
+    await flushed;
+    durable.resolve(": x\n\n");
+    await written;
+    expect(bodyOf(await received)).toBe('data: {"a":1}\n\n: x\n\ndata: [DONE]\n\n');
   });
 
   it("writes frames that were made, and data of several lines", async () => {

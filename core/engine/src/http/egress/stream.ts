@@ -14,6 +14,8 @@ import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
 /** Buffered text that is longer than this is written before the end of the event loop's turn. */
 const MAX_PENDING_CHARACTERS = 65_536;
+// oxlint-disable-next-line no-control-regex -- they are ASCII too.
+const ASCII = /^[\u0000-\u007f]*$/;
 /** The time in which a stream must end after its exchange. A later one is cut. */
 const GRACE_MS = 250;
 
@@ -50,16 +52,19 @@ export async function writeStream(
   const end: End = { isCut: false };
   const written = writeFrames(reply, response, writer, end);
   let failure = await (signal === undefined ? written : untilCut(written, signal, end));
-  writer.flush();
+  if (failure !== undefined) writer.flush();
   heartbeat.stop();
   let rest = "";
   try {
-    rest = await settle(failure, writer.last, stream);
+    const settling = settle(failure, writer.last, stream);
+    // Most rows are durable at the end of this turn: the last frames and the end are one write then.
+    writer.flushAfterTurn();
+    rest = await settling;
   } catch (error) {
     // The client gets the first failure.
     failure ??= asGatewayError(error);
   }
-  response.end(rest + (failure === undefined ? stream.end() : stream.failure(failure)));
+  writer.end(rest + (failure === undefined ? stream.end() : stream.failure(failure)));
   return failure;
 }
 
@@ -117,7 +122,7 @@ async function writeFrames(
       if (batch === undefined) break;
       open = batches;
       if (end.isCut) break;
-      const full = writer.write(batch, batches.isOneByOne === true);
+      const full = writer.write(batch, pendingOf(batches));
       if (full !== undefined) await full;
       if (response.destroyed) break;
     }
@@ -130,6 +135,14 @@ async function writeFrames(
     failure ??= asGatewayError(error);
   }
   return failure;
+}
+
+/** How long written frames may wait for more: not at all, for this turn, or for the end. */
+type Pending = "none" | "turn" | "end";
+
+function pendingOf({ isOneByOne, isAtEnd }: BatchSource): Pending {
+  if (isAtEnd === true) return "end";
+  return isOneByOne === true ? "turn" : "none";
 }
 
 /** Writes batches. Those of one frame are gathered for one turn of the event loop. */
@@ -154,12 +167,12 @@ class EventWriter {
   }
 
   /** Takes frames. Returns a promise when the client reads more slowly than the upstream writes. */
-  write(batch: FrameBatch, isOneByOne: boolean): Promise<void> | undefined {
+  write(batch: FrameBatch, pending: Pending): Promise<void> | undefined {
     this.#lastBatch = batch;
     this.#pending += this.#form.text(batch);
     if (this.#isAscii) this.#isAscii = this.#form.isAscii(batch);
-    if (!isOneByOne || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
-    else if (!this.#isScheduled) this.#schedule();
+    if (pending === "none" || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
+    else if (pending === "turn" && !this.#isScheduled) this.#schedule();
     return this.#response.writableNeedDrain ? drained(this.#response) : undefined;
   }
 
@@ -172,6 +185,19 @@ class EventWriter {
     if (pending === "" || this.#response.destroyed) return;
     this.#response.write(pending, encoding);
     this.#heartbeat.wrote();
+  }
+
+  /** Writes what waits for the end, if the end has not come in this turn of the event loop. */
+  flushAfterTurn(): void {
+    if (this.#pending !== "") setImmediate(() => this.flush());
+  }
+
+  /** Ends the response: what waits and this text are one write. */
+  end(text: string): void {
+    const isAscii = this.#isAscii && ASCII.test(text);
+    const pending = this.#pending;
+    this.#pending = "";
+    this.#response.end(pending + text, isAscii ? "latin1" : "utf8");
   }
 
   #schedule(): void {
