@@ -17,9 +17,11 @@ import {
 } from "../system/support/native-upstream.ts";
 import { dialectOf } from "./dialects.ts";
 import { installAgents } from "./install.ts";
-import { answerOf, RESULT } from "./script.ts";
+import { ADDRESS, ADDRESS_PROMPT, answerOf, RESULT } from "./script.ts";
+import { createWorkspace, type WorkspaceOptions } from "../system/support/workspace.ts";
 
 const RUN_MS = 90_000;
+const SECRET = "a-credential-of-the-proof-0123456789";
 const CREDENTIAL = 'api_key: "${env:SOME_KEY}"';
 const PROVIDERS: Readonly<Record<string, string>> = {
   openai: `use: openai, ${CREDENTIAL}, base_url: @/v1`,
@@ -51,15 +53,16 @@ interface AgentCall {
   readonly gateway: GatewayProcess;
   readonly key: string;
   readonly model: string;
+  readonly prompt: string;
 }
 
 type Agent = (call: AgentCall, commands: string, folder: string) => Promise<[number, string]>;
 
 const AGENTS: Readonly<Record<string, Agent>> = {
-  claude: ({ gateway, key, model }, commands, folder) =>
+  claude: ({ gateway, key, model, prompt }, commands, folder) =>
     run(
       join(commands, "claude"),
-      ["-p", PROMPT, "--output-format", "text", "--model", model, "--allowedTools", "Bash"],
+      ["-p", prompt, "--output-format", "text", "--model", model, "--allowedTools", "Bash"],
       folder,
       {
         ANTHROPIC_BASE_URL: gateway.publicUrl,
@@ -69,7 +72,7 @@ const AGENTS: Readonly<Record<string, Agent>> = {
         CLAUDE_CODE_MAX_RETRIES: "3",
       },
     ),
-  codex: ({ gateway, key, model }, commands, folder) =>
+  codex: ({ gateway, key, model, prompt }, commands, folder) =>
     run(
       join(commands, "codex"),
       [
@@ -82,7 +85,7 @@ const AGENTS: Readonly<Record<string, Agent>> = {
         }),
         "-m",
         model,
-        PROMPT,
+        prompt,
       ],
       folder,
       { SLUICE_KEY: key, CODEX_HOME: folder },
@@ -183,38 +186,48 @@ async function keyOf(gateway: GatewayProcess, options: object): Promise<string> 
   return ((await administer(gateway, "/key/generate", options)) as { readonly key: string }).key;
 }
 
+/** The providers and models of the proof, in YAML. */
+function providersAt(upstreamUrl: string): WorkspaceOptions {
+  return {
+    providers: Object.entries(PROVIDERS).map(
+      ([name, text]) => `p-${name}: { ${text.replaceAll("@", upstreamUrl)} }`,
+    ),
+    models: Object.keys(PROVIDERS).map(
+      (name) => `{ id: ${name}, targets: [{ provider: p-${name}, model: "${MODELS[name]}" }] }`,
+    ),
+  };
+}
+
+/** A gateway whose guardrails hide addresses and block a word. */
+function startGuarded(upstreamUrl: string): Promise<GatewayProcess> {
+  const options = providersAt(upstreamUrl);
+  const workspace = createWorkspace(options);
+  workspace.write(`${workspace.config(options)}guardrails:
+  pii: { use: pii, action: restore, entities: [email], default_on: true }
+  words: { use: words, lists: [{ name: banned, words: [thermite] }], default_on: true }
+`);
+  return startGateway(workspace, { SOME_KEY: SECRET });
+}
+
 async function main(): Promise<void> {
   const only = process.argv.slice(2);
   const commands = await installAgents();
   const upstream = await createNativeUpstream();
   const kinds = Object.keys(PROVIDERS);
-  const gateway = await startGateway(
-    {
-      providers: Object.entries(PROVIDERS).map(
-        ([name, text]) => `p-${name}: { ${text.replaceAll("@", upstream.url)} }`,
-      ),
-      models: kinds.map(
-        (name) => `{ id: ${name}, targets: [{ provider: p-${name}, model: "${MODELS[name]}" }] }`,
-      ),
-    },
-    { SOME_KEY: "a-credential-of-the-proof-0123456789" },
-  );
+  const gateway = await startGateway(providersAt(upstream.url), { SOME_KEY: SECRET });
+  const guarded = await startGuarded(upstream.url);
   let failed = 0;
   const check = async (
     title: string,
     agent: string,
-    call: { readonly model: string; readonly key?: string },
+    call: Partial<AgentCall> & { readonly model: string },
     expected: (ended: AgentRun) => boolean,
   ): Promise<void> => {
     if (only.length > 0 && !only.some((word) => `${agent} ${title}`.includes(word))) return;
     const folder = mkdtempSync(join(tmpdir(), "sluice-agent-"));
     try {
-      const { model, key = gateway.masterKey } = call;
-      const [code, output] = await { ...AGENTS, ...OTHERS }[agent]!(
-        { gateway, key, model },
-        commands,
-        folder,
-      );
+      const asked = { gateway, key: gateway.masterKey, prompt: PROMPT, ...call };
+      const [code, output] = await { ...AGENTS, ...OTHERS }[agent]!(asked, commands, folder);
       const ended = { code, output, result: textOf(join(folder, "result.txt")) };
       const isRight = expected(ended);
       if (!isRight) failed += 1;
@@ -246,6 +259,24 @@ async function main(): Promise<void> {
         { model: "openai", key },
         ({ output, result }) => result === "" && /openai/i.test(output),
       );
+      serveScript(upstream);
+      const isRestored = ({ code, result }: AgentRun): boolean =>
+        code === 0 && result === `${ADDRESS}\n`;
+      const masked = { gateway: guarded, prompt: ADDRESS_PROMPT };
+      for (const model of ["openai", "anthropic"])
+        await check(`${model}: a mask that is restored`, agent, { ...masked, model }, isRestored);
+      const hasSeen = upstream.requests.some(({ body }) => body.includes(ADDRESS));
+      if (hasSeen) {
+        failed += 1;
+        console.log("FAIL  the upstream has seen the address");
+      }
+      const prompt = "Say something about thermite.";
+      await check(
+        "a guardrail that blocks",
+        agent,
+        { gateway: guarded, model: "openai", prompt },
+        ({ code, output }) => code !== 0 && /guardrail/i.test(output),
+      );
       const poor = await keyOf(gateway, { max_budget: 10 });
       serveScript(upstream, async (asked) => {
         if (asked === 1)
@@ -261,6 +292,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await gateway.dispose();
+    await guarded.dispose();
     await upstream.close();
   }
   if (failed > 0) {

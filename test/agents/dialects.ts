@@ -29,6 +29,7 @@ const openai: WireDialect = {
       }),
       results: itemsOf(messages).filter(({ role }) => role === "tool").length,
       isStreamed: stream === true,
+      text: JSON.stringify(body),
     };
   },
   write(answer, { isStreamed }) {
@@ -79,6 +80,7 @@ const anthropic: WireDialect = {
       })),
       results: blocks.filter(({ type }) => type === "tool_result").length,
       isStreamed: stream === true,
+      text: JSON.stringify(body),
     };
   },
   write(answer, { isStreamed }) {
@@ -125,6 +127,7 @@ const gemini: WireDialect = {
         })),
       results: parts.filter(({ functionResponse }) => functionResponse !== undefined).length,
       isStreamed: url.includes(":streamGenerateContent"),
+      text: JSON.stringify(body),
     };
   },
   write(answer, { isStreamed }) {
@@ -154,6 +157,7 @@ const bedrock: WireDialect = {
       }),
       results: blocks.filter(({ toolResult }) => toolResult !== undefined).length,
       isStreamed: url.endsWith("/converse-stream"),
+      text: JSON.stringify(body),
     };
   },
   write(answer, { isStreamed }) {

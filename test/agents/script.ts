@@ -9,6 +9,8 @@ export interface ModelTurn {
   /** Results of tools in the conversation. */
   readonly results: number;
   readonly isStreamed: boolean;
+  /** The whole request. */
+  readonly text: string;
 }
 
 /** A tool with its JSON schema. */
@@ -32,12 +34,22 @@ const COMMANDS = ["printf 'one\\n' > result.txt", "printf 'two\\n' >> result.txt
 export const RESULT = "one\ntwo\n";
 export const DONE = "The file result.txt has two lines.";
 
+/** A task with personal data: one command writes what the model saw, and no second one follows. */
+export const ADDRESS = "ada.lovelace@example.org";
+export const ADDRESS_PROMPT = `Write the address to the file result.txt. The address is ${ADDRESS} and that is all.`;
+
 const SHELL = /^(?:bash|shell|shell_command|exec_command|local_shell|run_shell_command)$/i;
 
 /** The next answer. Side requests of an agent offer no shell: they get a short text. */
-export function answerOf({ tools, results }: ModelTurn): ModelAnswer {
+export function answerOf({ tools, results, text }: ModelTurn): ModelAnswer {
   const shell = tools.find(({ name }) => SHELL.test(name));
-  const command = COMMANDS[results];
+  const address = /The address is (\S+?) and that is all/.exec(text)?.[1];
+  const command =
+    address === undefined
+      ? COMMANDS[results]
+      : results > 0
+        ? undefined
+        : `printf '%s\\n' '${address}' > result.txt`;
   if (shell === undefined || command === undefined) return { kind: "text", text: DONE };
   const input = inputOf(command, shell.schema);
   return { kind: "call", id: `call_${results + 1}`, name: shell.name, input };
