@@ -42,7 +42,8 @@ export interface FaceStream {
   chunk(chunk: JsonObject): string;
   /**
    * The events of chunks that differ from the last one in the `content` of the first choice alone:
-   * their contents, in order. Absent: `chunk` gets each of them. It is for speed, where events arrive together.
+   * their contents, in order, each as the inside of a JSON string. Absent: `chunk` gets each of
+   * them. It is for speed, where events arrive together.
    */
   texts?(contents: readonly string[]): string;
   /** The end of a whole stream: what is still open is closed. */

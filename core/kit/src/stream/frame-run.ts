@@ -67,10 +67,9 @@ export class FrameRun implements RunParts {
     return this.#frame(0);
   }
 
-  /** The texts of the frames that show one text alone; `undefined` when they show more. */
-  texts(): readonly string[] | undefined {
-    if (this.#shape.behind.length !== 1) return undefined;
-    return JSON.parse(`["${this.pieces.join('","')}"]`) as readonly string[];
+  /** Whether each frame shows one text alone: its piece. */
+  get showsOneText(): boolean {
+    return this.#shape.behind.length === 1;
   }
 
   /** The last frame. */

@@ -43,12 +43,12 @@ export class MessageWriter implements FaceStream {
     const block = list[this.#at];
     const isTail = this.#isOpen && block?.kind === "text" && this.#at === list.length - 1;
     if (!isTail || block.isClosed || block.deltas.length > 0) {
-      for (const content of contents) this.#blocks.write(content);
+      for (const content of contents) this.#blocks.write(JSON.parse(`"${content}"`) as string);
       return this.#drain(false);
     }
+    const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#at},"delta":{"type":"text_delta","text":"`;
     let text = "";
-    for (const content of contents)
-      if (content !== "") text += deltaOf(this.#at, { type: "text_delta", text: content });
+    for (const content of contents) if (content !== "") text += `${head}${content}"}}\n\n`;
     return text;
   }
 

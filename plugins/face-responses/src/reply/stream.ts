@@ -51,7 +51,8 @@ export class ResponseStream implements FaceStream {
   }
 
   texts(contents: readonly string[]): string {
-    for (const content of contents) this.#pieces.delta({ content }, NO_LOGPROBS);
+    for (const content of JSON.parse(`["${contents.join('","')}"]`) as readonly string[])
+      this.#pieces.delta({ content }, NO_LOGPROBS);
     return this.#events.take();
   }
 

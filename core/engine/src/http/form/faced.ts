@@ -103,19 +103,18 @@ function textOf(batch: FrameBatch, writer: FaceStream): string {
       text += writer.chunk(item.chunk());
       continue;
     }
-    const { first } = item;
-    const contents = saysContent(first.chunk()) ? item.texts() : undefined;
-    if (contents === undefined || writer.texts === undefined)
+    const { first, pieces } = item;
+    if (writer.texts === undefined || !item.showsOneText || !saysContent(first.chunk()))
       for (const frame of item.frames()) text += writer.chunk(frame.chunk());
-    else text += writer.chunk(first.chunk()) + writer.texts(contents.slice(1));
+    else text += writer.chunk(first.chunk()) + writer.texts(pieces.slice(1));
   }
   return text;
 }
 
 /** Whether a content of the first choice is all that a chunk says. */
-function saysContent({ choices, usage }: JsonObject): boolean {
+function saysContent({ choices, usage = null }: JsonObject): boolean {
   const [choice, another] = Array.isArray(choices) ? (choices as readonly JsonValue[]) : [];
-  if (another !== undefined || usage !== undefined || !isObject(choice)) return false;
+  if (another !== undefined || usage !== null || !isObject(choice)) return false;
   const { index = 0, delta, finish_reason: finish = null, logprobs = null } = choice;
   if (index !== 0 || finish !== null || logprobs !== null || !isObject(delta)) return false;
   return Object.keys(delta).every((name) => name === "content" || name === "role");
