@@ -81,6 +81,11 @@ export interface Face<State = unknown> {
    * one leaves it out with a notice, where it would refuse a client of the reference dialect.
    */
   readonly hints?: readonly string[];
+  /**
+   * Whether clients know a failed stream by a piece of the network that holds nothing but the
+   * failure: a pause stands before it then.
+   */
+  readonly failsAlone?: true;
   /** Headers of the dialect that a provider of it gets with the client's document; lower-case names. */
   readonly nativeHeaders?: readonly string[];
   /** The text that a stream writes in silence: a comment or an event. */

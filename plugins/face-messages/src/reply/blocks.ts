@@ -8,6 +8,7 @@ import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import { clientCallId } from "../call-ids.ts";
 import { UNSIGNED } from "../unsigned.ts";
+import { AheadThought } from "./ahead-thought.ts";
 import { citationsOf } from "./citations.ts";
 
 /** One block. `deltas` are those that no event has yet. */
@@ -32,6 +33,7 @@ export class Blocks {
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<JsonValue, Block>();
   #refusal = "";
+  readonly #ahead = new AheadThought();
   #citations: readonly JsonObject[] = [];
 
   get list(): readonly Block[] {
@@ -93,7 +95,8 @@ export class Blocks {
     return this.#blocks.findLast(({ kind, isClosed }) => kind === "thinking" && !isClosed);
   }
 
-  #think(text: string): void {
+  #think(thought: string): void {
+    const text = this.#ahead.unsaid(thought);
     if (text === "") return;
     const tail = this.#tail("thinking", { type: "thinking", thinking: "", signature: "" });
     tail.text += text;
@@ -114,12 +117,8 @@ export class Blocks {
     const signature = Members.textIn(block.signature) ?? UNSIGNED;
     const open = this.#openThought;
     // It was written before its signature came: once is enough.
-    if (
-      open === undefined &&
-      thinking !== "" &&
-      this.#blocks.some((each) => isUnsigned(each, thinking))
-    )
-      return;
+    const isWritten = thinking !== "" && this.#blocks.some((each) => isUnsigned(each, thinking));
+    if (open === undefined && isWritten) return;
     const before = open === undefined || !thinking.startsWith(open.text) ? "" : open.text;
     const target =
       open !== undefined && (before !== "" || open.text === "")
@@ -127,6 +126,7 @@ export class Blocks {
         : this.#push("thinking", { type: "thinking", thinking: "", signature: "" });
     const rest = thinking.slice(before.length);
     if (rest !== "") target.deltas.push({ type: "thinking_delta", thinking: rest });
+    if (open === target) this.#ahead.said(rest);
     target.text = thinking;
     target.deltas.push({ type: "signature_delta", signature });
     target.isClosed = true;

@@ -56,9 +56,14 @@ export class Output {
     return this.#open instanceof CallItem ? this.#open : undefined;
   }
 
-  /** The items so far, an open one as far as it goes. */
+  /**
+   * The items so far, an open one as far as it goes. A call without its end is left out: clients
+   * parse the arguments of every call.
+   */
   items(status: ItemStatus = "incomplete"): readonly JsonObject[] {
-    return this.#open === undefined ? this.#items : [...this.#items, this.#open.snapshot(status)];
+    return this.#open === undefined || this.#open instanceof CallItem
+      ? this.#items
+      : [...this.#items, this.#open.snapshot(status)];
   }
 
   reasoning(text: string): void {

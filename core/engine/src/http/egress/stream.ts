@@ -1,6 +1,7 @@
 /** Writes server-sent events with back-pressure, and reports failures inside the stream. */
 
 import type { ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Frame, GatewayError, StreamReply } from "@sluice/contract";
 import {
   asGatewayError,
@@ -16,6 +17,8 @@ import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 const MAX_PENDING_CHARACTERS = 65_536;
 // oxlint-disable-next-line no-control-regex -- they are ASCII too.
 const ASCII = /^[\u0000-\u007f]*$/;
+/** The pause before a failure that must reach the client in a piece of its own. */
+const ALONE_MS = 25;
 /** The time in which a stream must end after its exchange. A later one is cut. */
 const GRACE_MS = 250;
 
@@ -63,6 +66,11 @@ export async function writeStream(
   } catch (error) {
     // The client gets the first failure.
     failure ??= asGatewayError(error);
+  }
+  if (failure !== undefined && stream.failsAlone) {
+    if (rest !== "") response.write(rest);
+    rest = "";
+    await pause(ALONE_MS);
   }
   writer.end(rest + (failure === undefined ? stream.end() : stream.failure(failure)));
   return failure;

@@ -79,6 +79,7 @@ export class FacedForm implements ReplyForm {
     const writer = this.#face.stream(this.#state, this.#context);
     return {
       text: (batch) => textOf(batch, writer),
+      failsAlone: this.#face.failsAlone === true,
       isAscii: () => false,
       chunk: (chunk: JsonObject) => writer.chunk(chunk),
       end: () => writer.end(),

@@ -33,4 +33,6 @@ export interface StreamForm {
   chunk(chunk: JsonObject): string;
   end(): string;
   failure(error: GatewayError): string;
+  /** Whether the failure must reach the client in a piece of its own. */
+  readonly failsAlone: boolean;
 }

@@ -3,7 +3,7 @@
  * disguises.
  */
 
-import type { Chance } from "./planted-requests.ts";
+import type { Chance } from "./requests.ts";
 
 /** What is planted. Letters alone: it looks like an identifier, a word of a protocol and base64. */
 export const PLANTED = "zqplantedzq";

@@ -1,0 +1,36 @@
+/** A gateway file with a model of each kind of provider that faces translate to, at one address. */
+
+import type { WorkspaceOptions } from "../workspace.ts";
+
+/** Ids of models, and the kinds of their providers. */
+export const PROVIDERS = ["openai", "anthropic", "gemini", "bedrock"] as const;
+
+/** Models that think. */
+const NAMES = {
+  openai: "gpt-5-mini",
+  anthropic: "claude-sonnet-4-5",
+  gemini: "gemini-2.5-flash",
+  bedrock: "anthropic.claude-sonnet-4-5-20250929-v1:0",
+};
+
+/** The environment of a gateway with these providers. */
+export const PROVIDER_ENVIRONMENT = { NATIVE_KEY: "a-native-credential-0123456789" };
+
+/** Options of a workspace; `target` has further members of every target. */
+export function fourProviders(url: string, target = ""): WorkspaceOptions & { models: string[] } {
+  const keys = 'api_key: "${env:NATIVE_KEY}"';
+  const more = target === "" ? "" : `, ${target}`;
+  return {
+    baseUrl: `${url}/v1`,
+    attempts: 1,
+    balance: "{ breaker: { eject_single: false } }",
+    providers: [
+      `anthropic: { use: anthropic, ${keys}, base_url: ${url} }`,
+      `gemini: { use: gemini, ${keys}, base_url: ${url} }`,
+      `bedrock: { use: bedrock, region: us-east-1, ${keys}, base_url: ${url} }`,
+    ],
+    models: PROVIDERS.map(
+      (name) => `{ id: ${name}, targets: [{ provider: ${name}, model: "${NAMES[name]}"${more} }] }`,
+    ),
+  };
+}
