@@ -61,7 +61,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   [first, second] = await Promise.all([createFaultUpstream(), createFaultUpstream()]);
   const key = 'api_key: "${env:OPENAI_API_KEY}"';
-  const limits = "timeouts: { first_byte: 500ms, idle: 500ms }";
+  const limits = "timeouts: { first_byte: 1500ms, idle: 1500ms }";
   const workspace = createWorkspace({
     baseUrl: first.baseUrl,
     // Ejections have a test of their own; here every request reaches a target.
