@@ -24,6 +24,11 @@ export interface FaceRequest<State = unknown> {
    * them too. Absent: none.
    */
   readonly nativeOnly?: readonly NativeOnly[];
+  /**
+   * The client's document holds marks that this face wrote into an earlier reply, and that only it
+   * understands: a provider of the dialect gets the translation.
+   */
+  readonly holdsOwnMarks?: true;
 }
 
 /** What a reply is made with beside the reply itself. */

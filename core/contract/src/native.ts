@@ -83,6 +83,8 @@ export interface NativeRequest {
   readonly document: JsonDocument;
   /** What was made of it. A step that edits the request replaces this one and not the original. */
   readonly translated: JsonDocument;
+  /** Whether it holds marks of the gateway's own: no upstream gets it. */
+  readonly holdsOwnMarks?: true;
   /** Parts that the reference dialect cannot say. */
   readonly only: readonly NativeOnly[];
   /** Fields of the translation that a provider may leave out. */

@@ -67,7 +67,7 @@ function readBlock(block: JsonObject, path: string, answer: Answer, notes: Notes
     case "thinking":
     case "redacted_thinking":
       order.push({ type: "thinking", index: thoughts.length });
-      thoughts.push(thought(block, path));
+      thoughts.push(thought(block, path, notes));
       break;
     case "tool_use":
       order.push({ type: "tool_use", index: calls.length });
@@ -84,10 +84,11 @@ function readBlock(block: JsonObject, path: string, answer: Answer, notes: Notes
 }
 
 /** A thought with the signature of its provider. The gateway's own stands for none. */
-function thought(block: JsonObject, path: string): JsonObject {
+function thought(block: JsonObject, path: string, notes: Notes): JsonObject {
   if (block.type === "redacted_thinking")
     return { type: "redacted_thinking", data: string(block.data, `${path}.data`) };
   const { signature } = block;
+  if (signature === UNSIGNED) notes.mark();
   return {
     type: "thinking",
     thinking: string(block.thinking, `${path}.thinking`),

@@ -10,12 +10,15 @@ export interface Notes {
   native(path: string, what: string): void;
   /** See `FaceRequest.dropped`. Indices are left out of the path, so that the list stays short. */
   drop(path: string): void;
+  /** Notes a mark of the face's own. */
+  mark(): void;
 }
 
 /** Notes, and what they hold. */
 export class NoteBook implements Notes {
   readonly #native: NativeOnly[] = [];
   readonly #dropped = new Set<string>();
+  #hasMarks = false;
 
   native(path: string, what: string): void {
     this.#native.push({ path, what });
@@ -25,14 +28,21 @@ export class NoteBook implements Notes {
     this.#dropped.add(path.replaceAll(/\[\d+\]/g, "[]"));
   }
 
+  /** Notes a mark of the face's own. */
+  mark(): void {
+    this.#hasMarks = true;
+  }
+
   /** The members of `FaceRequest`; empty ones are absent. */
   get members(): {
+    readonly holdsOwnMarks?: true;
     readonly dropped?: readonly string[];
     readonly nativeOnly?: readonly NativeOnly[];
   } {
     return {
       ...(this.#dropped.size === 0 ? {} : { dropped: [...this.#dropped] }),
       ...(this.#native.length === 0 ? {} : { nativeOnly: this.#native }),
+      ...(this.#hasMarks ? { holdsOwnMarks: true } : {}),
     };
   }
 }

@@ -22,7 +22,9 @@ export function nativeDocument(
 ): NativeDocument | undefined {
   const native = exchange.request?.native;
   if (native === undefined) return undefined;
-  if (isOwnDialect(native, instance) && !isEdited(exchange, native) && !IS_JUDGED.get(exchange)) {
+  const isSendable =
+    native.holdsOwnMarks !== true && !isEdited(exchange, native) && !IS_JUDGED.get(exchange);
+  if (isSendable && isOwnDialect(native, instance)) {
     const { dialect, document, headers } = native;
     return { dialect, document, headers };
   }

@@ -66,7 +66,9 @@ export class FacedForm implements ReplyForm {
     const request = receive(writtenDocument({ ...body, ...kept }), client);
     const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES } = this.#face;
     const headers = headersOf(client, nativeHeaders);
-    const native = { dialect, document: bare, translated: request.document, only, hints, headers };
+    const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};
+    const translated = request.document;
+    const native = { dialect, document: bare, translated, only, hints, headers, ...marks };
     return { ...request, native };
   }
 
