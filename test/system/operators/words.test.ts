@@ -141,11 +141,11 @@ describe("a model's mode", () => {
 
 describe("a path that does not exist", () => {
   it("names the address that serves it, and no provider to a client without a key", async () => {
-    const named = await post("/v1/responses", { model: "echo", input: "a" });
+    const named = await post("/v1/moderations", { model: "echo", input: "a" });
     expect(named.status).toBe(404);
-    expect(named.body.error?.message).toContain("/openai/v1/responses");
+    expect(named.body.error?.message).toContain("/openai/v1/moderations");
     expect((await post("/key/generate", {})).body.error?.message).toContain("admin listener");
-    const unknown = await post("/v1/responses", {}, "sk-unknown");
+    const unknown = await post("/v1/moderations", {}, "sk-unknown");
     expect(unknown.status).toBe(401);
     expect(JSON.stringify(unknown.body)).not.toContain("openai");
   });
