@@ -70,7 +70,7 @@ describe("sluice import litellm", () => {
     );
     const check = await run("check", "--config", "imported/config/gateway.yaml");
     expect(check.code).toBe(0);
-    expect(check.stdout).toMatch(/^ok: 8 pipelines, \d+ routes, 42 models/m);
+    expect(check.stdout).toMatch(/^ok: 9 pipelines, \d+ routes, 42 models/m);
     expect(readFileSync(join(workspace.folder, "imported/import.md"), "utf8")).toContain(
       "## Has no equivalent",
     );

@@ -67,6 +67,14 @@ async function check(): Promise<{ code: number | null; stdout: string }> {
 const PROVIDER = "  moon: { use: moody, fails: create }\n";
 const GUARDRAIL = "guardrails:\n  moon: { use: moody, fails: create }\n";
 
+/** The line of chat.yaml that a finding names; `undefined` for a place without such a line. */
+function lineIn(stdout: string, place: RegExp): string | undefined {
+  const [, number] = place.exec(stdout) ?? [];
+  if (number === undefined) return undefined;
+  const text = readFileSync(join(workspace.pipelinesFolder, "chat.yaml"), "utf8");
+  return text.split("\n")[Number(number) - 1];
+}
+
 describe("sluice check makes every plugin", () => {
   it.each([
     [
@@ -87,13 +95,15 @@ describe("sluice check makes every plugin", () => {
           "  - limits",
           "  - { use: moody, with: { fails: create } }\n  - limits",
         ),
-      /^pipelines\/chat\.yaml:15:\d+ /m,
+      /^pipelines\/chat\.yaml:(\d+):\d+ /m,
     ],
   ])("and tells of a %s that cannot be made, where it stands", async (_kind, spoil, place) => {
     spoil();
     const { code, stdout } = await check();
     expect(stdout).toContain("the moon is not full");
     expect(stdout).toMatch(place);
+    const line = lineIn(stdout, place);
+    expect(line === undefined || line.includes("moody")).toBe(true);
     expect(stdout).not.toContain("ok:");
     expect(code).toBe(1);
   });
@@ -131,7 +141,9 @@ describe("sluice check makes every plugin", () => {
       const guarded = "  - { use: guardrails, with: { output: [moon], stream: window } }";
       edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - guardrails ", `${guarded} `);
       const { code, stdout } = await check();
-      expect(stdout).toMatch(/^pipelines\/chat\.yaml:17:\d+ .*moon/m);
+      expect(lineIn(stdout, /^pipelines\/chat\.yaml:(\d+):\d+ .*moon/m)).toContain(
+        "output: [moon]",
+      );
       expect(code).toBe(1);
     },
   );
