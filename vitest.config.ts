@@ -24,8 +24,8 @@ const isFull = process.env["SLUICE_PROOF"] === "full";
 
 export default defineConfig({
   test: {
-    // Vitest leaves a core to others: on two cores one would stand idle. `npm test` has three: a third
-    // of its time is waiting, for gateways and for deadlines.
+    // Vitest leaves a core to others: on two cores one would stand idle. With three, `npm test` takes
+    // 230 s instead of 259, and tests with deadlines fail when other work runs beside them.
     maxWorkers: 2,
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/tests.json" },
