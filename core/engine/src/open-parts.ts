@@ -159,7 +159,7 @@ export function openLedger(
     async close() {
       ledger.settleRefusals();
       await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
-        log.warn("rows stay in the outbox and are moved by the next start", { error });
+        log.warn("rows stay in the outbox; the next start moves them to the store", { error });
       });
       await ledger.stop();
       outbox.close();

@@ -26,7 +26,7 @@ const LITELLM_PATH = "/beta/litellm_basic_guardrail_api";
 export default defineGuardrail<HttpConfig>({
   name: "http",
   stability: "beta",
-  summary: "Asks a service of your own about every text.",
+  summary: "Sends every text to your own guardrail service.",
   isRemote: true,
   config: {
     type: "object",

@@ -1,6 +1,6 @@
-/** The rules and what each of them counts. */
+/** The rules and the points of each. */
 
-/** The rules that a text is searched for. */
+/** Rules of the detection. */
 export type RuleName =
   | "tags"
   | "bidi"
@@ -13,8 +13,8 @@ export type RuleName =
   | "encoded";
 
 /**
- * Points by rule. Five are enough by default: one clear sign, or two that a decent text may have
- * one of.
+ * Points by rule. Five block a text by default: one clear sign, or two signs of which a harmless text
+ * may have one.
  */
 export const DEFAULT_SCORES: Readonly<Record<RuleName, number>> = {
   tags: 5,
@@ -28,15 +28,15 @@ export const DEFAULT_SCORES: Readonly<Record<RuleName, number>> = {
   encoded: 2,
 };
 
-/** Of each rule, in words for the reference. */
+/** The description of each rule, for the reference. */
 export const RULES: Readonly<Record<RuleName, string>> = {
   tags: "Letters of the Unicode tag block, or runs of variation selectors: text that is invisible to people and readable for a model.",
-  bidi: "Characters that turn the direction of writing around, so that a person reads something else.",
+  bidi: "Characters that reverse the direction of writing, so that a person reads another text than the model.",
   invisible: "Runs of characters without a width, or many of them between letters.",
   markup: "Marks of chat templates, `<|im_start|>` or `[INST]`; two different ones count twice.",
-  override: "Phrases that set instructions aside, in seventeen languages.",
+  override: "Phrases that cancel earlier instructions, in seventeen languages.",
   extraction: "Phrases that ask for the system prompt.",
   role: "Phrases that ask for a model without rules.",
-  turn: "Headings that pretend to be a message of the system.",
+  turn: "Headings that imitate a message of the system.",
   encoded: "One of these phrases in base64, hexadecimal or rot13. It counts besides the phrase.",
 };

@@ -23,8 +23,8 @@ const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const MAX_HEADER_BYTES = 128 * 1024;
 /**
- * Bytes of a header's value by its type; a missing one is variable. Types: true, false, byte,
- * short, integer, long; timestamp, UUID.
+ * Bytes of a header's value by its type: true, false, byte, short, integer, long, timestamp, UUID.
+ * Types that are not listed have a length of their own before the value.
  */
 const VALUE_BYTES: Readonly<Record<number, number>> = {
   0: 0,

@@ -41,7 +41,7 @@ test("that stands at the former default is not passed over", () => {
   writeFileSync("data/sluice.db", "something");
   const path = join(folder, "elsewhere/sluice.db");
   expect(() => checkStoreFile(path, { isDefault: true, mustExist: false })).toThrow(
-    "the file follows server.data_directory now",
+    "The default path is below server.data_directory",
   );
   expect(() => checkStoreFile(path, { isDefault: false, mustExist: false })).not.toThrow();
   expect(() =>

@@ -24,8 +24,8 @@ export interface StoreFileOptions {
 }
 
 /**
- * Throws `Error` instead of letting an empty store be made in the place of one that existed: it has
- * no key, so that every request would be refused.
+ * Throws `Error` where SQLite would make an empty store in place of an existing one. An empty store
+ * has no keys: every request would be refused.
  */
 export function checkStoreFile(path: string, { isDefault, mustExist }: StoreFileOptions): void {
   if (path === MEMORY || sizeOf(path) > 0) return;
@@ -36,8 +36,8 @@ export function checkStoreFile(path: string, { isDefault, mustExist }: StoreFile
   const former = resolve(FORMER_DEFAULT);
   if (!isDefault || former === path || sizeOf(former) === 0) return;
   throw new Error(
-    `there is no ${path}, and a store is at ${former}: the file follows server.data_directory now. Move ${former} there, ` +
-      `with its -wal and -shm files, or name it in store.path.`,
+    `the store file ${path} is missing, and ${former} is a store. The default path is below server.data_directory. Move ${former} to ${path}, ` +
+      `with its -wal and -shm files, or set store.path to ${former}.`,
   );
 }
 

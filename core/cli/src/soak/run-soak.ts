@@ -121,16 +121,17 @@ function chatPath({ pipelines }: Snapshot): string {
   );
   if (route === undefined)
     throw new Error(
-      "no pipeline serves chat under a path without parameters: there is nothing to ask",
+      "no pipeline serves chat under a path without parameters. Add such a route to a chat pipeline.",
     );
   return route.path;
 }
 
-/** The first chat models; a wildcard stands for a model of its own. */
+/** The ids of the first chat models. In a wildcard, `soak` replaces the star. */
 function chatModels({ models }: Snapshot): readonly string[] {
   const ids = models
     .filter(({ mode }) => mode === "chat")
     .map(({ id }) => id.replace(/\*$/, "soak"));
-  if (ids.length === 0) throw new Error("no model is for chat: there is nothing to ask");
+  if (ids.length === 0)
+    throw new Error("the configuration has no chat model. Add one under models.");
   return ids.slice(0, MAX_MODELS);
 }

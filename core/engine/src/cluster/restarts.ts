@@ -36,7 +36,7 @@ export interface RestartParts {
 /** The restarts of one supervisor. */
 export class Restarts {
   readonly #parts: RestartParts;
-  /** The restart that has not begun. */
+  /** The restart that waits for the mutex. */
   #waiting: Promise<RestartResult> | undefined;
   #isUnderWay = false;
 
@@ -50,9 +50,9 @@ export class Restarts {
   }
 
   /**
-   * Replaces every worker. A failed start ends the restart. A restart that is asked for during
-   * another one begins after it. `mayNot` returns the reason why the restart may not begin. Never
-   * rejects.
+   * Replaces every worker. The restart ends at the first worker that does not start. During a
+   * restart, one more may wait; it begins afterwards. `mayNot` returns the reason why the restart
+   * may not begin. Never rejects.
    */
   ask(mayNot: () => Promise<string | undefined>): Promise<RestartResult> {
     this.#waiting ??= this.#parts.mutex.take(async () => {

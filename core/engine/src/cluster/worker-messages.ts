@@ -14,22 +14,22 @@ export type FromWorker =
       readonly type: "ready";
       readonly publicUrl: string;
       readonly adminUrl: string;
-      /** The longest time from the request to end until its end, in milliseconds. */
+      /** The longest time that a shutdown of the worker takes, in milliseconds. */
       readonly endsWithinMs: number;
-      /** The silence after which it is replaced, in milliseconds; 0: never. */
+      /** Time without a heartbeat after which the worker is replaced, in milliseconds; 0: never. */
       readonly hungTimeoutMs: number;
-      /** A digest of the code that it runs. */
+      /** A digest of the code that the worker runs. */
       readonly code: string;
     }
   /** This generation serves from now on. */
   | ({ readonly type: "runs" } & Running)
-  /** The worker cannot run the generation that it was to follow. */
+  /** The worker cannot run the generation that the supervisor chose. */
   | { readonly type: "not-followed"; readonly target: Running; readonly reasons: readonly string[] }
   /** Heartbeat: its event loop runs. */
   | { readonly type: "beat" }
   /** The worker cannot start, and ends. */
   | { readonly type: "failed"; readonly reasons: readonly string[] }
-  /** The rows of an outbox are moved, or stay where they are. */
+  /** The worker has finished with an outbox: its rows are in the store, or stay in the outbox. */
   | { readonly type: "adopted"; readonly outbox: string }
   /** The worker has dropped its cached keys and teams. */
   | { readonly type: "forgot"; readonly id: number }

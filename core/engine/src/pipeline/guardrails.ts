@@ -92,8 +92,8 @@ export function streamFaults(
 }
 
 /**
- * Guardrails that may have a reply asked for once more, in steps that do not, and steps that ask
- * where there is nothing to ask.
+ * Findings about `ask_again`: a guardrail that may ask for another reply, in a step that does not ask,
+ * and a step that asks in a pipeline of another operation than chat.
  */
 export function askAgainFaults(
   pipelines: readonly PipelineSettings[],
@@ -156,7 +156,7 @@ export function refuseUnguarded(run: StepFunction): StepFunction {
     if (asked === undefined) return run(ctx, next);
     throw new GatewayError(
       "plugin_failed",
-      `The guardrail ${asked} must run, and this route has no step for it.`,
+      `The guardrail ${asked} must run, and the pipeline of this route has no step guardrails. The operator can add it.`,
     );
   };
 }

@@ -19,17 +19,17 @@ export interface PluginFiles {
 const LOOK_MS = 1_000;
 
 interface Watched {
-  /** Of the contents that were loaded; `undefined` when they had changed before the first check. */
+  /** Digest of the loaded contents; `undefined` when the file changed before the first check. */
   readonly digest: string | undefined;
-  /** The size and time of the contents that were last looked into. */
+  /** The size and time of the file at the last check. */
   seen: string;
   isChanged: boolean;
 }
 
 /**
- * Looks once a second at the modules that plugins are made of: the one that `plugins` names and
- * what it imports by a path. A change is logged once, with what can be done about it; what is
- * changed back is forgotten.
+ * Checks the modules of plugins once a second: those that `plugins` names, and their imports by a
+ * path. A change is logged once, with `advice`. A file that has its loaded contents again is not
+ * waiting any more.
  */
 export function watchPluginFiles(
   plugins: readonly Pick<LoadedPlugin, "url">[],
@@ -40,7 +40,7 @@ export function watchPluginFiles(
   const files = new Map<string, Watched>();
   const look = (): void => {
     for (const url of urls) {
-      // Modules may come later: a plugin may import when it is made, or when it is asked.
+      // A plugin may import modules later: when it is created, or in a request.
       for (const [path, loaded] of filesOf(url))
         if (!files.has(path)) files.set(path, watched(path, loaded));
     }

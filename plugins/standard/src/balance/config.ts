@@ -125,7 +125,7 @@ export const balanceSchema: JsonSchema = {
           format: "duration",
           default: DEFAULTS.ejection_with_fallback,
           description:
-            "How long each ejection lasts at most while a fallback can answer the request; a longer Retry-After is obeyed. A trial of a stream then has 5 seconds for its first content, or three times what streams of the target took.",
+            "Maximum duration of an ejection while a fallback can answer the request; a longer Retry-After is obeyed. The first content of a stream's trial must then arrive within 5 seconds, or within three times the target's usual time.",
         },
         max_ejected: ejectionShare(
           DEFAULTS.max_ejected,

@@ -108,8 +108,7 @@ export const limitsSchema: JsonSchema = {
     parallel: {
       type: "array",
       default: [],
-      description:
-        "Requests at the same time, beside the `max_parallel_requests` of keys and teams.",
+      description: "Concurrent requests, in addition to `max_parallel_requests` of keys and teams.",
       items: {
         type: "object",
         description: "Example: `{ per: user, requests: 10 }`.",
@@ -150,13 +149,13 @@ export const limitsSchema: JsonSchema = {
             type: "number",
             minimum: 0,
             maximum: MAX_USD,
-            description: "US dollars. Absent: any amount; see `soft`.",
+            description: "US dollars. Absent: no maximum; see `soft`.",
           },
           soft: {
             type: "number",
             minimum: 0,
             maximum: MAX_USD,
-            description: "US dollars from which on the log and a header warn.",
+            description: "Once this many US dollars are spent, the log and a response header warn.",
           },
           duration: {
             type: "string",

@@ -103,10 +103,10 @@ export const limits = defineStep<LimitsConfig>({
   },
 });
 
-/** What each use of the step took before the body. A pipeline may use the step twice. */
+/** What each use of the step reserved before the body. A pipeline may use the step twice. */
 const EARLY = defineSlot<Map<LeaseParts, Early>>("limits taken before the body");
 
-/** Reserves what the entry knows of and sets the gate that reserves the rest for each call. */
+/** Reserves what is known at the entry, and sets the gate that reserves the rest for each call. */
 function reserve(
   exchange: Exchange,
   identity: Identity,

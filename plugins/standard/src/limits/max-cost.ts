@@ -94,7 +94,7 @@ export function fitToCost(
       : `may cost ${dollarText(fitted.nanoUsd)} US dollars`;
   throw new GatewayError(
     "budget_exceeded",
-    `The request ${what}, and is allowed ${dollarText(maxNanoUsd)}; a smaller max_tokens may help.`,
+    `The request ${what}; its maximum is ${dollarText(maxNanoUsd)} US dollars. A smaller max_tokens may help.`,
     {
       param: MAX_COST_HEADER,
       headers: NO_RETRY,

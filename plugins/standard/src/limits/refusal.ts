@@ -137,7 +137,7 @@ function budgetRefusal(
       : ` ${dollarText(spent)} are spent, and ${dollarText(reserved)} are reserved by requests under way.`;
   const message =
     left > 0
-      ? `The request may cost more than the ${dollarText(left)} US dollars that are left of the ${subject}'s budget of ${dollarText(limitNanoUsd)}; a smaller max_tokens may help.${stand}`
+      ? `The request may cost more than is left of the ${subject}'s budget: ${dollarText(left)} of ${dollarText(limitNanoUsd)} US dollars. A smaller max_tokens may help.${stand}`
       : `The ${subject}'s budget of ${dollarText(limitNanoUsd)} US dollars is spent or reserved.${stand}`;
   return new GatewayError("budget_exceeded", message, {
     retryable: isOfTarget,

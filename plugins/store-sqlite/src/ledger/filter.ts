@@ -3,16 +3,15 @@
 import type { LedgerFilter } from "@sluice/contract";
 import type { SQLInputValue } from "node:sqlite";
 
-/** Terms of a `where`, joined by `and`, and what stands for their question marks. */
+/** Terms of a `where`, joined by `and`, and the values of their question marks. */
 export interface Conditions {
   readonly terms: string[];
   readonly parameters: SQLInputValue[];
 }
 
 /**
- * The conditions of a filter's ids. The bounds of time are the caller's, as every reader has its
- * own way through them. `column` is what to write before the name of a column that should not
- * choose the index.
+ * The conditions of a filter's ids. The caller adds the bounds of time. `column` is the prefix of a
+ * column for which SQLite must not choose an index.
  */
 export function idConditions(filter: LedgerFilter): Conditions & { readonly column: "" | "+" } {
   const terms: string[] = [];
@@ -22,8 +21,8 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
     terms.push(term);
     parameters.push(value);
   };
-  // A plus keeps SQLite from choosing an index for the term: a request has few rows, so its ids are
-  // the best way in.
+  // SQLite uses no index for a column after a plus (sqlite.org/optoverview.html, 2). A request has
+  // few rows, so the index of its ids is the best one.
   const { requestId, completionId } = filter;
   const column = requestId === undefined && completionId === undefined ? "" : "+";
   if (requestId !== undefined && completionId !== undefined) {

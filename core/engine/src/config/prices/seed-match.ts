@@ -74,7 +74,7 @@ function matcherOf(table: SeedProvider): Matcher {
   return matcher;
 }
 
-/** The names that a clause accepts; `undefined` for one that accepts others too. */
+/** The names that a clause accepts; `undefined` for a clause that accepts a pattern. */
 function namesIn(clause: Clause): readonly string[] | undefined {
   if ("equals" in clause) return [clause.equals.toLowerCase()];
   if (!("or" in clause)) return undefined;

@@ -23,19 +23,17 @@ import { shadowOf } from "./exchange.ts";
 /** The counts of a step in shadow mode. */
 export interface ShadowCounts {
   runs: number;
-  /**
-   * Requests that it would have refused, by status 4xx or 5xx, or whose stream it would have cut.
-   */
+  /** Requests that the step would have refused (status 4xx or 5xx) and streams it would have cut. */
   refused: number;
-  /** Requests that it would have answered itself. */
+  /** Requests that the step would have answered itself. */
   answered: number;
-  /** Requests whose body or reply it would have changed. */
+  /** Requests whose body or reply the step would have changed. */
   changed: number;
-  /** Runs that failed: it threw, or fell behind a stream. */
+  /** Runs that failed: the step threw, or fell behind a stream. */
   failed: number;
 }
 
-/** A step in shadow, as the status shows it. */
+/** A step in shadow mode, as the status shows it. */
 export interface ShadowReport {
   readonly pipeline: string;
   readonly step: string;

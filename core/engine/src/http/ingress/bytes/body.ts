@@ -144,7 +144,7 @@ function holdMore(reading: Reading, size: number): boolean {
   }
 }
 
-/** Defers the rest to another turn of the event loop, or to the decoder. */
+/** Leaves the rest of the bytes to another turn of the event loop, or to the decoder. */
 function takeTurn(reading: Reading, bytes: number): void {
   reading.turnBytes += bytes;
   reading.turnChunks += 1;
