@@ -1,6 +1,8 @@
 /** A gateway file with a model of each kind of provider that faces translate to, at one address. */
 
-import type { WorkspaceOptions } from "../workspace.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Workspace, WorkspaceOptions } from "../workspace.ts";
 
 /** Ids of models, and the kinds of their providers. */
 export const PROVIDERS = ["openai", "anthropic", "gemini", "bedrock"] as const;
@@ -33,4 +35,11 @@ export function fourProviders(url: string, target = ""): WorkspaceOptions & { mo
       (name) => `{ id: ${name}, targets: [{ provider: ${name}, model: "${NAMES[name]}"${more} }] }`,
     ),
   };
+}
+
+/** Opens the route of the legacy completions, which the shipped pipeline has as a comment. */
+export function openCompletions({ pipelinesFolder }: Workspace): void {
+  const path = join(pipelinesFolder, "chat.yaml");
+  const route = "  - { route: POST /v1/completions, face: completions }";
+  writeFileSync(path, readFileSync(path, "utf8").replace(`  # ${route.trim()}`, route));
 }

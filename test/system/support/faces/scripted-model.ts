@@ -25,8 +25,18 @@ export interface Said {
   readonly failure?: SaidFailure;
   /** Events after which the connection is destroyed. */
   readonly cutAfter?: number;
+  /** The piece before which the connection is destroyed. */
+  readonly cutBefore?: string;
   /** Events after which the stream goes silent until the gateway closes it. */
   readonly silentAfter?: number;
+  /** The piece before which the stream goes silent until the gateway closes it. */
+  readonly silentBefore?: string;
+  /** No reply at all, until the gateway closes the connection. */
+  readonly isSilent?: boolean;
+  /** Milliseconds before the first byte. */
+  readonly delayMs?: number;
+  /** A pause of the stream after so many events. */
+  readonly pausedAfter?: { readonly events: number; readonly until: Promise<void> };
 }
 
 /** A call of a tool. */
@@ -80,7 +90,9 @@ const SSE = "text/event-stream";
 const JSON_TYPE = "application/json";
 
 async function answer(response: ServerResponse, request: NativeRequest, said: Said): Promise<void> {
-  const { failure } = said;
+  const { failure, delayMs } = said;
+  if (said.isSilent === true) return;
+  if (delayMs !== undefined) await pause(delayMs);
   if (failure !== undefined) {
     const { status, message = "It failed.", headers = {} } = failure;
     response
@@ -95,15 +107,27 @@ async function answer(response: ServerResponse, request: NativeRequest, said: Sa
   }
   response.writeHead(200, { "content-type": api.type });
   const events = api.events(said);
-  const count = Math.min(said.cutAfter ?? Infinity, said.silentAfter ?? Infinity, events.length);
-  for (const event of events.slice(0, count)) {
+  const count = countOf(events, said);
+  response.flushHeaders();
+  for (const [index, event] of events.slice(0, count).entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- as below.
+    if (index === said.pausedAfter?.events) await said.pausedAfter.until;
     response.write(event);
     // Each event in a packet of its own.
     // oxlint-disable-next-line no-await-in-loop -- one after the other is the point.
     await pause(1);
   }
-  if (said.cutAfter !== undefined) response.destroy();
-  else if (said.silentAfter === undefined) response.end();
+  if (said.cutAfter !== undefined || said.cutBefore !== undefined) response.destroy();
+  else if (said.silentAfter === undefined && said.silentBefore === undefined) response.end();
+}
+
+/** How many events are sent. */
+function countOf(events: readonly (string | Buffer)[], said: Said): number {
+  const { cutAfter = Infinity, silentAfter = Infinity } = said;
+  const piece = said.cutBefore ?? said.silentBefore;
+  const before = piece === undefined ? -1 : events.findIndex((each) => each.includes(piece));
+  if (piece !== undefined && before < 0) throw new Error(`No event has the piece ${piece}.`);
+  return Math.min(cutAfter, silentAfter, before < 0 ? Infinity : before, events.length);
 }
 
 interface Api {
