@@ -2,7 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { admin, chat, MESSAGES } from "../system/support/client.ts";
-import { again, EVERY_MS, flood, keyed, type Row, SECONDS, type Stage } from "./isolation-stage.ts";
+import { again, flood, keyed, type Row, SECONDS, type Stage } from "./isolation-stage.ts";
+import { EVERY_MS } from "./victim.ts";
 
 /** The first rows, by name. */
 export const FIRST_ROWS: Readonly<Record<string, Row>> = {

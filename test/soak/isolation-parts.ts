@@ -8,6 +8,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { UpstreamScript } from "@sluice/testing";
 import { OPTIONS } from "./isolation-stage.ts";
+import type { Seen } from "./victim.ts";
 
 /** What a part is started with. The keys are those that the row got when it was prepared. */
 export interface PartStart {
@@ -21,17 +22,6 @@ export interface PartStart {
   };
   readonly serviceUrl: string;
   readonly keys: readonly string[];
-}
-
-/** What the victim saw. */
-export interface Seen {
-  readonly p99Ms: number;
-  /** The same without what the gateway's serving thread waited for a core meanwhile. */
-  readonly ownP99Ms: number;
-  readonly failed: number;
-  readonly count: number;
-  /** The longest delay of the victim's own loop. */
-  readonly loopMs: number;
 }
 
 /** What became of the attacker's requests. */

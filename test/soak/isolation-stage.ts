@@ -15,8 +15,6 @@ export const { values: OPTIONS } = parseArgs({
   },
 });
 export const SECONDS = Number(OPTIONS.seconds);
-/** The victim sends one request in this time. */
-export const EVERY_MS = 50;
 
 /**
  * What a row works with. Every row has a gateway of its own, so that no attack is left over from

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
+import { connect, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MESSAGES } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -107,6 +107,27 @@ describe.skipIf(!hasOpenssl).each([1, 2])(
         model: "echo",
         messages: MESSAGES,
       });
+
+    it("refuses a large body unread: the reply comes whole while the client sends", async () => {
+      const { port, hostname } = new URL(gateway.publicUrl);
+      const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+      socket.on("error", () => undefined);
+      const bytes = 8 * 1_024 * 1_024;
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer sk-unknown\r\ncontent-type: application/json\r\ncontent-length: ${2 * bytes}\r\n\r\n`,
+      );
+      // The client sends half of it, whatever it reads, and then waits.
+      socket.write(Buffer.alloc(bytes, "x"));
+      let text = "";
+      socket.on("data", (chunk) => (text += String(chunk)));
+      await new Promise((resolve) => void socket.once("end", resolve));
+      expect(text).toMatch(/^HTTP\/1\.1 401 /);
+      expect(JSON.parse(text.slice(text.indexOf("\r\n\r\n")))).toMatchObject({
+        error: { type: "authentication_error" },
+      });
+      socket.destroy();
+      expect((await chat()).status).toBe(200);
+    });
 
     it("both listeners speak HTTPS and nothing else", async () => {
       expect([gateway.publicUrl, gateway.adminUrl]).toEqual([
