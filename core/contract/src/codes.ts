@@ -165,6 +165,13 @@ export const ERROR_CODES = {
     "The `idempotency-key` was already used with a different request.",
     "Use a new `idempotency-key` for each new request.",
   ),
+  managed_by_file: row(
+    409,
+    "invalid_request_error",
+    false,
+    "An admin route would change a key or a team that the configuration declares. The message names its file and line.",
+    "Edit the file.",
+  ),
   body_too_large: row(
     413,
     "invalid_request_error",

@@ -69,6 +69,12 @@ export interface TeamRecord {
    */
   readonly passthrough: boolean;
   readonly blocked: boolean;
+  /**
+   * `file`: the row stands for a team that the configuration declares, so that keys can belong to
+   * it. It is blocked: it counts only after the configuration no longer declares the team. Absent:
+   * `store`.
+   */
+  readonly managedBy?: "file" | "store";
   readonly createdAtMs: number;
 }
 
@@ -148,6 +154,12 @@ export interface TeamStore {
   /** Adds a team. Returns false when its id is taken. */
   insert(team: TeamRecord): Promise<boolean>;
   update(id: string, changes: TeamChanges): Promise<TeamRecord | undefined>;
+  /**
+   * Writes the row of a declared team, `managedBy: "file"`: adds it, or replaces the limits of a row
+   * that is managed by the file. A row of the store stays as it is. Absent: no key of the store can
+   * belong to a declared team.
+   */
+  declare?(team: TeamRecord): Promise<void>;
   /** Deletes a team and its keys in one transaction. Returns whether the team existed. */
   delete(id: string): Promise<boolean>;
 }

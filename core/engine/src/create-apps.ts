@@ -100,6 +100,7 @@ function keyPartsOf({ store, keyRing, ledger, clock, log, snapshot, manager }: G
     log,
     timeZone: snapshot.server.timeZone,
     declared: () => manager.live?.snapshot.keys ?? [],
+    declaredTeams: () => manager.live?.snapshot.teams ?? [],
     defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
   };
 }

@@ -3,7 +3,7 @@
  * on the scope, in the order of its making.
  */
 
-import type { Clock } from "@sluice/contract";
+import type { Clock, TeamStore } from "@sluice/contract";
 import { ConfigError } from "./check-config.ts";
 import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
@@ -24,6 +24,7 @@ import { installationOf, openBlockWatch, openLedger, openState, openStore } from
 import { createPreflight } from "./preflight/preflight.ts";
 import type { Start, StartOptions } from "./prepare-start.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
+import { writeDeclaredTeams } from "./resources/declared-rows.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
@@ -71,7 +72,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     tokens,
     state,
   };
-  const generations = createManager(options, start, parts);
+  const generations = createManager(options, start, parts, store.teams);
   scope.defer(() => generations.manager.close(0));
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
@@ -141,7 +142,12 @@ async function openDurable(
   return { installation, store, outboxFile, ledger, stopping, adopt };
 }
 
-function createManager({ log, worker }: StartOptions, start: Start, parts: ProcessParts) {
+function createManager(
+  { log, worker }: StartOptions,
+  start: Start,
+  parts: ProcessParts,
+  teams: TeamStore,
+) {
   const { definitions, lastNumber } = start;
   const { server } = start.snapshot;
   const history = openHistory(server.dataDirectory, log);
@@ -153,11 +159,14 @@ function createManager({ log, worker }: StartOptions, start: Start, parts: Proce
     lastNumber,
     ...(monitor !== undefined && { monitor }),
     preflight: createPreflight(definitions, log),
+    onServe(generation) {
+      void writeDeclaredTeams(generation.snapshot.teams, teams, parts.clock.now(), log);
+      worker?.onServe(generation);
+    },
     ...(worker !== undefined && {
       numberOf: (digest, last) => sharedNumber(history, digest, last),
       onVerdict: worker.onVerdict,
       onRollback: worker.onRollback,
-      onServe: worker.onServe,
     }),
   });
   return { history, monitor, manager };

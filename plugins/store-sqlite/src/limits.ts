@@ -5,7 +5,7 @@ import type { LimitColumns } from "./schema.ts";
 import { readList, readObject, toJsonText, withoutNul } from "./text.ts";
 
 /** The members that keys and teams share. */
-export type LimitMembers = Omit<TeamRecord, "id" | "createdAtMs">;
+export type LimitMembers = Omit<TeamRecord, "id" | "createdAtMs" | "managedBy">;
 
 /**
  * Turns the members that are present into columns; absent ones stay absent, for an update of part

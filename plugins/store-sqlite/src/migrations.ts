@@ -135,4 +135,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
       );
     },
   },
+  "0010_declared_teams": {
+    async up(database) {
+      // `file` for the row of a team that the configuration declares; null is `store`.
+      await sql`alter table team add column managed_by text`.execute(database);
+    },
+  },
 };

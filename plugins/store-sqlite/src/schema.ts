@@ -53,5 +53,7 @@ export interface KeyTable extends LimitColumns {
 /** Teams. */
 export interface TeamTable extends LimitColumns {
   id: string;
+  /** `file` for the row of a declared team; null is `store`. */
+  managed_by: string | null;
   created_at_ms: number;
 }

@@ -78,7 +78,8 @@ test("finds rows of before the upgrade, and rows of after it by the id of their 
   const database = new DatabaseSync(path);
   database.exec(`drop index ledger_by_completion;
     alter table ledger drop column completion_id; alter table ledger drop column upstream_request_id;
-    delete from kysely_migration where name = '0009_upstream_ids'`);
+    alter table team drop column managed_by;
+    delete from kysely_migration where name >= '0009'`);
   database.close();
   await store.start(signal);
   await store.ledger.insert([row("new", "chatcmpl-1"), row("newer", "chatcmpl-2")]);

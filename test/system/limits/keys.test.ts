@@ -422,7 +422,7 @@ describe("a declared key", () => {
     ["/key/delete", { key_aliases: ["ci"] }, "key_aliases"],
   ])("%s %j is refused with the place where it is declared", async (path, body, param) => {
     expect(await ask(path, body)).toMatchObject([
-      400,
+      409,
       {
         error: {
           param,

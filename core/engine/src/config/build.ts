@@ -3,10 +3,11 @@
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 
-import type { MediaFetchSettings, Operation, ProviderTimeouts, Secret } from "@sluice/contract";
+import type { MediaFetchSettings, Operation, ProviderTimeouts } from "@sluice/contract";
 
 import { parseDuration } from "@sluice/kit";
-import { parseSize, configuredNanoUsd } from "@sluice/runtime";
+import { parseSize } from "@sluice/runtime";
+import { keysOf, teamsOf } from "./build-keys.ts";
 import { serverOf } from "./build-server.ts";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
@@ -16,14 +17,13 @@ import { pluginOptions } from "./validate/plugin-section.ts";
 import { testsOf } from "./pipeline-tests.ts";
 import { createPriceTable } from "./prices/prices.ts";
 import type { ResolvedDocument } from "./files/references.ts";
-import type { GatewaySections, KeySection } from "./schema/gateway.ts";
+import type { GatewaySections } from "./schema/gateway.ts";
 import { type PipelineSections, routeSection } from "./schema/pipeline.ts";
 import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import { expiredNotices, stepUseOf } from "./validate/step-use.ts";
 import type {
-  DeclaredKey,
   GuardrailUseSettings,
   PipelineSettings,
   ProviderSettings,
@@ -69,6 +69,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     guardrails: guardrailsOf(gateway, sections),
     models,
     keys: keysOf(gateway, sections),
+    teams: teamsOf(gateway, sections),
     pipelines,
     prices: createPriceTable({
       prices: prices?.prices ?? {},
@@ -170,42 +171,6 @@ function guardrailsOf(
       worker: { threads: common.worker_threads, heapBytes: parseSize(common.worker_heap) ?? 0 },
     };
   });
-}
-
-function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {
-  return sections.keys.map((key, index) => ({
-    alias: key.alias,
-    key: key.key as Secret,
-    models: key.models,
-    userId: key.user_id,
-    teamId: key.team_id,
-    spendScope: key.spend_scope,
-    guardrails: key.guardrails,
-    passthrough: key.passthrough,
-    tags: key.tags,
-    allowedTags: key.allowed_tags,
-    metadata: key.metadata,
-    ...limitsOf(key),
-    at: gateway.document.keyAt(["keys", index]),
-  }));
-}
-
-/** Without a limit the key is as cheap as one of the store that has none. */
-function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
-  const { budget_duration: budgetDuration = null } = key;
-  const { rpm = key.rpm_limit ?? null, tpm = key.tpm_limit ?? null } = key;
-  const { max_parallel_requests: maxParallelRequests = key.max_parallel ?? null } = key;
-  const maxBudgetNanoUsd = nullableNanoUsd(key.max_budget);
-  const softBudgetNanoUsd = nullableNanoUsd(key.soft_budget);
-  const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
-  if (bounds.every((bound) => bound === null)) return {};
-  return {
-    limits: { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests },
-  };
-}
-
-function nullableNanoUsd(dollars: number | undefined): number | null {
-  return dollars === undefined ? null : configuredNanoUsd(dollars);
 }
 
 /** The words of models' modes, where a pipeline says them. */

@@ -15,6 +15,7 @@ import type {
   RecordLimits,
   Secret,
   SpendScope,
+  TeamRecord,
 } from "@sluice/contract";
 
 import type { Position } from "./files/position.ts";
@@ -49,6 +50,7 @@ export interface Snapshot {
   readonly guardrails: readonly GuardrailUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
+  readonly teams: readonly DeclaredTeam[];
   readonly pipelines: readonly PipelineSettings[];
   readonly prices: PriceTable;
   /** What this configuration must be, beyond what any must be. */
@@ -172,6 +174,11 @@ export interface DeclaredKey {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Absent: none. */
   readonly limits?: RecordLimits;
+  readonly at: Position;
+}
+
+/** A team declared in YAML. It wins over a team of the store with the same id. */
+export interface DeclaredTeam extends Omit<TeamRecord, "createdAtMs" | "managedBy"> {
   readonly at: Position;
 }
 

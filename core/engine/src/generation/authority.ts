@@ -6,22 +6,26 @@
 import type { Authority, Identity, Model } from "@sluice/contract";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
+import { DeclaredTeams } from "./declared-teams.ts";
 import { isWildcard } from "./models.ts";
 
 /** The authority of a snapshot. */
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
-  const declared = snapshot.keys.map(
-    (settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const,
+  const teams = new DeclaredTeams(snapshot.teams);
+  const identities = new Map(
+    snapshot.keys.map(
+      (settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const,
+    ),
   );
-  const identities = new Map(declared);
-  const declaredTags = new Set(snapshot.keys.flatMap(({ tags }) => tags));
+  const declaredTags = new Set([...snapshot.keys, ...snapshot.teams].flatMap(({ tags }) => tags));
   return {
     headerNames: snapshot.server.authHeaders,
     identify(presented) {
       const fingerprint = ring.fingerprint(presented);
       const known = identities.get(fingerprint);
-      if (known === undefined) return ring.identify(presented, fingerprint);
-      return hasTeam(known) ? ring.inTeam(known) : known;
+      if (known === undefined) return ring.identify(presented, fingerprint, teams);
+      if (!hasTeam(known)) return known;
+      return teams.has(known.teamId) ? teams.join(known) : ring.inTeam(known);
     },
     keyIdOf: async (presented) =>
       identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
@@ -33,7 +37,7 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       const owned = ring.ownedTags(others);
       return owned instanceof Promise ? owned.then(([first]) => first) : owned[0];
     },
-    teamModels: (teamId) => ring.teamModels(teamId),
+    teamModels: async (teamId) => teams.find(teamId)?.models ?? (await ring.teamModels(teamId)),
     mayUse,
   };
 }

@@ -57,7 +57,13 @@ function mayHave({ operation }: RouteCoverage, protection: Protection): boolean 
 function relied({ snapshot }: LintSubject, protection: Protection): string | undefined {
   if (protection !== "limits") return undefined;
   const key = snapshot.keys.find(({ limits }) => limits !== undefined);
-  return key === undefined ? undefined : `the key ${key.alias} has limits that no step enforces`;
+  if (key !== undefined) return `the key ${key.alias} has limits that no step enforces`;
+  const team = snapshot.teams.find((declared) =>
+    [declared.maxBudgetNanoUsd, declared.rpm, declared.tpm, declared.maxParallelRequests].some(
+      (bound) => bound !== null,
+    ),
+  );
+  return team === undefined ? undefined : `the team ${team.id} has limits that no step enforces`;
 }
 
 function onePerPipeline(subject: LintSubject): RouteCoverage[] {

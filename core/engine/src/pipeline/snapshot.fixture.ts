@@ -79,6 +79,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     guardrails: [],
     models: [],
     keys: [],
+    teams: [],
     pipelines: [],
     prices: { find: () => undefined },
     policies: {

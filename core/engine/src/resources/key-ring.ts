@@ -4,15 +4,9 @@
  */
 
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type {
-  Clock,
-  Identity,
-  KeyRecord,
-  KeyStore,
-  RecordLimits,
-  TeamRecord,
-  TeamStore,
-} from "@sluice/contract";
+import type { Clock, Identity, KeyRecord, KeyStore, TeamStore } from "@sluice/contract";
+import { identityOf, memberOf } from "./key-identity.ts";
+import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./master-keys.ts";
 import { MEMORY_ENTRIES, MEMORY_MS, OwnedTags } from "./owned-tags.ts";
 
 /** What a key ring is made from. */
@@ -23,24 +17,21 @@ export interface KeyRingOptions {
   readonly teams: Pick<TeamStore, "find">;
   readonly clock: Clock;
   /** The master key from before a rotation. Absent, and `undefined`: there is none. */
-  readonly previousMaster?: () => PreviousMaster | undefined;
+  readonly previousMaster?: (() => PreviousMaster | undefined) | undefined;
 }
 
-/** A master key that is accepted beside the present one. */
-export interface PreviousMaster {
-  readonly key: { reveal(): string };
-  /** In milliseconds since 1970. */
-  readonly untilMs: number;
-}
-
-/** How often the previous master key was accepted by this process, and when it was last. */
-export interface PreviousMasterUse {
-  readonly count: number;
-  readonly lastMs: number | undefined;
+/** Teams that the configuration declares: they win over those of the store. */
+export interface TeamsOfFile {
+  has(id: string): boolean;
+  /** The key as a member of its team; `undefined` while the team is blocked. */
+  join(identity: Identity): Identity | undefined;
 }
 
 interface Remembered {
   readonly identity: Identity | undefined;
+  readonly teamId?: string | undefined;
+  /** The identity is the key's alone: the configuration that asked declares its team. */
+  readonly isAlone?: boolean;
   /** Never later than the moment at which the key itself ends. */
   readonly untilMs: number;
 }
@@ -63,7 +54,7 @@ const MASTER: Identity = Object.freeze({
  */
 export class KeyRing {
   readonly #pepper: KeyObject;
-  readonly #masterFingerprint: string;
+  readonly #master: MasterKeys;
   readonly #keys: KeyRingOptions["keys"];
   readonly #teams: KeyRingOptions["teams"];
   readonly #clock: Clock;
@@ -71,8 +62,6 @@ export class KeyRing {
   readonly #tags: OwnedTags;
   /** Declared keys as members of their teams. */
   #members = new WeakMap<Identity, Remembered>();
-  readonly #previousMaster: NonNullable<KeyRingOptions["previousMaster"]>;
-  #previousUse: PreviousMasterUse = { count: 0, lastMs: undefined };
   /** Counts the changes: a look-up that began before one is not remembered after it. */
   #changes = 0;
 
@@ -83,8 +72,7 @@ export class KeyRing {
     this.#tags = new OwnedTags(options.keys, options.clock);
     this.#teams = options.teams;
     this.#clock = options.clock;
-    this.#masterFingerprint = this.fingerprint(options.masterKey);
-    this.#previousMaster = options.previousMaster ?? (() => undefined);
+    this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
   }
 
   /**
@@ -105,32 +93,31 @@ export class KeyRing {
 
   /**
    * The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those
-   * of a blocked team, alike. Who has the key's fingerprint already hands it in.
+   * of a blocked team, alike. Who has the key's fingerprint already hands it in. `declared` are the
+   * teams of the configuration that asks.
    */
   identify(
     presented: string,
     fingerprint = this.fingerprint(presented),
+    declared?: TeamsOfFile,
   ): Identity | undefined | Promise<Identity | undefined> {
-    if (fingerprint === this.#masterFingerprint) return MASTER;
+    if (this.#master.isPresent(fingerprint)) return MASTER;
     const remembered = this.#remembered.get(fingerprint);
-    const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
-    if (isRemembered && remembered.identity !== undefined) return remembered.identity;
+    const isRemembered =
+      remembered !== undefined &&
+      this.#clock.now() < remembered.untilMs &&
+      (remembered.isAlone ?? false) === isDeclared(remembered.teamId, declared);
+    if (isRemembered && remembered.identity !== undefined)
+      return remembered.isAlone === true
+        ? declared?.join(remembered.identity)
+        : remembered.identity;
     // An edit may name the key while it is remembered as unknown.
-    if (this.#isPreviousMaster(fingerprint)) {
-      this.#previousUse = { count: this.#previousUse.count + 1, lastMs: this.#clock.now() };
-      return MASTER;
-    }
-    return isRemembered ? undefined : this.#load(presented, fingerprint);
+    if (this.#master.takesPrevious(fingerprint)) return MASTER;
+    return isRemembered ? undefined : this.#load(presented, fingerprint, declared);
   }
 
   get previousMasterUse(): PreviousMasterUse {
-    return this.#previousUse;
-  }
-
-  #isPreviousMaster(fingerprint: string): boolean {
-    const previous = this.#previousMaster();
-    if (previous === undefined || this.#clock.now() >= previous.untilMs) return false;
-    return this.fingerprint(previous.key.reveal()) === fingerprint;
+    return this.#master.previousUse;
   }
 
   /**
@@ -139,8 +126,7 @@ export class KeyRing {
    */
   async idOf(presented: string): Promise<string | undefined> {
     const fingerprint = this.fingerprint(presented);
-    if (fingerprint === this.#masterFingerprint || this.#isPreviousMaster(fingerprint))
-      return MASTER.keyId;
+    if (this.#master.isOne(fingerprint)) return MASTER.keyId;
     return (await this.#keys.findByDigest(this.digest(presented)))?.id;
   }
 
@@ -175,25 +161,31 @@ export class KeyRing {
     this.#members = new WeakMap();
   }
 
-  async #load(presented: string, fingerprint: string): Promise<Identity | undefined> {
+  async #load(
+    presented: string,
+    fingerprint: string,
+    declared: TeamsOfFile | undefined,
+  ): Promise<Identity | undefined> {
     const changes = this.#changes;
     const digest = this.digest(presented);
     const record = await this.#keys.findByDigest(digest);
     const teamId = record?.teamId ?? undefined;
-    const team = teamId === undefined ? undefined : await this.#teams.find(teamId);
+    const isAlone = isDeclared(teamId, declared);
+    const team = teamId === undefined || isAlone ? undefined : await this.#teams.find(teamId);
     const nowMs = this.#clock.now();
     const endMs = record === undefined ? Infinity : endOf(record, digest);
     const isRefused = record === undefined || record.blocked || endMs <= nowMs;
     // A team that is gone took its keys with it: one that is left over opens nothing.
-    const isTeamRefused = teamId !== undefined && (team === undefined || team.blocked);
-    const identity = isRefused || isTeamRefused ? undefined : identityOf(record, team);
+    const isTeamRefused = teamId !== undefined && !isAlone && (team?.blocked ?? true);
+    const key = isRefused || isTeamRefused ? undefined : identityOf(record);
+    const identity = key !== undefined && team !== undefined ? memberOf(key, team) : key;
     if (changes === this.#changes) {
       if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
       const untilMs =
         identity === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
-      this.#remembered.set(fingerprint, { identity, untilMs });
+      this.#remembered.set(fingerprint, { identity, teamId, isAlone, untilMs });
     }
-    return identity;
+    return identity !== undefined && isAlone ? declared?.join(identity) : identity;
   }
 
   async #join(declared: Identity & { readonly teamId: string }): Promise<Identity | undefined> {
@@ -207,6 +199,10 @@ export class KeyRing {
   }
 }
 
+function isDeclared(teamId: string | undefined, declared: TeamsOfFile | undefined): boolean {
+  return teamId !== undefined && declared?.has(teamId) === true;
+}
+
 /**
  * When the presented secret ends: with the key, and the one from before a rotation with its
  * overlap.
@@ -214,59 +210,4 @@ export class KeyRing {
 function endOf(record: KeyRecord, digest: string): number {
   const keyEndMs = record.expiresAtMs ?? Infinity;
   return record.digest === digest ? keyEndMs : Math.min(keyEndMs, record.previousUntilMs ?? 0);
-}
-
-function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
-  const { spendScope, userId, teamId } = record;
-  const hasScope = spendScope === "key" || (spendScope === "user" ? userId : teamId) !== null;
-  const identity: Identity = {
-    kind: "key",
-    keyId: record.id,
-    alias: record.alias ?? undefined,
-    userId: userId ?? undefined,
-    teamId: teamId ?? undefined,
-    models: record.models,
-    // A key without a user or team reads its own rows, not those of all keys without one.
-    spendScope: hasScope ? spendScope : "key",
-    tags: record.tags,
-    ...(record.allowedTags.length === 0 ? {} : { allowedTags: record.allowedTags }),
-    guardrails: record.guardrails,
-    ...(record.passthrough ? { passthrough: true } : {}),
-    metadata: record.metadata,
-    limits: limitsOf(record),
-  };
-  return team === undefined ? Object.freeze(identity) : memberOf(identity, team);
-}
-
-function memberOf(identity: Identity, team: TeamRecord): Identity {
-  const tags = [...new Set([...identity.tags, ...team.tags])];
-  const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
-  const allowed = [...(identity.allowedTags ?? []), ...team.allowedTags];
-  const allowedTags = allowed.length === 0 ? {} : { allowedTags: allowed };
-  const opened = identity.passthrough === true || team.passthrough ? { passthrough: true } : {};
-  return Object.freeze({
-    ...identity,
-    ...opened,
-    ...allowedTags,
-    teamModels: team.models,
-    teamLimits: limitsOf(team),
-    tags,
-    guardrails,
-  });
-}
-
-/** The limits of a record; `undefined` when it has none. */
-function limitsOf(record: RecordLimits): RecordLimits | undefined {
-  const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } =
-    record;
-  const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
-  if (bounds.every((bound) => bound === null)) return undefined;
-  return Object.freeze({
-    maxBudgetNanoUsd,
-    softBudgetNanoUsd,
-    budgetDuration,
-    rpm,
-    tpm,
-    maxParallelRequests,
-  });
 }

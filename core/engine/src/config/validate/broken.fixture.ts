@@ -169,7 +169,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a section of a later version",
     files: more("dashboards: {}"),
     findings: [
-      "config/gateway.yaml:10:1  `dashboards` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, prices, pipelines, policies, end_of_config",
+      "config/gateway.yaml:10:1  `dashboards` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, teams, prices, pipelines, policies, end_of_config",
     ],
   },
   {
@@ -438,7 +438,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a private key",
     files: more("x: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc"),
     findings: [
-      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, prices, pipelines, policies, end_of_config",
+      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, teams, prices, pipelines, policies, end_of_config",
       "config/gateway.yaml:10:4  `x` holds a literal that looks like a credential  write `${env:NAME}` and put the value in the environment",
     ],
   },
@@ -647,6 +647,29 @@ export const brokenCases: readonly BrokenCase[] = [
     environment: { K: "v" },
     findings: [
       'config/gateway.yaml:10:47  `keys[0].models[0]` names "ehco", which is neither a model nor an access group  did you mean `echo`?',
+    ],
+  },
+  {
+    title: "a team for an unknown model, with two words for one limit",
+    files: more("teams: [{ team_id: a, models: [ehco], rpm: 1, rpm_limit: 2 }]"),
+    findings: [
+      'config/gateway.yaml:10:32  `teams[0].models[0]` names "ehco", which is neither a model nor an access group  did you mean `echo`?',
+      "config/gateway.yaml:10:47  `teams[0].rpm_limit` is an alias of `rpm`, which is also there  keep `rpm`",
+    ],
+  },
+  {
+    title: "teams of one name, and of names that look alike",
+    files: more('teams: [{ team_id: a }, { team_id: a }, { team_id: " A" }]'),
+    findings: [
+      'config/gateway.yaml:10:36  `teams[1].team_id` is "a", which `teams[0]` is already  rename or remove one of the two',
+      'config/gateway.yaml:10:52  `teams[2].team_id` is " A", which differs from `teams[0]` in case, width or blanks alone  rename one of the two',
+    ],
+  },
+  {
+    title: "a team without an id",
+    files: more("teams: [{ team_alias: a }]"),
+    findings: [
+      "config/gateway.yaml:10:9  `teams[0]` lacks `team_id`  add `team_id:` (The id that keys name in `team_id`, and that spend rows show)",
     ],
   },
   {

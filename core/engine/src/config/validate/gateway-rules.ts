@@ -4,7 +4,9 @@
  */
 
 import { callHeaderFaults } from "./call-header-rules.ts";
+import { duplicates, listOf, sectionOf, textOf } from "./entries.ts";
 import { nameFix, type Fault } from "./explain.ts";
+import { keyFaults } from "./key-rules.ts";
 import { modelReferenceFaults } from "./model-rules.ts";
 import { formatPath, valueAtPath } from "../files/path.ts";
 import { TIME_FORMS, timeOf } from "../time-of.ts";
@@ -86,62 +88,6 @@ function modelFaults(gateway: unknown): Fault[] {
   return faults;
 }
 
-/** Limits of a key that have two words. */
-const TWO_WORDS = [
-  ["rpm", "rpm_limit"],
-  ["tpm", "tpm_limit"],
-  ["max_parallel_requests", "max_parallel"],
-] as const;
-
-function keyFaults(gateway: unknown): Fault[] {
-  const models = listOf(gateway, "models");
-  const ids = models.map((model) => textOf(model, "id")).filter((id) => id !== undefined);
-  const groups = models
-    .flatMap((model) => listOf(model, "access_groups"))
-    .filter((group) => typeof group === "string");
-  const known = [...new Set([...ids, ...groups])];
-  const guardrails = Object.keys(sectionOf(gateway, "guardrails"));
-  const faults = duplicates(gateway, "keys", "alias");
-  for (const [index, key] of listOf(gateway, "keys").entries()) {
-    const [max, soft] = ["max_budget", "soft_budget"].map((name) => valueAtPath(key, [name]));
-    if (typeof max === "number" && typeof soft === "number" && soft > max) {
-      const path = ["keys", index, "soft_budget"];
-      const message = `\`${formatPath(path)}\` exceeds \`max_budget\`: the warning would never appear`;
-      faults.push({ path, on: "value", message, fix: "write less than `max_budget`" });
-    }
-    for (const [word, other] of TWO_WORDS) {
-      if (valueAtPath(key, [word]) === undefined || valueAtPath(key, [other]) === undefined)
-        continue;
-      const path = ["keys", index, other];
-      faults.push({
-        path,
-        on: "key",
-        message: `\`${formatPath(path)}\` is an alias of \`${word}\`, which is also there`,
-        fix: `keep \`${word}\``,
-      });
-    }
-    for (const [place, name] of listOf(key, "guardrails").entries()) {
-      if (typeof name !== "string" || guardrails.includes(name)) continue;
-      const path = ["keys", index, "guardrails", place];
-      const message = `\`${formatPath(path)}\` names "${name}", which is not under \`guardrails\``;
-      faults.push({
-        path,
-        on: "value",
-        message,
-        fix: nameFix(name, guardrails, "add it to `guardrails`"),
-      });
-    }
-    for (const [place, name] of listOf(key, "models").entries()) {
-      if (typeof name !== "string" || known.includes(name) || name.endsWith("*")) continue;
-      if (ids.some((id) => id.endsWith("*") && name.startsWith(id.slice(0, -1)))) continue;
-      const path = ["keys", index, "models", place];
-      const message = `\`${formatPath(path)}\` names "${name}", which is neither a model nor an access group`;
-      faults.push({ path, on: "value", message, fix: nameFix(name, known, "add it to `models`") });
-    }
-  }
-  return faults;
-}
-
 function listenerFaults(gateway: unknown): Fault[] {
   const port = valueAtPath(gateway, ["server", "port"]);
   const adminPort = valueAtPath(gateway, ["server", "admin", "port"]);
@@ -189,38 +135,4 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The faults of entries of a list whose name another entry has already. */
-function duplicates(gateway: unknown, list: string, key: string): Fault[] {
-  const first = new Map<string, number>();
-  const faults: Fault[] = [];
-  for (const [index, entry] of listOf(gateway, list).entries()) {
-    const name = textOf(entry, key);
-    if (name === undefined) continue;
-    const earlier = first.get(name);
-    if (earlier === undefined) {
-      first.set(name, index);
-      continue;
-    }
-    const path = [list, index, key];
-    const message = `\`${formatPath(path)}\` is "${name}", which \`${formatPath([list, earlier])}\` is already`;
-    faults.push({ path, on: "value", message, fix: "rename or remove one of the two" });
-  }
-  return faults;
-}
-
-function listOf(value: unknown, key: string): readonly unknown[] {
-  const list = valueAtPath(value, [key]);
-  return Array.isArray(list) ? (list as readonly unknown[]) : [];
-}
-
-function sectionOf(value: unknown, key: string): object {
-  const section = valueAtPath(value, [key]);
-  return typeof section === "object" && section !== null && !Array.isArray(section) ? section : {};
-}
-
-function textOf(value: unknown, key: string): string | undefined {
-  const text = valueAtPath(value, [key]);
-  return typeof text === "string" ? text : undefined;
 }

@@ -9,6 +9,7 @@ import {
   type KeyStore,
   type LedgerReader,
   type SpendRow,
+  type TeamRecord,
   type TeamStore,
 } from "@sluice/contract";
 
@@ -18,7 +19,12 @@ const MAX_ROWS = 10_000;
 const PAGE_ROWS = 1_000;
 
 /** The members of an identity that decide about models. */
-export type ReplayKey = Pick<Identity, "kind" | "keyId" | "models" | "teamModels">;
+export interface ReplayKey extends Pick<Identity, "kind" | "keyId" | "models" | "teamModels"> {
+  /** The team of its requests. Absent: none. */
+  readonly teamId?: string;
+  /** The store has the team's row for the configuration alone: undeclared, the team is blocked. */
+  readonly isTeamOfFile?: boolean;
+}
 
 /** The usage and cost of a group of requests. Only requests with a known cost count. */
 export interface GroupBill {
@@ -175,20 +181,17 @@ function groupOf(requests: readonly [Request, ...Request[]], key: ReplayKey): Re
 /** Reads the lists of keys and teams as they are now, each once. A deleted key has no list. */
 function keyReader({ keys, teams }: ReplaySources): (request: Request) => Promise<ReplayKey> {
   const models = new Map<string, readonly string[]>();
-  const teamModels = new Map<string, readonly string[]>();
+  const teamsById = new Map<string, TeamRecord | undefined>();
   return async ({ keyId, teamId }) => {
     if (keyId === "master") return { kind: "master", keyId, models: [] };
     // The configuration has the lists of declared keys.
     if (!models.has(keyId) && !keyId.startsWith("yaml:"))
       models.set(keyId, (await keys.find(keyId))?.models ?? []);
-    if (teamId !== null && !teamModels.has(teamId))
-      teamModels.set(teamId, (await teams.find(teamId))?.models ?? []);
-    const team = teamId === null ? undefined : teamModels.get(teamId);
-    return {
-      kind: "key",
-      keyId,
-      models: models.get(keyId) ?? [],
-      ...(team !== undefined && { teamModels: team }),
-    };
+    const key: ReplayKey = { kind: "key", keyId, models: models.get(keyId) ?? [] };
+    if (teamId === null) return key;
+    if (!teamsById.has(teamId)) teamsById.set(teamId, await teams.find(teamId));
+    const team = teamsById.get(teamId);
+    const isTeamOfFile = team?.managedBy === "file" ? { isTeamOfFile: true } : {};
+    return { ...key, teamId, teamModels: team?.models ?? [], ...isTeamOfFile };
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Target } from "@sluice/contract";
-import type { PipelineSettings, Snapshot } from "../../config/snapshot.ts";
+import type { DeclaredTeam, PipelineSettings, Snapshot } from "../../config/snapshot.ts";
 import { mayUse } from "../authority.ts";
 import { isSame, listed } from "./effects/compare.ts";
 import { priceLookup } from "./effects/prices.ts";
@@ -126,12 +126,13 @@ function planner(snapshot: Snapshot): (group: RequestGroup) => Plan {
   const providers = new Set(
     snapshot.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name),
   );
-  const declared = new Map(snapshot.keys.map((key) => [`yaml:${key.alias}`, key.models]));
+  const keysOf = new Map(snapshot.keys.map((key) => [`yaml:${key.alias}`, key.models]));
+  const teamsOf = new Map(snapshot.teams.map((team) => [team.id, team]));
   return (group) => {
     const served = pipelines.get(group.callType);
     if (served === undefined) return { refusal: `no route serves ${group.callType}` };
-    const key = keyOf(group.key, declared);
-    if (key === undefined) return { refusal: `the key ${group.key.keyId} is not declared` };
+    const key = keyOf(group.key, keysOf, teamsOf);
+    if (typeof key === "string") return { refusal: key };
     const steps = stepsOf(served);
     if (group.callType === "passthrough") return passedThrough(group, steps, providers);
     if (!NAMES_MODEL.includes(group.callType))
@@ -175,16 +176,21 @@ const NO_RECORD = {
 } as const;
 
 /**
- * A declared key has the list of the configuration at hand; others have that of the store, which no
- * edit changes.
+ * A declared key or team has the list of the configuration at hand; others have that of the store,
+ * which no edit changes. A string is the reason why the key is refused.
  */
 function keyOf(
   key: ReplayKey,
-  declared: ReadonlyMap<string, readonly string[]>,
-): ReplayKey | undefined {
-  if (!key.keyId.startsWith("yaml:")) return key;
-  const models = declared.get(key.keyId);
-  return models === undefined ? undefined : { ...key, models };
+  keysOf: ReadonlyMap<string, readonly string[]>,
+  teamsOf: ReadonlyMap<string, DeclaredTeam>,
+): ReplayKey | string {
+  const models = key.keyId.startsWith("yaml:") ? keysOf.get(key.keyId) : key.models;
+  if (models === undefined) return `the key ${key.keyId} is not declared`;
+  const { teamId, isTeamOfFile = false } = key;
+  const team = teamsOf.get(teamId ?? "");
+  if (team === undefined && isTeamOfFile) return `the team ${teamId} is not declared`;
+  if (team?.blocked === true) return `the team ${teamId} is blocked`;
+  return { ...key, models, ...(team !== undefined && { teamModels: team.models }) };
 }
 
 function passedThrough(

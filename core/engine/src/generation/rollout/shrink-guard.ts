@@ -33,7 +33,7 @@ interface Loss {
 /**
  * What a candidate takes away: the end mark of a file, the authentication, limits, budgets or
  * guardrails of a route that stays, the credential of a provider that stays, more than half of the
- * models, declared keys, providers or pipelines. Each finding names the candidate's digest, with
+ * models, declared keys or teams, providers or pipelines. Each finding names the candidate's digest, with
  * which it can be forced.
  */
 export function shrinkage(
@@ -57,6 +57,12 @@ export function shrinkage(
       live.keys.map(({ alias }) => alias),
       candidate.keys.map(({ alias }) => alias),
       candidate.keys[0]?.at ?? end,
+    ),
+    ...lostEntries(
+      "declared teams",
+      live.teams.map(({ id }) => id),
+      candidate.teams.map(({ id }) => id),
+      candidate.teams[0]?.at ?? end,
     ),
     ...lostEntries(
       "providers",

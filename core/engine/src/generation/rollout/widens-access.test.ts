@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Secret, type StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
-import type { DeclaredKey, GuardrailUseSettings, Snapshot } from "../../config/snapshot.ts";
+import type {
+  DeclaredKey,
+  DeclaredTeam,
+  GuardrailUseSettings,
+  Snapshot,
+} from "../../config/snapshot.ts";
 import { AT, modelOf, pipelineOf, snapshotOf } from "../../pipeline/snapshot.fixture.ts";
 import { wouldWidenAccess } from "./widens-access.ts";
 
@@ -19,6 +24,8 @@ const step = (name: string): [string, StepDefinition<never>] => {
 const definitions = new Map(["auth", "limits", "cache", "end"].map(step));
 const keyOf = (alias: string, value = alias): DeclaredKey =>
   ({ alias, key: new Secret(`env:${alias}`, value), models: [], at: AT }) as unknown as DeclaredKey;
+const teamOf = (id: string, rpm: number): DeclaredTeam =>
+  ({ id, rpm, models: [], at: AT }) as unknown as DeclaredTeam;
 const guardrailOf = (name: string, mode: string): GuardrailUseSettings =>
   ({
     name,
@@ -43,6 +50,17 @@ const why = (live: Partial<Snapshot>, target: Partial<Snapshot> = {}): string | 
   );
 
 describe("the access that a rollback would widen", () => {
+  it("is that of teams that are declared otherwise, or in one of the two alone", () => {
+    const [now, then] = [teamOf("t", 1), teamOf("t", 2)];
+    expect(why({ teams: [now] }, { teams: [now] })).toBeUndefined();
+    for (const [live, target] of [
+      [[now], [then]],
+      [[now], []],
+      [[], [then]],
+    ] as const)
+      expect(why({ teams: live }, { teams: target })).toBe("would change the teams t");
+  });
+
   it("is nothing when the edit added or redirected, or changed an unused guardrail", () => {
     expect(why({})).toBeUndefined();
     expect(

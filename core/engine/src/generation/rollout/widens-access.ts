@@ -6,7 +6,7 @@
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
 import type { PipelineSettings, Snapshot } from "../../config/snapshot.ts";
-import { isSame, listed } from "../diff/effects/compare.ts";
+import { isSame, listed, matched } from "../diff/effects/compare.ts";
 import type { Generation } from "../generation.ts";
 import { isGuarding } from "./shrink-guard.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";
@@ -37,7 +37,7 @@ export function obstacleOf(
 
 /**
  * Why contents would widen access; `undefined` when no client could do more with them than now.
- * Such contents serve no other route or model, take no other key, and have every guardrail, policy
+ * Such contents serve no other route or model, take no other key, and have every team, guardrail, policy
  * and guarding step as it is now: a difference in these may be an edit that closed access on
  * purpose.
  */
@@ -55,6 +55,8 @@ export function wouldWidenAccess(
   if (models.length > 0) return `would open the models ${listed(models.map(({ id }) => id))}`;
   const keys = target.keys.filter((key) => !live.keys.some((now) => isSame(now, key)));
   if (keys.length > 0) return `would open the keys ${listed(keys.map(({ alias }) => alias))}`;
+  const teams = changedTeams(live, target);
+  if (teams.length > 0) return `would change the teams ${listed(teams)}`;
   const guardrails = live.guardrails.filter(
     (now) => !target.guardrails.some((guardrail) => isSame(now, guardrail)),
   );
@@ -67,6 +69,16 @@ export function wouldWidenAccess(
     .filter(([route, guards]) => !isSame(now.get(route), guards))
     .map(([route]) => route);
   return routes.length > 0 ? `would guard otherwise: ${listed(routes)}` : undefined;
+}
+
+/**
+ * Teams that are declared in one of the two alone, or otherwise. A key of a team that is not
+ * declared may have another team of the store.
+ */
+function changedTeams(live: Snapshot, target: Snapshot): string[] {
+  const { removed, added, kept } = matched(live.teams, target.teams, ({ id }) => id);
+  const changed = kept.filter(([now, then]) => !isSame(now, then)).map(([now]) => now);
+  return [...removed, ...added, ...changed].map(({ id }) => id);
 }
 
 function guardsOfRoutes(

@@ -1,9 +1,8 @@
 /** Finds a key by its id, by the key itself, or by its alias. */
 
 import { GatewayError, type KeyRecord, type KeyStore } from "@sluice/contract";
-import type { DeclaredKey } from "../../config/snapshot.ts";
+import type { DeclaredKey, DeclaredTeam, Position } from "../../config/snapshot.ts";
 import type { KeyRing } from "../../resources/key-ring.ts";
-import { invalid } from "./fields.ts";
 import { declaredId } from "./record-view.ts";
 
 /** The parts of a search. */
@@ -12,6 +11,8 @@ export interface KeyPlaces {
   readonly keyRing: KeyRing;
   /** The keys that the live configuration declares. */
   readonly declared: () => readonly DeclaredKey[];
+  /** The teams that the live configuration declares. */
+  readonly declaredTeams: () => readonly DeclaredTeam[];
 }
 
 /** A key of the store or of the configuration. */
@@ -53,7 +54,7 @@ export async function keyIdOf(places: KeyPlaces, asked: string): Promise<string>
 }
 
 /**
- * A key of the store, to be changed. Throws `not_found`, and `invalid_field` for a key that the
+ * A key of the store, to be changed. Throws `not_found`, and `managed_by_file` for a key that the
  * configuration declares.
  */
 export async function findOwnKey(
@@ -64,8 +65,14 @@ export async function findOwnKey(
   const found = await findKey(places, asked, name);
   if ("record" in found) return found.record;
   const { alias, at } = found.declared;
-  throw invalid(
-    name,
-    `The key ${alias} is declared in the configuration (${at.file}:${at.line}) and is changed there.`,
+  throw managedByFile(`The key ${alias}`, at, name);
+}
+
+/** The refusal to change what a file declares. */
+export function managedByFile(what: string, at: Position, name: string): GatewayError {
+  return new GatewayError(
+    "managed_by_file",
+    `${what} is declared in the configuration (${at.file}:${at.line}). Change it there.`,
+    { param: name },
   );
 }

@@ -1,9 +1,18 @@
 /** Admin routes for keys, with LiteLLM's names. */
 
 import { randomBytes } from "node:crypto";
-import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from "@sluice/contract";
+import type {
+  Clock,
+  JsonObject,
+  KeyChanges,
+  KeyConflict,
+  KeyRecord,
+  Log,
+  TeamStore,
+} from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import type { AdminRoutes } from "./app.ts";
+import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
 import { audit } from "./audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findOwnKey, type KeyPlaces } from "./find-key.ts";
@@ -14,6 +23,7 @@ import type { KeyDefaults } from "../../config/snapshot.ts";
 
 /** The parts of the routes. */
 export interface KeyRouteParts extends KeyPlaces {
+  readonly teams: TeamStore;
   readonly clock: Clock;
   readonly log: Log;
   /** Limits of new keys that name none of their own. */
@@ -50,6 +60,7 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
         id,
         createdAtMs: nowMs,
       };
+      await declareTeam(parts, record.teamId);
       const outcome = await keys.insert(record);
       if (outcome !== "added") throw conflict(outcome, members);
       keyRing.forget();
@@ -86,6 +97,7 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
   ): Promise<JsonObject> => {
     const { id } = await findOwnKey(parts, asked, "key");
     refuseDeclaredAlias(parts, members["alias"]);
+    await declareTeam(parts, (members as KeyChanges).teamId ?? null);
     const record = accepted(await keys.update(id, members as KeyChanges), members);
     keyRing.forget();
     audit(log, { action, keyId: id, fields: names });
@@ -130,6 +142,15 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
       return { deleted_keys: deleted };
     },
   };
+}
+
+/** Writes the row of a declared team, to which a key of the store is about to belong. */
+async function declareTeam(
+  { declaredTeams, teams, clock }: KeyRouteParts,
+  teamId: string | null,
+): Promise<void> {
+  const team = declaredTeams().find(({ id }) => id === teamId);
+  if (team !== undefined) await writeDeclaredTeam(team, teams, clock.now());
 }
 
 /** 256 random bits after the specified prefix. */

@@ -1,7 +1,7 @@
 /** The administrator's view of keys and teams: all members except keys and their digests. */
 
 import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
-import type { DeclaredKey } from "../../config/snapshot.ts";
+import type { DeclaredKey, DeclaredTeam } from "../../config/snapshot.ts";
 import { budgetDollars } from "./dollars.ts";
 import { EMPTY_KEY } from "./record-fields.ts";
 
@@ -12,6 +12,7 @@ export function keyView(record: KeyRecord): JsonObject {
     key_name: `sk-...${record.last4}`,
     key_alias: record.alias,
     declared: false,
+    managed_by: "store",
     ...limitsView(record),
     expires: timeOf(record.expiresAtMs),
     user_id: record.userId,
@@ -37,6 +38,7 @@ export function declaredView(key: DeclaredKey): JsonObject {
     key_name: null,
     key_alias: key.alias,
     declared: true,
+    managed_by: "file",
     ...limitsView({
       ...EMPTY_KEY,
       ...key.limits,
@@ -59,12 +61,28 @@ export function teamView(record: TeamRecord): JsonObject {
   return {
     team_id: record.id,
     team_alias: record.alias,
+    declared: false,
+    managed_by: record.managedBy ?? "store",
     ...limitsView(record),
     created_at: timeOf(record.createdAtMs),
   };
 }
 
-function limitsView(record: Omit<TeamRecord, "id" | "alias" | "createdAtMs">): JsonObject {
+/** A team that the configuration declares. */
+export function declaredTeamView(team: DeclaredTeam): JsonObject {
+  return {
+    team_id: team.id,
+    team_alias: team.alias,
+    declared: true,
+    managed_by: "file",
+    ...limitsView(team),
+    created_at: null,
+  };
+}
+
+function limitsView(
+  record: Omit<TeamRecord, "id" | "alias" | "createdAtMs" | "managedBy">,
+): JsonObject {
   return {
     models: record.models,
     max_budget: budgetDollars(record.maxBudgetNanoUsd),

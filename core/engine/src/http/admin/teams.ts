@@ -10,6 +10,7 @@ import {
   type TeamRecord,
   type TeamStore,
 } from "@sluice/contract";
+import type { DeclaredTeam } from "../../config/snapshot.ts";
 import type { AdminRoutes } from "./app.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";
@@ -21,9 +22,9 @@ import {
   refuseUnknown,
   requiredText,
 } from "./fields.ts";
-import type { KeyPlaces } from "./find-key.ts";
+import { type KeyPlaces, managedByFile } from "./find-key.ts";
 import { EMPTY_TEAM, TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
-import { declaredView, keyView, teamView } from "./record-view.ts";
+import { declaredTeamView, declaredView, keyView, teamView } from "./record-view.ts";
 
 /** The parts of the routes. */
 export interface TeamRouteParts extends KeyPlaces, BudgetParts {
@@ -50,7 +51,10 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     action: string,
     { members, names }: Changes,
   ): Promise<TeamRecord> => {
-    const record = await teams.update(id, members as TeamChanges);
+    refuseDeclared(parts, id, "team_id");
+    // A team that the file no longer declares is the store's from its first change on.
+    const changes: TeamChanges = { ...members, managedBy: "store" };
+    const record = await teams.update(id, changes);
     if (record === undefined) throw noTeam("team_id");
     keyRing.forget();
     audit(log, { action, teamId: id, fields: names });
@@ -78,15 +82,14 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
   };
 }
 
-async function createTeam(
-  body: JsonObject,
-  { teams, keyRing, clock, log }: TeamRouteParts,
-): Promise<JsonObject> {
+async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<JsonObject> {
+  const { teams, keyRing, clock, log } = parts;
   const nowMs = clock.now();
   const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
   const { team_id: wanted = null } = body;
   const id =
     wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
+  refuseDeclared(parts, id, "team_id");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
   if (!(await teams.insert(record)))
     throw invalid(
@@ -105,7 +108,10 @@ async function deleteTeams(body: JsonObject, parts: TeamRouteParts): Promise<Jso
   if (listed === null)
     throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
   const ids = readNames(listed, "team_ids");
-  for (const id of ids) refuseDeclaredMembers(parts, id);
+  for (const id of ids) {
+    refuseDeclared(parts, id, "team_ids");
+    refuseDeclaredMembers(parts, id);
+  }
   const deleted: string[] = [];
   for (const id of ids) {
     if (!(await teams.delete(id))) continue;
@@ -119,29 +125,44 @@ async function deleteTeams(body: JsonObject, parts: TeamRouteParts): Promise<Jso
 
 /** Teams as they are. */
 function teamPages(parts: TeamRouteParts): AdminRoutes {
-  const { teams, keys, declared } = parts;
+  const { teams, keys, declared, declaredTeams } = parts;
   return {
     async "GET /team/info"({ query }) {
       refuseUnknown(query.keys(), ["team_id"], "query parameter");
       const id = query.get("team_id") ?? "";
       if (id === "")
         throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
-      const team = await teams.find(id);
+      const written = declaredTeam(parts, id);
+      const team = written ?? (await teams.find(id));
       if (team === undefined) throw noTeam("team_id");
+      const view = written === undefined ? teamView(team as TeamRecord) : declaredTeamView(written);
       const members = declared().filter(({ teamId }) => teamId === id);
       const { keys: found, total } = await keys.list({ teamId: id, offset: 0, limit: SHOWN_KEYS });
       return {
         team_id: id,
-        team_info: { ...teamView(team), ...(await budgetView(team, { teamId: id }, parts)) },
+        team_info: { ...view, ...(await budgetView(team, { teamId: id }, parts)) },
         keys: [...members.map(declaredView), ...found.map(keyView)],
         total_keys: members.length + total,
       };
     },
     async "GET /team/list"({ query }) {
       refuseUnknown(query.keys(), [], "query parameter");
-      return (await teams.list()).map(teamView);
+      const written = declaredTeams();
+      const ids = new Set(written.map(({ id }) => id));
+      const stored = (await teams.list()).filter(({ id }) => !ids.has(id));
+      return [...written.map(declaredTeamView), ...stored.map(teamView)];
     },
   };
+}
+
+function declaredTeam({ declaredTeams }: KeyPlaces, id: string): DeclaredTeam | undefined {
+  return declaredTeams().find((team) => team.id === id);
+}
+
+/** Refuses to change a declared team. */
+function refuseDeclared(places: KeyPlaces, id: string, name: string): void {
+  const team = declaredTeam(places, id);
+  if (team !== undefined) throw managedByFile(`The team ${JSON.stringify(id)}`, team.at, name);
 }
 
 /** Refuses to delete the team of a declared key: without the team the key would have no limits. */

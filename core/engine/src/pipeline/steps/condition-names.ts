@@ -22,10 +22,10 @@ export interface ConditionName {
  */
 export type HasName = (name: ConditionName) => Promise<boolean>;
 
-/** The names of teams and keys in conditions that the declared keys do not have. */
-export function namesOutsideFiles({ pipelines, keys }: Snapshot): readonly ConditionName[] {
+/** The names of teams and keys in conditions that the files do not declare. */
+export function namesOutsideFiles({ pipelines, keys, teams }: Snapshot): readonly ConditionName[] {
   const declared = {
-    team: keys.flatMap(({ teamId }) => teamId ?? []),
+    team: [...keys.flatMap(({ teamId }) => teamId ?? []), ...teams.map(({ id }) => id)],
     key: keys.flatMap(({ alias }) => [alias, `yaml:${alias}`]),
   };
   return pipelines.flatMap(({ name: pipeline, steps }) =>

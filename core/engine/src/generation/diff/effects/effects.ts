@@ -12,6 +12,7 @@ import { modelEffects } from "./models.ts";
 import { guardrailEffects, providerEffects } from "./plugins.ts";
 import { priceEffects } from "./prices.ts";
 import { routeEffects } from "./routes.ts";
+import { teamEffects } from "./teams.ts";
 
 /** The effects of an edit, the worst first. Equal snapshots have none. */
 export function effectsOf(
@@ -33,6 +34,7 @@ export function effectsOf(
     ...routeEffects(live, candidate, definitions),
     ...guardrailEffects(live, candidate),
     ...keyEffects(live, candidate),
+    ...teamEffects(live, candidate),
     ...modelEffects(live, candidate),
     ...providerEffects(live, candidate),
     ...priceEffects(live, candidate),

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@sluice/contract";
 import type { PreviousKey } from "../../../config/server-settings.ts";
-import type { PreviousMasterUse } from "../../../resources/key-ring.ts";
+import type { PreviousMasterUse } from "../../../resources/master-keys.ts";
 
 /** The view; `null` without a previous key in the configuration. It holds no part of the key. */
 export function previousKeyView(
