@@ -22,6 +22,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "core/testing": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/engine": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],
+  "core/sluice": ["@sluice/engine"],
   plugins: ["@sluice/contract", "@sluice/kit"],
   // The shipped steps and the drivers of shared state are parts of what runs plugins.
   "plugins/standard": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
@@ -99,6 +100,7 @@ describe("packages", () => {
       "core/engine",
       "core/kit",
       "core/runtime",
+      "core/sluice",
       "core/testing",
     ]);
     expect(sources.length).toBeGreaterThan(100);

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// The command. Sources are TypeScript that Node runs directly. A Node that is too old, or has a known fault by which a header ends
-// the process (fixed in 22.22.2 and 24.14.1), is replaced by the packaged one.
+// The command. In a checkout the sources run, TypeScript that Node runs directly; an installed package has the compiled modules. A Node
+// that is too old, or has a known fault by which a header ends the process (fixed in 22.22.2 and 24.14.1), is replaced by the packaged one.
 import { executionAsyncResource } from "node:async_hooks";
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -13,6 +14,8 @@ import { bundleHook } from "./bundle.js";
 const kept = [];
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const SOURCE = new URL("../src/main.ts", import.meta.url);
+const isCheckout = existsSync(SOURCE);
 /** The folders of the sources. */
 const OWN = [
   new URL("../../", import.meta.url).href,
@@ -35,7 +38,7 @@ const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >=
 if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
-  module.registerHooks({ resolve: bundleHook(ROOT) ?? resolveOwn });
+  if (isCheckout) module.registerHooks({ resolve: bundleHook(ROOT) ?? resolveOwn });
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
   // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
   setFlagsFromString("--no-allocation-site-pretenuring");
@@ -45,16 +48,16 @@ if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtL
   for (const flag of OF_A_START) setFlagsFromString(flag);
   if (process.env.SLUICE_PARENT_FD !== undefined)
     followParent(Number(process.env.SLUICE_PARENT_FD));
-  await import(new URL("../src/main.ts", import.meta.url).href);
+  await import((isCheckout ? SOURCE : new URL("../dist/main.js", import.meta.url)).href);
 } else {
   const node = packagedNode();
   if (node === undefined) {
     console.error(
-      `sluice needs Node 22.22.2 or newer of 22, or 24.14.1 or newer; this is ${process.versions.node}, and no packaged Node is installed. Run npm ci.`,
+      `sluice needs Node 22.22.2 or newer of 22, or 24.14.1 or newer; this is ${process.versions.node}, and no packaged Node is installed. Install another Node, or run npm install without --omit=optional.`,
     );
     process.exit(3);
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+  const child = spawn(node, process.argv.slice(1), {
     stdio: ["inherit", "inherit", "inherit", "pipe"],
     env: { ...process.env, SLUICE_PARENT_FD: "3" },
   });

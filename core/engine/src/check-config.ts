@@ -27,7 +27,7 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const others = checkCandidate(resolved, definitions).filter(
     ({ isUnknownPlugin }) => isUnknownPlugin !== true || pluginFindings.length === 0,
   );
-  const all = withPackages([...pluginFindings, ...others], opened.path);
+  const all = withPackages([...pluginFindings, ...others], opened);
   return {
     opened,
     definitions,

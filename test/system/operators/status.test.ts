@@ -88,7 +88,7 @@ describe("sluice status", () => {
     expect(stdout).toMatch(
       /gateway\.yaml:\d+:\d+ {2}The section plugins cannot change while the gateway runs\. {2}Stop/,
     );
-    expect(stdout).not.toContain("which no listed package has");
+    expect(stdout).not.toContain("which no loaded package has");
     workspace.write(files);
   });
 

@@ -14,6 +14,7 @@ import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./validate/notices.ts";
 import type { OpenedConfig } from "./files/open.ts";
 import { pluginOptions } from "./validate/plugin-section.ts";
+import { isShipped, shippedName } from "./files/shipped.ts";
 import { testsOf } from "./pipeline-tests.ts";
 import { createPriceTable } from "./prices/prices.ts";
 import type { ResolvedDocument } from "./files/references.ts";
@@ -202,6 +203,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
   return {
     name: sections.pipeline,
     file: document.file,
+    ...(isShipped(document.path) && { isShipped: true }),
     routes,
     operation: OPERATIONS[sections.operation] ?? sections.operation,
     deadlineMs: milliseconds(sections.deadline),
@@ -223,7 +225,13 @@ function milliseconds(duration: string): number {
  */
 function digestOf({ opened, gateway, pipelines, prices, overrides }: CheckedConfig): string {
   const home = dirname(opened.path);
-  const files = opened.files.map((file) => [relative(home, file.path), file.digest]);
+  const own = new Set(opened.documents);
+  const files = [
+    ...opened.files.map((file) => [relative(home, file.path), file.digest]),
+    ...pipelines
+      .filter(({ document }) => !own.has(document.path))
+      .map(({ document }) => [shippedName(document.path), document.digest]),
+  ];
   const documents = [gateway, ...pipelines, ...(prices === undefined ? [] : [prices])];
   const references = documents.flatMap((document) =>
     document.references.map(({ written, value }) => [

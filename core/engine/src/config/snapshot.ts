@@ -100,6 +100,8 @@ export interface PluginReference {
   /** The file that names the plugin, absolute: files and packages are looked up from it. */
   readonly from: string;
   readonly at: Position;
+  /** Whether it is found by itself, and not listed. */
+  readonly isFound?: boolean;
 }
 
 export interface ProviderSettings extends NamedUseSettings {
@@ -257,6 +259,8 @@ export interface PipelineTest {
 export interface PipelineSettings {
   readonly name: string;
   readonly file: string;
+  /** Whether the file came with the gateway. */
+  readonly isShipped?: boolean;
   readonly routes: readonly RouteSettings[];
   readonly operation: Operation;
   readonly deadlineMs: number;

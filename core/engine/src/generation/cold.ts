@@ -13,7 +13,9 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   if (differ(withoutAt(live.shared), withoutAt(candidate.shared))) {
     changes.push({ name: "The section shared", at: candidate.shared.at });
   }
-  const plugins = pluginChange(live, candidate.plugins);
+  // What is found by itself changes with the installation. An edit that needs none of it applies.
+  const areFound = [...live.plugins, ...candidate.plugins].every(({ isFound }) => isFound);
+  const plugins = areFound ? undefined : pluginChange(live, candidate.plugins);
   if (plugins !== undefined) changes.push({ ...plugins, at: plugins.at ?? startOf(candidate) });
   return changes.map((change) => findingOf(change, live));
 }
@@ -48,7 +50,11 @@ function pluginChange(
   const listed = plugins.map(({ specifier }) => specifier);
   if (!differ(known, listed)) return undefined;
   const changed = plugins.find(({ specifier }) => !known.includes(specifier)) ?? plugins.at(-1);
-  return { name: "The section plugins", at: changed?.at };
+  const isFound = changed?.isFound === true;
+  return {
+    name: isFound ? "The set of installed plugins" : "The section plugins",
+    at: changed?.at,
+  };
 }
 
 function findingOf({ name, at }: Change, live: Snapshot): Finding {

@@ -9,6 +9,7 @@ import satisfies from "semver/functions/satisfies.js";
 import validRange from "semver/ranges/valid.js";
 import { errorMessage, API_VERSION, type AnyDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
+import { installationFiles } from "../config/files/found-plugins.ts";
 import type { PluginReference } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
 import { loadFaultAt } from "./fault-place.ts";
@@ -53,7 +54,9 @@ export async function loadPlugins(
         findings.push({
           at: reference.at,
           message: `The ${kind} ${name} is provided twice, by ${owner} and by ${reference.specifier}.`,
-          fix: "Remove one of the two, or install one under another name: npm install other-name@npm:package@version.",
+          fix: reference.isFound
+            ? "List the packages to load under `plugins`, or install one of the two under another name: npm install other-name@npm:package@version."
+            : "Remove one of the two, or install one under another name: npm install other-name@npm:package@version.",
         });
       }
       owners.set(`${kind}/${name}`, reference.specifier);
@@ -171,8 +174,8 @@ function locateFile(specifier: string, from: string): Located | Fault {
 function locatePackage(specifier: string, from: string): Located | Fault {
   const at = specifier.indexOf("@", 1);
   const name = at < 0 ? specifier : specifier.slice(0, at);
-  const range = at < 0 ? "*" : specifier.slice(at + 1);
-  if (validRange(range) === null) {
+  const range = at < 0 ? undefined : specifier.slice(at + 1);
+  if (range !== undefined && validRange(range) === null) {
     return {
       message: `${JSON.stringify(range)} of plugin ${specifier} is not a version range.`,
       fix: `Write ${name}@^1.0.0, for example.`,
@@ -186,7 +189,7 @@ function locatePackage(specifier: string, from: string): Located | Fault {
     };
   const manifest = manifestOf(path);
   const version = manifest?.version;
-  if (version === undefined || !satisfies(version, range)) {
+  if (range !== undefined && (version === undefined || !satisfies(version, range))) {
     return {
       message: `Plugin ${name} is installed as ${version ?? "no version"}, but the configuration needs ${range}.`,
       fix: `Install ${name}@${range}, or write ^${version ?? "1.0.0"}.`,
@@ -196,9 +199,9 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   return { path, version, ...(isAlias ? { alias: name.slice(name.lastIndexOf("/") + 1) } : {}) };
 }
 
-/** Beside the configuration first, then beside the engine. */
+/** Beside the configuration first, then beside the engine, then beside the command. */
 function resolvePackage(name: string, from: string): string | undefined {
-  for (const base of [from, import.meta.filename]) {
+  for (const base of [from, ...installationFiles()]) {
     try {
       return createRequire(base).resolve(name);
     } catch {

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Finding } from "../config/finding.ts";
+import type { OpenedConfig } from "../config/load.ts";
 
 /**
  * What a package of plugins says of itself in package.json: `"sluice": { "plugins":
@@ -20,11 +21,19 @@ interface PluginManifest {
 /**
  * Findings of unknown plugins, one for each package that would provide them: its fix names the
  * package. Where no installed package does, one for each plugin. Every other finding stays as it
- * is. `from` is the gateway file.
+ * is.
  */
-export function withPackages(findings: readonly Finding[], from: string): readonly Finding[] {
+export function withPackages(
+  findings: readonly Finding[],
+  { path, plugins }: Pick<OpenedConfig, "path" | "plugins">,
+): readonly Finding[] {
   if (!findings.some(({ unknownPlugin }) => unknownPlugin !== undefined)) return findings;
-  const providers = providedPlugins(from);
+  const providers = providedPlugins(path);
+  const areFound = plugins.every(({ isFound }) => isFound);
+  const fixOf = (specifier: string): string =>
+    areFound
+      ? `install it beside the gateway file: npm install "${specifier}"`
+      : `add "${specifier}" to \`plugins\``;
   const seen = new Set<string>();
   return findings.flatMap((finding): Finding[] => {
     const { unknownPlugin } = finding;
@@ -33,9 +42,7 @@ export function withPackages(findings: readonly Finding[], from: string): readon
     const key = specifier ?? unknownPlugin;
     if (seen.has(key)) return [];
     seen.add(key);
-    return [
-      specifier === undefined ? finding : { ...finding, fix: `add "${specifier}" to \`plugins\`` },
-    ];
+    return [specifier === undefined ? finding : { ...finding, fix: fixOf(specifier) }];
   });
 }
 

@@ -3,12 +3,14 @@
  * validated and no plugin is known yet.
  */
 
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { type KnownDocuments, type Path, readInPieces } from "./document.ts";
 import { hasEndMark } from "./end-mark.ts";
 import type { Finding } from "../finding.ts";
+import { findPlugins, FOUND } from "./found-plugins.ts";
 import { valueAtPath } from "./path.ts";
+import { isInstalled, pipelineFiles } from "./pipeline-files.ts";
 import { atOnce, type Pieces } from "./slices.ts";
 import {
   resolveReferences,
@@ -18,7 +20,7 @@ import {
 } from "./references.ts";
 import { engineKeys } from "../schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "../snapshot.ts";
-import { type ConfigSource, diskSource, fileFault } from "./source.ts";
+import { type ConfigSource, diskSource } from "./source.ts";
 
 /** The place of a configuration, and the parts that its reading needs. */
 export interface OpenOptions {
@@ -41,15 +43,21 @@ export interface OpenedConfig {
   readonly path: string;
   readonly cwd: string;
   readonly environment: Environment;
-  /** The packages that `plugins:` names. Empty when the gateway file cannot be read. */
+  /**
+   * The packages that `plugins:` names, or, without it, those that are found. Empty when the gateway
+   * file cannot be read.
+   */
   readonly plugins: readonly PluginReference[];
   readonly findings: readonly Finding[];
   readonly gateway: ResolvedDocument | undefined;
   readonly pipelines: readonly ResolvedDocument[];
   readonly prices: ResolvedDocument | undefined;
-  /** Every file that was parsed. */
+  /** Every file that was parsed, but for shipped pipelines: an installation has those. */
   readonly files: readonly SnapshotFile[];
-  /** Absolute paths of every existing file of the configuration, parsed or not. */
+  /**
+   * Absolute paths of every existing file of the configuration, parsed or not, but for shipped
+   * pipelines.
+   */
   readonly documents: readonly string[];
   /**
    * Absolute paths of the files and folders to watch for changes, including those that do not
@@ -115,7 +123,7 @@ class Opening {
     if (!this.#source.has(this.#path)) {
       const at = { file: this.#nameOf(this.#path), line: 1, column: 1 };
       const fix =
-        "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
+        "write one with `sluice init`, or name another file with --config or SLUICE_CONFIG";
       this.findings.splice(0, this.findings.length, {
         at,
         message: "the file cannot be read: there is no such file",
@@ -142,28 +150,31 @@ class Opening {
   }
 
   *pipelines(gateway: ResolvedDocument | undefined): Pieces<readonly ResolvedDocument[]> {
-    const folder = this.#named(gateway, "pipelines") ?? this.#usualPipelines();
-    this.watched.add(folder);
-    const listed = listPipelines(folder, this.#source);
-    for (const file of listed.files) this.watched.add(file);
-    if (listed.fault !== undefined && gateway !== undefined) {
+    const named = valueAtPath(gateway?.value, ["pipelines"]);
+    const { files, folders, faults } = pipelineFiles(named, this.#home, this.#source);
+    for (const path of folders) this.watched.add(path);
+    if (gateway !== undefined) {
       const at = gateway.document.valueAt(["pipelines"]);
-      const message = `the pipelines folder \`${this.#nameOf(folder)}\` ${listed.fault}`;
       const fix = "add a pipeline file there, or name another folder with `pipelines:`";
-      this.findings.push({ at, message, fix });
+      for (const { folder, fault } of faults) {
+        const message = `the pipelines folder \`${this.#nameOf(folder)}\` ${fault}`;
+        this.findings.push({ at, message, fix });
+      }
     }
     const pipelines: ResolvedDocument[] = [];
-    for (const file of listed.files) {
-      const pipeline = yield* this.#open(file);
+    for (const file of files) {
+      const isOwn = !isInstalled(file, folders);
+      if (isOwn) this.watched.add(file);
+      const pipeline = yield* this.#open(file, isOwn);
       if (pipeline !== undefined) pipelines.push(pipeline);
     }
     return pipelines;
   }
 
-  *#open(file: string): Pieces<ResolvedDocument | undefined> {
+  *#open(file: string, isOwn = true): Pieces<ResolvedDocument | undefined> {
     yield;
     const { environment, known } = this.#options;
-    this.documents.push(file);
+    if (isOwn) this.documents.push(file);
     const { document, findings } = yield* readInPieces(
       file,
       this.#nameOf(file),
@@ -172,12 +183,13 @@ class Opening {
     );
     this.findings.push(...findings);
     if (document === undefined) return undefined;
-    this.files.push({
-      path: file,
-      digest: document.digest,
-      hasEndMark: hasEndMark(document),
-      end: document.end,
-    });
+    if (isOwn)
+      this.files.push({
+        path: file,
+        digest: document.digest,
+        hasEndMark: hasEndMark(document),
+        end: document.end,
+      });
     const resolved = resolveReferences(document, environment, this.#source);
     for (const reference of resolved.references)
       if (reference.file !== undefined) this.watched.add(reference.file);
@@ -186,20 +198,9 @@ class Opening {
   }
 
   /** The path that a key of the gateway file gives. */
-  #named(gateway: ResolvedDocument | undefined, key: "prices" | "pipelines"): string | undefined {
+  #named(gateway: ResolvedDocument | undefined, key: "prices"): string | undefined {
     const value = valueAtPath(gateway?.value, [key]);
     return typeof value === "string" && value !== "" ? resolve(this.#home, value) : undefined;
-  }
-
-  /**
-   * A gateway file in a folder `config` has its pipelines beside that folder, any other file beside
-   * itself.
-   */
-  #usualPipelines(): string {
-    const [outside, inside] = [resolve(this.#home, "../pipelines"), join(this.#home, "pipelines")];
-    const [usual, other] =
-      basename(this.#home) === "config" ? [outside, inside] : [inside, outside];
-    return [usual, other].find((place) => this.#source.has(place)) ?? usual;
   }
 
   #nameOf(file: string): string {
@@ -232,25 +233,15 @@ function isProviderOption(path: Path): boolean {
   );
 }
 
-function listPipelines(
-  folder: string,
-  source: ConfigSource,
-): { readonly files: readonly string[]; readonly fault: string | undefined } {
-  try {
-    const names = source.list(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
-    const files = names.sort().map((name) => join(folder, name));
-    return { files, fault: files.length === 0 ? "holds no *.yaml file" : undefined };
-  } catch (error) {
-    return { files: [], fault: `cannot be read: ${fileFault(error)}` };
-  }
-}
-
+/** The packages of the list; `*` in it, and a file without a list, stand for those that are found. */
 function pluginsOf(gateway: ResolvedDocument | undefined, from: string): PluginReference[] {
-  const listed = valueAtPath(gateway?.value, ["plugins"]);
-  if (gateway === undefined || !Array.isArray(listed)) return [];
-  return listed.flatMap((specifier: unknown, index) =>
-    typeof specifier === "string" && specifier !== ""
-      ? [{ specifier, from, at: gateway.document.valueAt(["plugins", index]) }]
-      : [],
-  );
+  if (gateway === undefined) return [];
+  const listed = valueAtPath(gateway.value, ["plugins"]) ?? [FOUND];
+  if (!Array.isArray(listed)) return [];
+  return listed.flatMap((specifier: unknown, index): PluginReference[] => {
+    if (typeof specifier !== "string" || specifier === "") return [];
+    const at = gateway.document.valueAt(["plugins", index]);
+    if (specifier !== FOUND) return [{ specifier, from, at }];
+    return findPlugins(from).map((plugin) => ({ ...plugin, at, isFound: true }));
+  });
 }

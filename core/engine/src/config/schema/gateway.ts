@@ -22,9 +22,9 @@ export const gatewaySchema = {
   type: "object",
   description: "The gateway: listeners, plugins, providers, models and keys.",
   additionalProperties: false,
-  required: ["version", "plugins", "models"],
+  required: ["models"],
   properties: {
-    version: { const: 1, description: "The version of this file's format." },
+    version: { const: 1, default: 1, description: "The version of this file's format." },
     // A default at its root would be refused where the section is checked alone.
     server: { ...serverSchema, default: {} },
     store: {
@@ -43,11 +43,12 @@ export const gatewaySchema = {
       minItems: 1,
       uniqueItems: true,
       description:
-        "Packages that the gateway may load. They are code: an edit here needs a restart.",
+        "Packages that the gateway loads, and no others. They are code: an edit here needs a restart. Absent: the packages of plugins among the direct dependencies of the package.json beside this file, and those that came with the command.",
       items: {
         type: "string",
         minLength: 1,
-        description: "`name@range` of a package, or the path of a file of your own.",
+        description:
+          "`name@range` of a package, the path of a file of your own, or `*` for those that are loaded without this list. Example: `./shout.ts`.",
       },
     },
     providers: {
@@ -90,10 +91,23 @@ export const gatewaySchema = {
       description: "File of prices that override the built-in table. Relative to this file.",
     },
     pipelines: {
-      type: "string",
-      minLength: 1,
+      anyOf: [
+        {
+          type: "string",
+          minLength: 1,
+          description: "One folder: its files are the pipelines, and no others.",
+        },
+        {
+          type: "array",
+          minItems: 1,
+          uniqueItems: true,
+          description:
+            "Folders in order; a later file takes the place of an earlier one of its name. `shipped` stands for the pipelines that came with the gateway.",
+          items: { type: "string", minLength: 1, description: "A folder, or `shipped`." },
+        },
+      ],
       description:
-        "Folder of pipeline files, relative to this file. Absent: `../pipelines` if this file is in a folder named config, else `pipelines`; if that does not exist, the other of the two. Example: `my-pipelines`.",
+        "Folder of pipeline files, relative to this file, or a list. Absent: `../pipelines` if this file is in a folder named config, else `pipelines`; if that does not exist, the other of the two; without either, the pipelines that came with the gateway. Example: `my-pipelines`.",
     },
     policies: policiesSchema,
     end_of_config: endMarkSchema,

@@ -124,22 +124,14 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: ["config/gateway.yaml:2:17  the file uses an unknown tag (!name)  remove the tag"],
   },
   {
-    title: "no version",
-    files: gateway("version: 1\n", ""),
-    findings: [
-      "config/gateway.yaml:1:1  the file lacks `version`  add `version:` (The version of this file's format)",
-    ],
-  },
-  {
     title: "a version that is not 1",
     files: gateway("version: 1", "version: 2"),
     findings: ["config/gateway.yaml:1:10  `version` must be 1, not 2  write 1"],
   },
   {
-    title: "no plugins and no models",
+    title: "no models",
     files: { "config/gateway.yaml": "version: 1\nserver: {}\n" },
     findings: [
-      "config/gateway.yaml:1:1  the file lacks `plugins`  add `plugins:` (Packages that the gateway may load. They are code: an edit here needs a restart)",
       "config/gateway.yaml:1:1  the file lacks `models`  add `models:` (The models that clients may request. The first match wins)",
     ],
   },
@@ -321,14 +313,14 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a provider whose plugin is nearly known",
     files: gateway("{ use: echo }", "{ use: ecko }"),
     findings: [
-      'config/gateway.yaml:6:16  `providers.echo.use` names the provider plugin "ecko", which no listed package has  did you mean `echo`?',
+      'config/gateway.yaml:6:16  `providers.echo.use` names the provider plugin "ecko", which no loaded package has  did you mean `echo`?',
     ],
   },
   {
     title: "a provider whose plugin is not listed",
     files: gateway("{ use: echo }", "{ use: anthropic }"),
     findings: [
-      'config/gateway.yaml:6:16  `providers.echo.use` names the provider plugin "anthropic", which no listed package has  write echo or openai, or add its package to `plugins`',
+      'config/gateway.yaml:6:16  `providers.echo.use` names the provider plugin "anthropic", which no loaded package has  write echo or openai, or install its package, and add it to `plugins` where the file has that list',
     ],
   },
   {
@@ -504,14 +496,14 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown store",
     files: more("store: { use: sqlight }"),
     findings: [
-      'config/gateway.yaml:10:15  `store.use` names the store plugin "sqlight", which no listed package has  write sqlite, or add its package to `plugins`',
+      'config/gateway.yaml:10:15  `store.use` names the store plugin "sqlight", which no loaded package has  write sqlite, or install its package, and add it to `plugins` where the file has that list',
     ],
   },
   {
     title: "unknown shared state",
     files: more("shared: { use: memry, instances: 2 }"),
     findings: [
-      'config/gateway.yaml:10:16  `shared.use` names the state plugin "memry", which no listed package has  did you mean `memory`?',
+      'config/gateway.yaml:10:16  `shared.use` names the state plugin "memry", which no loaded package has  did you mean `memory`?',
     ],
   },
   {
@@ -792,7 +784,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a step that no package has",
     files: pipeline("[auth, provider]", "[auht, provider]"),
     findings: [
-      'pipelines/chat.yaml:5:9  `steps[0]` names the step plugin "auht", which no listed package has  did you mean `auth`?',
+      'pipelines/chat.yaml:5:9  `steps[0]` names the step plugin "auht", which no loaded package has  did you mean `auth`?',
     ],
   },
   {

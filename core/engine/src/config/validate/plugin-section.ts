@@ -38,8 +38,12 @@ export function checkPlugin(
     const known = [...definitions.values()]
       .filter((other) => other.kind === use.kind)
       .map((other) => other.name);
-    const message = `\`${formatPath(use.namePath)}\` names the ${use.kind} plugin "${use.name}", which no listed package has`;
-    const fix = nameFix(use.name, known.sort(), "add its package to `plugins`");
+    const message = `\`${formatPath(use.namePath)}\` names the ${use.kind} plugin "${use.name}", which no loaded package has`;
+    const fix = nameFix(
+      use.name,
+      known.sort(),
+      "install its package, and add it to `plugins` where the file has that list",
+    );
     const finding = findingOf(resolved, { path: use.namePath, on: "value", message, fix });
     return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }

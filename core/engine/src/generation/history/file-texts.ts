@@ -18,10 +18,15 @@ export interface DriftedFile {
   readonly change: "changed" | "added" | "removed";
 }
 
-/** The contents of the documents that were read. */
-export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
-  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
-  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
+/** The contents of the documents that were read, but for those of the installation. */
+export function textsOf({ gateway, pipelines, prices, documents }: OpenedConfig): FileTexts {
+  const own = new Set(documents);
+  const read = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
+  return new Map(
+    read
+      .filter(({ document }) => own.has(document.path))
+      .map(({ document: { path, text } }) => [path, text]),
+  );
 }
 
 /**

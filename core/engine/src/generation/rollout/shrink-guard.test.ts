@@ -152,4 +152,15 @@ describe("the shrink guard", () => {
       [undefined, "", "0123456789a", "123456789abcdef"].map((given) => isForced(candidate, given)),
     ).toEqual([false, false, false, false]);
   });
+
+  it("finds a route that a shipped pipeline would serve in place of an own one", () => {
+    const [chat, models] = live.pipelines;
+    if (chat === undefined || models === undefined) throw new Error("the pipelines are missing");
+    const gone = lost({ pipelines: [{ ...chat, isShipped: true }, models] });
+    expect(gone.map(({ message }) => message)).toEqual([
+      "POST /v1/chat/completions would be served by a shipped pipeline, in place of the file that serves it now.",
+    ]);
+    const shipped = { ...live, pipelines: [{ ...chat, isShipped: true }] };
+    expect(shrinkage(shipped, { ...shipped, digest: "1" }, definitions)).toEqual([]);
+  });
 });

@@ -32,8 +32,9 @@ interface Loss {
 
 /**
  * What a candidate takes away: the end mark of a file, the authentication, limits, budgets or
- * guardrails of a route that stays, the credential of a provider that stays, more than half of the
- * models, declared keys or teams, providers or pipelines. Each finding names the candidate's digest, with
+ * guardrails of a route that stays, the own pipeline of such a route, the credential of a provider
+ * that stays, more than half of the models, declared keys or teams, providers or pipelines. Each
+ * finding names the candidate's digest, with
  * which it can be forced.
  */
 export function shrinkage(
@@ -45,6 +46,7 @@ export function shrinkage(
   const losses: Loss[] = [
     ...lostEndMarks(live, candidate),
     ...lostGuards(live, candidate, definitions),
+    ...lostPipelineFiles(live, candidate),
     ...lostCredentials(live, candidate),
     ...lostEntries(
       "models",
@@ -159,6 +161,26 @@ function guardWords(use: string, definitions: StepDefinitions): readonly string[
   return [use, ...(definitions.get(use)?.order?.provides ?? [])].filter((word) =>
     Object.hasOwn(GUARDS, word),
   );
+}
+
+/** A folder of pipelines that is gone for a moment must not put the shipped ones in their place. */
+function lostPipelineFiles(live: Snapshot, candidate: Snapshot): Loss[] {
+  const shipped = new Map<string, Position>(
+    candidate.pipelines
+      .filter(({ isShipped }) => isShipped)
+      .flatMap(({ routes, at }) =>
+        routes.map(({ method, path }) => [`${method} ${path}`, at] as const),
+      ),
+  );
+  const routes = live.pipelines
+    .filter(({ isShipped }) => isShipped !== true)
+    .flatMap((pipeline) => pipeline.routes.map(({ method, path }) => `${method} ${path}`))
+    .filter((route) => shipped.has(route));
+  const [first] = routes;
+  const at = first === undefined ? undefined : shipped.get(first);
+  if (at === undefined) return [];
+  const message = `${listed(routes)} would be served by a shipped pipeline, in place of the file that serves it now.`;
+  return [{ at, message }];
 }
 
 /** A secret's file that is gone for a moment must not switch off a provider that works. */
