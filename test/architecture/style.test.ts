@@ -98,7 +98,8 @@ describe.each(packageFolders())("package %s", (folder) => {
       unknown
     >;
     expect(manifest.version).toMatch(/^\d+\.\d+\.\d+$/);
-    expect(manifest.name).toBe(`@sluice/${basename(folder)}`);
+    const name = basename(folder);
+    expect(manifest.name).toBe(folder === "core/sluice" ? name : `@sluice/${name}`);
     expect(manifest.license).toBe("Apache-2.0");
     expect(manifest.description).toMatch(/\.$/);
   });
