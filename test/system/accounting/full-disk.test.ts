@@ -16,7 +16,7 @@ import { amount } from "../support/proof.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
 /** How long the disk is full, and how often it is asked meanwhile. */
-const FULL_MS = amount(2_500, 10_000);
+const FULL_MS = amount(1_500, 10_000);
 const EVERY_MS = 20;
 const DISK = "48m";
 

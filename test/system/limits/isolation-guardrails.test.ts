@@ -108,30 +108,34 @@ async function victimAsks(key: string, guardrail: string): Promise<number[]> {
 }
 const ALL_WELL = Array.from({ length: VICTIM_REQUESTS }, () => 200);
 
-describe.each(["service", "threads"])("a guardrail that keys share (%s)", (guardrail) => {
-  it("has a part for each key, and a wait for it is no failure of the guardrail", async () => {
-    const [attacker, victim] = [await newKey(), await newKey()];
-    expect((await ask(victim, guardrail, "fine")).status).toBe(200);
-    const before = asked.length;
-    const answers: Answer[] = [];
-    const all = Array.from({ length: 20 }, (_, n) =>
-      ask(attacker, guardrail, `SLOW ${n}`).then((answer) => void answers.push(answer)),
-    );
-    if (guardrail === "service") await eventually("the calls", () => asked.length >= before + PART);
-    expect(await victimAsks(victim, guardrail)).toEqual(ALL_WELL);
-    await Promise.all(all);
-    const waited = answers.filter(({ status }) => status === 503);
-    expect(answers.length - waited.length).toBe(PART);
-    for (const { text } of waited)
-      expect(text).toContain(
-        `The guardrail ${guardrail} had no free place for this key within 2000 ms`,
+describe.concurrent.each(["service", "threads"])(
+  "a guardrail that keys share (%s)",
+  (guardrail) => {
+    it("has a part for each key, and a wait for it is no failure of the guardrail", async () => {
+      const [attacker, victim] = [await newKey(), await newKey()];
+      expect((await ask(victim, guardrail, "fine")).status).toBe(200);
+      const before = asked.length;
+      const answers: Answer[] = [];
+      const all = Array.from({ length: 20 }, (_, n) =>
+        ask(attacker, guardrail, `SLOW ${n}`).then((answer) => void answers.push(answer)),
       );
-    // Three judgements were late, too few to leave the guardrail alone; those that waited do not
-    // count.
-    expect((await ask(attacker, guardrail, "fine")).status).toBe(200);
-    expect(await victimAsks(victim, guardrail)).toEqual(ALL_WELL);
-  });
-});
+      if (guardrail === "service")
+        await eventually("the calls", () => asked.length >= before + PART);
+      expect(await victimAsks(victim, guardrail)).toEqual(ALL_WELL);
+      await Promise.all(all);
+      const waited = answers.filter(({ status }) => status === 503);
+      expect(answers.length - waited.length).toBe(PART);
+      for (const { text } of waited)
+        expect(text).toContain(
+          `The guardrail ${guardrail} had no free place for this key within 2000 ms`,
+        );
+      // Three judgements were late, too few to leave the guardrail alone; those that waited do not
+      // count.
+      expect((await ask(attacker, guardrail, "fine")).status).toBe(200);
+      expect(await victimAsks(victim, guardrail)).toEqual(ALL_WELL);
+    });
+  },
+);
 
 describe("a guardrail that fails for the texts of one key", () => {
   it("is left alone by that key only", async () => {

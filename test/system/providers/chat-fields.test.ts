@@ -314,57 +314,63 @@ describe("a field of the gateway", () => {
     }
   });
 
-  it.each([
+  const PATHS = [
     "/v1/chat/completions",
     "/openai/deployments/gpt-4o-mini/chat/completions",
     "/v1/embeddings",
     "/v1/images/generations",
-  ])(
-    "is read alike at %s: timeout, retries and tags of headers, a timeout that is no whole second",
-    async (path) => {
-      const ask = (body: object, headers: Record<string, string> = {}) =>
-        fetch(gateway.publicUrl + path, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            authorization: `Bearer ${gateway.masterKey}`,
-            ...headers,
-          },
-          body: JSON.stringify({
-            model: "gpt-4o-mini",
-            messages: MESSAGES,
-            input: "x",
-            prompt: "x",
-            ...body,
-          }),
-        });
-      for (const timeout of [0, -1, 0.1, 1.2, "0.5"]) {
-        const answer = await ask({ timeout });
-        expect([answer.status, await answer.json()]).toMatchObject([
-          400,
-          { error: { param: "timeout", code: 400 } },
-        ]);
-      }
-      for (const [name, value] of [
-        ["x-sluice-timeout", "0.5"],
-        ["x-sluice-num-retries", "many"],
-      ] as const) {
-        const answer = await ask({}, { [name]: value });
-        expect([answer.status, await answer.json()]).toMatchObject([
-          400,
-          { error: { param: name } },
-        ]);
-      }
-      upstream.script({ kind: "hang" });
-      const late = await ask(
-        {},
-        { "x-sluice-timeout": "1", "x-sluice-num-retries": "0", "x-sluice-tags": "h" },
-      );
-      expect(late.status).toBe(504);
-      const [row] = await rowsOf(gateway, late.headers.get("x-request-id"));
-      expect(row).toMatchObject({ request_tags: ["h"] });
-    },
-  );
+  ];
+  const askAt = (path: string, body: object, headers: Record<string, string> = {}) =>
+    fetch(gateway.publicUrl + path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${gateway.masterKey}`,
+        ...headers,
+      },
+      body: JSON.stringify({
+        model: "gpt-4o-mini",
+        messages: MESSAGES,
+        input: "x",
+        prompt: "x",
+        ...body,
+      }),
+    });
+
+  it.each(PATHS)("is refused alike at %s: a timeout that is no whole second", async (path) => {
+    for (const timeout of [0, -1, 0.1, 1.2, "0.5"]) {
+      const answer = await askAt(path, { timeout });
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { error: { param: "timeout", code: 400 } },
+      ]);
+    }
+    for (const [name, value] of [
+      ["x-sluice-timeout", "0.5"],
+      ["x-sluice-num-retries", "many"],
+    ] as const) {
+      const answer = await askAt(path, {}, { [name]: value });
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: name } }]);
+    }
+  });
+
+  it("is read alike at every path: timeout, retries and tags of headers", async () => {
+    upstream.script({ kind: "hang" });
+    const headers = {
+      "x-sluice-timeout": "1",
+      "x-sluice-num-retries": "0",
+      "x-sluice-tags": "h",
+    };
+    const late = await Promise.all(
+      PATHS.map(async (path) => {
+        const { status, headers: replied } = await askAt(path, {}, headers);
+        const [row] = await rowsOf(gateway, replied.get("x-request-id"));
+        return [path, status, row?.request_tags];
+      }),
+    );
+    expect(late).toEqual(PATHS.map((path) => [path, 504, ["h"]]));
+    expect(upstream.requests).toHaveLength(PATHS.length);
+  });
 
   it("named metadata goes to a target that takes it, without what steers the gateway", async () => {
     const metadata = { a: "1", tags: ["b"], guardrails: [], spend_logs_metadata: { c: 1 } };

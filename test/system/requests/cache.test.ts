@@ -265,7 +265,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     "goes on for the others when the first client leaves, streamed: %s",
     async (stream) => {
       // The stream goes on for longer than a stream whose exchange was aborted may.
-      upstream.script({ kind: "reply", delayMs: 150, eventDelayMs: 150 });
+      upstream.script({ kind: "reply", delayMs: 150, eventDelayMs: 60 });
       const sent = body({ stream });
       const leaving = new AbortController();
       const first = chat(gateway, sent, { signal: leaving.signal });

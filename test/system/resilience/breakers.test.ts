@@ -323,7 +323,7 @@ describe("a target that is down", () => {
   it("the wait for a connection is no fault of the upstream's (I1)", async () => {
     up.script("narrow", ({ parsed }) =>
       parsed?.["stream"] === true
-        ? { kind: "reply", text: "word ".repeat(40), eventDelayMs: 50 }
+        ? { kind: "reply", text: "word ".repeat(20), eventDelayMs: 50 }
         : { kind: "reply" },
     );
     const holding = ask(a, "narrow", { stream: true });

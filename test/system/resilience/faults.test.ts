@@ -24,7 +24,7 @@ const DEADLINE_MS = 4_000;
 /** Without the deadline the slowest faults would go on for ever. */
 const GRACE_MS = 8_000;
 const ROUNDS = amount(1, 3);
-const AT_ONCE = 8;
+const AT_ONCE = 24;
 const PRICE = { input: 0.15, output: 0.6 };
 
 let upstream: FaultUpstream;
