@@ -7,7 +7,7 @@
 import type { GatewayError } from "./error.ts";
 import type { ClientRequest } from "./exchange.ts";
 import type { JsonDocument, JsonObject } from "./json.ts";
-import type { NativeOnly } from "./native.ts";
+import type { NativeOnly, NativeReplies } from "./native.ts";
 
 /** What `read` makes of a client's request. */
 export interface FaceRequest<State = unknown> {
@@ -93,6 +93,8 @@ export interface Face<State = unknown> {
   readonly failsAlone?: true;
   /** Headers of the dialect that a provider of it gets with the client's document; lower-case names. */
   readonly nativeHeaders?: readonly string[];
+  /** How replies of upstreams of the dialect are relayed. Absent: they are translated. */
+  readonly nativeReplies?: NativeReplies;
   /** The text that a stream writes in silence: a comment or an event. */
   readonly heartbeat: string;
   /**

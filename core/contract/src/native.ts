@@ -76,6 +76,15 @@ export interface NativeOnly {
   readonly what: string;
 }
 
+/** How replies of a dialect are relayed to clients that speak it. Plain data. */
+export interface NativeReplies {
+  /**
+   * Where a reply, or an event of a stream, may name the model: names of members, outermost first.
+   * The client reads its own name of the model there; nothing else is changed.
+   */
+  readonly modelAt: readonly (readonly string[])[];
+}
+
 /** The client's own document of a request that a face has translated. */
 export interface NativeRequest {
   readonly dialect: string;
@@ -91,6 +100,8 @@ export interface NativeRequest {
   readonly hints: readonly string[];
   /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Absent: replies are translated. */
+  readonly replies?: NativeReplies;
 }
 
 /** A request in a dialect of the provider's own. */
@@ -99,4 +110,6 @@ export interface NativeDocument {
   readonly document: JsonDocument;
   /** The client's headers of that dialect, lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Absent: replies are translated. */
+  readonly replies?: NativeReplies;
 }

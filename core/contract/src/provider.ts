@@ -47,6 +47,11 @@ export interface HttpCall extends TranslationNotice {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly body: Uint8Array | string | undefined;
+  /**
+   * The body is the client's own document (`ProviderRequest.native`): the reply is in the client's
+   * dialect, and is relayed where no step reads it. Absent: the reply is translated.
+   */
+  readonly isNative?: true;
 }
 
 /** The answer of an upstream without a network. It is decoded like any other. */

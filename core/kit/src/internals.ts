@@ -70,9 +70,17 @@ export {
   BatchedFrames,
   FrameBatch,
   batchesOf,
+  joinRelayed,
   startingWith,
 } from "./stream/frame-batch.ts";
 export { FrameRun } from "./stream/frame-run.ts";
+export { Relay, type RelayedText, type RelayRules } from "./stream/relay.ts";
+export {
+  keepOriginal,
+  originalOf,
+  type OriginalReply,
+  relayWhole,
+} from "./stream/relayed-reply.ts";
 export { StreamForm } from "./stream/stream-form.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";
 export { undici } from "./transport/connections/undici.ts";

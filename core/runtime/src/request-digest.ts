@@ -9,7 +9,7 @@ const DIGESTED = 65_536;
 /** The digest of a request's body, in bounded time. Empty without a request. */
 export function requestDigest(request: GatewayRequest | undefined): string {
   if (request === undefined) return "";
-  const bytes = request.raw ?? request.document.bytes;
+  const bytes = request.raw ?? (request.native ?? request).document.bytes;
   const parts =
     bytes.length <= 2 * DIGESTED ? [bytes] : [bytes.slice(0, DIGESTED), bytes.slice(-DIGESTED)];
   return `${bytes.length} ${parts.map((part) => hash("sha256", part, "base64url")).join(" ")}`;

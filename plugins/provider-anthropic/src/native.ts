@@ -25,5 +25,6 @@ export function nativeCall(
     url,
     headers: { ...headers, ...own, ...(betas.length > 0 && { [BETA]: betas.join(",") }) },
     body: document.with({ model: target.model }).bytes,
+    isNative: true,
   };
 }

@@ -69,10 +69,10 @@ export const gemini = defineProvider<GeminiConfig>({
       },
       dialects: [DIALECT],
       encode(request) {
-        const { method, body } = callOf(request);
+        const { method, ...made } = callOf(request);
         const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
         const headers = { "content-type": "application/json", ...account };
-        return { kind: "http", method: "POST", url, headers, body };
+        return { kind: "http", method: "POST", url, headers, ...made };
       },
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
@@ -94,9 +94,11 @@ export const gemini = defineProvider<GeminiConfig>({
 function callOf(request: ProviderRequest): {
   readonly method: string;
   readonly body: Uint8Array | string;
+  readonly isNative?: true;
 } {
   const native = nativeBody(request);
-  if (native !== undefined) return { method: chatMethod(request), body: native.bytes };
+  if (native !== undefined)
+    return { method: chatMethod(request), body: native.bytes, isNative: true };
   const { method, body } = methodCall(request, false);
   return { method, body: JSON.stringify(body) };
 }

@@ -156,7 +156,8 @@ async function answerWhole(
   const costNanoUsd = await settle(exchange, parts);
   const headers = headersOf(exchange, outline, form, reply.status, parts);
   if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-  const written = writeWhole(response, form.whole(withEstimatedUsage(exchange, reply)), headers);
+  const shown = form.relayed?.(reply) ?? form.whole(withEstimatedUsage(exchange, reply));
+  const written = writeWhole(response, shown, headers);
   // What a whole reply has replaced goes on within nothing.
   if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
   if (written !== undefined) await written;

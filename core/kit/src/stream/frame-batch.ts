@@ -5,15 +5,23 @@
 
 import type { Frame } from "@sluice/contract";
 import { FrameRun } from "./frame-run.ts";
+import type { RelayedText } from "./relay.ts";
 
-/** Frames in their order. Some of them are in runs, which stay whole. */
+/**
+ * Frames in their order. Some of them are in runs, which stay whole. A batch of a relayed stream
+ * also has the events as they came; it may hold no frame, where no event of an arrival has a form
+ * in the reference dialect.
+ */
 export class FrameBatch {
+  /** The events in the client's own dialect. Absent: the stream is translated. */
+  readonly relayed: RelayedText | undefined;
   readonly #items: readonly (Frame | FrameRun)[];
   #frames: readonly Frame[] | undefined;
   #bytes: number | undefined;
 
-  constructor(items: readonly (Frame | FrameRun)[]) {
+  constructor(items: readonly (Frame | FrameRun)[], relayed?: RelayedText) {
     this.#items = items;
+    this.relayed = relayed;
   }
 
   /** The frames, and the runs of frames, in their order. */
@@ -21,11 +29,11 @@ export class FrameBatch {
     return this.#items;
   }
 
-  /** Bytes of the frames' texts. */
+  /** Bytes of the frames' texts, and characters of those that are relayed. */
   get bytes(): number {
     this.#bytes ??= this.#items.reduce(
       (sum, item) => sum + (item instanceof FrameRun ? item.bytes : bytesOf(item)),
-      0,
+      this.relayed?.text.length ?? 0,
     );
     return this.#bytes;
   }
@@ -55,15 +63,17 @@ export class FrameBatch {
   }
 
   /**
-   * The batch without frames that match; `undefined` when all do. The frames of a run are alike:
-   * its last one decides.
+   * The batch without frames that match; `undefined` when all do and nothing is relayed. The frames
+   * of a run are alike: its last one decides.
    */
   without(matches: (frame: Frame) => boolean): FrameBatch | undefined {
     const items = this.#items.filter(
       (item) => !matches(item instanceof FrameRun ? item.last : item),
     );
     if (items.length === this.#items.length) return this;
-    return items.length === 0 ? undefined : new FrameBatch(items);
+    return items.length === 0 && this.relayed === undefined
+      ? undefined
+      : new FrameBatch(items, this.relayed);
   }
 
   /** All frames as server-sent events. */
@@ -99,10 +109,15 @@ export interface BatchSource {
    * Whether each batch is one frame, so that frames that arrive together come in several batches.
    */
   readonly isOneByOne?: boolean;
+  /**
+   * The dialect of the texts that its batches relay. A layer that changes frames, adds some or leaves
+   * some out has none. Absent: nothing is relayed.
+   */
+  readonly relays?: string | undefined;
   /** Whether the frames that `next` has returned are all: the end has arrived too. */
   readonly isAtEnd?: boolean;
   /**
-   * The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the
+   * The next frames, at least one unless a text is relayed; `undefined` at the end, and after a failure. Rejects with the
    * failure.
    */
   next(): Promise<FrameBatch | undefined>;
@@ -120,12 +135,14 @@ export class BatchedFrames implements AsyncIterableIterator<Frame, undefined> {
   readonly #source: BatchSource;
   #batch: readonly Frame[] = [];
   #at = 0;
+  #isRead = false;
 
   constructor(source: BatchSource) {
     this.#source = source;
   }
 
   async next(): Promise<IteratorResult<Frame, undefined>> {
+    this.#isRead = true;
     while (this.#at >= this.#batch.length) {
       // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
       const batch = await this.#source.next();
@@ -148,9 +165,13 @@ export class BatchedFrames implements AsyncIterableIterator<Frame, undefined> {
     return this;
   }
 
-  /** The source, behind frames that were read of a batch one by one. */
+  /**
+   * The source, behind frames that were read of a batch one by one. What was read then is missing in
+   * the relayed texts: nothing is relayed.
+   */
   get [SOURCE](): BatchSource {
-    if (this.#at >= this.#batch.length) return this.#source;
+    if (!this.#isRead) return this.#source;
+    if (this.#at >= this.#batch.length) return startingWith([], this.#source);
     const rest = new FrameBatch(this.#batch.slice(this.#at));
     this.#batch = [];
     return startingWith([rest], this.#source);
@@ -177,18 +198,26 @@ const MAX_ARRIVED_BYTES = 64 * 1024;
 
 /** The frames of a stream that has arrived, in batches. */
 class ArrivedBatches implements BatchSource {
+  readonly relays: string | undefined;
   readonly #frames: readonly Frame[];
+  /** The texts of the whole stream: they leave with the first batch. */
+  #relayed: RelayedText | undefined;
   #at = 0;
 
-  constructor(frames: readonly Frame[]) {
+  constructor(frames: readonly Frame[], relayed: RelayedText | undefined) {
     this.#frames = frames;
+    this.#relayed = relayed;
+    this.relays = relayed?.dialect;
   }
 
   async next(): Promise<FrameBatch | undefined> {
     const from = this.#at;
     for (let bytes = 0; this.#at < this.#frames.length && bytes < MAX_ARRIVED_BYTES; this.#at += 1)
       bytes += bytesOf(this.#frames[this.#at] as Frame);
-    return this.#at === from ? undefined : new FrameBatch(this.#frames.slice(from, this.#at));
+    if (this.#at === from) return undefined;
+    const relayed = this.#relayed;
+    this.#relayed = undefined;
+    return new FrameBatch(this.#frames.slice(from, this.#at), relayed);
   }
 
   get isAtEnd(): boolean {
@@ -200,9 +229,25 @@ class ArrivedBatches implements BatchSource {
   }
 }
 
-/** The frames of a stream that has arrived: of a whole reply, or of a stored one. */
-export function arrivedFrames(frames: readonly Frame[]): BatchedFrames {
-  return new BatchedFrames(new ArrivedBatches(frames));
+/**
+ * The frames of a stream that has arrived: of a whole reply, or of a stored one. `relayed`: its
+ * events in the dialect of the client that first got it.
+ */
+export function arrivedFrames(frames: readonly Frame[], relayed?: RelayedText): BatchedFrames {
+  return new BatchedFrames(new ArrivedBatches(frames, relayed));
+}
+
+/** The relayed texts of batches, joined; `undefined` where there are none. */
+export function joinRelayed(batches: readonly FrameBatch[]): RelayedText | undefined {
+  const parts = batches.flatMap(({ relayed }) => relayed ?? []);
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  return {
+    dialect: first.dialect,
+    text: parts.map(({ text }) => text).join(""),
+    end: parts.map(({ end }) => end).join(""),
+    isAscii: parts.every(({ isAscii }) => isAscii),
+  };
 }
 
 /** The batches of frames. Frames of a step's own come one in a batch. */

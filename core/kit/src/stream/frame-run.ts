@@ -14,10 +14,18 @@ export interface FrameShape {
 /** Bytes of an event around its data: `data: ` and two line feeds. */
 const EVENT_BYTES = 8;
 
+/** The text of a run's events as they came. */
+export interface RunWire {
+  readonly text: string;
+  readonly isAscii: boolean;
+}
+
 /** A run of events as it is read. */
 export interface RunParts {
-  /** The frames as server-sent events. */
-  readonly text: string;
+  /** The frames as server-sent events. Absent: they are written when they are asked for. */
+  readonly text?: string | undefined;
+  /** The events as they came, where they are relayed. */
+  readonly wire?: RunWire | undefined;
   /** Whether the text is ASCII. `false` where that is not known. */
   readonly isAscii: boolean;
   /** The pieces, joined. */
@@ -33,7 +41,7 @@ export interface RunParts {
 
 /** Frames that differ in their texts alone. They are made when a step asks for them. */
 export class FrameRun implements RunParts {
-  readonly text: string;
+  readonly wire: RunWire | undefined;
   readonly isAscii: boolean;
   readonly inside: string;
   readonly pieces: readonly string[];
@@ -41,20 +49,30 @@ export class FrameRun implements RunParts {
   readonly end: number;
   readonly lastData: string;
   readonly #shape: FrameShape;
+  #text: string | undefined;
   #last: Frame | undefined;
 
   constructor(
     shape: FrameShape,
-    { text, isAscii, inside, pieces, count, end, lastData }: RunParts,
+    { text, wire, isAscii, inside, pieces, count, end, lastData }: RunParts,
   ) {
     this.#shape = shape;
-    this.text = text;
+    this.#text = text;
+    this.wire = wire;
     this.isAscii = isAscii;
     this.inside = inside;
     this.pieces = pieces;
     this.count = count;
     this.end = end;
     this.lastData = lastData;
+  }
+
+  /** The frames as server-sent events. */
+  get text(): string {
+    this.#text ??= this.frames()
+      .map(({ raw }) => `data: ${raw}\n\n`)
+      .join("");
+    return this.#text;
   }
 
   /** The frames, one by one. */
@@ -80,7 +98,10 @@ export class FrameRun implements RunParts {
 
   /** Bytes of the frames' texts. */
   get bytes(): number {
-    const { text, isAscii, count } = this;
+    const { isAscii, count, wire } = this;
+    // What is relayed is counted there. The text of the frames is not made to measure it.
+    if (this.#text === undefined && wire !== undefined) return this.inside.length;
+    const { text } = this;
     return (isAscii ? text.length : Buffer.byteLength(text)) - count * EVENT_BYTES;
   }
 

@@ -48,6 +48,7 @@ interface OpenRun {
   written: string;
   /** Whether the head of another event follows. */
   hasNext: boolean;
+  readonly isRelayed: boolean;
 }
 
 /** The text before and after the data of an event. Other fields would differ, or are comments. */
@@ -72,8 +73,9 @@ export class StreamForm {
   readonly #writtenGlue: string;
   readonly #dataAt: number;
   readonly #endLength: number;
-  /** Whether the frames are ASCII but for their texts. */
+  /** Whether the frames are ASCII but for their texts, and whether the events are. */
   readonly #isAscii: boolean;
+  readonly #isWireAscii: boolean;
 
   private constructor(
     wire: string,
@@ -102,6 +104,7 @@ export class StreamForm {
       };
     });
     this.#isAscii = isAscii(shape.head + shape.behind.join(""));
+    this.#isWireAscii = isAscii(this.#head + this.#holes.map(({ behind }) => behind).join(""));
   }
 
   /** The form of an event; `undefined` when the places of its texts are not certain. */
@@ -128,12 +131,12 @@ export class StreamForm {
 
   /**
    * The events of this form from an offset on; `undefined` when the first one has another form, or
-   * is not whole.
+   * is not whole. `isRelayed`: the events go on as they came, and their frames are not written.
    */
-  read(text: string, at: number): FrameRun | undefined {
+  read(text: string, at: number, isRelayed = false): FrameRun | undefined {
     const head = this.#head;
     if (text.slice(at, at + head.length) !== head) return undefined;
-    const run: OpenRun = { pieces: [], hidden: [], written: "", hasNext: true };
+    const run: OpenRun = { pieces: [], hidden: [], written: "", hasNext: true, isRelayed };
     const { pieces, hidden } = run;
     let count = 0;
     let last = at;
@@ -152,10 +155,13 @@ export class StreamForm {
     if (count === 0) return undefined;
     const inside = pieces.join("");
     const isPlain = PLAIN.test(inside);
-    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, hidden.join("")))
-      return undefined;
+    const unseen = hidden.join("");
+    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, unseen)) return undefined;
+    const isWireAscii = isPlain && this.#isWireAscii && PLAIN.test(unseen);
     return new FrameRun(this.#shape, {
-      text: run.written + this.#writtenTail,
+      ...(isRelayed
+        ? { wire: { text: text.slice(at, end), isAscii: isWireAscii } }
+        : { text: run.written + this.#writtenTail }),
       isAscii: isPlain && this.#isAscii,
       inside,
       pieces,
@@ -167,7 +173,10 @@ export class StreamForm {
 
   /** Adds the event whose first hole is at an offset. Returns its end; -1 for another form. */
   #event(text: string, from: number, run: OpenRun): number {
-    let written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
+    const { isRelayed } = run;
+    let written = "";
+    if (!isRelayed)
+      written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
     let place = from;
     for (const { isNumber, behind, tail, written: between } of this.#holes) {
       const close = isNumber ? numberEnd(text, place) : stringEnd(text, place);
@@ -184,7 +193,7 @@ export class StreamForm {
       if (between === undefined) run.hidden.push(piece);
       else {
         run.pieces.push(piece);
-        written += piece + between;
+        if (!isRelayed) written += piece + between;
       }
     }
     run.written = written;

@@ -14,7 +14,7 @@ import {
   type UpstreamEvent,
   type Usage,
 } from "@sluice/contract";
-import { type FormedEvents, FrameRun } from "@sluice/kit/internals";
+import { FrameBatch, type FormedEvents, FrameRun, type Relay } from "@sluice/kit/internals";
 import { isFinished } from "../openai/repair/finished.ts";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { foreignReplyId } from "../transport/upstream-request-id.ts";
@@ -31,6 +31,8 @@ export interface OutputOptions {
   /** The attempt's beginning on the monotonic clock. */
   readonly startedMs: number;
   readonly dropListener?: DropListener | undefined;
+  /** Gathers the events in the client's own dialect. Absent: the stream is translated alone. */
+  readonly relay?: Relay | undefined;
 }
 
 /** Receives the first unreadable event of a stream that is left out. */
@@ -58,6 +60,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
    * measured.
    */
   mayRun = true;
+  readonly relay: Relay | undefined;
   readonly #options: OutputOptions;
   readonly #observed = new ObservedText();
   #queue: (Frame | FrameRun)[] = [];
@@ -68,6 +71,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   constructor(options: OutputOptions) {
     this.#options = options;
+    this.relay = options.relay;
     options.attempt.observe(this.#observed);
   }
 
@@ -83,6 +87,12 @@ export class StreamOutput implements StreamSink, FormedOutput {
   /** The waiting frames. They stay. */
   get waiting(): readonly (Frame | FrameRun)[] {
     return this.#queue;
+  }
+
+  /** Takes all that waits; `undefined` for nothing. */
+  takeBatch(): FrameBatch | undefined {
+    const relayed = this.relay?.take();
+    return this.isEmpty && relayed === undefined ? undefined : new FrameBatch(this.take(), relayed);
   }
 
   /** Takes the waiting frames. */
@@ -104,10 +114,11 @@ export class StreamOutput implements StreamSink, FormedOutput {
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
     translator.event(event, this);
+    const isAlike = this.relay?.event(event, this.isDone) !== false;
     if (!this.takesForm) return;
     this.takesForm = false;
     // No run may come before the first content, which is measured and recorded.
-    if (!this.committed) {
+    if (!this.committed || !isAlike) {
       this.#lessons.drop();
       return;
     }
@@ -127,11 +138,13 @@ export class StreamOutput implements StreamSink, FormedOutput {
   }
 
   read(text: string, at: number): FrameRun | undefined {
-    return this.isDone ? undefined : this.#lessons.form?.read(text, at);
+    if (this.isDone) return undefined;
+    return this.#lessons.form?.read(text, at, this.relay !== undefined);
   }
 
   run(run: FrameRun): void {
     this.#lessons.repeated += run.count;
+    if (run.wire !== undefined) this.relay?.run(run.wire.text, run.wire.isAscii);
     this.#queue.push(run);
     this.#lastContent = run;
     if (this.#isUncounted) this.#observed.addInside(run.said());

@@ -11,6 +11,8 @@ import { type Frame, GatewayError } from "@sluice/contract";
 export interface ItemSource<T> {
   /** Whether each item is one frame (`BatchSource`). */
   readonly isOneByOne?: boolean;
+  /** The dialect of relayed texts (`BatchSource`). */
+  readonly relays?: string | undefined;
   /** The next item; `undefined` at the end. Rejects with the failure. */
   next(): Promise<T | undefined>;
   /** Ends the stream before its end. */
@@ -50,6 +52,7 @@ type End =
 
 /** The buffer of one stream. The reader that is ahead pulls; the others find the pulled items. */
 export class ReplayBuffer<T> {
+  readonly relays: string | undefined;
   readonly #source: ItemSource<T>;
   readonly #bytesOf: (item: T) => number;
   readonly #options: ReplayOptions;
@@ -66,6 +69,7 @@ export class ReplayBuffer<T> {
 
   constructor(source: ItemSource<T>, bytesOf: (item: T) => number, options: ReplayOptions) {
     this.#source = source;
+    this.relays = source.relays;
     this.#bytesOf = bytesOf;
     this.#options = options;
   }
@@ -216,6 +220,10 @@ export class ReplayReader<T> implements ItemSource<T> {
 
   get isOneByOne(): boolean {
     return this.#buffer.isOneByOne;
+  }
+
+  get relays(): string | undefined {
+    return this.#buffer.relays;
   }
 
   /**

@@ -15,7 +15,7 @@ import {
   type Reply,
   type UpstreamCall,
 } from "@sluice/contract";
-import { excerptOf, prepareJson } from "@sluice/kit/internals";
+import { excerptOf, prepareJson, Relay, type RelayRules, relayWhole } from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
 import { authorize, encodeInTurns } from "./calls/prepare-call.ts";
 import { asGatewayError } from "@sluice/kit/internals";
@@ -149,7 +149,10 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
     const bounds = { commitAfter, firstContent, dropListener, clean };
     const { framing } = translation;
+    const rules = relayRules(options, response);
+    const relay = rules === undefined ? undefined : new Relay(rules);
     return openStream({
+      relay,
       response,
       translator,
       framing,
@@ -166,6 +169,8 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
   const decoded = decode(options, body, response);
   const { document } = decoded;
+  const rules = request.stream ? undefined : relayRules(options, response);
+  if (rules !== undefined) relayWhole(document, body, rules);
   // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets
   // it as a stream.
   const reply: Reply = request.stream
@@ -173,6 +178,19 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     : { kind: "whole", status: 200, document };
   settle(options, decoded);
   return reply;
+}
+
+/** How the reply is relayed; `undefined` where it is translated alone. */
+function relayRules(
+  { call, request }: AttemptOptions,
+  response: UpstreamResponse,
+): RelayRules | undefined {
+  const { native, replyModel: model } = request;
+  if (call.kind !== "http" || call.isNative !== true || native?.replies === undefined)
+    return undefined;
+  // Events of another framing are no events of the client's dialect.
+  if (request.stream && !isEventStream(response)) return undefined;
+  return { ...native.replies, dialect: native.dialect, model };
 }
 
 /** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */
@@ -248,6 +266,11 @@ function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedRep
 function isJson({ headers }: UpstreamResponse): boolean {
   const type = headers["content-type"];
   return typeof type === "string" && /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
+}
+
+function isEventStream({ headers }: UpstreamResponse): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && /^text\/event-stream\b/i.test(type);
 }
 
 /** No coding was requested: a compressed reply cannot be read. */

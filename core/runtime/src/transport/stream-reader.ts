@@ -10,7 +10,7 @@ import {
 import {
   asGatewayError,
   type BatchSource,
-  FrameBatch,
+  type FrameBatch,
   type ResponseBody,
   type UpstreamResponse,
 } from "@sluice/kit/internals";
@@ -68,8 +68,12 @@ export class StreamReader implements BatchSource {
   }
 
   get isAtEnd(): boolean {
-    const { isDone, isEmpty } = this.output;
-    return isDone && isEmpty && this.#failure === undefined;
+    const { isDone, isEmpty, relay } = this.output;
+    return isDone && isEmpty && relay?.isEmpty !== false && this.#failure === undefined;
+  }
+
+  get relays(): string | undefined {
+    return this.output.relay?.dialect;
   }
 
   /**
@@ -109,7 +113,8 @@ export class StreamReader implements BatchSource {
     const output = this.output;
     try {
       while (!this.#isOver) {
-        if (!output.isEmpty) return new FrameBatch(output.take());
+        const batch = output.takeBatch();
+        if (batch !== undefined) return batch;
         if (this.#failure !== undefined) throw this.#failure;
         if (output.isDone) this.#succeed();
         else await this.read();

@@ -229,9 +229,8 @@ async function keepVectors(
       { form: vectors.format, storedAtMs, status: 200 },
     );
     // For several inputs, only the sum is reported.
-    const entry = encodeEntry(missing.length === 1 ? head : { ...head, usageSource: "estimated" }, [
-      vectors.texts[index] ?? "",
-    ]);
+    const ownHead = missing.length === 1 ? head : { ...head, usageSource: "estimated" as const };
+    const entry = encodeEntry(ownHead, { payload: [vectors.texts[index] ?? ""] });
     return entry.length > options.maxEntryBytes
       ? undefined
       : host.state.cache.set(key, entry, directives.ttlMs, exchange.identity?.keyId);

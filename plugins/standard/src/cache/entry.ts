@@ -1,9 +1,16 @@
 /** Entries of the cache and of idempotency records: a header line, then the reply's own bytes. */
 
-import { bytesDocument } from "@sluice/kit/internals";
+import {
+  arrivedFrames,
+  bytesDocument,
+  type FrameBatch,
+  joinRelayed,
+  keepOriginal,
+  originalOf,
+  rawFrame,
+} from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { openAttempt } from "@sluice/runtime";
-import { arrivedFrames, type FrameBatch, rawFrame } from "@sluice/kit/internals";
 import type {
   Attempt,
   AttemptWriter,
@@ -33,12 +40,34 @@ export interface EntryHead {
   readonly provider: string;
   readonly usage?: Usage;
   readonly usageSource?: "provider" | "estimated";
+  /** The reply in the dialect of the client that got it, which follows the payload. */
+  readonly native?: EntryNative;
+}
+
+/** Where an entry has the reply in a client's own dialect. */
+interface EntryNative {
+  readonly dialect: string;
+  readonly bytes: number;
+  /** Bytes of the end mark, the last ones. */
+  readonly endBytes: number;
+}
+
+/** A reply for an entry: in the reference dialect, and in that of its client where it is relayed. */
+export interface EntryReply {
+  readonly payload: readonly (Uint8Array | string)[];
+  readonly native?: {
+    readonly dialect: string;
+    readonly body: Uint8Array | string;
+    readonly end: string;
+  };
 }
 
 /** A decoded entry. */
 export interface Entry {
   readonly head: EntryHead;
   readonly payload: Uint8Array;
+  /** The reply in a client's own dialect, with the end mark of a stream. */
+  readonly native?: Uint8Array;
 }
 
 const LINE_FEED = 10;
@@ -62,11 +91,15 @@ export function headOf(
 }
 
 /** The bytes of an entry in their own memory: a holder of them keeps no other memory alive. */
-export function encodeEntry(head: EntryHead, payload: readonly (Uint8Array | string)[]): Buffer {
-  const pieces = [`${JSON.stringify(head)}\n`, ...payload];
-  let length = 0;
-  for (const piece of pieces)
-    length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+export function encodeEntry(head: EntryHead, { payload, native }: EntryReply): Buffer {
+  const own = native === undefined ? [] : [native.body, native.end];
+  const endBytes = native === undefined ? 0 : bytesOf([native.end]);
+  const place =
+    native === undefined
+      ? {}
+      : { native: { dialect: native.dialect, bytes: bytesOf(own), endBytes } };
+  const pieces = [`${JSON.stringify({ ...head, ...place })}\n`, ...payload, ...own];
+  const length = bytesOf(pieces);
   const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const piece of pieces) {
@@ -80,6 +113,13 @@ export function encodeEntry(head: EntryHead, payload: readonly (Uint8Array | str
   return bytes;
 }
 
+function bytesOf(pieces: readonly (Uint8Array | string)[]): number {
+  let length = 0;
+  for (const piece of pieces)
+    length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  return length;
+}
+
 /** Decodes an entry; `undefined` for other bytes, for example of another version. */
 export function decodeEntry(bytes: Uint8Array): Entry | undefined {
   const end = bytes.indexOf(LINE_FEED);
@@ -87,18 +127,34 @@ export function decodeEntry(bytes: Uint8Array): Entry | undefined {
   try {
     const head: unknown = JSON.parse(textOf(bytes.subarray(0, end)));
     if (!isObject(head) || head.version !== 1) return undefined;
-    return { head: head as unknown as EntryHead, payload: bytes.subarray(end + 1) };
+    const known = head as unknown as EntryHead;
+    const rest = bytes.subarray(end + 1);
+    if (known.native === undefined) return { head: known, payload: rest };
+    const place = rest.length - known.native.bytes;
+    return { head: known, payload: rest.subarray(0, place), native: rest.subarray(place) };
   } catch {
     return undefined;
   }
 }
 
+/** A whole reply for an entry. */
+export function wholeForEntry(document: JsonDocument): EntryReply {
+  const payload = document.pieces ?? [document.bytes];
+  const original = originalOf(document);
+  if (original === undefined) return { payload };
+  return { payload, native: { dialect: original.dialect, body: original.document.bytes, end: "" } };
+}
+
 /**
- * The payload of frames. A text with a line feed is serialised again, so that none of them holds
- * one.
+ * A stream for an entry. A frame's text with a line feed is serialised again, so that none of them
+ * holds one.
  */
-export function framesPayload(batches: readonly FrameBatch[]): string {
-  return batches.flatMap(({ frames }) => frames.map(lineOf)).join("\n");
+export function streamForEntry(batches: readonly FrameBatch[]): EntryReply {
+  const payload = [batches.flatMap(({ frames }) => frames.map(lineOf)).join("\n")];
+  const relayed = joinRelayed(batches);
+  if (relayed === undefined) return { payload };
+  const { dialect, text, end } = relayed;
+  return { payload, native: { dialect, body: text, end } };
 }
 
 /** The frames of a payload. */
@@ -106,14 +162,28 @@ export function framesOf(payload: Uint8Array): Frame[] {
   return textOf(payload).split("\n").map(rawFrame);
 }
 
-/** The document of a payload, its bytes as they are. */
-export function documentOfPayload(payload: Uint8Array): JsonDocument {
-  return bytesDocument(payload);
+/** The document of an entry with a whole reply, its bytes as they are. */
+export function documentOfEntry({ head, payload, native }: Entry): JsonDocument {
+  const document = bytesDocument(payload);
+  if (head.native !== undefined && native !== undefined)
+    keepOriginal(document, { dialect: head.native.dialect, document: bytesDocument(native) });
+  return document;
 }
 
-/** A reply that gives these frames. */
-export function streamReply(frames: readonly Frame[]): Reply {
-  return { kind: "stream", status: 200, frames: arrivedFrames(frames) };
+/** A reply that gives these frames of an entry. */
+export function streamReply(frames: readonly Frame[], { head, native }: Entry): Reply {
+  return { kind: "stream", status: 200, frames: arrivedFrames(frames, relayedOf(head, native)) };
+}
+
+function relayedOf({ native: place }: EntryHead, native: Uint8Array | undefined) {
+  if (place === undefined || native === undefined) return undefined;
+  const end = native.length - place.endBytes;
+  return {
+    dialect: place.dialect,
+    text: textOf(native.subarray(0, end)),
+    end: textOf(native.subarray(end)),
+    isAscii: false,
+  };
 }
 
 /** The record of a reply that was served from an entry. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Exchange, Model, ProviderCatalog, ProviderInstance, Target } from "@sluice/contract";
+import type {
+  Exchange,
+  JsonObject,
+  Model,
+  ProviderCatalog,
+  ProviderInstance,
+  Target,
+} from "@sluice/contract";
 import {
   fakeClient,
   fakeExchange,
@@ -8,12 +15,14 @@ import {
   fakeTarget,
   type FakeExchangeParts,
 } from "@sluice/testing";
+import { writtenDocument } from "@sluice/kit/internals";
 import { setCallHeader } from "@sluice/runtime/transport";
 import type { CacheScope } from "./config.ts";
 import { createCacheKeys } from "./key.ts";
 
 const providersOf = (identity: string): ProviderCatalog => ({
-  find: (name) => ({ name, identity }) as ProviderInstance,
+  find: (name) =>
+    ({ name, identity, translation: { dialects: ["own"] } }) as unknown as ProviderInstance,
   names: () => ["openai"],
 });
 const modelOf = (...targets: readonly Target[]): Model => ({
@@ -40,6 +49,28 @@ function keyOf(
   });
   return createCacheKeys(scope, providersOf(identity)).of(exchange, namespace);
 }
+
+/** A request that a face has translated: of the document, members are lost in the translation. */
+function faced(
+  value: JsonObject,
+  { dialect = "own", headers = {} }: { dialect?: string; headers?: Record<string, string> } = {},
+): string {
+  const request = fakeRequest(BODY);
+  const { document: translated } = request;
+  const document = writtenDocument(value);
+  const native = { dialect, document, translated, only: [], hints: [], headers };
+  return keyOf({ request: { ...request, native } });
+}
+
+describe("the key of a request of a face", () => {
+  it("depends on the client's own document, where an upstream may get it", () => {
+    const key = faced({ a: 1 });
+    expect(faced({ a: 2 })).not.toBe(key);
+    expect(faced({ a: 1 }, { headers: { "a-beta": "b" } })).not.toBe(key);
+    expect(faced({ a: 1, model: "m", stream: true, metadata: { user_id: "u" } })).toBe(key);
+    expect(faced({ a: 1 }, { dialect: "other" })).toBe(faced({ a: 2 }, { dialect: "other" }));
+  });
+});
 
 describe("the key of a request", () => {
   it.each<[string, FakeExchangeParts]>([
@@ -106,7 +137,8 @@ describe("headers in the key of a request", () => {
   const providers: ProviderCatalog = {
     find: (name) => {
       const passHeaders = name === "openai" ? ["openai-beta", "traceparent"] : ["x-region"];
-      return { name, identity: "a", passHeaders } as Partial<ProviderInstance> as ProviderInstance;
+      const translation = {};
+      return { name, identity: "a", passHeaders, translation } as unknown as ProviderInstance;
     },
     names: () => ["openai", "azure"],
   };

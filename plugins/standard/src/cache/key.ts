@@ -7,6 +7,7 @@ import {
   GatewayError,
   type Identity,
   type Model,
+  type NativeRequest,
   type ProviderCatalog,
 } from "@sluice/contract";
 import { CanonicalDigest } from "./canonical-digest.ts";
@@ -17,6 +18,8 @@ import type { CacheScope } from "./config.ts";
  * its targets.
  */
 const OMITTED: ReadonlySet<string> = new Set(["model", "stream", "stream_options", "user"]);
+/** The same members of a client's own document: the user stands in its metadata. */
+const OMITTED_OF_NATIVE: ReadonlySet<string> = new Set(["model", "stream", "metadata"]);
 const OMITTED_OF_EMBEDDINGS: ReadonlySet<string> = new Set([
   ...OMITTED,
   "input",
@@ -56,6 +59,7 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
   const answerers = new WeakMap<Model, Answerer>();
   /** A fallback model of any provider may answer a shared call. */
   const ofAll = answerHeaderNames(providers.names().map((name) => providers.find(name)));
+  const dialects = dialectsOf(providers);
   const answererOf = (model: Model): Answerer => {
     const known = answerers.get(model);
     if (known !== undefined) return known;
@@ -93,6 +97,9 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
         request.document,
         operation === "embeddings" ? OMITTED_OF_EMBEDDINGS : OMITTED,
       );
+      // An upstream of the client's dialect gets its document, which says more than the translation.
+      if (request.native !== undefined && dialects.has(request.native.dialect))
+        addNative(digest, request.native);
       return `cache:${holder}:${digest.end()}`;
     },
     flightOf(exchange, key, inputs = []) {
@@ -102,6 +109,17 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
         : flightKey(key, request, sentHeaders(exchange, ofAll), inputs);
     },
   };
+}
+
+/** The client dialects that some upstream takes. */
+function dialectsOf(providers: ProviderCatalog): ReadonlySet<string> {
+  return new Set(
+    providers.names().flatMap((name) => providers.find(name)?.translation.dialects ?? []),
+  );
+}
+
+function addNative(digest: CanonicalDigest, { dialect, headers, document }: NativeRequest): void {
+  digest.text(dialect).value(headers).document(document, OMITTED_OF_NATIVE);
 }
 
 function flightKey(

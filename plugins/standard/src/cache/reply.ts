@@ -6,33 +6,34 @@ import type { Attempt, Exchange, GatewayRequest, Reply } from "@sluice/contract"
 import { assembleCompletion } from "./assemble.ts";
 import type { CacheParts } from "./call.ts";
 import {
-  documentOfPayload,
+  documentOfEntry,
   encodeEntry,
   type Entry,
   framesOf,
-  framesPayload,
   headOf,
+  streamForEntry,
   streamReply,
+  wholeForEntry,
 } from "./entry.ts";
 import type { FlightResult } from "./single-flight.ts";
 import { isUsageFrame } from "./usage-frame.ts";
 import { type CacheDirectives, isFit } from "./directives.ts";
 
 /** The reply of an entry in the form of a request; `undefined` when the conversion is uncertain. */
-export function replyOf(
-  { head, payload }: Entry,
-  { stream, includeUsage }: GatewayRequest,
-): Reply | undefined {
+export function replyOf(entry: Entry, { stream, includeUsage }: GatewayRequest): Reply | undefined {
+  const { head, payload } = entry;
   if (head.form === "whole") {
-    const document = documentOfPayload(payload);
+    const document = documentOfEntry(entry);
     return stream
       ? wholeAsStream(document.value, includeUsage)
       : { kind: "whole", status: head.status, document };
   }
   if (head.form !== "frames") return undefined;
   const frames = framesOf(payload);
-  if (stream)
-    return streamReply(includeUsage ? frames : frames.filter((frame) => !isUsageFrame(frame)));
+  if (stream) {
+    const shown = includeUsage ? frames : frames.filter((frame) => !isUsageFrame(frame));
+    return streamReply(shown, entry);
+  }
   const completion = assembleCompletion(frames.map((frame) => frame.chunk()));
   return completion === undefined
     ? undefined
@@ -79,12 +80,13 @@ function entryOf(result: FlightResult, storedAtMs: number): Buffer | undefined {
   if (result.kind === "stream") {
     const batches = result.buffer.complete;
     if (batches === undefined || batches.length === 0) return undefined;
-    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [
-      framesPayload(batches),
-    ]);
+    const head = headOf(attempt, { form: "frames", storedAtMs, status: 200 });
+    return encodeEntry(head, streamForEntry(batches));
   }
   const { status, document } = result.reply;
   if (status !== 200) return undefined;
-  const payload = document.pieces ?? [document.bytes];
-  return encodeEntry(headOf(attempt, { form: "whole", storedAtMs, status }), payload);
+  return encodeEntry(
+    headOf(attempt, { form: "whole", storedAtMs, status }),
+    wholeForEntry(document),
+  );
 }

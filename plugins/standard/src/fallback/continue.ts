@@ -214,7 +214,7 @@ class SaidText {
   #last: Frame | undefined;
 
   add(batch: FrameBatch): void {
-    this.#last = batch.last;
+    this.#last = batch.last ?? this.#last;
     for (const item of batch.items) {
       if (!this.isOpen) return;
       if (item instanceof FrameRun) this.#addRun(item);

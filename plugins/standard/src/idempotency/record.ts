@@ -11,13 +11,14 @@ import {
 import type { Attempt, BytesReply, Clock, Exchange, Reply, StreamReply } from "@sluice/contract";
 import {
   decodeEntry,
-  documentOfPayload,
+  documentOfEntry,
   encodeEntry,
   type EntryHead,
   framesOf,
-  framesPayload,
   headOf,
+  streamForEntry,
   streamReply,
+  wholeForEntry,
 } from "../cache/entry.ts";
 import { wholeAttempt } from "../retry/joined-usage.ts";
 
@@ -35,7 +36,7 @@ export function replyOfRecord(bytes: Uint8Array): KeptResult | undefined {
   const entry = decodeEntry(bytes);
   if (entry === undefined) return undefined;
   const { head, payload } = entry;
-  if (head.form === "frames") return { head, reply: streamReply(framesOf(payload)) };
+  if (head.form === "frames") return { head, reply: streamReply(framesOf(payload), entry) };
   if (head.form === "bytes") {
     return {
       head,
@@ -49,7 +50,7 @@ export function replyOfRecord(bytes: Uint8Array): KeptResult | undefined {
   }
   return {
     head,
-    reply: { kind: "whole", status: head.status, document: documentOfPayload(payload) },
+    reply: { kind: "whole", status: head.status, document: documentOfEntry(entry) },
   };
 }
 
@@ -73,9 +74,7 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
   if (reply?.kind === "whole") {
     const { status, document } = reply;
     return () =>
-      isGood(exchange)
-        ? encodeEntry(head("whole", status), document.pieces ?? [document.bytes])
-        : undefined;
+      isGood(exchange) ? encodeEntry(head("whole", status), wholeForEntry(document)) : undefined;
   }
   if (reply?.kind === "stream") {
     const buffer = replayFrames(reply.frames, RESULT);
@@ -84,7 +83,7 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
       const batches = isGood(exchange) ? buffer.complete : undefined;
       return batches === undefined
         ? undefined
-        : encodeEntry(head("frames", reply.status), [framesPayload(batches)]);
+        : encodeEntry(head("frames", reply.status), streamForEntry(batches));
     };
   }
   if (reply?.kind === "bytes") {
@@ -94,7 +93,7 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
       const pieces = isGood(exchange) && reply.status < 300 ? buffer.complete : undefined;
       return pieces === undefined
         ? undefined
-        : encodeEntry(head("bytes", reply.status, reply.headers), pieces);
+        : encodeEntry(head("bytes", reply.status, reply.headers), { payload: pieces });
     };
   }
   return () => undefined;

@@ -25,8 +25,8 @@ export function nativeDocument(
   const isSendable =
     native.holdsOwnMarks !== true && !isEdited(exchange, native) && !IS_JUDGED.get(exchange);
   if (isSendable && isOwnDialect(native, instance)) {
-    const { dialect, document, headers } = native;
-    return { dialect, document, headers };
+    const { dialect, document, headers, replies } = native;
+    return { dialect, document, headers, ...(replies === undefined ? {} : { replies }) };
   }
   const [only] = native.only;
   if (only === undefined || isOwnDialect(native, instance)) return undefined;

@@ -50,10 +50,11 @@ export async function writeStream(
   );
   response.writeHead(reply.status, headers);
   const heartbeat = startHeartbeat(response, heartbeatMs, form.heartbeat);
-  const stream = form.stream();
+  const batches = openBatches(reply);
+  const stream = form.stream(batches.relays);
   const writer = new EventWriter(response, heartbeat, stream);
   const end: End = { isCut: false };
-  const written = writeFrames(reply, response, writer, end);
+  const written = writeFrames(batches, response, writer, end);
   let failure = await (signal === undefined ? written : untilCut(written, signal, end));
   if (failure !== undefined) writer.flush();
   heartbeat.stop();
@@ -114,8 +115,17 @@ async function untilCut(
   }
 }
 
+/** The batches of a reply. A step's own stream that cannot be opened fails when it is read. */
+function openBatches({ frames }: StreamReply): BatchSource {
+  try {
+    return batchesOf(frames);
+  } catch (error) {
+    return { next: () => Promise.reject(error), close: () => undefined };
+  }
+}
+
 async function writeFrames(
-  reply: StreamReply,
+  batches: BatchSource,
   response: ServerResponse,
   writer: EventWriter,
   end: End,
@@ -123,7 +133,6 @@ async function writeFrames(
   let open: BatchSource | undefined;
   let failure: GatewayError | undefined;
   try {
-    const batches = batchesOf(reply.frames);
     for (;;) {
       open = undefined;
       const batch = await batches.next();
@@ -176,7 +185,7 @@ class EventWriter {
 
   /** Takes frames. Returns a promise when the client reads more slowly than the upstream writes. */
   write(batch: FrameBatch, pending: Pending): Promise<void> | undefined {
-    this.#lastBatch = batch;
+    if (batch.items.length > 0) this.#lastBatch = batch;
     this.#pending += this.#form.text(batch);
     if (this.#isAscii) this.#isAscii = this.#form.isAscii(batch);
     if (pending === "none" || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();

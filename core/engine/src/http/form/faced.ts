@@ -14,8 +14,9 @@ import type {
   WholeReply,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type FrameBatch, FrameRun, writtenDocument } from "@sluice/kit/internals";
+import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
+import { RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
@@ -64,11 +65,21 @@ export class FacedForm implements ReplyForm {
     this.#model = typeof body.model === "string" ? body.model : "";
     const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
     const request = receive(writtenDocument({ ...body, ...kept }), client);
-    const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES } = this.#face;
+    const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies } = this.#face;
     const headers = headersOf(client, nativeHeaders);
     const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};
     const translated = request.document;
-    const native = { dialect, document: bare, translated, only, hints, headers, ...marks };
+    const replies = nativeReplies === undefined ? {} : { replies: nativeReplies };
+    const native = {
+      dialect,
+      document: bare,
+      translated,
+      only,
+      hints,
+      headers,
+      ...marks,
+      ...replies,
+    };
     return { ...request, native };
   }
 
@@ -77,11 +88,20 @@ export class FacedForm implements ReplyForm {
     return { ...reply, document: writtenDocument(body) };
   }
 
-  stream(): StreamForm {
+  relayed(reply: WholeReply): WholeReply | undefined {
+    const original = originalOf(reply.document);
+    return original?.dialect === this.#face.dialect
+      ? { ...reply, document: original.document }
+      : undefined;
+  }
+
+  stream(relays: string | undefined): StreamForm {
     const writer = this.#face.stream(this.#state, this.#context);
+    const failsAlone = this.#face.failsAlone === true;
+    if (relays === this.#face.dialect) return new RelayForm(writer, failsAlone);
     return {
       text: (batch) => textOf(batch, writer),
-      failsAlone: this.#face.failsAlone === true,
+      failsAlone,
       isAscii: () => false,
       chunk: (chunk: JsonObject) => writer.chunk(chunk),
       end: () => writer.end(),

@@ -29,7 +29,7 @@ export class ModelsForm implements ReplyForm {
   }
 
   stream(): StreamForm {
-    return referenceForm().stream();
+    return referenceForm().stream(undefined);
   }
 
   error(error: GatewayError): FaceError {

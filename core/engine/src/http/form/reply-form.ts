@@ -19,8 +19,13 @@ export interface ReplyForm {
   /** Fields of the request that were left out without harm. */
   readonly dropped: readonly string[];
   whole(reply: WholeReply): WholeReply;
-  /** The form of a stream. One is asked for each stream that is written. */
-  stream(): StreamForm;
+  /** The reply as its upstream wrote it in the client's dialect; `undefined` for any other one. */
+  relayed?(reply: WholeReply): WholeReply | undefined;
+  /**
+   * The form of a stream. One is asked for each stream that is written. `relays`: the dialect of the
+   * texts that its batches relay, where no step reads its frames.
+   */
+  stream(relays: string | undefined): StreamForm;
   error(error: GatewayError): ErrorReply;
 }
 

@@ -1,0 +1,113 @@
+/**
+ * The texts of a stream in the client's own dialect: the upstream's events as they came, but for
+ * the name of the model.
+ */
+
+import type { NativeReplies, UpstreamEvent } from "@sluice/contract";
+import { replaceAt } from "../json/replace-at.ts";
+
+/** What the events of a batch are in the client's own dialect. */
+export interface RelayedText {
+  readonly dialect: string;
+  /** Whole events. */
+  readonly text: string;
+  /** The end mark, where it has arrived. It is written when the rows of the exchange are durable. */
+  readonly end: string;
+  /** Whether the text is ASCII. `false` where that is not known. */
+  readonly isAscii: boolean;
+}
+
+/** How the replies of one attempt are relayed. */
+export interface RelayRules extends NativeReplies {
+  /** The client's dialect. */
+  readonly dialect: string;
+  /** The name of the model that the client reads. */
+  readonly model: string;
+}
+
+/** A name of the model in the events of one form, as it is written there. */
+interface ModelName {
+  readonly from: string;
+  readonly to: string;
+}
+
+// oxlint-disable-next-line no-control-regex -- they are ASCII too.
+const ASCII = /^[\u0000-\u007f]*$/;
+
+/** Gathers the texts of one stream. */
+export class Relay {
+  readonly dialect: string;
+  readonly #rules: RelayRules;
+  #text = "";
+  #end = "";
+  #isAscii = true;
+  #name: ModelName | undefined;
+
+  constructor(rules: RelayRules) {
+    this.dialect = rules.dialect;
+    this.#rules = rules;
+  }
+
+  /** Whether nothing waits. */
+  get isEmpty(): boolean {
+    return this.#text === "" && this.#end === "";
+  }
+
+  /**
+   * Adds one event. `isEnd`: the reply ended with it. Returns whether events that differ from it in
+   * the insides of strings alone may be added by `run`, and by no form of an earlier event.
+   */
+  event({ event, data }: UpstreamEvent, isEnd: boolean): boolean {
+    // A bare text is a mark of a proxy: the dialects have objects alone.
+    if (!data.trimStart().startsWith("{")) return false;
+    const { data: shown, name } = this.#named(data);
+    const text = eventText(event, shown);
+    if (isEnd) this.#end = text;
+    else {
+      this.#text += text;
+      this.#isAscii &&= ASCII.test(text);
+    }
+    const isLikeBefore = name?.from === this.#name?.from;
+    this.#name = name;
+    return isLikeBefore && (name === undefined || isOnce(data, name.from));
+  }
+
+  /** Adds the text of events that have the form of the last one. */
+  run(wire: string, isAscii: boolean): void {
+    const name = this.#name;
+    this.#text += name === undefined ? wire : wire.replaceAll(name.from, () => name.to);
+    this.#isAscii &&= isAscii && (name === undefined || ASCII.test(name.to));
+  }
+
+  /** Takes what waits; `undefined` for nothing. */
+  take(): RelayedText | undefined {
+    if (this.isEmpty) return undefined;
+    const { dialect } = this;
+    const taken = { dialect, text: this.#text, end: this.#end, isAscii: this.#isAscii };
+    this.#text = "";
+    this.#end = "";
+    this.#isAscii = true;
+    return taken;
+  }
+
+  /** An event with the client's name of the model, and where that differs from the upstream's. */
+  #named(data: string): { readonly data: string; readonly name: ModelName | undefined } {
+    const { modelAt, model } = this.#rules;
+    for (const path of modelAt) {
+      const edit = replaceAt(data, path, model);
+      if (edit !== undefined) return { data: edit.text, name: edit };
+    }
+    return { data, name: undefined };
+  }
+}
+
+/** An event as it goes over the wire. */
+function eventText(event: string | undefined, data: string): string {
+  const name = event === undefined ? "" : `event: ${event}\n`;
+  return `${name}data: ${data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data}\n\n`;
+}
+
+function isOnce(text: string, part: string): boolean {
+  const at = text.indexOf(part);
+  return at >= 0 && !text.includes(part, at + 1);
+}

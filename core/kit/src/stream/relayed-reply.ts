@@ -1,0 +1,34 @@
+/** Whole replies in the client's own dialect, beside their translation. */
+
+import type { JsonDocument } from "@sluice/contract";
+import { documentOf } from "../json/document.ts";
+import { replaceAt } from "../json/replace-at.ts";
+import type { RelayRules } from "./relay.ts";
+
+/** A reply as its upstream wrote it, but for the name of the model. */
+export interface OriginalReply {
+  readonly dialect: string;
+  readonly document: JsonDocument;
+}
+
+/** By the document of the translation: a step that edits the reply replaces it. */
+const ORIGINALS = new WeakMap<JsonDocument, OriginalReply>();
+
+/** Keeps the upstream's reply for clients of its dialect, with the client's name of the model. */
+export function relayWhole(translated: JsonDocument, body: Uint8Array, rules: RelayRules): void {
+  const { dialect, modelAt, model } = rules;
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const edit = modelAt.map((path) => replaceAt(text, path, model)).find((each) => each);
+  const document = documentOf(edit?.text ?? text, edit === undefined ? body : undefined);
+  keepOriginal(translated, { dialect, document });
+}
+
+/** Keeps an original that is there already: that of a stored reply. */
+export function keepOriginal(translated: JsonDocument, original: OriginalReply): void {
+  ORIGINALS.set(translated, original);
+}
+
+/** The original of a translation; `undefined` for an edited reply, and for any other one. */
+export function originalOf(translated: JsonDocument): OriginalReply | undefined {
+  return ORIGINALS.get(translated);
+}
