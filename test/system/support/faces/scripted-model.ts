@@ -23,7 +23,7 @@ export interface Said {
   readonly usage?: readonly [number, number];
   /** A failure instead. */
   readonly failure?: SaidFailure;
-  /** Events after which the connection is destroyed. */
+  /** Events after which the connection is destroyed; a whole reply breaks in the middle. */
   readonly cutAfter?: number;
   /** The piece before which the connection is destroyed. */
   readonly cutBefore?: string;
@@ -102,7 +102,13 @@ async function answer(response: ServerResponse, request: NativeRequest, said: Sa
   }
   const api = apiOf(request);
   if (!api.isStreamed(request)) {
-    response.writeHead(200, { "content-type": JSON_TYPE }).end(JSON.stringify(api.whole(said)));
+    const body = JSON.stringify(api.whole(said));
+    response.writeHead(200, {
+      "content-type": JSON_TYPE,
+      "content-length": Buffer.byteLength(body),
+    });
+    if (said.cutAfter === undefined) response.end(body);
+    else response.write(body.slice(0, body.length / 2), () => response.destroy());
     return;
   }
   response.writeHead(200, { "content-type": api.type });

@@ -113,7 +113,7 @@ const TABLE: Readonly<Record<WireName, Wire>> = {
       value["type"] === "response.output_text.delta"
         ? textAt(value, "delta")
         : listAt(value, "output")
-            .map((item) => textsOf(listAt(item, "content")))
+            .map((item) => (at(item, "type") === "message" ? textsOf(listAt(item, "content")) : ""))
             .join(""),
     usage: (value) => {
       const used = at(value, "usage") ?? at(value, "response", "usage");
@@ -240,4 +240,15 @@ export function eventsOf(raw: string): readonly (Json | "[DONE]")[] {
     })
     .filter((data) => data !== "")
     .map((data) => (data === "[DONE]" ? data : (JSON.parse(data) as Json)));
+}
+
+/**
+ * A reply without what two replies to the same question differ in: ids made of the request's,
+ * times, padding.
+ */
+export function steadyText(raw: string): string {
+  return raw
+    .replaceAll(/[0-9a-f]{8}-?[0-9a-f]{4}-?7[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}/g, "ID")
+    .replaceAll(/"(created|created_at|completed_at)":\d+/g, '"$1":0')
+    .replaceAll(/,?"obfuscation":"[^"]*"/g, "");
 }
