@@ -54,14 +54,22 @@ const SAID: Said = {
   piece: 5,
 };
 /** Failures before the first content, by what the first upstream says. */
-const FAILURES: readonly (readonly [name: string, said: Said, form?: "whole" | "streamed"])[] = [
-  ["429", { failure: { status: 429 } }],
-  ["500", { failure: { status: 500 } }],
-  ["529", { failure: { status: 529 } }],
-  ["a cut connection", { text: "x", cutAfter: 0 }],
-  ["silence", { isSilent: true }, "whole"],
-  ["a cut before content", { text: "word word", piece: 5, cutBefore: "word" }, "streamed"],
-  ["silence before content", { text: "word word", piece: 5, silentBefore: "word" }, "streamed"],
+const FAILURES: readonly { name: string; said: Said; only?: "whole" | "streamed" }[] = [
+  { name: "429", said: { failure: { status: 429 } } },
+  { name: "500", said: { failure: { status: 500 } } },
+  { name: "529", said: { failure: { status: 529 } } },
+  { name: "a cut connection", said: { text: "x", cutAfter: 0 } },
+  { name: "silence", said: { isSilent: true }, only: "whole" },
+  {
+    name: "a cut before content",
+    said: { text: "word word", piece: 5, cutBefore: "word" },
+    only: "streamed",
+  },
+  {
+    name: "silence before content",
+    said: { text: "word word", piece: 5, silentBefore: "word" },
+    only: "streamed",
+  },
 ];
 
 let model: ScriptedModel;
@@ -123,11 +131,11 @@ describe.each(CASES)("%s from %s to %s, streamed: %s", (wire, from, to, stream) 
     askWire(gateway, wire, { model: id, stream, ...more });
 
   const form = stream ? "streamed" : "whole";
-  it.each(FAILURES.filter(([, , only = form]) => only === form))(
-    "after %s the fallback answers, as if it had been asked",
-    async (_name, failure) => {
+  it.each(FAILURES.filter(({ only = form }) => only === form))(
+    "after $name the fallback answers, as if it had been asked",
+    async ({ said }) => {
       const direct = await ask(to);
-      failing(from, failure);
+      failing(from, said);
       const calls = model.requests.length;
       const reply = await ask(`${from}-to-${to}`);
       expect([reply.status, reply.end, callsSince(calls)]).toEqual([200, "whole", [from, to]]);
