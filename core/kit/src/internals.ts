@@ -41,7 +41,7 @@ export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
 export { base64ToFloats } from "./openai/embeddings/format.ts";
 export { readSkeletonReply } from "./openai/embeddings/skeleton-reply.ts";
-export { encodeChat } from "./openai/encode.ts";
+export { encodeChat } from "./openai/chat.ts";
 export { encodeImages } from "./openai/images.ts";
 export { TOOL_PARAMETERS } from "./openai/parameters.ts";
 export { scrub } from "./openai/scrub.ts";

@@ -1,7 +1,7 @@
 /** The reference dialect: the dialect of the gateway's clients, and of many upstreams. */
 
 export * as Compatible from "./compatible.ts";
-export { decodeChat } from "./decode.ts";
+export { decodeChat } from "./chat.ts";
 export * as EmbeddingCalls from "./embeddings/calls.ts";
 export { readErrorReply } from "./errors.ts";
 export * as ImageCalls from "./image-calls.ts";

@@ -10,13 +10,12 @@ import {
   type Operation,
   type ProviderRequest,
 } from "@sluice/contract";
-import { decodeChat } from "./decode.ts";
+import { decodeChat, encodeChat } from "./chat.ts";
 import {
   decodeEmbeddings,
   type EmbeddingsOptions,
   encodeEmbeddings,
 } from "./embeddings/embeddings.ts";
-import { encodeChat } from "./encode.ts";
 import { type HistoryRules } from "./history.ts";
 import { decodeImages, encodeImages } from "./images.ts";
 

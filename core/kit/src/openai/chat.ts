@@ -1,17 +1,37 @@
-/** Decodes whole replies of the reference dialect. Bytes without changes are passed on. */
+/**
+ * Chat calls of an upstream that speaks the reference dialect. Requests are the client's own text
+ * with minimal edits; the bytes of a reply without changes are passed on.
+ */
 
 import {
   type DecodedReply,
   GatewayError,
   type JsonDocument,
   type JsonObject,
+  type ProviderRequest,
 } from "@sluice/contract";
 import { parsedDocument, replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { parseBytes } from "../json/prepared.ts";
 import type { ReplyIdentity } from "./repair/chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
+import { adaptHistory, type HistoryRules } from "./history.ts";
 import { readUsage } from "./usage.ts";
+
+/**
+ * The document to send: the target's model, on every stream a usage chunk, and messages changed by
+ * `history`. Every other byte is the client's.
+ */
+export function encodeChat(request: ProviderRequest, history: HistoryRules = {}): JsonDocument {
+  const changes: Record<string, JsonObject[string]> = { model: request.target.model };
+  if (request.stream) {
+    const options = request.document.value.stream_options;
+    if (!isObject(options) || options.include_usage !== true) {
+      changes.stream_options = { ...(isObject(options) ? options : {}), include_usage: true };
+    }
+  }
+  return adaptHistory(request.document, history).with(changes);
+}
 
 /**
  * The reply of a chat call. Throws `upstream_invalid_response` for a body that is not a chat
