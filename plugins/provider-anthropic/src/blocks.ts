@@ -86,6 +86,8 @@ function contentBlocks(part: ContentPart, refuse: Refuse): JsonObject[] {
       return part.signature === undefined
         ? []
         : [{ type: "thinking", thinking: part.text, signature: part.signature }];
+    case "native":
+      return [{ ...marker(part), ...part.block }];
     case "audio":
     case "video":
       return refuse(part.path, part.kind);

@@ -54,6 +54,7 @@ function readRequest(request: ProviderRequest): Chat.Request {
     native: NATIVE,
     needsTurn: true,
     keepsOrder: true,
+    takesNativeBlocks: true,
     isNativeTool: (type) => /_\d{8}$/.test(type),
   });
 }

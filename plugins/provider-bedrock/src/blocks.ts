@@ -154,6 +154,8 @@ function contentBlocks(part: ContentPart, documents: Set<string>, refuse: Refuse
       return [
         { reasoningContent: { reasoningText: { text: part.text, signature: part.signature } } },
       ];
+    case "native":
+      return refuse(part.path, "a block of another API");
     default:
       return part satisfies never;
   }

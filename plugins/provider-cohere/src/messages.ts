@@ -79,6 +79,7 @@ function userMessages(
         break;
       case "audio":
       case "video":
+      case "native":
         refuse(part.path, part.kind);
         break;
       // Neither is ever the user's.

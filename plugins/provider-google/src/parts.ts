@@ -114,6 +114,8 @@ function contentParts(part: ContentPart, terms: PartTerms): JsonObject[] {
       // Summaries are for people; what the model remembers by is the signature of the part that
       // followed.
       return [];
+    case "native":
+      return refuse(part.path, "a block of another API");
     default:
       return part satisfies never;
   }

@@ -106,6 +106,8 @@ function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): J
       return [{ type: "thinking", thinking: [{ type: "text", text: part.text }] }];
     case "video":
       return refuse(part.path, "a video");
+    case "native":
+      return refuse(part.path, "a block of another API");
     default:
       return part satisfies never;
   }

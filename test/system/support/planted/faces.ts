@@ -40,6 +40,8 @@ function messages(chance: Chance, model: string): PlantedRequest {
     content: chance.of<unknown>(["rain", [text(chance)]]),
   };
   const thought = { type: "thinking", thinking: "hm", signature: SIGNATURE };
+  // Only Anthropic's own models take them.
+  const searched = model === "anthropic" && !isCalling ? searchTurn(chance) : [];
   const body = {
     model,
     max_tokens: 2_000,
@@ -54,6 +56,7 @@ function messages(chance: Chance, model: string): PlantedRequest {
             { role: "user", content: [result, ...chance.some([text(chance)])] },
           ]
         : chance.some([{ role: "system", content: said(chance) }])),
+      ...searched,
       ...(isCalling ? [] : [{ role: "user", content: said(chance) }]),
     ],
     ...(isCalling
@@ -71,8 +74,73 @@ function messages(chance: Chance, model: string): PlantedRequest {
       { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } },
       ...OWN,
     ),
+    ...(searched.length === 0
+      ? {}
+      : {
+          tools: [
+            {
+              type: "web_search_20250305",
+              name: "web_search",
+              max_uses: 5,
+              allowed_domains: ["example.com"],
+              user_location: { type: "approximate", city: "Lima" },
+            },
+          ],
+        }),
   };
   return { path: "/v1/messages", body };
+}
+
+/** An earlier answer of the model with blocks that only the client's own dialect has. */
+function searchTurn(chance: Chance): object[] {
+  const id = "srvtoolu_1";
+  const found = {
+    type: "web_search_result",
+    url: "https://example.com/a",
+    title: "A page",
+    page_age: "2 days",
+    encrypted_content: SIGNATURE,
+  };
+  const page = { type: "document", source: { type: "text", media_type: "text/plain", data: "w" } };
+  const results = [
+    [
+      { type: "server_tool_use", id, name: "web_search", input: { query: "words", deep: ["w"] } },
+      { type: "web_search_tool_result", tool_use_id: id, content: [found] },
+    ],
+    [
+      { type: "server_tool_use", id, name: "web_fetch", input: { url: "https://example.com/a" } },
+      {
+        type: "web_fetch_tool_result",
+        tool_use_id: id,
+        content: { type: "web_fetch_result", url: "https://example.com/a", content: page },
+      },
+    ],
+    [
+      { type: "server_tool_use", id, name: "bash_code_execution", input: { command: "ls" } },
+      {
+        type: "bash_code_execution_tool_result",
+        tool_use_id: id,
+        content: {
+          type: "bash_code_execution_result",
+          stdout: "out",
+          stderr: "err",
+          return_code: 0,
+          content: [{ type: "bash_code_execution_output", file_id: "file_1" }],
+        },
+      },
+    ],
+    [
+      { type: "mcp_tool_use", id: "mcptoolu_1", name: "m", server_name: "s", input: { a: "b" } },
+      {
+        type: "mcp_tool_result",
+        tool_use_id: "mcptoolu_1",
+        is_error: false,
+        content: [{ type: "text", text: "w" }],
+      },
+    ],
+    [{ type: "of_next_year", text: "w", more: [{ deep: "w" }] }],
+  ];
+  return [{ role: "assistant", content: [text(chance), ...chance.of(results), text(chance)] }];
 }
 
 function responses(chance: Chance, model: string): PlantedRequest {

@@ -35,6 +35,11 @@ export interface ChatDialect {
    * `content_blocks`. Absent: thoughts, texts, calls.
    */
   readonly keepsOrder?: true;
+  /**
+   * Whether it is the dialect of a face that wraps blocks without a form in the reference dialect:
+   * its translator gets them as parts of the kind `native`. Absent: they are refused.
+   */
+  readonly takesNativeBlocks?: true;
   /** Whether a tool of this type is the provider's own. Absent: false for all types. */
   isNativeTool?(type: string): boolean;
 }
@@ -99,7 +104,7 @@ export function readChatRequest(request: ProviderRequest, dialect: ChatDialect):
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1 && !dialect.parameters.includes("n"))
     refuse("n", "more than one choice");
-  const conversation = readConversation(body.messages, refuse, dialect.keepsOrder);
+  const conversation = readConversation(body.messages, refuse, dialect);
   return {
     ...(dialect.needsTurn === true ? withTurn(conversation) : conversation),
     ...readToolUse(body, refuse, (type) => dialect.isNativeTool?.(type) === true),

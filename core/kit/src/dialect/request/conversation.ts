@@ -68,19 +68,24 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
-/**
- * Reads `messages`. Throws `invalid_field`, or refuses a block. `keepsOrder`: an assistant's parts
- * stay in the order of its `content_blocks`.
- */
+/** What a dialect can say of a conversation. Both are false where they are absent. */
+export interface ConversationOptions {
+  /** Whether an assistant's parts stay in the order of its `content_blocks`. */
+  readonly keepsOrder?: boolean | undefined;
+  /** Whether it takes blocks of the client's own dialect. */
+  readonly takesNativeBlocks?: boolean | undefined;
+}
+
+/** Reads `messages`. Throws `invalid_field`, or refuses a block. */
 export function readConversation(
   messages: JsonValue | undefined,
   refuse: Refuse,
-  keepsOrder = false,
+  { keepsOrder = false, takesNativeBlocks = false }: ConversationOptions = {},
 ): Conversation {
   if (!Array.isArray(messages)) throw invalidField("messages", "an array");
   const system: TextPart[] = [];
   const turns: OpenTurn[] = [];
-  const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder };
+  const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder, takesNativeBlocks };
   messages.forEach((message: JsonValue, index) => {
     const path = `messages[${index}]`;
     if (!isObject(message)) throw invalidField(path, "an object");
@@ -120,10 +125,12 @@ interface Seen {
   /** The number of calls of each legacy function. */
   readonly legacy: Map<string, number>;
   readonly keepsOrder: boolean;
+  readonly takesNativeBlocks: boolean;
 }
 
 function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refuse): Part[] {
-  const content = (): ContentPart[] => readContent(message.content, `${path}.content`, refuse);
+  const content = (): ContentPart[] =>
+    readContent(message.content, `${path}.content`, refuse, seen.takesNativeBlocks);
   switch (message.role) {
     case "system":
     case "developer":

@@ -60,8 +60,18 @@ export interface ThinkingPart extends PartBase {
   readonly redacted?: string;
 }
 
+/**
+ * A block of the client's own dialect that the reference dialect has no form for. Only a dialect that
+ * says `takesNativeBlocks` gets one.
+ */
+export interface NativePart extends PartBase {
+  readonly kind: "native";
+  readonly block: JsonObject;
+}
+
 /** A part of a message's content. */
 export type ContentPart =
+  | NativePart
   | TextPart
   | ImagePart
   | AudioPart
@@ -94,6 +104,7 @@ export function readContent(
   content: JsonValue | undefined,
   path: string,
   refuse: Refuse,
+  takesNative = false,
 ): ContentPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === "string")
@@ -102,7 +113,8 @@ export function readContent(
   return content.flatMap((block: JsonValue, index) => {
     const at = `${path}[${index}]`;
     if (!isObject(block)) throw invalidField(at, "an object");
-    const part = readBlock(block, at, refuse);
+    const isNative = takesNative && block.type === "native_block";
+    const part = isNative ? readNative(block, at, refuse) : readBlock(block, at, refuse);
     return part.kind === "text" && part.text.trim() === "" ? [] : [part];
   });
 }
@@ -120,6 +132,24 @@ const MEMBERS = table<readonly string[]>({
   thinking: ["thinking", "signature"],
   redacted_thinking: ["data"],
 });
+
+/** Types of blocks that have a form of their own in the reference dialect, or a place of their own. */
+const OWN_FORMS: ReadonlySet<string> = new Set([
+  "text",
+  "image",
+  "document",
+  "thinking",
+  "redacted_thinking",
+  "tool_use",
+  "tool_result",
+]);
+
+function readNative(block: JsonObject, path: string, refuse: Refuse): NativePart {
+  const own = object(block.native_block, `${path}.native_block`);
+  const type = text(own.type, `${path}.native_block.type`);
+  if (OWN_FORMS.has(type)) refuse(path, `a block of type ${type} in a native block`);
+  return { kind: "native", block: own, path };
+}
 
 function readBlock(block: JsonObject, path: string, refuse: Refuse): ContentPart {
   const type = typeof block.type === "string" ? block.type : undefined;

@@ -109,11 +109,12 @@ export class Walk {
       const before = this.texts.length;
       this.#value(item, key, content, { ...spot, path });
       const isString = typeof item === "string" && BLOCK_LISTS.has(key);
-      if (!isString && (!isObject(item) || typeof item.text !== "string")) {
+      const block = isObject(item) ? unwrapped(item) : undefined;
+      if (!isString && typeof block?.text !== "string") {
         flush();
         continue;
       }
-      const depth = isString ? path.length : path.length + 1;
+      const depth = path.length + (isString ? 0 : block === item ? 1 : 2);
       for (let at = before; at < this.texts.length; at++) {
         const text = this.texts[at]!;
         if (
@@ -126,6 +127,12 @@ export class Walk {
     }
     flush();
   }
+}
+
+/** The block of a wrapper of a face. */
+function unwrapped(block: JsonObject): JsonObject {
+  const { type, native_block: own } = block;
+  return type === "native_block" && isObject(own) ? own : block;
 }
 
 /** Members whose lists are the blocks of one text. */
