@@ -42,6 +42,8 @@ export {
   priceAttempt,
   recordGuardrail,
   REPLY_SIGNAL,
+  REPLY_ORIGIN,
+  type ReplyOrigin,
   SERVED,
   type UsageEstimate,
 } from "./slots.ts";

@@ -48,6 +48,21 @@ export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undef
  */
 export const SERVED = defineSlot<AttemptWriter>("served", { inShadow: () => undefined });
 
+/** The request that a reply was made for. */
+export interface ReplyOrigin {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+}
+
+/**
+ * Set where the reply is that of an earlier request, byte for byte: ids and times that the client's
+ * form makes of the request are those of the earlier one.
+ */
+export const REPLY_ORIGIN = defineSlot<ReplyOrigin>("origin of the reply", {
+  inShadow: () => undefined,
+});
+
 /**
  * What ends the reply instead of the exchange's signal, where other requests read it too and it
  * goes on after this client has left. Without it a stream is cut soon after its exchange was

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { checkReply } from "@sluice/kit/internals";
-import { REPLY_SIGNAL } from "@sluice/runtime";
+import { REPLY_ORIGIN, REPLY_SIGNAL } from "@sluice/runtime";
 import {
   type Clock,
   type Frame,
@@ -115,6 +115,7 @@ async function answer(
   try {
     // The setter checked the reply, but a step may have changed it since.
     checkReply(reply);
+    form.answersAs?.(REPLY_ORIGIN.get(exchange) ?? exchange);
     switch (reply.kind) {
       case "whole":
         await answerWhole(exchange, reply, outline, form, response, parts);

@@ -10,7 +10,7 @@ import {
   rawFrame,
 } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
-import { openAttempt } from "@sluice/runtime";
+import { openAttempt, type ReplyOrigin } from "@sluice/runtime";
 import type {
   Attempt,
   AttemptWriter,
@@ -40,6 +40,8 @@ export interface EntryHead {
   readonly provider: string;
   readonly usage?: Usage;
   readonly usageSource?: "provider" | "estimated";
+  /** The request that it was made for: ids of a reply in a client's form are made of it. */
+  readonly origin?: ReplyOrigin;
   /** The reply in the dialect of the client that got it, which follows the payload. */
   readonly native?: EntryNative;
 }
@@ -75,7 +77,7 @@ const LINE_FEED = 10;
 /** The head of an entry that came from an attempt. */
 export function headOf(
   attempt: Attempt,
-  parts: Pick<EntryHead, "form" | "storedAtMs" | "status" | "headers">,
+  parts: Pick<EntryHead, "form" | "storedAtMs" | "status" | "headers" | "origin">,
 ): EntryHead {
   const { target, provider, usage, usageSource } = attempt;
   return {

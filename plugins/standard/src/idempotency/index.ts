@@ -3,7 +3,7 @@
  * cost.
  */
 
-import { SERVED } from "@sluice/runtime";
+import { REPLY_ORIGIN, SERVED } from "@sluice/runtime";
 import { hash } from "node:crypto";
 import { defineStep, parseDuration } from "@sluice/kit";
 import { answerHeaderNames, sentHeaders } from "@sluice/runtime/transport";
@@ -146,6 +146,7 @@ function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean
     exchange,
     servedFrom(result, exchange.model, exchange.lifetime.startedAtMs, clock.now()),
   );
+  if (result.head.origin !== undefined) REPLY_ORIGIN.set(exchange, result.head.origin);
   exchange.reply = result.reply;
   return true;
 }
@@ -189,5 +190,9 @@ function digestOf(exchange: Exchange, headerNames: readonly string[]): string {
   if (request === undefined) return digest.end();
   // A native body may be anything: its bytes count.
   if (request.raw !== undefined) return digest.text(hash("sha256", request.raw, "base64url")).end();
-  return digest.document(request.document, NO_FIELDS).text(JSON.stringify(request.fields)).end();
+  digest.document(request.document, NO_FIELDS).text(JSON.stringify(request.fields));
+  // A client's own document may say more than its translation.
+  const { native } = request;
+  if (native !== undefined) digest.value(native.headers).document(native.document, NO_FIELDS);
+  return digest.end();
 }

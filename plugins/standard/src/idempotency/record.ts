@@ -69,6 +69,7 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
       form,
       status,
       storedAtMs: clock.now(),
+      origin: { id: exchange.id, startedAtMs: exchange.lifetime.startedAtMs },
       ...(headers !== undefined && { headers }),
     });
   if (reply?.kind === "whole") {

@@ -100,7 +100,10 @@ const TABLE: Readonly<Record<WireName, Wire>> = {
       { model, max_tokens: maxTokens, messages: [{ role: "user", content: prompt }], stream },
     ],
     text: (value) => textsOf(listAt(value, "content")) + textAt(value, "delta", "text"),
-    usage: (value) => [at(value, "usage", "input_tokens"), at(value, "usage", "output_tokens")],
+    usage: (value) => {
+      const used = at(value, "usage") ?? at(value, "message", "usage");
+      return [at(used, "input_tokens"), at(used, "output_tokens")];
+    },
     isEnd: (value) => value !== "[DONE]" && value["type"] === "message_stop",
     error: (value) => errorAt(value["error"], "type"),
   },

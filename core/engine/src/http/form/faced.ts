@@ -15,6 +15,7 @@ import type {
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
+import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
 import { RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
@@ -29,19 +30,17 @@ export class FacedForm implements ReplyForm {
   readonly heartbeat: string;
   readonly #face: Face;
   readonly #requestId: string;
-  readonly #startedAtMs: number;
+  /** The request that the reply is made for. */
+  #origin: ReplyOrigin;
   #dropped: readonly string[] = NO_NAMES;
   #state: unknown = undefined;
   #model = "";
 
-  constructor(
-    face: Face,
-    { id, startedAtMs }: { readonly id: string; readonly startedAtMs: number },
-  ) {
+  constructor(face: Face, started: ReplyOrigin) {
     this.heartbeat = face.heartbeat;
     this.#face = face;
-    this.#requestId = id;
-    this.#startedAtMs = startedAtMs;
+    this.#requestId = started.id;
+    this.#origin = started;
   }
 
   get dropped(): readonly string[] {
@@ -83,6 +82,10 @@ export class FacedForm implements ReplyForm {
     return { ...request, native };
   }
 
+  answersAs(origin: ReplyOrigin): void {
+    this.#origin = origin;
+  }
+
   whole(reply: WholeReply): WholeReply {
     const body = this.#face.whole(reply.document.value, this.#state, this.#context);
     return { ...reply, document: writtenDocument(body) };
@@ -114,7 +117,8 @@ export class FacedForm implements ReplyForm {
   }
 
   get #context(): FaceContext {
-    return { requestId: this.#requestId, model: this.#model, startedAtMs: this.#startedAtMs };
+    const { id: requestId, startedAtMs } = this.#origin;
+    return { requestId, model: this.#model, startedAtMs };
   }
 }
 

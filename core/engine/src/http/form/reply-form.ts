@@ -4,6 +4,7 @@
  */
 
 import type { FaceError, GatewayError, JsonObject, WholeReply } from "@sluice/contract";
+import type { ReplyOrigin } from "@sluice/runtime";
 import type { FrameBatch } from "@sluice/kit/internals";
 
 /** An error before the first byte. */
@@ -18,6 +19,11 @@ export interface ReplyForm {
   readonly heartbeat: string;
   /** Fields of the request that were left out without harm. */
   readonly dropped: readonly string[];
+  /**
+   * Makes the reply as that of another request: with its id and its time. Called before `whole` and
+   * `stream`.
+   */
+  answersAs?(origin: ReplyOrigin): void;
   whole(reply: WholeReply): WholeReply;
   /** The reply as its upstream wrote it in the client's dialect; `undefined` for any other one. */
   relayed?(reply: WholeReply): WholeReply | undefined;
