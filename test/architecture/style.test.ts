@@ -30,6 +30,16 @@ describe("source files", () => {
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
+  // The formatter breaks code at 100 columns and leaves comments as they are.
+  it("have comments of 100 columns at most", () => {
+    const isWide = (line: string): boolean =>
+      line.length > 100 && /^\s*(?:\/?\*|\/\/)(?! oxlint)/.test(line) && !/\S{80}/.test(line);
+    const wide = sources.flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, index) => (isWide(line) ? [`${path}:${index + 1}`] : [])),
+    );
+    expect(wide).toEqual([]);
+  });
+
   it("are named in kebab-case, and for one idea", () => {
     const files = globSync("{core,plugins,test}/**/*.ts", {
       cwd: ROOT,

@@ -1,8 +1,8 @@
 /**
  * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the
- * memory of each open stream, and the time of a command; beside them the start of a bare Koa
- * server and the open streams of the floor. `-- --against <folder>` measures another checkout beside
- * this one, interleaved.
+ * memory of each open stream, and the time of a command; beside them the start of a bare Koa server
+ * and the open streams of the floor. `-- --against <folder>` measures another checkout beside this
+ * one, interleaved.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";

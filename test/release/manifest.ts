@@ -62,7 +62,9 @@ function splitPeers({ sluice, dependencies = {}, peerDependencies = {} }: Worksp
   };
 }
 
-/** `./src/guard/index.ts` becomes the compiled module and its types. Those of tests are left out. */
+/**
+ * `./src/guard/index.ts` becomes the compiled module and its types. Those of tests are left out.
+ */
 function exportsOf(sources: Ranges): object {
   const modules = Object.entries(sources).filter(([, path]) => !path.endsWith(".fixture.ts"));
   return {

@@ -15,7 +15,9 @@ const TEST_SOURCE = /\.(?:test|fixture|bench)\.ts$|\/accounting\/testing\//;
 
 /** Folders of a workspace that are published as they are. */
 const FOLDERS: readonly string[] = ["bin", "docs", "templates"];
-/** Files in them that serve the checkout alone: what a build left, and the types of the templates. */
+/**
+ * Files in them that serve the checkout alone: what a build left, and the types of the templates.
+ */
 const LEFT_OUT = /(?:^|\/)(?:node_modules|dist)\/|\.tsbuildinfo$|^templates\/tsconfig\.json$/;
 
 /** Files of the checkout that a package has besides those of its workspace. */
@@ -27,7 +29,9 @@ const FROM_ROOT: Readonly<Record<string, readonly string[]>> = {
 /** What a module is compiled to. */
 export const OUTPUTS: readonly string[] = [".js", ".js.map", ".d.ts"];
 
-/** The files of the package of a workspace. Reads names and no contents: nothing has to be built. */
+/**
+ * The files of the package of a workspace. Reads names and no contents: nothing has to be built.
+ */
 export function planOf({ folder }: Workspace): Plan {
   const at = (path: string): string => `${folder}/${path}`;
   const plan = new Map<string, string | undefined>([["package.json", undefined]]);

@@ -1,4 +1,6 @@
-/** A part of `proof:isolation`: prepares a row with the keys that it is given, then obeys orders. */
+/**
+ * A part of `proof:isolation`: prepares a row with the keys that it is given, then obeys orders.
+ */
 
 import { setPriority } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";

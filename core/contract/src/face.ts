@@ -77,7 +77,9 @@ export interface FaceModels {
 
 /** A running face: pure functions. */
 export interface Face<State = unknown> {
-  /** The client's dialect. A provider that lists it in `dialects` gets the client's own document. */
+  /**
+   * The client's dialect. A provider that lists it in `dialects` gets the client's own document.
+   */
   readonly dialect: string;
   /** Request headers that may hold the key besides `authorization`, lower-case names. */
   readonly keyHeaders?: readonly string[];
@@ -91,7 +93,9 @@ export interface Face<State = unknown> {
    * failure: a pause stands before it then.
    */
   readonly failsAlone?: true;
-  /** Headers of the dialect that a provider of it gets with the client's document; lower-case names. */
+  /**
+   * Headers of the dialect that a provider of it gets with the client's document; lower-case names.
+   */
   readonly nativeHeaders?: readonly string[];
   /** How replies of upstreams of the dialect are relayed. Absent: they are translated. */
   readonly nativeReplies?: NativeReplies;

@@ -155,9 +155,9 @@ export interface TeamStore {
   insert(team: TeamRecord): Promise<boolean>;
   update(id: string, changes: TeamChanges): Promise<TeamRecord | undefined>;
   /**
-   * Writes the row of a declared team, `managedBy: "file"`: adds it, or replaces the limits of a row
-   * that is managed by the file. A row of the store stays as it is. Absent: no key of the store can
-   * belong to a declared team.
+   * Writes the row of a declared team, `managedBy: "file"`: adds it, or replaces the limits of a
+   * row that is managed by the file. A row of the store stays as it is. Absent: no key of the store
+   * can belong to a declared team.
    */
   declare?(team: TeamRecord): Promise<void>;
   /** Deletes a team and its keys in one transaction. Returns whether the team existed. */

@@ -48,8 +48,8 @@ function typeOf(status: number): string {
 }
 
 /**
- * Clients recover by the wording of a refused request (code.claude.com/docs/en/llm-gateway-protocol,
- * "errors"): the upstream's stays as it was.
+ * Clients recover by the wording of a refused request
+ * (code.claude.com/docs/en/llm-gateway-protocol, "errors"): the upstream's stays as it was.
  */
 function messageOf({ status, message, provider }: GatewayError): string {
   const isRefusal = status >= 400 && status < 500 && status !== 429;

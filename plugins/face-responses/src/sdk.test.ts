@@ -9,7 +9,9 @@ const CALL = {
   function: { name: "now", arguments: '{"zone":"CET"}' },
 };
 
-/** A client whose requests the face reads, and whose replies it writes; `respond` is the upstream. */
+/**
+ * A client whose requests the face reads, and whose replies it writes; `respond` is the upstream.
+ */
 function clientOf(respond: (body: JsonObject, state: unknown) => Response): OpenAI {
   return new OpenAI({
     apiKey: "sk-example",

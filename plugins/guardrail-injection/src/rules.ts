@@ -13,8 +13,8 @@ export type RuleName =
   | "encoded";
 
 /**
- * Points by rule. Five block a text by default: one clear sign, or two signs of which a harmless text
- * may have one.
+ * Points by rule. Five block a text by default: one clear sign, or two signs of which a harmless
+ * text may have one.
  */
 export const DEFAULT_SCORES: Readonly<Record<RuleName, number>> = {
   tags: 5,

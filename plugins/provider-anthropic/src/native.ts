@@ -9,8 +9,8 @@ const BETA = "anthropic-beta";
 
 /**
  * The call with the client's own document: all but the model is as the client wrote it. Names of
- * `anthropic-beta` are those of the configuration and of the client: a header and the body's members
- * that it permits belong together.
+ * `anthropic-beta` are those of the configuration and of the client: a header and the body's
+ * members that it permits belong together.
  */
 export function nativeCall(
   { document, headers: own }: NativeDocument,

@@ -16,8 +16,9 @@ const PACKED = "c2x1aWNlLzE6";
 
 /**
  * The client's own document for the upstream; `undefined` where the translation is sent: the client
- * speaks another dialect, or earlier turns are of another provider and lack signatures that the model
- * checks. The path names the model, and calls come whole. Refuses several candidates on a stream.
+ * speaks another dialect, or earlier turns are of another provider and lack signatures that the
+ * model checks. The path names the model, and calls come whole. Refuses several candidates on a
+ * stream.
  */
 export function nativeBody(request: ProviderRequest): JsonDocument | undefined {
   const { native, target, stream } = request;

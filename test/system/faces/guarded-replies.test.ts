@@ -1,6 +1,6 @@
 /**
- * Guardrails of replies on every face, for a model of every kind of provider: in texts, thoughts and
- * arguments, whole and streamed in pieces shorter than the word.
+ * Guardrails of replies on every face, for a model of every kind of provider: in texts, thoughts
+ * and arguments, whole and streamed in pieces shorter than the word.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

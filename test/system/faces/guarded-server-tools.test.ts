@@ -1,6 +1,6 @@
 /**
- * Blocks of tools that Anthropic runs itself, on routes whose guardrails judge requests and replies:
- * every text in them is judged, and they reach the model, and the client, as they were.
+ * Blocks of tools that Anthropic runs itself, on routes whose guardrails judge requests and
+ * replies: every text in them is judged, and they reach the model, and the client, as they were.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * The limits that hold for chat hold for every face, at a provider of the client's own dialect and at
- * another one: rates, tokens, concurrency and budgets, refused in the client's own form.
+ * The limits that hold for chat hold for every face, at a provider of the client's own dialect and
+ * at another one: rates, tokens, concurrency and budgets, refused in the client's own form.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Requests that are asked twice on every face: from the cache, by an idempotency key, and at the same
- * time; and the headers by which the gateway explains a reply.
+ * Requests that are asked twice on every face: from the cache, by an idempotency key, and at the
+ * same time; and the headers by which the gateway explains a reply.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -9,7 +9,10 @@ export interface FailureFixture {
   readonly body: unknown;
 }
 
-/** The fixtures of a package; a title is the path of a table and one of its cases: `gemini/text/reply`. */
+/**
+ * The fixtures of a package; a title is the path of a table and one of its cases:
+ * `gemini/text/reply`.
+ */
 export interface Fixtures {
   bytes(title: string): Buffer;
   text(title: string): string;
@@ -17,7 +20,10 @@ export interface Fixtures {
   json<T>(title: string): T;
 }
 
-/** The fixtures of a package of `plugins/`. Each method throws `ContractFault` for a case that is absent. */
+/**
+ * The fixtures of a package of `plugins/`. Each method throws `ContractFault` for a case that is
+ * absent.
+ */
 export function fixturesOf(packageName: string): Fixtures {
   const folder = new URL(`../../../plugins/${packageName}/fixtures/`, import.meta.url);
   const bytes = (title: string): Buffer => fixtureInput(folder, title);

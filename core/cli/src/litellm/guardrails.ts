@@ -202,7 +202,9 @@ function presidio(params: Members, source: ImportSource, path: SourcePath): Made
   return piiOf(actions, params["output_parse_pii"] === true ? "restore" : "mask");
 }
 
-/** The guardrail pii for some entities, each with its action. Without entities it seeks them all. */
+/**
+ * The guardrail pii for some entities, each with its action. Without entities it seeks them all.
+ */
 function piiOf(actions: Readonly<Record<string, string>>, action: string): Made {
   const entities = Object.keys(actions);
   const differing = Object.entries(actions).filter(([, own]) => own !== action);

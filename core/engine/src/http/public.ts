@@ -254,8 +254,8 @@ async function run(
 }
 
 /**
- * Reads and checks the body. Only a valid key learns which prefixes are providers: the refusal comes
- * after authentication, before the body.
+ * Reads and checks the body. Only a valid key learns which prefixes are providers: the refusal
+ * comes after authentication, before the body.
  */
 async function readRequest(
   message: IncomingMessage,

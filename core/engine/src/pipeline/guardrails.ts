@@ -92,8 +92,8 @@ export function streamFaults(
 }
 
 /**
- * Findings about `ask_again`: a guardrail that may ask for another reply, in a step that does not ask,
- * and a step that asks in a pipeline of another operation than chat.
+ * Findings about `ask_again`: a guardrail that may ask for another reply, in a step that does not
+ * ask, and a step that asks in a pipeline of another operation than chat.
  */
 export function askAgainFaults(
   pipelines: readonly PipelineSettings[],

@@ -26,8 +26,8 @@ const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
  * Routes of one listener. `{name}` takes one segment; `{name...}` takes one or more, slashes
- * included, and stands once in a pattern, at its end or before fixed segments. A word may follow the
- * last parameter: `{model...}:countTokens`.
+ * included, and stands once in a pattern, at its end or before fixed segments. A word may follow
+ * the last parameter: `{model...}:countTokens`.
  */
 export class RouteTable<T> {
   readonly #exact = new Map<string, Map<string, T>>();

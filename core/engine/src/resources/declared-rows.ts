@@ -7,8 +7,8 @@ import { isDeepStrictEqual } from "node:util";
 export type TeamOfFile = Omit<TeamRecord, "createdAtMs" | "managedBy">;
 
 /**
- * Writes the row of a declared team unless it is as it should be. The row is blocked: it counts only
- * after the file no longer declares the team, and then its keys are refused.
+ * Writes the row of a declared team unless it is as it should be. The row is blocked: it counts
+ * only after the file no longer declares the team, and then its keys are refused.
  */
 export async function writeDeclaredTeam(
   team: TeamOfFile,

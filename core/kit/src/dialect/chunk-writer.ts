@@ -110,13 +110,13 @@ export class ChunkWriter {
     this.#output.delta(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
   }
 
-  /** Writes a whole block, for the client to send back: `{type: "thinking", thinking, signature}`. */
+  /** Writes a whole block for the client to return: `{type: "thinking", thinking, signature}`. */
   thinkingBlock(block: JsonObject): void {
     this.begin();
     this.#output.delta(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
   }
 
-  /** Writes a part of a thought, or of its signature. Both are also kept for the thought's block. */
+  /** Writes a part of a thought or of its signature, and keeps it for the thought's block. */
   thought(
     key: string | number,
     { text = "", signature = "" }: { readonly text?: string; readonly signature?: string },

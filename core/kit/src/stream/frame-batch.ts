@@ -110,15 +110,15 @@ export interface BatchSource {
    */
   readonly isOneByOne?: boolean;
   /**
-   * The dialect of the texts that its batches relay. A layer that changes frames, adds some or leaves
-   * some out has none. Absent: nothing is relayed.
+   * The dialect of the texts that its batches relay. A layer that changes frames, adds some or
+   * leaves some out has none. Absent: nothing is relayed.
    */
   readonly relays?: string | undefined;
   /** Whether the frames that `next` has returned are all: the end has arrived too. */
   readonly isAtEnd?: boolean;
   /**
-   * The next frames, at least one unless a text is relayed; `undefined` at the end, and after a failure. Rejects with the
-   * failure.
+   * The next frames, at least one unless a text is relayed; `undefined` at the end, and after a
+   * failure. Rejects with the failure.
    */
   next(): Promise<FrameBatch | undefined>;
   /** Ends the stream before its end. Safe at any time, and more than once. */
@@ -166,8 +166,8 @@ export class BatchedFrames implements AsyncIterableIterator<Frame, undefined> {
   }
 
   /**
-   * The source, behind frames that were read of a batch one by one. What was read then is missing in
-   * the relayed texts: nothing is relayed.
+   * The source, behind frames that were read of a batch one by one. What was read then is missing
+   * in the relayed texts: nothing is relayed.
    */
   get [SOURCE](): BatchSource {
     if (!this.#isRead) return this.#source;

@@ -11,7 +11,9 @@ export interface RelayedText {
   readonly dialect: string;
   /** Whole events. */
   readonly text: string;
-  /** The end mark, where it has arrived. It is written when the rows of the exchange are durable. */
+  /**
+   * The end mark, where it has arrived. It is written when the rows of the exchange are durable.
+   */
   readonly end: string;
   /** Whether the text is ASCII. `false` where that is not known. */
   readonly isAscii: boolean;

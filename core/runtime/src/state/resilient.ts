@@ -1,10 +1,10 @@
 /**
  * Shared state behind a socket that fails no request. It is in one of four states:
  *
- *     connected ── a call fails ──► degraded ── a probe writes ──► recovering ── all is sent ──► connected
- *                                       ▲                              │
- *                                       └───────── a call fails ───────┘
- *     each of them ── stop ──► stopped
+ *    connected ─ a call fails ─► degraded ─ a probe writes ─► recovering ─ all is sent ─► connected
+ *                                   ▲                             │
+ *                                   └─────── a call fails ────────┘
+ *    each of them ── stop ──► stopped
  *
  * Only in the state connected the server decides. In the others this process decides by its
  * fallback, so that no request waits for a server that is dead or slow and no two places decide at

@@ -8,7 +8,9 @@ import { ContractFault } from "./fault.ts";
 
 /** What the cases of one table have in common. */
 export interface CaseTerms {
-  /** Where the shapes are documented: a URL, or a package with its version and the name of a type. */
+  /**
+   * Where the shapes are documented: a URL, or a package with its version and the name of a type.
+   */
   readonly source: string;
   readonly model: string;
   readonly operation: Operation;
@@ -77,8 +79,8 @@ function casesOf(table: CaseTable, defaultModel: string): FixtureCase {
 }
 
 /**
- * Compares a value with the case's `expected`. An absent one is written into the table, and the test fails so that the author
- * reads it: delete the member to have it written again.
+ * Compares a value with the case's `expected`. An absent one is written into the table, and the
+ * test fails so that the author reads it: delete the member to have it written again.
  */
 export function compareRow(
   { path }: Pick<CaseTable, "path">,

@@ -23,8 +23,8 @@ export interface FaceContractOptions {
   readonly request: JsonObject;
   readonly fold: Fold;
   /**
-   * Reads the events of a text where the client's dialect is not plain server-sent events. Throws for
-   * a text that its clients refuse. Absent: `readWireEvents`.
+   * Reads the events of a text where the client's dialect is not plain server-sent events. Throws
+   * for a text that its clients refuse. Absent: `readWireEvents`.
    */
   readEvents?(text: string): readonly WireEvent[];
   /** Options of the face; defaults are filled in. */

@@ -13,10 +13,10 @@ export interface Asked {
 }
 
 /**
- * Reads the path: `/v1beta/models/gemini-2.5-flash:generateContent`. Names of models may hold slashes
- * and colons: the action follows the last colon. A route's pattern may end with the action, so that
- * the parameter is the model alone. Throws `route_not_found` for another action, and `invalid_field`
- * for a query that cannot be served.
+ * Reads the path: `/v1beta/models/gemini-2.5-flash:generateContent`. Names of models may hold
+ * slashes and colons: the action follows the last colon. A route's pattern may end with the action,
+ * so that the parameter is the model alone. Throws `route_not_found` for another action, and
+ * `invalid_field` for a query that cannot be served.
  */
 export function readAction({ parameters, path, query }: ClientRequest): Asked {
   const name = decoded(path.slice(path.lastIndexOf(":") + 1));

@@ -1,4 +1,6 @@
-/** Calls of tools and their results. Older clients send no ids: position and name identify a call. */
+/**
+ * Calls of tools and their results. Older clients send no ids: position and name identify a call.
+ */
 
 import { invalidField } from "@sluice/kit/dialect";
 

@@ -72,7 +72,9 @@ function imageBlock(block: JsonObject, path: string, notes: Notes): JsonObject {
   }
 }
 
-/** A PDF without options is a file of the reference dialect; everything else is a document block. */
+/**
+ * A PDF without options is a file of the reference dialect; everything else is a document block.
+ */
 function documentBlock(block: JsonObject, path: string, notes: Notes): JsonObject {
   const source = object(block.source, `${path}.source`);
   const { title, context, citations } = block;

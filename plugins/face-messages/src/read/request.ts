@@ -141,7 +141,9 @@ function outputFormat(value: JsonObject, notes: NoteBook): JsonObject {
   };
 }
 
-/** Members without a form of their own: hints are left out, the others need the client's dialect. */
+/**
+ * Members without a form of their own: hints are left out, the others need the client's dialect.
+ */
 function others(value: JsonObject, notes: NoteBook): JsonObject {
   const kept: Record<string, JsonValue> = {};
   for (const [each, member] of Object.entries(value)) {

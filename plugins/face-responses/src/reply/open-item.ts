@@ -39,7 +39,9 @@ export class TextPart {
   readonly #place: string;
   #text = "";
 
-  /** `event`: the common part of its events' names. `part`: its index within the item, as JSON text. */
+  /**
+   * `event`: the common part of its events' names. `part`: its index within the item, as JSON text.
+   */
   constructor({ emit, id, index }: ItemPlace, event: string, part?: string) {
     this.#emit = emit;
     this.#event = event;

@@ -1,4 +1,6 @@
-/** The usage of a response. Both details are objects with all of their members: Codex needs them. */
+/**
+ * The usage of a response. Both details are objects with all of their members: Codex needs them.
+ */
 
 import { isObject } from "@sluice/kit";
 import { tokenCount } from "@sluice/kit/dialect";

@@ -41,7 +41,9 @@ export function declareTools(input: JsonValue | undefined, tools: ToolTable): vo
       tools.declareAll(item.tools, `input[${index}].tools`);
 }
 
-/** Reads `input`, with `instructions` before it. Throws `invalid_field` when there is no message. */
+/**
+ * Reads `input`, with `instructions` before it. Throws `invalid_field` when there is no message.
+ */
 export function readInput(
   { input, instructions }: JsonObject,
   tools: ToolTable,

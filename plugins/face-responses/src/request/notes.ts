@@ -15,7 +15,9 @@ export class Notes {
     this.dropped.push(...paths);
   }
 
-  /** Notes what only an upstream of this API can take. `what` completes "The provider cannot take". */
+  /**
+   * Notes what only an upstream of this API can take. `what` completes "The provider cannot take".
+   */
   native(path: string, what: string): void {
     this.nativeOnly.push({ path, what });
   }

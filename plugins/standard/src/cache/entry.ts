@@ -54,7 +54,9 @@ interface EntryNative {
   readonly endBytes: number;
 }
 
-/** A reply for an entry: in the reference dialect, and in that of its client where it is relayed. */
+/**
+ * A reply for an entry: in the reference dialect, and in that of its client where it is relayed.
+ */
 export interface EntryReply {
   readonly payload: readonly (Uint8Array | string)[];
   readonly native?: {

@@ -97,7 +97,8 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
         request.document,
         operation === "embeddings" ? OMITTED_OF_EMBEDDINGS : OMITTED,
       );
-      // An upstream of the client's dialect gets its document, which says more than the translation.
+      // An upstream of the client's dialect gets its document, which says more than the
+      // translation.
       if (request.native !== undefined && dialects.has(request.native.dialect))
         addNative(digest, request.native);
       return `cache:${holder}:${digest.end()}`;

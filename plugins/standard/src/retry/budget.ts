@@ -43,9 +43,9 @@ export class RetryBudget {
 
   /**
    * Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. A key that is
-   * alone may use all of it; of several keys each has a part, and `share` of its own requests in any
-   * case, also where other keys have used the budget up. A key that has none of the recent retries
-   * gets one beyond the budget, as long as those are fewer than 3.
+   * alone may use all of it; of several keys each has a part, and `share` of its own requests in
+   * any case, also where other keys have used the budget up. A key that has none of the recent
+   * retries gets one beyond the budget, as long as those are fewer than 3.
    */
   takeRetry(holder: Holder, share: number, nowMs: number): TakenRetry {
     const index = this.#turn(nowMs);

@@ -1,6 +1,7 @@
 /**
- * A scripted model behind four upstream APIs, distinguished by the path: chat completions, Anthropic's
- * messages, Gemini's generateContent, Bedrock's converse. It says the same in each of them.
+ * A scripted model behind four upstream APIs, distinguished by the path: chat completions,
+ * Anthropic's messages, Gemini's generateContent, Bedrock's converse. It says the same in each of
+ * them.
  */
 
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,6 +1,7 @@
 /**
- * The forms that clients speak, without their SDKs: what each sends, and how its replies, streams and
- * errors are read. The reference dialect is one of them: what holds for it holds for the others.
+ * The forms that clients speak, without their SDKs: what each sends, and how its replies, streams
+ * and errors are read. The reference dialect is one of them: what holds for it holds for the
+ * others.
  */
 
 /** The reference dialect, then the faces. */

@@ -1,6 +1,6 @@
 /**
- * The admin listener, the same for one process and for several workers: which paths and methods exist,
- * `server.admin.read_key`, which reads metrics and status and changes nothing, and
+ * The admin listener, the same for one process and for several workers: which paths and methods
+ * exist, `server.admin.read_key`, which reads metrics and status and changes nothing, and
  * `server.key_defaults`, the limits of new keys.
  */
 

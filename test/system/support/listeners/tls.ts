@@ -1,6 +1,6 @@
 /**
- * `server.tls`: HTTPS on both listeners, and certificates that are renewed while it serves. The tests
- * are the same for one process and for several.
+ * `server.tls`: HTTPS on both listeners, and certificates that are renewed while it serves. The
+ * tests are the same for one process and for several.
  */
 
 import { spawnSync } from "node:child_process";

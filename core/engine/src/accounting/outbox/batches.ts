@@ -43,8 +43,8 @@ export class Batches {
   }
 
   /**
-   * Commits rows and notes of calls now, all or none; `notes` are members of a JSON array. Throws the
-   * error of the log.
+   * Commits rows and notes of calls now, all or none; `notes` are members of a JSON array. Throws
+   * the error of the log.
    */
   write(rows: readonly SpendRow[], notes = ""): void {
     if (rows.length === 0 && notes === "") return;

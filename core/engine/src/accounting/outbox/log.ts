@@ -94,8 +94,8 @@ export class OutboxLog {
   }
 
   /**
-   * Appends frames, all or none; `through` is the newest batch in them. Throws the error of the file
-   * system, or that the log is full.
+   * Appends frames, all or none; `through` is the newest batch in them. Throws the error of the
+   * file system, or that the log is full.
    */
   append(frames: Buffer, through: number): void {
     this.#checkRoom(frames.length);

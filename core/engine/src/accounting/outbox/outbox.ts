@@ -28,9 +28,13 @@ export interface OutboxOptions {
   readonly directory: string;
   /** Its lock file, which names the segments too. Absent: `outbox.db`. */
   readonly name?: string;
-  /** The bound of its files; appends are refused beyond it. Absent: 4 GiB, some millions of rows. */
+  /**
+   * The bound of its files; appends are refused beyond it. Absent: 4 GiB, some millions of rows.
+   */
   readonly maxBytes?: number;
-  /** Committed rows kept in memory for the relay; beyond that it reads the files. Absent: 10,000. */
+  /**
+   * Committed rows kept in memory for the relay; beyond that it reads the files. Absent: 10,000.
+   */
   readonly maxRowsInMemory?: number;
 }
 
@@ -212,8 +216,8 @@ export class Outbox {
   }
 
   /**
-   * Commits what waits and closes the files. Rows that the log still does not take keep their notes.
-   * A second call has no effect.
+   * Commits what waits and closes the files. Rows that the log still does not take keep their
+   * notes. A second call has no effect.
    */
   close(): void {
     if (this.#isClosed) return;

@@ -1,4 +1,6 @@
-/** A segment of the outbox log: one file of frames, written by one process, then read or removed. */
+/**
+ * A segment of the outbox log: one file of frames, written by one process, then read or removed.
+ */
 
 import {
   closeSync,
@@ -91,7 +93,9 @@ export class Segment {
     this.#removeRest();
   }
 
-  /** Its lines from an offset on, without the header. Lines that are cut or changed are left out. */
+  /**
+   * Its lines from an offset on, without the header. Lines that are cut or changed are left out.
+   */
   *lines(offset = 0): Generator<SegmentLine> {
     let [at, badAt]: [number, number | undefined] = [offset, undefined];
     for (const line of readLines(this.#file, offset, this.#bytes)) {

@@ -44,8 +44,8 @@ export interface OpenedConfig {
   readonly cwd: string;
   readonly environment: Environment;
   /**
-   * The packages that `plugins:` names, or, without it, those that are found. Empty when the gateway
-   * file cannot be read.
+   * The packages that `plugins:` names, or, without it, those that are found. Empty when the
+   * gateway file cannot be read.
    */
   readonly plugins: readonly PluginReference[];
   readonly findings: readonly Finding[];
@@ -233,7 +233,9 @@ function isProviderOption(path: Path): boolean {
   );
 }
 
-/** The packages of the list; `*` in it, and a file without a list, stand for those that are found. */
+/**
+ * The packages of the list; `*` in it, and a file without a list, stand for those that are found.
+ */
 function pluginsOf(gateway: ResolvedDocument | undefined, from: string): PluginReference[] {
   if (gateway === undefined) return [];
   const listed = valueAtPath(gateway.value, ["plugins"]) ?? [FOUND];

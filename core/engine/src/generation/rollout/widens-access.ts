@@ -37,8 +37,8 @@ export function obstacleOf(
 
 /**
  * Why contents would widen access; `undefined` when no client could do more with them than now.
- * Such contents serve no other route or model, take no other key, and have every team, guardrail, policy
- * and guarding step as it is now: a difference in these may be an edit that closed access on
+ * Such contents serve no other route or model, take no other key, and have every team, guardrail,
+ * policy and guarding step as it is now: a difference in these may be an edit that closed access on
  * purpose.
  */
 export function wouldWidenAccess(

@@ -27,8 +27,8 @@ const GRACE_MS = 250;
  * one error event and no end mark; it is returned, not thrown. `settle` makes the rows durable
  * before the client sees the end, and returns the text to write before it: comments, and events
  * that follow the stream's `last` frame. A stream without a frame for `heartbeatMs` milliseconds
- * writes the form's heartbeat. `signal` ends the stream, also one that a step replaced: its reason is then the
- * failure.
+ * writes the form's heartbeat. `signal` ends the stream, also one that a step replaced: its reason
+ * is then the failure.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -61,7 +61,8 @@ export async function writeStream(
   let rest = "";
   try {
     const settling = settle(failure, writer.last, stream);
-    // Most rows are durable at the end of this turn: the last frames and the end are one write then.
+    // Most rows are durable at the end of this turn: the last frames and the end are one write
+    // then.
     writer.flushAfterTurn();
     rest = await settling;
   } catch (error) {

@@ -28,8 +28,8 @@ export interface ReplyForm {
   /** The reply as its upstream wrote it in the client's dialect; `undefined` for any other one. */
   relayed?(reply: WholeReply): WholeReply | undefined;
   /**
-   * The form of a stream. One is asked for each stream that is written. `relays`: the dialect of the
-   * texts that its batches relay, where no step reads its frames.
+   * The form of a stream. One is asked for each stream that is written. `relays`: the dialect of
+   * the texts that its batches relay, where no step reads its frames.
    */
   stream(relays: string | undefined): StreamForm;
   error(error: GatewayError): ErrorReply;

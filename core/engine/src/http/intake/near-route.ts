@@ -1,6 +1,6 @@
 /**
- * The route that a client with a wrong base address meant: its SDK adds `/v1` to an address that ends
- * with it, or adds none.
+ * The route that a client with a wrong base address meant: its SDK adds `/v1` to an address that
+ * ends with it, or adds none.
  */
 
 import type { CompiledRoute } from "../../pipeline/compile.ts";

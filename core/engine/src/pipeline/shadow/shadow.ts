@@ -23,7 +23,9 @@ import { shadowOf } from "./exchange.ts";
 /** The counts of a step in shadow mode. */
 export interface ShadowCounts {
   runs: number;
-  /** Requests that the step would have refused (status 4xx or 5xx) and streams it would have cut. */
+  /**
+   * Requests that the step would have refused (status 4xx or 5xx) and streams it would have cut.
+   */
   refused: number;
   /** Requests that the step would have answered itself. */
   answered: number;

@@ -61,8 +61,8 @@ export interface ThinkingPart extends PartBase {
 }
 
 /**
- * A block of the client's own dialect that the reference dialect has no form for. Only a dialect that
- * says `takesNativeBlocks` gets one.
+ * A block of the client's own dialect that the reference dialect has no form for. Only a dialect
+ * that says `takesNativeBlocks` gets one.
  */
 export interface NativePart extends PartBase {
   readonly kind: "native";
@@ -133,7 +133,9 @@ const MEMBERS = table<readonly string[]>({
   redacted_thinking: ["data"],
 });
 
-/** Types of blocks that have a form of their own in the reference dialect, or a place of their own. */
+/**
+ * Types of blocks that have a form of their own in the reference dialect, or a place of their own.
+ */
 const OWN_FORMS: ReadonlySet<string> = new Set([
   "text",
   "image",

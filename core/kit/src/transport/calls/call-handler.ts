@@ -70,7 +70,8 @@ export class CallHandler implements ConnectionHandler {
     this.#idleMs = timeouts.idleMs;
     signal.addEventListener("abort", onAbort);
     const { firstByteMs } = timeouts;
-    // Includes the opening of a connection. undici's headersTimeout does not fire during 1xx replies.
+    // Includes the opening of a connection. undici's headersTimeout does not fire during 1xx
+    // replies.
     this.#wait = deadlinesOf(firstByteMs).begin(() =>
       this.#fail(timedOut(`no response within ${firstByteMs} ms`)),
     );

@@ -7,7 +7,9 @@ import type { JsonDocument, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 
-/** Members that an upstream of the reference dialect refuses. Without them a reply stays the same. */
+/**
+ * Members that an upstream of the reference dialect refuses. Without them a reply stays the same.
+ */
 const HINTS = ["cache_control", "is_error"];
 const FILE_NAME = "document.pdf";
 

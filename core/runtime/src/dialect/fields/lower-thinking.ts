@@ -19,8 +19,8 @@ export interface LoweredThinking {
 }
 
 /**
- * A request of a client that asks every model to think: its budget becomes an effort where the model
- * may take one, and has no effect elsewhere.
+ * A request of a client that asks every model to think: its budget becomes an effort where the
+ * model may take one, and has no effect elsewhere.
  */
 export function lowerThinking(document: JsonDocument, takesEffort: boolean): LoweredThinking {
   const { thinking, reasoning_effort: asked } = document.value;

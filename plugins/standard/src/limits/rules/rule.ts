@@ -203,8 +203,8 @@ export function slot(per: string, subjectKey: string, limit: number): SlotRule {
 }
 
 /**
- * Rules with the part of a key before each limit of concurrent requests that it shares. A reservation
- * takes both: the part holds in all processes that have the same state.
+ * Rules with the part of a key before each limit of concurrent requests that it shares. A
+ * reservation takes both: the part holds in all processes that have the same state.
  */
 export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
   return rules.flatMap((rule) => {
@@ -219,7 +219,9 @@ export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
   });
 }
 
-/** The slots of a key without other keys: all of up to 3, otherwise all but an eighth, at least 1. */
+/**
+ * The slots of a key without other keys: all of up to 3, otherwise all but an eighth, at least 1.
+ */
 function slotsAlone(limit: number): number {
   return limit < 4 ? Math.max(1, limit) : limit - Math.max(1, Math.floor(limit / 8));
 }

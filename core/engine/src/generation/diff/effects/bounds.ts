@@ -30,8 +30,8 @@ export function isUnbounded(limits: RecordLimits | undefined): boolean {
 }
 
 /**
- * The models that a key or a team may use, among those that exist before and after: a model that is added or
- * removed is reported with the models.
+ * The models that a key or a team may use, among those that exist before and after: a model that is
+ * added or removed is reported with the models.
  */
 export function accessEffects(
   before: Bounded,
