@@ -1,6 +1,7 @@
 /** The workflows in `.github`, and the checks of a release. */
 
 import { globSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -78,6 +79,25 @@ describe("the workflows", () => {
     );
     expect(scripts["release:check"]).toBe("node test/release/check.ts");
   });
+
+  it("publish after the checks alone, without a token", () => {
+    const { jobs } = readWorkflow(".github/workflows/release.yml");
+    expect(jobs.publish).toMatchObject({
+      needs: "check",
+      environment: "npm",
+      permissions: { contents: "read", "id-token": "write" },
+    });
+    expect(readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8")).not.toMatch(
+      /secrets\.|registry/i,
+    );
+    const { status, stderr } = spawnSync(process.execPath, ["test/release/publish.ts"], {
+      cwd: ROOT,
+      encoding: "utf8",
+      env: { ...process.env, GITHUB_ACTIONS: "" },
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain("by the workflow release");
+  });
 });
 
 describe("the checks of a release", () => {
@@ -89,7 +109,7 @@ describe("the checks of a release", () => {
     license: "Apache-2.0",
     exports: { ".": "./dist/index.js" },
   };
-  const files = ["LICENSE", "README.md", "package.json", "dist/index.js"];
+  const files = ["CHANGELOG.md", "LICENSE", "README.md", "package.json", "dist/index.js"];
 
   it("accept a version with a date and an entry, and a whole package", () => {
     expect(changelogFaults("v1.2.0", changelog)).toEqual([]);
@@ -108,7 +128,7 @@ describe("the checks of a release", () => {
   it.each([
     [
       "without a licence file",
-      { manifest, files: files.slice(1) },
+      { manifest, files: files.filter((name) => name !== "LICENSE") },
       "LICENSE is not in the package",
     ],
     [
@@ -118,7 +138,7 @@ describe("the checks of a release", () => {
     ],
     [
       "without its entry point",
-      { manifest, files: files.slice(0, 3) },
+      { manifest, files: files.slice(0, 4) },
       "names dist/index.js, which is not in the package",
     ],
     [

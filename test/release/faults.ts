@@ -17,13 +17,14 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
-  readonly exports?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Files that every package has. */
-const REQUIRED_FILES = ["LICENSE", "README.md", "package.json"];
+const REQUIRED_FILES = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
 
 /** Files of tests, which no user of a package needs. */
 const TEST_FILE = /\.(?:test|bench)\.(?:js|d\.ts|ts)(?:\.map)?$/;
@@ -72,16 +73,17 @@ export function packageFaults(packages: readonly PackedPackage[]): readonly stri
 }
 
 function entryPoints({ exports = {}, bin = {} }: Manifest): readonly string[] {
-  return [...Object.values(exports), ...Object.values(bin)].map((path) =>
-    path.replace(/^\.\//, ""),
+  const modules = Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
   );
+  return [...modules, ...Object.values(bin)].map((path) => path.replace(/^\.\//, ""));
 }
 
 function dependencyFaults(
-  { name, dependencies = {} }: Manifest,
+  { name, dependencies = {}, peerDependencies = {} }: Manifest,
   versions: ReadonlyMap<string, string>,
 ): readonly string[] {
-  return Object.entries(dependencies).flatMap(([dependency, range]) => {
+  return Object.entries({ ...dependencies, ...peerDependencies }).flatMap(([dependency, range]) => {
     const version = versions.get(dependency);
     if (version === undefined || semver.satisfies(version, range)) return [];
     return [

@@ -1,5 +1,6 @@
 /** The package.json of a published package, from that of its workspace. */
 
+import { type Vendored, VENDORED } from "./vendored.ts";
 import type { Workspace, WorkspaceManifest } from "./workspaces.ts";
 
 type Ranges = Readonly<Record<string, string>>;
@@ -18,7 +19,8 @@ export interface ReleaseFacts {
 /** The manifest that is published. Exports are JavaScript with its types; scripts are left out. */
 export function manifestOf({ folder, manifest }: Workspace, facts: ReleaseFacts): object {
   const { name, version, description, license, bin, engines, sluice } = manifest;
-  const { peers, dependencies } = splitPeers(manifest);
+  const vendored = VENDORED[folder] ?? [];
+  const { peers, dependencies } = splitPeers(manifest, new Set(vendored.map((one) => one.name)));
   const optional =
     name === "@sluice/cli" ? facts.packagedNode : (manifest.optionalDependencies ?? {});
   return {
@@ -38,6 +40,7 @@ export function manifestOf({ folder, manifest }: Workspace, facts: ReleaseFacts)
     type: "module",
     ...(bin !== undefined && { bin: paths(bin) }),
     exports: exportsOf(manifest.exports ?? {}),
+    ...filled("imports", importsOf(manifest.imports ?? {}, vendored)),
     publishConfig: { access: "public" },
     ...filled("dependencies", dependencies),
     ...filled("optionalDependencies", optional),
@@ -49,12 +52,15 @@ export function manifestOf({ folder, manifest }: Workspace, facts: ReleaseFacts)
 }
 
 /** Plugins share the kit of the gateway, so it is a peer of theirs. */
-function splitPeers({ sluice, dependencies = {}, peerDependencies = {} }: WorkspaceManifest): {
+function splitPeers(
+  { sluice, dependencies = {}, peerDependencies = {} }: WorkspaceManifest,
+  leftOut: ReadonlySet<string>,
+): {
   readonly peers: Ranges;
   readonly dependencies: Ranges;
 } {
   const isPlugin = sluice?.plugins !== undefined;
-  const entries = Object.entries(dependencies);
+  const entries = Object.entries(dependencies).filter(([name]) => !leftOut.has(name));
   const isPeer = ([name]: readonly [string, string]): boolean => isPlugin && SHARED.has(name);
   return {
     peers: { ...Object.fromEntries(entries.filter(isPeer)), ...peerDependencies },
@@ -77,6 +83,13 @@ function exportsOf(sources: Ranges): object {
     ),
     "./package.json": "./package.json",
   };
+}
+
+function importsOf(imports: Ranges, vendored: readonly Vendored[]): Ranges {
+  const targets = Object.assign({}, ...vendored.map((one) => one.imports)) as Ranges;
+  return Object.fromEntries(
+    Object.entries(imports).map(([name, target]) => [name, targets[target] ?? target]),
+  );
 }
 
 /** npm wants the paths of commands without `./`. */

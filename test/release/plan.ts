@@ -5,7 +5,8 @@
 
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT, type Workspace } from "./workspaces.ts";
+import { VENDORED } from "./vendored.ts";
+import { readWorkspaces, ROOT, type Workspace } from "./workspaces.ts";
 
 /** Sources by their paths in the package. `undefined`: written by the staging. */
 export type Plan = ReadonlyMap<string, string | undefined>;
@@ -44,9 +45,12 @@ export function planOf({ folder }: Workspace): Plan {
   }
   for (const name of FOLDERS)
     for (const path of filesIn(`${name}/**/*`, at("")))
-      if (!LEFT_OUT.test(path)) plan.set(path, at(path));
+      if (!LEFT_OUT.test(path))
+        plan.set(name === "templates" ? `${path}.template` : path, at(path));
   for (const pattern of FROM_ROOT[folder] ?? [])
     for (const path of filesIn(pattern, "")) plan.set(path, path);
+  for (const { files } of VENDORED[folder] ?? [])
+    for (const [path, source] of Object.entries(files)) plan.set(path, source);
   plan.set("README.md", at("README.md"));
   plan.set("LICENSE", "LICENSE");
   const changelog = at("CHANGELOG.md");
@@ -71,4 +75,17 @@ function filesIn(pattern: string, folder: string): readonly string[] {
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => statSync(join(cwd, path)).isFile())
     .sort();
+}
+
+/** The lists of all packages, as the file `published-files.txt` beside this one has them. */
+export function publishedFiles(): string {
+  return readWorkspaces()
+    .map((workspace) =>
+      [
+        workspace.manifest.name,
+        ...listingOf(planOf(workspace)).map((line) => `  ${line}`),
+        "",
+      ].join("\n"),
+    )
+    .join("\n");
 }

@@ -21,6 +21,7 @@ export interface WorkspaceManifest {
   readonly private?: boolean;
   readonly bin?: Ranges;
   readonly exports?: Ranges;
+  readonly imports?: Ranges;
   readonly dependencies?: Ranges;
   readonly optionalDependencies?: Ranges;
   readonly peerDependencies?: Ranges;

@@ -3,7 +3,7 @@
  * name.
  */
 
-import { globSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** What can be made. */
@@ -19,6 +19,11 @@ export interface Naming {
 
 const TEMPLATES = join(import.meta.dirname, "../../templates");
 /**
+ * What the names of templates end in where this package is installed: npm and checkers of packages
+ * take a package.json or a test in a folder for one of this package.
+ */
+const PACKED = ".template";
+/**
  * The name of the templates, as it stands in strings, in identifiers and in variables of the
  * environment.
  */
@@ -30,18 +35,21 @@ const NAME = /acme|Acme|ACME/g;
  */
 export function renderTemplate(naming: Naming): Map<string, string> {
   const folder = join(TEMPLATES, naming.kind);
-  const paths = globSync("**/*", { cwd: folder, exclude: ["node_modules", "package.json"] });
+  const paths = globSync("**/*", { cwd: folder, exclude: ["node_modules"] });
   const files = paths
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => statSync(join(folder, path)).isFile());
+    .filter((path) => statSync(join(folder, path)).isFile() && nameOf(path) !== "package.json");
   return new Map(
-    files.sort().map((path) => [path, rename(readFileSync(join(folder, path), "utf8"), naming)]),
+    files
+      .sort()
+      .map((path) => [nameOf(path), rename(readFileSync(join(folder, path), "utf8"), naming)]),
   );
 }
 
 /** The manifest of a template under a new name. */
 export function renderManifest(naming: Naming): Readonly<Record<string, unknown>> {
-  const text = readFileSync(join(TEMPLATES, naming.kind, "package.json"), "utf8");
+  const file = join(TEMPLATES, naming.kind, "package.json");
+  const text = readFileSync(existsSync(file) ? file : `${file}${PACKED}`, "utf8");
   return JSON.parse(rename(text, naming)) as Record<string, unknown>;
 }
 
@@ -55,10 +63,14 @@ export function renderPlace(place: "inside" | "outside"): Map<string, string> {
   // npm leaves a .gitignore out of a package.
   return new Map(
     names.map((name) => [
-      name === "gitignore" ? ".gitignore" : name,
+      nameOf(name) === "gitignore" ? ".gitignore" : nameOf(name),
       readFileSync(join(folder, name), "utf8"),
     ]),
   );
+}
+
+function nameOf(path: string): string {
+  return path.endsWith(PACKED) ? path.slice(0, -PACKED.length) : path;
 }
 
 function rename(text: string, { kind, name, packageName }: Naming): string {

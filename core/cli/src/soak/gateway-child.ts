@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomBytes } from "node:crypto";
+import { extname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -25,7 +26,7 @@ export interface GatewayChild {
 }
 
 const COMMAND = fileURLToPath(new URL("../../bin/sluice.js", import.meta.url));
-const PROBE = new URL("probe.ts", import.meta.url).href;
+const PROBE = new URL(`probe${extname(import.meta.url)}`, import.meta.url).href;
 const LISTENS = /Sluice listens on (\S+), for administration on ([^\s"]+)\.(?:"|$)/m;
 const START_MS = 30_000;
 const PROBE_MS = 15_000;

@@ -3,7 +3,7 @@
  * quadratic.
  */
 
-import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
+import { O200K_TOKEN_SPLIT_REGEX } from "#o200k-pattern";
 import { createPieceCounter, MAX_PIECE_BYTES } from "./byte-pairs.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { windowEnd } from "./windows.ts";

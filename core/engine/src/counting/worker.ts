@@ -1,6 +1,6 @@
 /** The worker thread of the pool: loads the tables once and counts one job after another. */
 
-import tokens from "gpt-tokenizer/bpeRanks/o200k_base";
+import tokens from "#o200k-ranks";
 import { createTextCounter } from "./o200k.ts";
 import {
   packVocabulary,
