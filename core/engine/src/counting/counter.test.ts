@@ -23,10 +23,13 @@ describe("the counter", () => {
     const first = counting.count("Hello, world");
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toEqual({ tokens: 3, exact: true });
-    const later = await vi.waitUntil(() => {
-      const count = counting.count("Hello, world");
-      return !(count instanceof Promise) && count;
-    });
+    const later = await vi.waitUntil(
+      () => {
+        const count = counting.count("Hello, world");
+        return !(count instanceof Promise) && count;
+      },
+      { timeout: 20_000 },
+    );
     expect(later).toEqual({ tokens: 3, exact: true });
   });
 
