@@ -193,6 +193,8 @@ export interface Provider {
    * `encode` then gets them as `request.native`. Absent: none.
    */
   readonly dialects?: readonly string[];
+  /** Whether a model takes a dialect of `dialects`. Absent: every model takes all of them. */
+  takesDialect?(dialect: string, model: string): boolean;
   /**
    * The name of its models in prices and in the model table, where one plugin serves many
    * providers: `groq`. Absent: the plugin's name.

@@ -4,5 +4,6 @@
  */
 
 export { supports, traits } from "./models.ts";
+export { DIALECT } from "./native.ts";
 export { messagesBody, PARAMETERS, toolNames } from "./request.ts";
 export { decodeMessage, readError, translateStream } from "./reply.ts";

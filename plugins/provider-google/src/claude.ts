@@ -4,7 +4,7 @@
  */
 
 import { messagesBody } from "@sluice/provider-anthropic/messages";
-import type { ProviderRequest } from "@sluice/contract";
+import type { HttpCall, NativeDocument, ProviderRequest } from "@sluice/contract";
 import type { MethodCall } from "./operations.ts";
 
 /** Stands in the body there, where Anthropic's own API has a header. */
@@ -15,8 +15,26 @@ export function claudeCall(request: ProviderRequest, maxTokens: number | undefin
   const { body: made, dropped } = messagesBody(request, maxTokens);
   const { model: _inTheAddress, ...body } = made;
   return {
-    method: request.stream ? "streamRawPredict" : "rawPredict",
+    method: claudeMethod(request.stream),
     body: { anthropic_version: VERSION, ...body },
     dropped,
   };
+}
+
+/** The method, the headers and the body of a client of Anthropic's messages: its own document. */
+export function nativeClaude(
+  { document, headers }: NativeDocument,
+  { stream }: ProviderRequest,
+): Pick<HttpCall, "body" | "headers" | "isNative"> & Pick<MethodCall, "method"> {
+  const beta = headers["anthropic-beta"];
+  return {
+    method: claudeMethod(stream),
+    headers: beta === undefined ? {} : { "anthropic-beta": beta },
+    body: document.with({ model: undefined, anthropic_version: VERSION }).bytes,
+    isNative: true,
+  };
+}
+
+function claudeMethod(stream: boolean): string {
+  return stream ? "streamRawPredict" : "rawPredict";
 }

@@ -20,7 +20,7 @@ const PACKED = "c2x1aWNlLzE6";
  * model checks. The path names the model, and calls come whole. Refuses several candidates on a
  * stream.
  */
-export function nativeBody(request: ProviderRequest): JsonDocument | undefined {
+export function nativeBody(request: ProviderRequest, isVertex = false): JsonDocument | undefined {
   const { native, target, stream } = request;
   if (native === undefined) return undefined;
   const { document } = native;
@@ -30,7 +30,16 @@ export function nativeBody(request: ProviderRequest): JsonDocument | undefined {
   const { n } = request.document.value;
   if (stream && typeof n === "number" && n > 1)
     refusalsOf(request)("n", "more than one choice on a stream");
-  return document.with({ model: undefined, ...withoutPieces(document.value) });
+  return document.with({
+    model: undefined,
+    ...withoutPieces(document.value),
+    ...(isVertex && turns.some(({ role }) => role === undefined) ? withRoles(turns) : {}),
+  });
+}
+
+/** Vertex AI requires the role that the Gemini API takes for granted. */
+function withRoles(turns: readonly JsonObject[]): JsonObject {
+  return { contents: turns.map((turn) => ({ role: "user", ...turn })) };
 }
 
 function isPacked({ parts }: JsonObject): boolean {

@@ -15,13 +15,22 @@ import {
   type ProviderRequest,
   type Secret,
 } from "@sluice/contract";
-import { claudeCall } from "./claude.ts";
+import { claudeCall, nativeClaude } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, isClaude, supports, thinks } from "./models.ts";
+import { DIALECT, nativeBody } from "./native.ts";
 import { VERTEX_ENDPOINTS } from "./native-endpoints.ts";
 import { withoutSystemParameters } from "./native-query.ts";
-import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
+import {
+  chatMethod,
+  decodeReply,
+  type MethodCall,
+  methodCall,
+  OPERATIONS,
+  PARAMETERS,
+  pathName,
+} from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
 import { readServiceAccount, tokenRequestBody } from "./service-account.ts";
@@ -35,6 +44,9 @@ export interface VertexConfig {
   readonly base_url?: string;
   readonly version: string;
 }
+
+/** The dialect of clients of Anthropic's messages. */
+const MESSAGES = anthropic.DIALECT;
 
 /** Two dialects at one address: each model takes what its own has. */
 const CLAUDE_TRAITS = { ...anthropic.traits(), parameters: anthropic.PARAMETERS };
@@ -92,15 +104,9 @@ export const vertex = defineProvider<VertexConfig>({
     return [{ path: ["credentials"], message: `\`credentials\` ${account}`, fix }];
   },
   create(config, host) {
-    const { models } = host;
     const base = config.base_url ?? originOf(config.location);
     const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
     const tokens = tokensOf(config, host);
-    const callOf = (request: ProviderRequest) => {
-      if (request.operation !== "chat" || !isClaude(request.target.model))
-        return methodCall(request, true);
-      return claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens);
-    };
     return {
       capabilities: {
         operations: OPERATIONS,
@@ -113,11 +119,13 @@ export const vertex = defineProvider<VertexConfig>({
         imagesPerCall,
         inputsPerCall: (model) => vertexMethod(model).inputsPerCall,
       },
+      dialects: [MESSAGES, DIALECT],
+      takesDialect: (dialect, model) => dialect === (isClaude(model) ? MESSAGES : DIALECT),
       encode(request) {
-        const { method, body, dropped = [] } = callOf(request);
+        const { method, headers: own, ...made } = callOf(request, host);
         const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
-        const headers = { "content-type": "application/json" };
-        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body), dropped };
+        const headers = { "content-type": "application/json", ...own };
+        return { kind: "http", method: "POST", url, headers, ...made };
       },
       decode: (body, request) =>
         isClaude(request.target.model)
@@ -150,6 +158,32 @@ export const vertex = defineProvider<VertexConfig>({
     };
   },
 });
+
+/** A call with the method that follows the model in the URL. */
+type VertexCall = Pick<MethodCall, "method" | "dropped"> &
+  Pick<HttpCall, "headers" | "body" | "isNative">;
+
+/** The call of a request: with the client's own document, or with a translation. */
+function callOf(request: ProviderRequest, { models }: Host): VertexCall {
+  const own = nativeOf(request);
+  if (own !== undefined) return own;
+  const isClaudeChat = request.operation === "chat" && isClaude(request.target.model);
+  const { body, ...call } = isClaudeChat
+    ? claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens)
+    : methodCall(request, true);
+  return { ...call, headers: {}, body: JSON.stringify(body) };
+}
+
+/** The call with the client's own document; `undefined` where the translation is sent. */
+function nativeOf(request: ProviderRequest): VertexCall | undefined {
+  const { native, target } = request;
+  if (native === undefined) return undefined;
+  if (isClaude(target.model)) return nativeClaude(native, request);
+  const body = nativeBody(request, true)?.bytes;
+  return body === undefined
+    ? undefined
+    : { method: chatMethod(request), headers: {}, body, isNative: true };
+}
 
 /** Where a location's API lives (`_api_client` of @google/genai 2.32.0). */
 function originOf(location: string): string {

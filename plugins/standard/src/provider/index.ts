@@ -122,7 +122,7 @@ class ProviderCall implements PartCaller, DropListener {
     this.#exchange = exchange;
     this.#target = target;
     this.#door = door;
-    const native = nativeDocument(exchange, door.instance);
+    const native = nativeDocument(exchange, door.instance, target);
     if (exchange.request?.native !== undefined) IS_NATIVE.set(exchange, native !== undefined);
     const request = providerRequest(exchange, target);
     this.#settled =

@@ -10,6 +10,7 @@ import {
   type NativeDocument,
   type NativeRequest,
   type ProviderInstance,
+  type Target,
 } from "@sluice/contract";
 
 /**
@@ -19,17 +20,18 @@ import {
 export function nativeDocument(
   exchange: Exchange,
   instance: ProviderInstance,
+  target: Target,
 ): NativeDocument | undefined {
   const native = exchange.request?.native;
   if (native === undefined) return undefined;
   const isSendable =
     native.holdsOwnMarks !== true && !isEdited(exchange, native) && !IS_JUDGED.get(exchange);
-  if (isSendable && isOwnDialect(native, instance)) {
+  if (isSendable && isOwnDialect(native, instance, target)) {
     const { dialect, document, headers, replies } = native;
     return { dialect, document, headers, ...(replies === undefined ? {} : { replies }) };
   }
   const [only] = native.only;
-  if (only === undefined || isOwnDialect(native, instance)) return undefined;
+  if (only === undefined || isOwnDialect(native, instance, target)) return undefined;
   throw new GatewayError(
     "unsupported_parameter",
     `The provider ${instance.name} cannot take ${only.what}: its API has no form for it. Remove ${only.path}, or name a model of a provider that speaks ${native.dialect}.`,
@@ -37,9 +39,17 @@ export function nativeDocument(
   );
 }
 
-function isOwnDialect({ dialect }: NativeRequest, { translation, fetchMedia }: ProviderInstance) {
+function isOwnDialect(
+  { dialect }: NativeRequest,
+  { translation, fetchMedia }: ProviderInstance,
+  { model }: Target,
+): boolean {
   // Media that the gateway fetches are put into the translation.
-  return fetchMedia === undefined && translation.dialects?.includes(dialect) === true;
+  return (
+    fetchMedia === undefined &&
+    translation.dialects?.includes(dialect) === true &&
+    translation.takesDialect?.(dialect, model) !== false
+  );
 }
 
 function isEdited({ request }: Exchange, { translated }: NativeRequest): boolean {
