@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { PRESENT, type Checkout } from "./targets/sluice.ts";
+import { PRESENT, type Checkout } from "./targets/gateway/present.ts";
 
 const CACHE = join(
   process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),

@@ -1,5 +1,5 @@
 /**
- * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the
+ * `npm run bench:idle`: what a gateway costs that serves nothing: its start, its memory, the
  * memory of each open stream, and the time of a command; beside them the start of a bare Koa server
  * and the open streams of the floor. `-- --against <folder>` measures another checkout beside this
  * one, interleaved.
@@ -17,7 +17,7 @@ import {
   prepareGateway,
   type StreamMemory,
 } from "./idle/streams.ts";
-import { PRESENT } from "./targets/sluice.ts";
+import { PRESENT } from "./targets/gateway/present.ts";
 import { median } from "./statistics.ts";
 
 const { values } = parseArgs({
@@ -64,8 +64,11 @@ for (const [root, found] of figures) {
     `${(median(found[of]) / median(floor[of])).toFixed(1)} × bare Koa`;
   print(root, found);
   console.log(`  ready: wall ${ratio("readyMs")}, CPU ${ratio("readyCpuMs")}`);
+  goal("ready, wall, of bare Koa", median(found.readyMs) / median(floor.readyMs), 6);
+  goal("idle memory, MB", median(found.idleMb), 110);
   for (const [name, times] of found.commands) {
     const ratioToFloor = median(times) / median(floor.readyCpuMs);
+    if (name === "check") goal("`sluice check`, of bare Koa", ratioToFloor, 4);
     console.log(
       `  sluice ${name}: ${median(times).toFixed(0)} ms CPU, ${ratioToFloor.toFixed(1)} × bare Koa`,
     );
@@ -74,13 +77,24 @@ for (const [root, found] of figures) {
 for (const streams of values.streams.split(",").map(Number)) {
   printStreams("the floor", streams, await memoryPerStream(prepareFloor, streams));
   for (const root of roots)
-    printStreams(root, streams, await memoryPerStream(prepareGateway(root), streams));
+    printStreams(root, streams, await memoryPerStream(prepareGateway(root), streams), 15);
 }
 
-function printStreams(name: string, streams: number, { heldKb, residentKb }: StreamMemory): void {
+function printStreams(
+  name: string,
+  streams: number,
+  { heldKb, residentKb }: StreamMemory,
+  atMostKb?: number,
+): void {
   console.log(
     `${name}, each of ${streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`,
   );
+  if (atMostKb !== undefined) goal("KB held by an open stream", heldKb, atMostKb);
+}
+
+function goal(what: string, figure: number, atMost: number): void {
+  const verdict = figure <= atMost ? "met" : "missed";
+  console.log(`  ${verdict}: ${what}: at most ${atMost} (${figure.toFixed(1)})`);
 }
 
 function print(name: string, { readyMs, readyCpuMs, idleMb }: typeof floor): void {

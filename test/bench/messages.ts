@@ -8,12 +8,21 @@ export interface PrepareMessage {
   /** The request as it goes over the wire. */
   readonly request: string;
   readonly stream: boolean;
+  /** The keys that the requests use in turn. */
+  readonly usedKeys: number;
 }
 
 /** Runner to load: send so many requests on the open connections, then close them. */
 export interface GoMessage {
   readonly kind: "go";
   readonly count: number;
+}
+
+/** Runner to load: send so many requests a second on the open connections, then close them. */
+export interface PacedMessage {
+  readonly kind: "send-paced";
+  readonly perSecond: number;
+  readonly seconds: number;
 }
 
 /** Load to runner: the connections are open and warm. `sample` is one reply, body unchunked. */
@@ -34,11 +43,20 @@ export interface SliceMessage {
   readonly p99Ms: number;
 }
 
+/** Load to runner: what requests at a fixed rate have seen. */
+export interface PacedResultMessage {
+  readonly kind: "paced";
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
 /** Load to runner: the slice could not be run. */
 export interface FaultMessage {
   readonly kind: "fault";
   readonly message: string;
 }
 
-export type ToLoad = PrepareMessage | GoMessage;
-export type FromLoad = ReadyMessage | SliceMessage | FaultMessage;
+export type ToLoad = PrepareMessage | GoMessage | PacedMessage;
+export type FromLoad = ReadyMessage | SliceMessage | PacedResultMessage | FaultMessage;

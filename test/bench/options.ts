@@ -11,6 +11,7 @@ export const HELP = `npm run bench -- [flags]
   --against main~20     the gateway of this commit as well, beside this one; without --only, these two and the floor
   --rounds 8            how many rounds
   --warm 15             seconds of load for each server before a scenario; default 1.5
+  --collect FILE        adds the rounds to those in FILE, and reports them together: a long run in parts
   --same-model          the upstream calls its model as the client does: nothing to restore
   --profile             Node targets run with --cpu-prof; prints where their time went
 
@@ -25,6 +26,8 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly sliceMs: number;
   readonly warmMs: number;
+  /** Where the rounds of several runs are collected. */
+  readonly collect: string | undefined;
   readonly sameModel: boolean;
   readonly profile: boolean;
   /** Everything was measured as it should be: the results may be kept. */
@@ -44,6 +47,7 @@ export function readOptions(): BenchOptions | undefined {
       against: { type: "string" },
       rounds: { type: "string" },
       warm: { type: "string" },
+      collect: { type: "string" },
       "same-model": { type: "boolean", default: false },
       profile: { type: "boolean", default: false },
     },
@@ -58,6 +62,7 @@ export function readOptions(): BenchOptions | undefined {
     rounds: Number(values.rounds ?? (values.quick ? 3 : 8)),
     sliceMs: values.quick ? 300 : 800,
     warmMs: Number(values.warm ?? (values.quick ? 0.6 : 1.5)) * 1000,
+    collect: values.collect,
     sameModel: values["same-model"],
     profile: values.profile,
     isComplete: flags.every(

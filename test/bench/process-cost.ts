@@ -5,15 +5,40 @@ import { readdirSync, readFileSync } from "node:fs";
 /** `USER_HZ`: 100 on every Linux that Node runs on. */
 const TICK_MS = 10;
 
-/** CPU milliseconds of a living process, all threads, user and system. */
+/** CPU milliseconds of a living process and its children, all threads, user and system. */
 export function cpuMs(pid: number): number {
-  return fineCpuMs(pid) ?? coarseCpuMs(pid);
+  return sum(familyOf(pid), (member) => fineCpuMs(member) ?? coarseCpuMs(member));
 }
 
-/** Resident memory in megabytes. */
+/** Resident memory of a process and its children, in megabytes. */
 export function residentMb(pid: number): number {
+  return sum(familyOf(pid), residentOf);
+}
+
+function residentOf(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes ?? Number.NaN) / 1024;
+}
+
+/** The process and its living descendants. */
+function familyOf(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOf(pid, thread));
+  return [pid, ...children.flatMap(familyOf)];
+}
+
+function childrenOf(pid: number, thread: string): number[] {
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8");
+    return list.split(" ").filter(Boolean).map(Number);
+  } catch (error) {
+    // The thread has ended since the folder was read.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return [];
+  }
+}
+
+function sum(pids: readonly number[], figure: (pid: number) => number): number {
+  return pids.reduce((total, pid) => total + figure(pid), 0);
 }
 
 /**

@@ -8,17 +8,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CheckoutError, checkOut } from "./checkout.ts";
-import { compareCommits } from "./compare-commits.ts";
+import { collect } from "./report/collect.ts";
+import { compareCommits } from "./report/compare-commits.ts";
 import { CAN_PIN } from "./cores.ts";
 import { startLoad, type LoadProcess } from "./load/load-process.ts";
 import { HELP, readOptions, type BenchOptions } from "./options.ts";
 import { keepProfile, topFunctions } from "./profile.ts";
-import { report, summarize, table, type ScenarioResult, type TargetSlices } from "./report.ts";
+import { judge } from "./report/goals.ts";
+import {
+  headline,
+  section,
+  summarize,
+  table,
+  type ScenarioResult,
+  type TargetSlices,
+} from "./report/tables.ts";
 import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
 import { runSlice, warmUp, type Slice } from "./load/slice.ts";
 import { freePort, startServer, type RunningServer, type Target } from "./target.ts";
 import { targets } from "./targets/index.ts";
-import type { Checkout } from "./targets/sluice.ts";
+import type { Checkout } from "./targets/gateway/present.ts";
 
 const UPSTREAM = fileURLToPath(new URL("load/upstream.ts", import.meta.url));
 const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
@@ -67,7 +76,11 @@ async function bench(options: BenchOptions, other: Checkout | undefined): Promis
     for (const scenario of SCENARIOS.filter(
       ({ name }) => options.scenario === undefined || name.includes(options.scenario),
     )) {
-      const measured = await runScenario(options, scenario, servers, load, notes);
+      const measured = collect(
+        options.collect,
+        scenario.name,
+        await runScenario(options, scenario, servers, load, notes),
+      );
       const result = summarize(scenario.name, measured);
       results.push(result);
       console.log(`\n${table(result)}`);
@@ -76,13 +89,11 @@ async function bench(options: BenchOptions, other: Checkout | undefined): Promis
     }
     if (comparisons.length > 0)
       console.log(["\n## This checkout ÷ the other commit\n", ...comparisons].join("\n"));
-    const text = report(
-      { command: options.command, rounds: options.rounds, replyModel, notes },
-      results,
-    );
-    if (text.includes("\n## Goals")) console.log(text.slice(text.indexOf("\n## Goals")));
+    const goals = judge(results);
+    if (goals.length > 0) console.log(`\n## Goals\n\n${goals.join("\n")}\n`);
     for (const note of notes) console.log(`note: ${note}`);
-    if (options.isComplete) writeFileSync(RESULTS, text);
+    if (options.isComplete)
+      writeFileSync(RESULTS, `${headline(options.command)}\n\n${section(results, notes)}\n`);
   } finally {
     await stopAll();
     if (options.profile) printProfiles(directory, [...servers.keys()]);
@@ -119,7 +130,10 @@ async function startTargets(
     try {
       const launch = await target.prepare(context);
       if ("skip" in launch) notes.push(`${target.name} is left out: ${launch.skip}`);
-      else servers.set(target.name, await startServer(launch, context, "server"));
+      else {
+        servers.set(target.name, await startServer(launch, context, "server"));
+        await launch.prepared?.();
+      }
     } catch (error) {
       notes.push(`${target.name} is left out: it did not start. ${String(error)}`);
     }

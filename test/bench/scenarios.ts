@@ -56,8 +56,8 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "whole c=32", stream: false, concurrency: 32 },
   { name: "stream c=1", stream: true, concurrency: 1 },
   { name: "stream c=16", stream: true, concurrency: 16 },
-  { name: "paced stream c=16", stream: true, concurrency: 16, isPaced: true },
   { name: "paced stream c=32", stream: true, concurrency: 32, isPaced: true },
+  { name: "paced stream c=64", stream: true, concurrency: 64, isPaced: true },
   { name: "burst stream c=32", stream: true, concurrency: 32, isBurst: true },
   {
     name: "translated burst c=32",
@@ -84,6 +84,9 @@ export const SCENARIOS: readonly Scenario[] = [
  * prompts are alike.
  */
 export const PROMPT_NUMBER = "0000000000";
+
+/** Digits in a header of a request. The load writes the number of a key over them. */
+export const KEY_NUMBER = "000000000k";
 
 /** Inputs of an embeddings request, and numbers in each vector: 3 MB. */
 export const EMBEDDINGS_INPUTS = 100;

@@ -22,6 +22,8 @@ export interface BenchContext {
   readonly port: number;
   /** Flags for `node`, before the script. */
   readonly nodeFlags: readonly string[];
+  /** The server runs so slowly that the tests of its pipelines would miss their deadlines. */
+  readonly isSlow?: boolean;
 }
 
 /** How a target is started. */
@@ -36,6 +38,15 @@ export interface Launch {
   readonly readyStatus?: number;
   /** Request headers beside the common ones. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The keys that requests use in turn: the number of each is written over `KEY_NUMBER` in the
+   * headers. Default: one.
+   */
+  readonly usedKeys?: number;
+  /** How long it may take to answer first. Default 20 s. */
+  readonly startLimitMs?: number;
+  /** Done once, when it answers and before it is loaded. */
+  prepared?(): Promise<void>;
 }
 
 /** One server under test. */
@@ -58,6 +69,7 @@ export interface RunningServer {
   readonly pid: number;
   readonly port: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly usedKeys: number;
   /** Ends it: SIGTERM, and SIGKILL when that is not enough. */
   stop(): Promise<void>;
 }
@@ -82,11 +94,7 @@ export async function startServer(
   closeSync(output);
   child.once("error", () => undefined);
   try {
-    await answers(
-      child,
-      `http://127.0.0.1:${context.port}${launch.readyPath ?? "/"}`,
-      launch.readyStatus,
-    );
+    await answers(child, `http://127.0.0.1:${context.port}${launch.readyPath ?? "/"}`, launch);
   } catch (error) {
     await stop(child);
     throw new Error(`${String(error)}\n${readFileSync(logFile, "utf8").slice(-1500)}`, {
@@ -97,6 +105,7 @@ export async function startServer(
     pid: child.pid ?? 0,
     port: context.port,
     headers: launch.headers ?? {},
+    usedKeys: launch.usedKeys ?? 1,
     stop: () => stop(child),
   };
 }
@@ -114,9 +123,9 @@ export async function freePort(): Promise<number> {
 async function answers(
   child: ChildProcess,
   url: string,
-  status: number | undefined,
+  { readyStatus: status, startLimitMs = START_LIMIT_MS }: Launch,
 ): Promise<void> {
-  const limit = Date.now() + START_LIMIT_MS;
+  const limit = Date.now() + startLimitMs;
   while (Date.now() < limit) {
     if (child.exitCode !== null || child.pid === undefined)
       throw new Error(`It ended with code ${child.exitCode} before it answered.`);
@@ -125,7 +134,7 @@ async function answers(
     if (response !== undefined && (status === undefined || response.status === status)) return;
     await pause(50);
   }
-  throw new Error(`It did not answer on ${url} within ${START_LIMIT_MS} ms.`);
+  throw new Error(`It did not answer on ${url} within ${startLimitMs} ms.`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -13,7 +13,8 @@ import { startLoad } from "../bench/load/load-process.ts";
 import { runSlice, warmUp } from "../bench/load/slice.ts";
 import { MODEL, SCENARIOS } from "../bench/scenarios.ts";
 import { freePort, startServer, type RunningServer } from "../bench/target.ts";
-import { PRESENT, sluiceTargets } from "../bench/targets/sluice.ts";
+import { PRESENT } from "../bench/targets/gateway/present.ts";
+import { sluiceTargets } from "../bench/targets/sluice.ts";
 
 const UPSTREAM = fileURLToPath(new URL("../bench/load/upstream.ts", import.meta.url));
 /** Slices of the load, until there are enough collections. */

@@ -3,7 +3,15 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { CAN_PIN, pinned } from "../cores.ts";
-import type { FromLoad, PrepareMessage, ReadyMessage, SliceMessage, ToLoad } from "../messages.ts";
+import type {
+  FromLoad,
+  PacedMessage,
+  PacedResultMessage,
+  PrepareMessage,
+  ReadyMessage,
+  SliceMessage,
+  ToLoad,
+} from "../messages.ts";
 
 const SCRIPT = fileURLToPath(new URL("load.ts", import.meta.url));
 const ANSWER_LIMIT_MS = 30_000;
@@ -15,29 +23,33 @@ export interface LoadProcess {
   prepare(message: Omit<PrepareMessage, "kind">): Promise<ReadyMessage>;
   /** Sends the requests and closes the connections. */
   go(count: number): Promise<SliceMessage>;
+  /** Sends requests at a fixed rate and closes the connections. */
+  paced(load: Omit<PacedMessage, "kind">): Promise<PacedResultMessage>;
   stop(): void;
 }
 
-/** Starts the load process on the core of the load. */
-export function startLoad(): LoadProcess {
+/** Starts the load process on the core of the load. Each of its answers may take so long. */
+export function startLoad(limitMs = ANSWER_LIMIT_MS): LoadProcess {
   const [execPath, leading] = pinned("load", process.execPath, []);
   const child = fork(SCRIPT, [], CAN_PIN ? { execPath, execArgv: [...leading] } : {});
   return {
     pid: child.pid ?? 0,
-    prepare: (message) => ask(child, { kind: "prepare", ...message }, "ready"),
-    go: (count) => ask(child, { kind: "go", count }, "slice"),
+    prepare: (message) => ask(child, { kind: "prepare", ...message }, "ready", limitMs),
+    go: (count) => ask(child, { kind: "go", count }, "slice", limitMs),
+    paced: (paced) => ask(child, { kind: "send-paced", ...paced }, "paced", limitMs),
     stop: () => void child.kill(),
   };
 }
 
 /**
- * Sends a message and waits for its answer. Rejects on a fault, on the wrong answer, and after 30
- * s.
+ * Sends a message and waits for its answer. Rejects on a fault, on the wrong answer, and after
+ * `limitMs`.
  */
-function ask<K extends "ready" | "slice">(
+function ask<K extends "ready" | "slice" | "paced">(
   child: ChildProcess,
   message: ToLoad,
   kind: K,
+  limitMs: number,
 ): Promise<Extract<FromLoad, { kind: K }>> {
   return new Promise((resolve, reject) => {
     const settle = (answer: FromLoad | Error) => {
@@ -53,8 +65,8 @@ function ask<K extends "ready" | "slice">(
     };
     const onExit = () => settle(new Error("The load process ended."));
     const limit = setTimeout(
-      () => settle(new Error(`The target did not finish within ${ANSWER_LIMIT_MS} ms.`)),
-      ANSWER_LIMIT_MS,
+      () => settle(new Error(`The target did not finish within ${limitMs} ms.`)),
+      limitMs,
     );
     child.on("message", settle);
     child.once("exit", onExit);

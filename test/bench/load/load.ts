@@ -5,8 +5,12 @@
 
 import { openConnection, type Connection } from "./connection.ts";
 import type { FromLoad, GoMessage, PrepareMessage, ToLoad } from "../messages.ts";
-import { PROMPT_NUMBER } from "../scenarios.ts";
+import { pacedLoad } from "./paced.ts";
+import { KEY_NUMBER, PROMPT_NUMBER } from "../scenarios.ts";
 import { percentile } from "../statistics.ts";
+
+/** A prime: successive requests have keys that lie far from each other. */
+const KEY_STEP = 999_983;
 
 let connections: Connection[] = [];
 let lastNumber = 0;
@@ -15,7 +19,12 @@ let fault: (message: string) => void = () => undefined;
 const say = (message: FromLoad) => process.send?.(message);
 
 process.on("message", (message: ToLoad) => {
-  const work = message.kind === "prepare" ? prepare(message) : go(message);
+  const work =
+    message.kind === "prepare"
+      ? prepare(message)
+      : message.kind === "go"
+        ? go(message)
+        : pacedLoad(connections, message).finally(close);
   work.then(say, (error: unknown) => {
     close();
     say({ kind: "fault", message: String(error) });
@@ -23,13 +32,20 @@ process.on("message", (message: ToLoad) => {
 });
 process.on("disconnect", () => process.exit());
 
-async function prepare({ port, concurrency, request }: PrepareMessage): Promise<FromLoad> {
-  const numberAt = request.indexOf(PROMPT_NUMBER);
+async function prepare(message: PrepareMessage): Promise<FromLoad> {
+  const { port, concurrency, request, usedKeys } = message;
+  const promptAt = request.indexOf(PROMPT_NUMBER);
+  const keyAt = request.indexOf(KEY_NUMBER);
   const opening = Array.from({ length: concurrency }, () => {
     const bytes = Buffer.from(request);
     return openConnection(
       port,
-      () => (numberAt < 0 ? bytes : numbered(bytes, numberAt)),
+      () => {
+        lastNumber += 1;
+        if (promptAt >= 0) writeNumber(bytes, promptAt, lastNumber);
+        if (keyAt >= 0) writeNumber(bytes, keyAt, (lastNumber * KEY_STEP) % usedKeys);
+        return bytes;
+      },
       (error) => fault(error.message),
     );
   });
@@ -81,14 +97,9 @@ async function go({ count }: GoMessage): Promise<FromLoad> {
   };
 }
 
-/**
- * The request with the next number in its prompt. Its connection has sent the one before: the bytes
- * are written over.
- */
-function numbered(bytes: Buffer, at: number): Buffer {
-  lastNumber += 1;
-  bytes.write(String(lastNumber).padStart(PROMPT_NUMBER.length, "0"), at, "latin1");
-  return bytes;
+/** Writes a number into a request. Its connection has sent the one before. */
+function writeNumber(bytes: Buffer, at: number, number: number): void {
+  bytes.write(String(number).padStart(PROMPT_NUMBER.length, "0"), at, "latin1");
 }
 
 function countReads(): number {

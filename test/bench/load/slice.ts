@@ -1,6 +1,7 @@
 /** A slice: one short burst of one scenario on one target, with what it cost. */
 
 import type { LoadProcess } from "./load-process.ts";
+import type { PrepareMessage } from "../messages.ts";
 import { cpuMs, residentMb } from "../process-cost.ts";
 import { inspectReply } from "../reply.ts";
 import { requestBody, requestPath, type Scenario } from "../scenarios.ts";
@@ -32,14 +33,8 @@ export async function runSlice(
   scenario: Scenario,
   count: number,
 ): Promise<Slice> {
-  const request = wireRequest(server, requestPath(scenario), requestBody(scenario));
-  const { port, pid } = server;
-  const { sample } = await load.prepare({
-    port,
-    request,
-    concurrency: scenario.concurrency,
-    stream: scenario.stream,
-  });
+  const { pid } = server;
+  const { sample } = await load.prepare(requestOf(server, scenario));
   inspectReply(sample, scenario);
   const before = cpuMs(pid);
   const result = await load.go(count);
@@ -55,6 +50,14 @@ export async function runSlice(
     residentMb: residentMb(pid),
     reads: result.reads / count,
   };
+}
+
+/** What the load sends to a server. */
+export function requestOf(server: RunningServer, scenario: Scenario): Omit<PrepareMessage, "kind"> {
+  const { port, usedKeys } = server;
+  const { concurrency, stream } = scenario;
+  const request = wireRequest(server, requestPath(scenario), requestBody(scenario));
+  return { port, request, concurrency, stream, usedKeys };
 }
 
 /**

@@ -4,7 +4,8 @@ import type { Target } from "../target.ts";
 import { floor } from "./floor.ts";
 import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
-import { PRESENT, sluiceTargets, type Checkout } from "./sluice.ts";
+import { PRESENT, type Checkout } from "./gateway/present.ts";
+import { sluiceTargets } from "./sluice.ts";
 
 /**
  * The targets of a run. With `other`, each gateway target of the present checkout has that

@@ -5,8 +5,8 @@
 
 import { cpus } from "node:os";
 import { judge } from "./goals.ts";
-import type { Slice } from "./load/slice.ts";
-import { median } from "./statistics.ts";
+import type { Slice } from "../load/slice.ts";
+import { median } from "../statistics.ts";
 
 /** The slices of one target in one scenario, round by round. */
 export interface TargetSlices {
@@ -27,14 +27,7 @@ export interface Summary extends Slice {
 export interface ScenarioResult {
   readonly scenario: string;
   readonly summaries: readonly Summary[];
-}
-
-/** What stands above the tables. */
-export interface RunFacts {
-  readonly command: string;
-  readonly rounds: number;
-  readonly replyModel: string;
-  readonly notes: readonly string[];
+  readonly measured: readonly TargetSlices[];
 }
 
 /** Condenses the rounds of one scenario. */
@@ -62,7 +55,7 @@ export function summarize(scenario: string, measured: readonly TargetSlices[]): 
       addedP50Ms: compared((own, other) => own.p50Ms - other.p50Ms),
     };
   });
-  return { scenario, summaries };
+  return { scenario, summaries, measured };
 }
 
 const COLUMNS: readonly [title: string, cell: (summary: Summary) => string][] = [
@@ -95,20 +88,32 @@ export function table({ scenario, summaries }: ScenarioResult): string {
   return `## ${scenario}\n\n${lines.join("\n")}\n`;
 }
 
-/** The whole report in Markdown. */
-export function report(facts: RunFacts, results: readonly ScenarioResult[]): string {
+/** What stands above the tables. */
+export function headline(command: string): string {
   const [processor] = cpus();
+  return `# Results of the last full run
+
+${new Date().toISOString()} · Node ${process.version} · ${processor?.model.trim()} × ${cpus().length} · \`${command}\`
+
+What each figure means: [README.md](README.md).`;
+}
+
+/** The tables and goals of targets that were measured together, in Markdown. */
+export function section(results: readonly ScenarioResult[], notes: readonly string[] = []): string {
   const goals = judge(results);
   return [
-    "# Results of the last full run",
-    `${new Date().toISOString()} · Node ${process.version} · ${processor?.model.trim()} × ${cpus().length} · \`${facts.command}\``,
-    `Median of ${facts.rounds} interleaved rounds. The upstream calls its model \`${facts.replyModel}\`. What each figure means: [README.md](README.md).`,
-    ...(facts.notes.length > 0 ? [facts.notes.map((note) => `- ${note}`).join("\n")] : []),
+    `Medians of ${shownRounds(results)} interleaved rounds.`,
+    ...(notes.length > 0 ? [notes.map((note) => `- ${note}`).join("\n")] : []),
     ...results.map((result) => table(result).trimEnd()),
     ...(goals.length > 0 ? [`## Goals\n\n${goals.join("\n")}`] : []),
-  ]
-    .join("\n\n")
-    .concat("\n");
+  ].join("\n\n");
+}
+
+/** The least and the most rounds that a target was measured in. */
+function shownRounds(results: readonly ScenarioResult[]): string {
+  const rounds = results.flatMap(({ measured }) => measured.map(({ slices }) => slices.length));
+  const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
+  return least === most ? String(most) : `${least} to ${most}`;
 }
 
 function ratio(value: number): string {

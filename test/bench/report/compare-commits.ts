@@ -3,9 +3,9 @@
  * spread.
  */
 
-import type { TargetSlices } from "./report.ts";
-import type { Slice } from "./load/slice.ts";
-import { median, percentile } from "./statistics.ts";
+import type { TargetSlices } from "./tables.ts";
+import type { Slice } from "../load/slice.ts";
+import { median, percentile } from "../statistics.ts";
 
 /** A line for each target of which both checkouts were measured. */
 export function compareCommits(
