@@ -93,13 +93,14 @@ async function joinPackage(folder: string): Promise<void> {
     cwd: ROOT,
     external: isExternal,
     logLevel: "silent",
-    plugins: [places(join(ROOT, folder, OUTPUT))],
+    plugins: [places(join(ROOT, folder, OUTPUT)), inOneByte()],
   });
   const { output } = await bundle.write({
     dir: join(ROOT, folder, OUTPUT),
     format: "esm",
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
+    comments: false,
   });
   for (const chunk of output)
     if (chunk.type === "chunk") add(chunk, `${folder}/${OUTPUT}/${chunk.fileName}`);
@@ -127,6 +128,26 @@ function isExternal(id: string, importer: string | undefined): boolean {
   if (id.startsWith("node:")) return true;
   if (importer?.includes("/node_modules/") === true) return false;
   return !JOINED.has(/^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id);
+}
+
+/**
+ * V8 keeps the text of a module for as long as it lives, in two bytes a character as soon as one of
+ * them is beyond ASCII. Those are written as escapes, which mean the same in texts, templates and
+ * patterns.
+ */
+function inOneByte(): Plugin {
+  return {
+    name: "in-one-byte",
+    renderChunk(code, { fileName }) {
+      if (/\braw`[^`]*[^\0-\x7f]/.test(code))
+        throw new Error(`${fileName}: a raw template has a character beyond ASCII.`);
+      return code.replaceAll(/(\\*)([^\0-\x7f])/g, (_all, slashes: string, unit: string) => {
+        if (slashes.length % 2 === 1)
+          throw new Error(`${fileName}: a backslash stands before ${unit}.`);
+        return `${slashes}\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      });
+    },
+  };
 }
 
 /** `import.meta` says where the source is: threads, folders and manifests are found from there. */
