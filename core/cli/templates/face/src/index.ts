@@ -1,6 +1,7 @@
 /**
- * The face acme: `{ model, say, stream }` in, `{ text, tokens }` out. Replace this form by that of
- * your clients. A face is pure: no socket, no clock, no state between requests.
+ * The face acme. Its form is an example:
+ * `{ model, say, stream }` in, `{ text, tokens }` out. Replace it by the form of your clients. A
+ * face is pure: no socket, no clock, no state between requests.
  */
 
 import { defineFace, isObject } from "@sluice/kit";
@@ -19,7 +20,7 @@ export default defineFace<Record<string, never>>({
   name: "acme",
   stability: "experimental",
   summary: "A form with one text in and one text out.",
-  // The usual routes. A pipeline decides what is served: `{ route: POST /v1/acme, face: acme }`.
+  // The usual routes. A pipeline that names this face in its `routes` serves them.
   paths: ["POST /v1/acme"],
   config: { type: "object", properties: {} },
   create() {

@@ -1,6 +1,6 @@
 /**
- * The guardrail acme: blocks or masks ticket numbers, `PRJ-1234`. Replace the pattern and the
- * treatment of a match.
+ * The guardrail acme: blocks or masks ticket numbers,
+ * such as `PRJ-1234`. Replace the pattern and the treatment of a match.
  */
 
 import { defineGuardrail } from "@sluice/kit";

@@ -1,4 +1,4 @@
-/** The provider acme: its options, its address, and its translation functions. */
+/** The provider acme: options, address, translation. */
 
 import { defineProvider } from "@sluice/kit";
 import type { Secret } from "@sluice/contract";

@@ -1,4 +1,4 @@
-/** Translates replies, streams and errors of Acme into the reference dialect. */
+/** Reads replies, streams and errors of Acme. */
 
 import { isObject } from "@sluice/kit";
 import {

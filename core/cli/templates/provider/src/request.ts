@@ -1,4 +1,7 @@
-/** Translates chat requests into Acme's format. Name the page that documents the format here. */
+/**
+ * Translates chat requests into Acme's format.
+ * Name the page that documents the format here.
+ */
 
 import {
   type ContentPart,

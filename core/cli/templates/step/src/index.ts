@@ -1,6 +1,6 @@
 /**
- * The step acme: refuses conversations with too many messages, and returns their number in a
- * header. Replace this behaviour.
+ * The step acme: refuses conversations with too many messages,
+ * and returns their number in a header. Replace this behaviour.
  */
 
 import { defineStep } from "@sluice/kit";
