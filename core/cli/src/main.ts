@@ -12,6 +12,7 @@ import { addDiffCommand } from "./commands/diff.ts";
 import { defaultConfig } from "./default-config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./commands/import.ts";
+import { addImportDatabaseCommand } from "./commands/import-database.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addNewCommand } from "./commands/new.ts";
 import { addRequestCommands } from "./commands/requests.ts";
@@ -133,7 +134,9 @@ addSoakOptions(
     )
     .option(...configOption),
 );
-addImportCommand(program.command("import").description("configurations of other gateways"));
+const imports = program.command("import").description("configurations and keys of other gateways");
+addImportCommand(imports);
+addImportDatabaseCommand(imports, atGateway);
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 
 try {

@@ -5,8 +5,17 @@ import type { Model } from "./model.ts";
 /** The spend rows that a virtual key may read: its own, its user's or its team's. */
 export type SpendScope = "key" | "user" | "team";
 
+/** Spend of a record before it was imported from another gateway. */
+export interface ImportedSpend {
+  readonly nanoUsd: number;
+  /** It counts in budget periods that contain this time. Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
 /** Limits of a key or a team, from its record; `null` is no limit. */
 export interface RecordLimits {
+  /** What was spent before the record was imported: it counts in the budget. Absent: nothing. */
+  readonly importedSpend?: ImportedSpend;
   readonly maxBudgetNanoUsd: number | null;
   /** The spend from which the log and a header warn. It refuses nothing. */
   readonly softBudgetNanoUsd: number | null;

@@ -1,6 +1,6 @@
 /** Stores: the place of keys, teams and the ledger. */
 
-import type { SpendScope } from "./identity.ts";
+import type { ImportedSpend, SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger.ts";
 
 /**
@@ -9,7 +9,10 @@ import type { LedgerReader, SpendRow } from "./ledger.ts";
  */
 export interface KeyRecord {
   readonly id: string;
-  /** Lower-case hexadecimal. */
+  /**
+   * Lower-case hexadecimal. Of an imported key, until its first use: `sha256:` and the SHA-256 of
+   * the key.
+   */
   readonly digest: string;
   /**
    * The digest from before the last rotation, `null` without one. It is valid until
@@ -45,6 +48,8 @@ export interface KeyRecord {
   readonly teamId: string | null;
   readonly blocked: boolean;
   readonly createdAtMs: number;
+  /** What it had spent before its import. Absent: nothing. */
+  readonly importedSpend?: ImportedSpend;
 }
 
 /** A team: limits shared by its keys. */
@@ -76,21 +81,32 @@ export interface TeamRecord {
    */
   readonly managedBy?: "file" | "store";
   readonly createdAtMs: number;
+  /** What it had spent before its import. Absent: nothing. */
+  readonly importedSpend?: ImportedSpend;
 }
 
 /** The members of a key that may change. Only a rotation changes the digests. */
 export type KeyChanges = Partial<
-  Omit<KeyRecord, "id" | "createdAtMs" | "digest" | "last4" | "previousDigest" | "previousUntilMs">
+  Omit<
+    KeyRecord,
+    | "id"
+    | "createdAtMs"
+    | "digest"
+    | "last4"
+    | "previousDigest"
+    | "previousUntilMs"
+    | "importedSpend"
+  >
 >;
 
 /** The members of a team that may change. */
-export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs">>;
+export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs" | "importedSpend">>;
 
 /**
- * The reason why a key was not written: another key has its alias, id or digest, or its team does
- * not exist.
+ * The reason why a key was not written: another key has its alias, id or digest; its team does not
+ * exist; or a key with its id was imported before, and may have been deleted since.
  */
-export type KeyConflict = "taken" | "no-team";
+export type KeyConflict = "taken" | "no-team" | "imported";
 
 /** A new secret for a key. */
 export interface Rotation {
@@ -124,9 +140,10 @@ export interface KeyPage {
 export interface KeyStore {
   /**
    * The key with a digest, also by its previous one. The caller decides whether the previous digest
-   * is still valid.
+   * is still valid. `other` is another digest of the same secret: both are looked up in one
+   * statement, so that a key is found while one replaces the other.
    */
-  findByDigest(digest: string): Promise<KeyRecord | undefined>;
+  findByDigest(digest: string, other?: string): Promise<KeyRecord | undefined>;
   find(id: string): Promise<KeyRecord | undefined>;
   list(query: KeyQuery): Promise<KeyPage>;
   /** Adds a key, or returns the reason why it was not added. */
@@ -138,6 +155,13 @@ export interface KeyStore {
    * dropped.
    */
   rotate(id: string, rotation: Rotation): Promise<KeyRecord | undefined>;
+  /**
+   * Replaces a digest of a key, the present or the previous one, by another digest of the same
+   * secret. Does nothing when the key no longer has it. Absent: no key can be imported.
+   */
+  replaceDigest?(id: string, from: string, to: Pick<Rotation, "digest" | "last4">): Promise<void>;
+  /** Whether a key with an id was ever imported, deleted or not. */
+  wasImported?(id: string): Promise<boolean>;
   /** Deletes a key. Returns whether it existed. */
   delete(id: string): Promise<boolean>;
   /**

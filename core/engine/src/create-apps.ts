@@ -11,6 +11,7 @@ import { configRoutes } from "./http/admin/config/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
+import { importRoutes } from "./http/admin/imports.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
@@ -79,6 +80,7 @@ export function createAdmin(parts: GatewayProcess, admission: Admission) {
     {
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
+      ...importRoutes(keyParts),
       ...teamRoutes(keyParts),
       ...editRoutes(parts),
       ...restartRoute(),
@@ -101,6 +103,7 @@ function keyPartsOf({ store, keyRing, ledger, clock, log, snapshot, manager }: G
     timeZone: snapshot.server.timeZone,
     declared: () => manager.live?.snapshot.keys ?? [],
     declaredTeams: () => manager.live?.snapshot.teams ?? [],
+    readKey: () => manager.live?.snapshot.server.admin.readKey,
     defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
   };
 }

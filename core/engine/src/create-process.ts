@@ -50,6 +50,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     keys: store.keys,
     teams: store.teams,
     clock,
+    log,
     previousMaster: () => generations.manager.live?.snapshot.server.admin.previousKey,
   });
   const tokens = createCounter({ log, clock });

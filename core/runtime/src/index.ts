@@ -58,6 +58,6 @@ export {
   replayFrames,
   type ReplayReader,
 } from "./stream/replay-buffer.ts";
-export { type BudgetPeriod, budgetPeriod } from "./units/budget-period.ts";
+export { type BudgetPeriod, budgetPeriod, importedSince } from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";

@@ -1,12 +1,13 @@
 /** Virtual keys at rest. */
 
-import type {
-  KeyChanges,
-  KeyConflict,
-  KeyQuery,
-  KeyRecord,
-  KeyStore,
-  SpendScope,
+import {
+  errorMessage,
+  type KeyChanges,
+  type KeyConflict,
+  type KeyQuery,
+  type KeyRecord,
+  type KeyStore,
+  type SpendScope,
 } from "@sluice/contract";
 import type { Kysely } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
@@ -23,10 +24,10 @@ export function createKeyStore(
   writer: () => Kysely<Schema> = database,
 ): KeyStore {
   const reads = keyReads(database);
-  return { ...reads, ...keyWrites(writer, reads.find) };
+  return { ...reads, ...keyWrites(writer, reads.find), ...digestWrites(writer) };
 }
 
-type Reads = "find" | "findByDigest" | "list" | "ownedTags";
+type Reads = "find" | "findByDigest" | "wasImported" | "list" | "ownedTags";
 
 function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads>> {
   return {
@@ -38,13 +39,22 @@ function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads
         .executeTakeFirst();
       return row && toRecord(row);
     },
-    async findByDigest(digest) {
+    async findByDigest(digest, other) {
+      const digests = other === undefined ? [digest] : [digest, other];
       const row = await database()
         .selectFrom("virtual_key")
         .selectAll()
-        .where((at) => at.or([at("digest", "=", digest), at("previous_digest", "=", digest)]))
+        .where((at) => at.or([at("digest", "in", digests), at("previous_digest", "in", digests)]))
         .executeTakeFirst();
       return row && toRecord(row);
+    },
+    async wasImported(id) {
+      const row = await database()
+        .selectFrom("imported_key")
+        .select("id")
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row !== undefined;
     },
     async list(query) {
       const { total } = await matching(database(), query)
@@ -72,7 +82,49 @@ function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads
   };
 }
 
-function keyWrites(writer: () => Kysely<Schema>, find: KeyStore["find"]): Omit<KeyStore, Reads> {
+type DigestWrites = "rotate" | "replaceDigest";
+
+function digestWrites(writer: () => Kysely<Schema>): Required<Pick<KeyStore, DigestWrites>> {
+  return {
+    async rotate(id, { digest, last4, previousUntilMs }) {
+      const row = await writer()
+        .updateTable("virtual_key")
+        .set(({ ref }) => ({
+          digest,
+          last4,
+          // On the right stands the row as it was, so a rotation in between is not lost.
+          previous_digest: previousUntilMs === null ? null : ref("digest"),
+          previous_until_ms: previousUntilMs,
+        }))
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toRecord(row);
+    },
+    async replaceDigest(id, from, { digest, last4 }) {
+      await writer()
+        .updateTable("virtual_key")
+        .set((at) => ({
+          digest: at.case().when("digest", "=", from).then(digest).else(at.ref("digest")).end(),
+          last4: at.case().when("digest", "=", from).then(last4).else(at.ref("last4")).end(),
+          previous_digest: at
+            .case()
+            .when("previous_digest", "=", from)
+            .then(digest)
+            .else(at.ref("previous_digest"))
+            .end(),
+        }))
+        .where("id", "=", id)
+        .where((at) => at.or([at("digest", "=", from), at("previous_digest", "=", from)]))
+        .execute();
+    },
+  };
+}
+
+function keyWrites(
+  writer: () => Kysely<Schema>,
+  find: KeyStore["find"],
+): Omit<KeyStore, Reads | DigestWrites> {
   return {
     async insert(key) {
       const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
@@ -98,21 +150,6 @@ function keyWrites(writer: () => Kysely<Schema>, find: KeyStore["find"]): Omit<K
         return conflictOf(error);
       }
     },
-    async rotate(id, { digest, last4, previousUntilMs }) {
-      const row = await writer()
-        .updateTable("virtual_key")
-        .set(({ ref }) => ({
-          digest,
-          last4,
-          // On the right stands the row as it was, so a rotation in between is not lost.
-          previous_digest: previousUntilMs === null ? null : ref("digest"),
-          previous_until_ms: previousUntilMs,
-        }))
-        .where("id", "=", id)
-        .returningAll()
-        .executeTakeFirst();
-      return row && toRecord(row);
-    },
     async delete(id) {
       const result = await writer()
         .deleteFrom("virtual_key")
@@ -137,12 +174,14 @@ const CONFLICTS: ReadonlyMap<unknown, KeyConflict> = new Map([
   [2067, "taken"], // UNIQUE
   [1811, "no-team"], // TRIGGER
 ]);
+/** What the trigger for keys that were imported before raises. */
+const IMPORTED = "imported";
 
 function conflictOf(error: unknown): KeyConflict {
   const conflict =
     error instanceof Error && "errcode" in error ? CONFLICTS.get(error.errcode) : undefined;
   if (conflict === undefined) throw error;
-  return conflict;
+  return conflict === "no-team" && errorMessage(error) === IMPORTED ? "imported" : conflict;
 }
 
 function toColumns(key: KeyChanges): Partial<KeyTable> {

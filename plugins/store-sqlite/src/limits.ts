@@ -27,6 +27,8 @@ export function limitColumns(members: Partial<LimitMembers>): Partial<LimitColum
     guardrails: members.guardrails && toJsonText(members.guardrails),
     passthrough: members.passthrough === undefined ? undefined : Number(members.passthrough),
     blocked: members.blocked === undefined ? undefined : Number(members.blocked),
+    imported_nano_usd: members.importedSpend?.nanoUsd,
+    imported_at_ms: members.importedSpend?.atMs,
   });
 }
 
@@ -47,6 +49,10 @@ export function limitMembers(row: LimitColumns): LimitMembers {
     guardrails: readList(row.guardrails),
     passthrough: row.passthrough === 1,
     blocked: row.blocked === 1,
+    ...(row.imported_nano_usd !== null &&
+      row.imported_at_ms !== null && {
+        importedSpend: { nanoUsd: row.imported_nano_usd, atMs: row.imported_at_ms },
+      }),
   };
 }
 

@@ -141,4 +141,22 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table team add column managed_by text`.execute(database);
     },
   },
+  "0011_imported": {
+    async up(database) {
+      for (const table of ["virtual_key", "team"]) {
+        for (const column of ["imported_nano_usd", "imported_at_ms"])
+          await sql`alter table ${sql.ref(table)} add column ${sql.ref(column)} integer`.execute(
+            database,
+          );
+      }
+      // Ids of imported keys stay after the key: a second import must not restore a deleted key.
+      await sql`create table imported_key (id text primary key) without rowid`.execute(database);
+      await sql`create trigger virtual_key_imported_before before insert on virtual_key
+        when exists (select 1 from imported_key where id = new.id)
+        begin select raise(abort, 'imported'); end`.execute(database);
+      await sql`create trigger virtual_key_imported_after after insert on virtual_key
+        when new.digest like 'sha256:%'
+        begin insert into imported_key values (new.id); end`.execute(database);
+    },
+  },
 };

@@ -11,6 +11,8 @@ export interface Schema {
   fact: { name: string; value: string };
   /** The tags on records, by the key or team that has them. Written by triggers. */
   owned_tag: { tag: string; owner: string };
+  /** Ids of keys that were imported, deleted ones included. Written by triggers. */
+  imported_key: { id: string };
   /** Kysely's own record of the migrations that ran. */
   kysely_migration: { name: string; timestamp: string };
 }
@@ -34,6 +36,8 @@ export interface LimitColumns {
   guardrails: string;
   passthrough: number;
   blocked: number;
+  imported_nano_usd: number | null;
+  imported_at_ms: number | null;
 }
 
 /** Virtual keys. */

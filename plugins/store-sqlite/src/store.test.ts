@@ -78,7 +78,11 @@ test("finds rows of before the upgrade, and rows of after it by the id of their 
   const database = new DatabaseSync(path);
   database.exec(`drop index ledger_by_completion;
     alter table ledger drop column completion_id; alter table ledger drop column upstream_request_id;
-    alter table team drop column managed_by;
+    alter table team drop column managed_by; drop table imported_key;
+    drop trigger virtual_key_imported_before; drop trigger virtual_key_imported_after;
+    alter table team drop column imported_nano_usd; alter table team drop column imported_at_ms;
+    alter table virtual_key drop column imported_nano_usd;
+    alter table virtual_key drop column imported_at_ms;
     delete from kysely_migration where name >= '0009'`);
   database.close();
   await store.start(signal);

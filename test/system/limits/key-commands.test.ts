@@ -3,6 +3,7 @@
  * for those that show how one starts.
  */
 
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -60,6 +61,18 @@ async function use(key: string, model = "echo"): Promise<number> {
 }
 
 describe("sluice keys", () => {
+  it("makes a key with the value of a file, and refuses one that can be guessed", async () => {
+    const key = `sk-${randomBytes(24).toString("base64url")}`;
+    const file = join(gateway.workspace.folder, "given.key");
+    writeFileSync(file, `${key}\n`);
+    expect(await answer("keys", "create", "--key-file", file)).toMatchObject({ key });
+    expect(await use(key)).toBe(200);
+    writeFileSync(file, "sk-1234\n");
+    const refused = await sluice(["keys", "create", "--key-file", file]);
+    expect([refused.code, refused.error]).toEqual([1, expect.stringMatching(/7 characters/)]);
+    expect((await sluice(["keys", "create", "--key-file", `${file}.none`])).code).toBe(2);
+  });
+
   it("makes, shows, lists, changes, blocks, rotates and revokes a key", async () => {
     const made = await sluice([
       "keys",

@@ -1,5 +1,6 @@
 /** Keys on the admin listener: who may change them, what every field takes, how they are shown. */
 
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, createKey, MESSAGES, recordOf } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -50,6 +51,8 @@ const ROUTES = [
   "POST /key/regenerate",
   "GET /key/info",
   "GET /key/list",
+  "POST /key/import",
+  "POST /team/import",
   "POST /team/new",
   "POST /team/update",
   "POST /team/delete",
@@ -266,6 +269,56 @@ describe("a field of a key", () => {
       400,
     );
     expect(await infoOf(token_id)).toMatchObject({ rpm_limit: 5, team_id: null });
+  });
+});
+
+describe("a given key", () => {
+  const given = () => `sk-${randomBytes(16).toString("base64url")}`;
+
+  it("is the key, once, and opens at once", async () => {
+    const key = given();
+    expect(await use(key)).toBe(401);
+    expect(await ask("/key/generate", { key, key_alias: "given" })).toMatchObject([
+      200,
+      { key, key_name: `sk-...${key.slice(-4)}`, key_alias: "given" },
+    ]);
+    expect(await use(key)).toBe(200);
+    expect(await ask("/key/generate", { key })).toMatchObject([
+      400,
+      { error: { param: "key", message: expect.stringMatching(/exists already/) as string } },
+    ]);
+    await ask("/key/delete", { keys: [key] });
+    expect([await use(key), (await ask("/key/generate", { key }))[0], await use(key)]).toEqual([
+      401, 200, 200,
+    ]);
+  });
+
+  it("is refused when it exists: declared, the master key, the secret before a rotation", async () => {
+    const old = given();
+    await ask("/key/generate", { key: old });
+    await ask("/key/regenerate", { key: old, grace_period: "1h" });
+    for (const key of [DECLARED_KEY, gateway.masterKey, old])
+      expect(await ask("/key/generate", { key })).toMatchObject([400, { error: { param: "key" } }]);
+    expect(await use(DECLARED_KEY)).toBe(200);
+  });
+
+  it.each([
+    ["sk-1234", /7 characters/],
+    ["sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", /entropy/],
+    ["sk-with blanks and of some length", /visible ASCII/],
+    [5, /string/],
+  ])("%j is refused, and no message repeats it", async (key, reason) => {
+    const [status, { error }] = await ask("/key/generate", { key });
+    const { param, message } = error as { param: string; message: string };
+    expect([status, param, message]).toEqual([400, "key", expect.stringMatching(reason)]);
+    expect(message).not.toContain(String(key));
+  });
+
+  it("is taken once when two ask for it together", async () => {
+    const key = given();
+    const answers = await Promise.all([1, 2, 3].map(() => ask("/key/generate", { key })));
+    expect(answers.map(([status]) => status).toSorted()).toEqual([200, 400, 400]);
+    expect(await use(key)).toBe(200);
   });
 });
 

@@ -1,8 +1,11 @@
 /** `sluice keys …`: makes, shows and changes virtual keys of the running gateway. */
 
+import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { reasonOf } from "../reason-of.ts";
 import { printRecord, printTable } from "../print/records.ts";
 import { bodyOf, type RecordOptions, withClear, withKeyOptions } from "../record-options.ts";
 
@@ -17,10 +20,15 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
 
   withKeyOptions(command("create", "make a key; it is shown this once"))
     .option("--blocked", "make it blocked")
+    .option(
+      "--key-file <file>",
+      "a file that holds the key itself, in place of a new one; - reads it from standard input",
+    )
     .action(async (options: Options) => {
       const body = {
         ...bodyOf(options, "key_alias"),
         ...(options["blocked"] === true && { blocked: true }),
+        ...givenKey(options["keyFile"]),
       };
       const made = (await adminClient(options)("/key/generate", body)) as JsonObject;
       show(options, made, () => showSecret(made));
@@ -103,6 +111,16 @@ async function listKeys(options: Options): Promise<void> {
     const { current_page: page, total_pages: pages, total_count: total } = answer;
     if (pages > 1) console.log(`page ${page} of ${pages}, ${total} keys`);
   });
+}
+
+/** The key of a file. It is no argument: other users of the machine see those. */
+function givenKey(file: unknown): JsonObject {
+  if (typeof file !== "string") return {};
+  try {
+    return { key: readFileSync(file === "-" ? process.stdin.fd : file, "utf8").trim() };
+  } catch (error) {
+    throw new CommandError(EXIT.usage, `${file} cannot be read: ${reasonOf(error)}`);
+  }
 }
 
 interface KeyList {

@@ -50,8 +50,9 @@ export function memberOf(identity: Identity, team: TeamBounds): Identity {
 function limitsOf(record: RecordLimits): RecordLimits | undefined {
   const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } =
     record;
+  const { importedSpend } = record;
   const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
-  if (bounds.every((bound) => bound === null)) return undefined;
+  if (importedSpend === undefined && bounds.every((bound) => bound === null)) return undefined;
   return Object.freeze({
     maxBudgetNanoUsd,
     softBudgetNanoUsd,
@@ -59,5 +60,6 @@ function limitsOf(record: RecordLimits): RecordLimits | undefined {
     rpm,
     tpm,
     maxParallelRequests,
+    ...(importedSpend !== undefined && { importedSpend }),
   });
 }

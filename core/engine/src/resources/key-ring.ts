@@ -3,19 +3,22 @@
  * memory.
  */
 
-import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore, TeamStore } from "@sluice/contract";
+import { hash } from "node:crypto";
+import type { Clock, Identity, KeyRecord, KeyStore, Log, TeamStore } from "@sluice/contract";
 import { identityOf, memberOf } from "./key-identity.ts";
 import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./master-keys.ts";
+import { type FoundKey, StoredKeys } from "./stored-keys.ts";
 import { MEMORY_ENTRIES, MEMORY_MS, OwnedTags } from "./owned-tags.ts";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
   readonly pepper: Buffer;
   readonly masterKey: string;
-  readonly keys: Pick<KeyStore, "findByDigest" | "ownedTags">;
+  readonly keys: Pick<KeyStore, "findByDigest" | "replaceDigest" | "ownedTags">;
   readonly teams: Pick<TeamStore, "find">;
   readonly clock: Clock;
+  /** Absent: nothing is logged. */
+  readonly log?: Log;
   /** The master key from before a rotation. Absent, and `undefined`: there is none. */
   readonly previousMaster?: (() => PreviousMaster | undefined) | undefined;
 }
@@ -53,9 +56,8 @@ const MASTER: Identity = Object.freeze({
  * anything of one.
  */
 export class KeyRing {
-  readonly #pepper: KeyObject;
   readonly #master: MasterKeys;
-  readonly #keys: KeyRingOptions["keys"];
+  readonly #stored: StoredKeys;
   readonly #teams: KeyRingOptions["teams"];
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
@@ -66,21 +68,16 @@ export class KeyRing {
   #changes = 0;
 
   constructor(options: KeyRingOptions) {
-    // A key object: from a buffer, Node makes one anew for every digest, at six times the cost.
-    this.#pepper = createSecretKey(options.pepper);
-    this.#keys = options.keys;
+    this.#stored = new StoredKeys(options);
     this.#tags = new OwnedTags(options.keys, options.clock);
     this.#teams = options.teams;
     this.#clock = options.clock;
     this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
   }
 
-  /**
-   * HMAC-SHA-256 of a key under the pepper, hexadecimal. 1.2 µs: a random key of 256 bits needs no
-   * slow hash.
-   */
+  /** HMAC-SHA-256 of a key under the pepper, hexadecimal. */
   digest(key: string): string {
-    return createHmac("sha256", this.#pepper).update(key).digest("hex");
+    return this.#stored.digest(key);
   }
 
   /**
@@ -127,7 +124,7 @@ export class KeyRing {
   async idOf(presented: string): Promise<string | undefined> {
     const fingerprint = this.fingerprint(presented);
     if (this.#master.isOne(fingerprint)) return MASTER.keyId;
-    return (await this.#keys.findByDigest(this.digest(presented)))?.id;
+    return (await this.#stored.find(presented, fingerprint))?.record.id;
   }
 
   /**
@@ -141,6 +138,16 @@ export class KeyRing {
     if (remembered !== undefined && this.#clock.now() < remembered.untilMs)
       return remembered.identity;
     return this.#join(declared);
+  }
+
+  /** The key of the store with a secret, whatever its state; `undefined` without one. */
+  async recordOf(presented: string): Promise<KeyRecord | undefined> {
+    return (await this.#stored.find(presented, this.fingerprint(presented)))?.record;
+  }
+
+  /** Whether a fingerprint is that of a master key, the previous one included. */
+  isMaster(fingerprint: string): boolean {
+    return this.#master.isOne(fingerprint);
   }
 
   /** Which of these tags stand on a record of the store. */
@@ -167,13 +174,13 @@ export class KeyRing {
     declared: TeamsOfFile | undefined,
   ): Promise<Identity | undefined> {
     const changes = this.#changes;
-    const digest = this.digest(presented);
-    const record = await this.#keys.findByDigest(digest);
+    const found = await this.#stored.use(presented, fingerprint);
+    const record = found?.record;
     const teamId = record?.teamId ?? undefined;
     const isAlone = isDeclared(teamId, declared);
     const team = teamId === undefined || isAlone ? undefined : await this.#teams.find(teamId);
     const nowMs = this.#clock.now();
-    const endMs = record === undefined ? Infinity : endOf(record, digest);
+    const endMs = found === undefined ? Infinity : endOf(found);
     const isRefused = record === undefined || record.blocked || endMs <= nowMs;
     // A team that is gone took its keys with it: one that is left over opens nothing.
     const isTeamRefused = teamId !== undefined && !isAlone && (team?.blocked ?? true);
@@ -207,7 +214,7 @@ function isDeclared(teamId: string | undefined, declared: TeamsOfFile | undefine
  * When the presented secret ends: with the key, and the one from before a rotation with its
  * overlap.
  */
-function endOf(record: KeyRecord, digest: string): number {
+function endOf({ record, digest }: FoundKey): number {
   const keyEndMs = record.expiresAtMs ?? Infinity;
   return record.digest === digest ? keyEndMs : Math.min(keyEndMs, record.previousUntilMs ?? 0);
 }

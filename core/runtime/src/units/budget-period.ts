@@ -3,6 +3,7 @@
  * independently.
  */
 
+import type { ImportedSpend } from "@sluice/contract";
 import { parseDuration } from "@sluice/kit";
 import { fromLocal, offsetMs } from "./zone.ts";
 
@@ -61,4 +62,12 @@ function months(count: number, nowMs: number, timeZone: string): BudgetPeriod {
     startMs: fromLocal(Date.UTC(1970, first), timeZone),
     endMs: fromLocal(Date.UTC(1970, first + count), timeZone),
   };
+}
+
+/**
+ * What an imported record had spent in the period that begins at `startMs`, in nano-dollars: all of
+ * it, or nothing.
+ */
+export function importedSince(imported: ImportedSpend | undefined, startMs: number): number {
+  return imported !== undefined && imported.atMs >= startMs ? imported.nanoUsd : 0;
 }

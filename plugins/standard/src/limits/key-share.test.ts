@@ -20,6 +20,7 @@ const TEAM: BudgetRule = {
   softNanoUsd: undefined,
   period: { startMs: 0, endMs: null },
   rows: { fromMs: 0 },
+  importedNanoUsd: 0,
   provider: undefined,
 };
 const OWN: BudgetRule = { ...TEAM, subject: "key", key: "budget:key:a" };

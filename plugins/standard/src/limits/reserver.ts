@@ -148,13 +148,13 @@ export class Reserver {
     await this.#host.state.seed(key, spent);
   }
 
-  async #spent({ rows }: BudgetRule): Promise<number> {
+  async #spent({ rows, importedNanoUsd }: BudgetRule): Promise<number> {
     const controller = new AbortController();
     const endWait = waitForAnswer(LEDGER_MS, () =>
       controller.abort(new DOMException("The ledger did not answer.", "TimeoutError")),
     );
     try {
-      return await this.#host.ledger.spent(rows, controller.signal);
+      return importedNanoUsd + (await this.#host.ledger.spent(rows, controller.signal));
     } finally {
       endWait();
     }

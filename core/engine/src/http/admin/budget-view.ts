@@ -1,6 +1,6 @@
 /** The state of budgets, read from the ledger. */
 
-import { budgetPeriod } from "@sluice/runtime";
+import { budgetPeriod, importedSince } from "@sluice/runtime";
 import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/contract";
 import { budgetDollars } from "./dollars.ts";
 
@@ -20,12 +20,14 @@ export async function budgetView(
   {
     maxBudgetNanoUsd: max,
     budgetDuration: duration,
-  }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration">,
+    importedSpend,
+  }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration" | "importedSpend">,
   rows: LedgerFilter,
   { ledger, timeZone, clock }: BudgetParts,
 ): Promise<JsonObject> {
   const { startMs, endMs } = budgetPeriod(duration, clock.now(), timeZone);
-  const spent = await ledger.spent({ ...rows, fromMs: startMs });
+  const recorded = await ledger.spent({ ...rows, fromMs: startMs });
+  const spent = recorded + importedSince(importedSpend, startMs);
   return {
     spend: budgetDollars(spent),
     budget_remaining: max === null ? null : budgetDollars(Math.max(0, max - spent)),

@@ -29,7 +29,7 @@ export async function findKey(
     declaredId(key) === asked || keyRing.fingerprint(key.key.reveal()) === fingerprint;
   const written = declared().find(isMeant);
   if (written !== undefined) return { declared: written };
-  const record = (await keys.find(asked)) ?? (await keys.findByDigest(keyRing.digest(asked)));
+  const record = (await keys.find(asked)) ?? (await keyRing.recordOf(asked));
   if (record !== undefined) return { record };
   // Aliases come last, so that an alias that equals another key's id does not hide that key.
   const named = declared().find(({ alias }) => alias === asked);

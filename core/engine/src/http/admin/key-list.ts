@@ -71,7 +71,9 @@ function viewOf(found: FoundKey): JsonObject {
   return "record" in found ? keyView(found.record) : declaredView(found.declared);
 }
 
-function limitsOf(found: FoundKey): Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration"> {
+function limitsOf(
+  found: FoundKey,
+): Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration" | "importedSpend"> {
   if ("record" in found) return found.record;
   return found.declared.limits ?? { maxBudgetNanoUsd: null, budgetDuration: null };
 }

@@ -8,6 +8,7 @@ import type {
   KeyConflict,
   KeyRecord,
   Log,
+  Secret,
   TeamStore,
 } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
@@ -16,6 +17,7 @@ import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
 import { audit } from "./audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findOwnKey, type KeyPlaces } from "./find-key.ts";
+import { existingKey, readGivenKey } from "./given-key.ts";
 import { EMPTY_KEY, KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
@@ -28,6 +30,8 @@ export interface KeyRouteParts extends KeyPlaces {
   readonly log: Log;
   /** Limits of new keys that name none of their own. */
   readonly defaults: () => KeyDefaults;
+  /** The key of `server.admin.read_key`. */
+  readonly readKey: () => Secret | undefined;
 }
 
 const WHICH = "a key, or its id (token_id)";
@@ -46,9 +50,10 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
   return {
     async "POST /key/generate"({ body }) {
       const nowMs = clock.now();
-      const { members, names } = readRecordChanges(body, KEY_FIELDS, [], nowMs);
+      const { members, names } = readRecordChanges(body, KEY_FIELDS, ["key"], nowMs);
       refuseDeclaredAlias(parts, members["alias"]);
-      const key = newKey();
+      const { key: given = null } = body;
+      const key = given === null ? newKey() : await readGivenKey(given, parts);
       const id = `key_${randomBytes(9).toString("base64url")}`;
       const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
       const defaults = defaultsBeside(parts.defaults(), members);
@@ -64,7 +69,8 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
       const outcome = await keys.insert(record);
       if (outcome !== "added") throw conflict(outcome, members);
       keyRing.forget();
-      audit(log, { action: "key.generate", keyId: id, fields: names });
+      const fields = given === null ? names : ["key", ...names];
+      audit(log, { action: "key.generate", keyId: id, fields });
       return { key, ...keyView(record) };
     },
     async "POST /key/regenerate"({ body }) {
@@ -145,8 +151,8 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
 }
 
 /** Writes the row of a declared team, to which a key of the store is about to belong. */
-async function declareTeam(
-  { declaredTeams, teams, clock }: KeyRouteParts,
+export async function declareTeam(
+  { declaredTeams, teams, clock }: Pick<KeyRouteParts, "declaredTeams" | "teams" | "clock">,
   teamId: string | null,
 ): Promise<void> {
   const team = declaredTeams().find(({ id }) => id === teamId);
@@ -229,6 +235,7 @@ function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): 
       `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
     );
   }
+  if (outcome === "imported" || typeof alias !== "string") return existingKey();
   return invalid(
     "key_alias",
     `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`,

@@ -1,12 +1,13 @@
 /** The budgets of the options, of keys and of teams. Each is a rule for its current period. */
 
 import {
-  type LedgerSumFilter,
   type Host,
   type Identity,
+  type ImportedSpend,
+  type LedgerSumFilter,
   type RecordLimits,
 } from "@sluice/contract";
-import { budgetPeriod, configuredNanoUsd } from "@sluice/runtime";
+import { budgetPeriod, configuredNanoUsd, importedSince } from "@sluice/runtime";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
 import { type BudgetRule, UNLIMITED } from "./rule.ts";
 
@@ -17,6 +18,7 @@ interface Budget {
   readonly max: number;
   readonly soft: number | undefined;
   readonly duration: string | null;
+  readonly imported: ImportedSpend | undefined;
 }
 
 /** Makes the rules of budgets. */
@@ -60,7 +62,9 @@ export class BudgetRules {
       if (budget.only !== undefined && !budget.only.some((name) => names.includes(name))) return [];
       const max = isExempt || budget.max === undefined ? UNLIMITED : configuredNanoUsd(budget.max);
       const soft = budget.soft === undefined ? undefined : configuredNanoUsd(budget.soft);
-      return [this.#rule(per, id, { max, soft, duration: budget.duration ?? null }, nowMs)];
+      const duration = budget.duration ?? null;
+      const imported = importedOf(identity, per, id);
+      return [this.#rule(per, id, { max, soft, duration, imported }, nowMs)];
     });
   }
 
@@ -68,15 +72,20 @@ export class BudgetRules {
   ofRecord(
     per: "key" | "team",
     id: string,
-    { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration }: RecordLimits,
+    { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration, importedSpend }: RecordLimits,
     nowMs: number,
   ): BudgetRule | undefined {
     if (maxBudgetNanoUsd === null && softBudgetNanoUsd === null) return undefined;
     const [max, soft] = [maxBudgetNanoUsd ?? UNLIMITED, softBudgetNanoUsd ?? undefined];
-    return this.#rule(per, id, { max, soft, duration }, nowMs);
+    return this.#rule(per, id, { max, soft, duration, imported: importedSpend }, nowMs);
   }
 
-  #rule(per: Per, id: string, { max, soft, duration }: Budget, nowMs: number): BudgetRule {
+  #rule(
+    per: Per,
+    id: string,
+    { max, soft, duration, imported }: Budget,
+    nowMs: number,
+  ): BudgetRule {
     const period = budgetPeriod(duration, nowMs, this.#timeZone);
     const share = this.#softShare;
     const softOfShare =
@@ -89,9 +98,20 @@ export class BudgetRules {
       softNanoUsd: soft ?? softOfShare,
       period,
       rows: rowsOf(per, id, period.startMs),
+      importedNanoUsd: importedSince(imported, period.startMs),
       provider: per === "provider" ? id : undefined,
     };
   }
+}
+
+/** What the key or the team of an identity had spent before its import. */
+function importedOf(
+  { keyId, teamId, limits, teamLimits }: Identity,
+  per: Per,
+  id: string,
+): ImportedSpend | undefined {
+  if (per === "key" && id === keyId) return limits?.importedSpend;
+  return per === "team" && id === teamId ? teamLimits?.importedSpend : undefined;
 }
 
 /** In the words of a message. */

@@ -61,6 +61,8 @@ export interface BudgetRule {
   readonly period: BudgetPeriod;
   /** The rows that were spent of it. */
   readonly rows: LedgerSumFilter;
+  /** What was spent of it before its key or team was imported. */
+  readonly importedNanoUsd: number;
   /** The provider whose attempts count; `undefined`: all providers. */
   readonly provider: string | undefined;
 }

@@ -61,7 +61,10 @@ function usable({ models: list }: Bounded, { models }: Snapshot): ReadonlySet<st
   return new Set(ids);
 }
 
-const LIMITS: Readonly<Record<keyof RecordLimits, string>> = {
+/** The limits that a file declares. */
+type Limit = Exclude<keyof RecordLimits, "importedSpend">;
+
+const LIMITS: Readonly<Record<Limit, string>> = {
   maxBudgetNanoUsd: "budget in dollars",
   softBudgetNanoUsd: "soft budget in dollars",
   budgetDuration: "budget duration",
@@ -76,7 +79,7 @@ export function limitEffects(
   after: RecordLimits | undefined,
   { about, at }: Subject,
 ): Effect[] {
-  return (Object.keys(LIMITS) as (keyof RecordLimits)[]).flatMap((name): Effect[] => {
+  return (Object.keys(LIMITS) as Limit[]).flatMap((name): Effect[] => {
     const [from, to] = [before, after].map((limits) => limits?.[name] ?? null);
     if (from === to) return [];
     const shown = (value: unknown): string =>
