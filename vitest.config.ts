@@ -40,6 +40,7 @@ export default defineConfig({
             "core/cli/templates/*/src/**/*.test.ts",
             "plugins/*/src/**/*.test.ts",
             "test/architecture/**/*.test.ts",
+            "test/deploy/**/*.test.ts",
             "test/facts/**/*.test.ts",
           ],
           testTimeout: 60_000,

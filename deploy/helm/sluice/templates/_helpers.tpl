@@ -1,0 +1,65 @@
+{{- define "sluice.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "sluice.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains (include "sluice.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "sluice.name" .) | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "sluice.selector" -}}
+app.kubernetes.io/name: {{ include "sluice.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "sluice.labels" -}}
+{{ include "sluice.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "sluice.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{- define "sluice.configMap" -}}
+{{- default (printf "%s-config" (include "sluice.fullname" .)) .Values.config.existingConfigMap -}}
+{{- end -}}
+
+{{/* Seconds of a duration such as 90s or 2m. */}}
+{{- define "sluice.seconds" -}}
+{{- if hasSuffix "ms" . -}}1
+{{- else if hasSuffix "s" . -}}{{ trimSuffix "s" . | int }}
+{{- else if hasSuffix "m" . -}}{{ mul (trimSuffix "m" . | int) 60 }}
+{{- else if hasSuffix "h" . -}}{{ mul (trimSuffix "h" . | int) 3600 }}
+{{- else -}}{{ fail (printf "%q is not a duration: write 90s, 2m or 1h" .) }}
+{{- end -}}
+{{- end -}}
+
+{{/* gateway.yaml: the operator's sections, and what the chart knows of the pod. */}}
+{{- define "sluice.gateway" -}}
+{{- range $name, $value := (default dict .Values.config.gateway.server) -}}
+{{- if has $name (list "host" "port" "tls" "data_directory" "drain_delay" "drain_timeout") -}}
+{{- fail (printf "config.gateway.server.%s is set by the chart: use the values service, tls, drain and persistence" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $admin := dict "host" "0.0.0.0" "port" (.Values.admin.port | int) -}}
+{{- if .Values.readKey.existingSecret -}}
+{{- $_ := set $admin "read_key" "${env:SLUICE_READ_KEY}" -}}
+{{- end -}}
+{{- $server := dict "host" "0.0.0.0" "port" 4000 "admin" $admin "data_directory" "/data" "drain_delay" .Values.drain.delay "drain_timeout" .Values.drain.timeout -}}
+{{- if .Values.tls.existingSecret -}}
+{{- $_ := set $server "tls" (dict "certificate" "/tls/tls.crt" "key" "/tls/tls.key") -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite (dict "server" $server) (deepCopy .Values.config.gateway)) -}}
+{{- end -}}
