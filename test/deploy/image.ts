@@ -30,7 +30,16 @@ try {
   allowNpm(join(folder, "root"));
   const build = importRoot(join(folder, "root"), "build");
   buildah(
-    ["build", "--isolation", "chroot", "--layers=false", "--build-arg", `BASE=${build}`],
+    [
+      "build",
+      "--format",
+      "docker",
+      "--isolation",
+      "chroot",
+      "--layers=false",
+      "--build-arg",
+      `BASE=${build}`,
+    ],
     ["--build-arg", `RUNTIME=${base}`, "--tag", "localhost/sluice", ROOT],
   );
   const container = buildah(["from", "--pull-never", "localhost/sluice"]).trim();
@@ -42,10 +51,10 @@ try {
       .split("\t")[0],
   );
   const config = JSON.parse(buildah(["inspect", "--type", "image", "localhost/sluice"])) as {
-    readonly OCIv1: { readonly config: ImageConfig };
+    readonly Docker: { readonly config: ImageConfig };
   };
   console.log(`the image adds ${megabytes} MB to its base (goal: at most ${MAX_MB})`);
-  const faults = await runImage(root, config.OCIv1.config, folder);
+  const faults = await runImage(root, config.Docker.config, folder);
   if (megabytes > MAX_MB) faults.push(`it adds ${megabytes} MB to its base`);
   for (const fault of faults) console.error(`image: ${fault}`);
   if (faults.length > 0) process.exitCode = 1;
@@ -62,6 +71,7 @@ export interface ImageConfig {
   readonly Entrypoint: readonly string[];
   readonly Cmd: readonly string[];
   readonly WorkingDir: string;
+  readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
 function requireMachine(): void {
