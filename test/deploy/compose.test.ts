@@ -81,7 +81,6 @@ describe.each(["deploy/image/gateway.yaml", "deploy/compose/config/gateway.yaml"
       path: join(ROOT, path),
       cwd: ROOT,
       environment: {},
-      isPresent: () => true,
     });
     expect(findings.map((finding) => formatFinding(finding))).toEqual([]);
   });
