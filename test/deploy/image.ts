@@ -7,9 +7,17 @@
  */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ROOT } from "./chart.ts";
 import { runImage } from "./image-run.ts";
 
@@ -94,8 +102,10 @@ function makeRoot(root: string): void {
 
 /** What a build needs and the image does not: npm, with the settings of this machine. */
 function allowNpm(root: string): void {
-  const npm = execFileSync("npm", ["root", "--global"]).toString().trim();
-  cpSync(join(npm, "npm"), join(root, "usr/local/lib/node_modules/npm"), { recursive: true });
+  // The link on the path leads to bin/npm-cli.js of the package.
+  const command = execFileSync("sh", ["-c", "command -v npm"]).toString().trim();
+  const npm = dirname(dirname(realpathSync(command)));
+  cpSync(npm, join(root, "usr/local/lib/node_modules/npm"), { recursive: true });
   const cli = "/usr/local/lib/node_modules/npm/bin";
   for (const name of ["npm", "npx"]) {
     const script = `#!/bin/sh\nexec /nodejs/bin/node ${cli}/${name}-cli.js "$@"\n`;
