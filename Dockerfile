@@ -11,7 +11,7 @@ WORKDIR /src
 COPY . .
 # The packages as they are published, from these sources.
 RUN npm ci --ignore-scripts \
- && node test/release/stage.ts \
+ && npm run stage \
  && mkdir /packages \
  && for manifest in build/npm/*/package.json build/npm/@*/*/package.json; do \
       npm pack --silent --pack-destination /packages "./$(dirname "$manifest")" || exit 1; \

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { CHART, canRender, createRenderer, type KubernetesObject } from "./chart.ts";
 import { typeFaults } from "./kubernetes-types.ts";
-import { MANIFESTS, manifestText } from "./manifests.ts";
+import { MANIFESTS, manifestText, NEEDED } from "./manifests.ts";
 
 interface Pod {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
@@ -212,6 +212,7 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
   });
 
   it.each([
+    [{ masterKey: { existingSecret: "" } }, "kubectl create secret generic sluice"],
     [{ serviceMonitor: { enabled: true } }, "readKey.existingSecret"],
     [{ ingress: { enabled: true } }, "ingress.host is missing"],
     [{ httpRoute: { enabled: true } }, "httpRoute.parentRefs is missing"],
@@ -237,6 +238,6 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
   /** The program is compiled with the first use, so that a skipped suite compiles nothing. */
   function createRendererLater(): ReturnType<typeof createRenderer> {
     let made: ReturnType<typeof createRenderer> | undefined;
-    return (values) => (made ??= createRenderer())(values);
+    return (values) => (made ??= createRenderer())({ ...NEEDED, ...values });
   }
 });

@@ -4,6 +4,7 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -12,6 +13,7 @@ import type { ImageConfig } from "./image.ts";
 const USER = "65532:65532";
 const START_MS = 60_000;
 const STOP_MS = 30_000;
+const MASTER_KEY = `sk-${randomBytes(32).toString("hex")}`;
 const PUBLIC_PORT = 14_000;
 const ADMIN_PORT = 14_001;
 
@@ -35,10 +37,9 @@ export async function runImage(
     const isReady = await waits(() => asks(`http://127.0.0.1:${PUBLIC_PORT}/health/ready`));
     expect("it is ready with an empty data folder", isReady);
     expect("the health check passes", healthCheck(root, config, data) === 0);
-    const key = readFileSync(join(data, "master.key"), "utf8").trim();
     const reply = await fetch(`http://127.0.0.1:${PUBLIC_PORT}/v1/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${MASTER_KEY}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "Hello" }] }),
       signal: AbortSignal.timeout(10_000),
     });
@@ -59,6 +60,7 @@ function start(root: string, config: ImageConfig, data: string): ChildProcess {
     SLUICE_PORT: String(PUBLIC_PORT),
     SLUICE_ADMIN_PORT: String(ADMIN_PORT),
     SLUICE_HOST: "127.0.0.1",
+    SLUICE_MASTER_KEY: MASTER_KEY,
   };
   const child = spawn(
     "unshare",

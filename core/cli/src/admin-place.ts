@@ -15,7 +15,7 @@ import {
   serverSchema,
   type ServerSection,
 } from "@sluice/engine/config";
-import { dataDirectoryOf, readRunning } from "@sluice/engine/installation";
+import { dataDirectoryOf, givenMasterKey, readRunning } from "@sluice/engine/installation";
 import { CommandError, EXIT } from "./exit.ts";
 import { reasonOf } from "./reason-of.ts";
 
@@ -123,10 +123,10 @@ function readCertificate(path: string): string {
   }
 }
 
-/** The master key: `SLUICE_MASTER_KEY`, or that of the data folder. */
+/** The master key: the one that the environment gives, or that of the data folder. */
 export function masterKeyOf(dataDirectory: string): string {
-  const { SLUICE_MASTER_KEY: given } = process.env;
-  if (given !== undefined && given !== "") return given;
+  const given = givenOrRefuse();
+  if (given !== undefined) return given;
   const path = join(dataDirectory, "master.key");
   try {
     return readFileSync(path, "utf8").trim();
@@ -139,5 +139,13 @@ export function masterKeyOf(dataDirectory: string): string {
       EXIT.notStarted,
       `No master key: set SLUICE_MASTER_KEY, or run this where ${path} can be read.`,
     );
+  }
+}
+
+function givenOrRefuse(): string | undefined {
+  try {
+    return givenMasterKey(process.env)?.key;
+  } catch (error) {
+    throw new CommandError(EXIT.notStarted, reasonOf(error));
   }
 }

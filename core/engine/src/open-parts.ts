@@ -36,7 +36,7 @@ export function installationOf(
 ): Installation {
   return openInstallation({
     dataDirectory: server.dataDirectory,
-    masterKey: environment.SLUICE_MASTER_KEY,
+    environment,
     mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
   });
 }

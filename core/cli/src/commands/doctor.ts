@@ -88,7 +88,7 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
       found: `${counted(pipelines.length, "pipeline")}, ${counted(models.length, "model")}`,
     },
     ...folder,
-    checkMasterKey(server, process.env.SLUICE_MASTER_KEY),
+    checkMasterKey(server, process.env),
     ...checkTls(server.tls, Date.now()),
     ...ports,
     store,

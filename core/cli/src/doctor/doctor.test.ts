@@ -61,15 +61,16 @@ describe("the doctor", () => {
 
   it("wants a master key, or an address where one may be made", () => {
     const local = { ...server, dataDirectory: folder };
-    expect(checkMasterKey(local, undefined)).toMatchObject({
+    expect(checkMasterKey(local, {})).toMatchObject({
       grade: "ok",
       found: "the first start makes one",
     });
-    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, undefined).grade).toBe("fail");
-    expect(checkMasterKey(local, "short").grade).toBe("fail");
-    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, "x".repeat(24)).grade).toBe("ok");
+    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, {}).grade).toBe("fail");
+    expect(checkMasterKey(local, { SLUICE_MASTER_KEY: "short" }).grade).toBe("fail");
+    const given = { SLUICE_MASTER_KEY: "x".repeat(24) };
+    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, given).grade).toBe("ok");
     writeFileSync(join(folder, "master.key"), "short");
-    expect(checkMasterKey(local, undefined)).toMatchObject({
+    expect(checkMasterKey(local, {})).toMatchObject({
       grade: "fail",
       fix: "Delete it, and the next start makes one.",
     });

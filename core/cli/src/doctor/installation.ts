@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { ServerSettings, TlsSettings } from "@sluice/engine/config";
-import { nearestFolder, unwritable } from "@sluice/engine/installation";
+import { givenMasterKey, nearestFolder, unwritable } from "@sluice/engine/installation";
 import { sendRequest } from "../send-request.ts";
 import type { Check } from "./check.ts";
 import { reasonOf } from "../reason-of.ts";
@@ -73,26 +73,23 @@ function space(place: string): Check {
 /** Looks for the master key: it is there, or the start may make one. */
 export function checkMasterKey(
   { dataDirectory, host, admin }: ServerSettings,
-  given: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Check {
   const name = "master key";
   const path = join(dataDirectory, "master.key");
-  if (given !== undefined && given !== "") {
+  try {
+    const given = givenMasterKey(environment);
+    if (given !== undefined) return { name, grade: "ok", found: given.file ?? given.source };
+  } catch (error) {
     const fix = "Set one of 24 characters or more.";
-    if (given.length < 24)
-      return {
-        name,
-        grade: "fail",
-        found: `SLUICE_MASTER_KEY has ${given.length} characters`,
-        fix,
-      };
-    return { name, grade: "ok", found: "SLUICE_MASTER_KEY" };
+    return { name, grade: "fail", found: reasonOf(error), fix };
   }
   const isLocal = [host, admin.host].every(
     (address) => address === "localhost" || address === "::1" || address.startsWith("127."),
   );
   if (!isLocal) {
-    const fix = "Set SLUICE_MASTER_KEY, 24 characters or more: on a public address none is made.";
+    const fix =
+      "Set SLUICE_MASTER_KEY or SLUICE_MASTER_KEY_FILE, 24 characters or more: on a public address none is made.";
     return { name, grade: "fail", found: "there is none", fix };
   }
   if (!existsSync(path)) return { name, grade: "ok", found: "the first start makes one" };

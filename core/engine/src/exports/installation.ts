@@ -5,5 +5,6 @@
 
 export { readStoreMark } from "../accounting/ledger/store-mark.ts";
 export { dataDirectoryOf } from "../generation/history/last-good.ts";
+export { givenMasterKey } from "../resources/given-master-key.ts";
 export { certificateOf, readRunning, writeRunning } from "../resources/running-file.ts";
 export { nearestFolder, unwritable } from "../resources/writable-folder.ts";

@@ -11,7 +11,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (masterKey?: string, mayMakeMasterKey = true) =>
-  openInstallation({ dataDirectory: folder, masterKey, mayMakeMasterKey });
+  openInstallation({
+    dataDirectory: folder,
+    environment: { SLUICE_MASTER_KEY: masterKey },
+    mayMakeMasterKey,
+  });
 
 describe("an installation", () => {
   it("makes its secrets once, for its owner's eyes", () => {
@@ -58,7 +62,7 @@ describe("an installation", () => {
     const openFile = () =>
       openInstallation({
         dataDirectory: join(folder, "file"),
-        masterKey: undefined,
+        environment: {},
         mayMakeMasterKey: true,
       });
     expect(openFile).toThrow(StartError);
@@ -74,5 +78,26 @@ describe("an installation", () => {
       `${"k".repeat(12)} ${"k".repeat(12)}`,
     ])
       expect(() => open(blank)).toThrow(/holds blanks/);
+  });
+
+  it("takes the master key from a file that a variable names, and keeps no copy", () => {
+    const file = join(folder, "secret");
+    const openFile = (environment: Record<string, string>) => () =>
+      openInstallation({ dataDirectory: folder, environment, mayMakeMasterKey: false });
+    writeFileSync(file, `${"k".repeat(30)}\n`);
+    expect(openFile({ SLUICE_MASTER_KEY_FILE: file, SLUICE_MASTER_KEY: "" })()).toMatchObject({
+      masterKey: "k".repeat(30),
+      isNewMasterKey: false,
+      masterKeyFile: file,
+    });
+    expect(() => readFileSync(join(folder, "master.key"))).toThrow("ENOENT");
+    expect(openFile({ SLUICE_MASTER_KEY_FILE: file, SLUICE_MASTER_KEY: "k".repeat(24) })).toThrow(
+      /are both set/,
+    );
+    expect(openFile({ SLUICE_MASTER_KEY_FILE: join(folder, "none") })).toThrow(/cannot be read/);
+    for (const text of ["", "\n", "short", `${"k".repeat(20)} ${"k".repeat(20)}`]) {
+      writeFileSync(file, text);
+      expect(openFile({ SLUICE_MASTER_KEY_FILE: file })).toThrow(/SLUICE_MASTER_KEY_FILE, /);
+    }
   });
 });

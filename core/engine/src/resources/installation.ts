@@ -7,7 +7,11 @@ import { errorMessage } from "@sluice/contract";
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { givenMasterKey, MIN_MASTER_KEY_LENGTH } from "./given-master-key.ts";
+import { StartError } from "./start-error.ts";
 import { unwritable } from "./writable-folder.ts";
+
+export { StartError } from "./start-error.ts";
 
 /** What an installation knows about itself. */
 export interface Installation {
@@ -15,23 +19,19 @@ export interface Installation {
   readonly pepper: Buffer;
   /** Whether this start made the master key: it is printed this once. */
   readonly isNewMasterKey: boolean;
-  /** The file that keeps the master key; `undefined` when it comes from the environment. */
+  /** The file that keeps the master key; `undefined` when a variable holds it. */
   readonly masterKeyFile: string | undefined;
 }
 
 /** What decides how the secrets are found. */
 export interface InstallationOptions {
   readonly dataDirectory: string;
-  /** `SLUICE_MASTER_KEY`, when set. */
-  readonly masterKey: string | undefined;
+  /** The variables that may give the master key: `givenMasterKey`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether a master key may be made: only where no other machine can connect. */
   readonly mayMakeMasterKey: boolean;
 }
 
-/** A start that cannot go on; the message is one line for a person. */
-export class StartError extends Error {}
-
-const MIN_MASTER_KEY_LENGTH = 24;
 const PEPPER_BYTES = 32;
 const OWNER_ONLY = 0o600;
 
@@ -40,27 +40,18 @@ const OWNER_ONLY = 0o600;
  * that are too short, and for a data folder that cannot be used.
  */
 export function openInstallation(options: InstallationOptions): Installation {
-  const { dataDirectory, masterKey } = options;
-  const isGiven = masterKey !== undefined && masterKey !== "";
-  if (isGiven && /\s/.test(masterKey)) {
+  const { dataDirectory } = options;
+  const given = givenMasterKey(options.environment);
+  if (given === undefined && !options.mayMakeMasterKey) {
     throw new StartError(
-      "SLUICE_MASTER_KEY holds blanks or line breaks, which no header can carry. Set it to a key without them.",
-    );
-  }
-  if (isGiven && masterKey.length < MIN_MASTER_KEY_LENGTH) {
-    throw new StartError(
-      `SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`,
-    );
-  }
-  if (!isGiven && !options.mayMakeMasterKey) {
-    throw new StartError(
-      "No master key: set SLUICE_MASTER_KEY (24 characters or more) before listening on a public address.",
+      "No master key: set SLUICE_MASTER_KEY, or SLUICE_MASTER_KEY_FILE to the path of a file with it (24 characters or more), before listening on a public address.",
     );
   }
   try {
     mkdirSync(dataDirectory, { recursive: true });
     const pepper = readPepper(join(dataDirectory, "pepper"));
-    if (isGiven) return { masterKey, pepper, isNewMasterKey: false, masterKeyFile: undefined };
+    if (given !== undefined)
+      return { masterKey: given.key, pepper, isNewMasterKey: false, masterKeyFile: given.file };
     return { pepper, ...readMasterKey(join(dataDirectory, "master.key")) };
   } catch (error) {
     if (error instanceof StartError) throw error;

@@ -42,11 +42,9 @@ spec:
       env:
         - { name: SLUICE_CONFIG, value: /etc/sluice/gateway.yaml }
         - { name: NODE_OPTIONS, value: {{ printf "--max-old-space-size=%d" (.Values.maxOldSpaceMb | int) | quote }} }
-        {{- if .Values.masterKey.existingSecret }}
         - name: SLUICE_MASTER_KEY
           valueFrom:
-            secretKeyRef: { name: {{ .Values.masterKey.existingSecret }}, key: {{ .Values.masterKey.key }} }
-        {{- end }}
+            secretKeyRef: { name: {{ required "masterKey.existingSecret is missing: kubectl create secret generic sluice --from-literal=master-key=sk-$(openssl rand -hex 32), then masterKey.existingSecret=sluice" .Values.masterKey.existingSecret }}, key: {{ .Values.masterKey.key }} }
         {{- if .Values.readKey.existingSecret }}
         - name: SLUICE_READ_KEY
           valueFrom:
