@@ -20,8 +20,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The key of `SLUICE_MASTER_KEY`, else the text of the file that `SLUICE_MASTER_KEY_FILE` names,
- * for secrets that a platform mounts. An empty variable counts as none. Throws a StartError where both
- * are set, for a file that cannot be read, and for a key that is too short or holds blanks.
+ * for secrets that a platform mounts. An empty variable counts as none. Throws a StartError where
+ * both are set, for a file that cannot be read, and for a key that is too short or holds blanks.
  */
 export function givenMasterKey(environment: Environment): GivenMasterKey | undefined {
   const { SLUICE_MASTER_KEY: key = "", SLUICE_MASTER_KEY_FILE: file = "" } = environment;
