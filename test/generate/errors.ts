@@ -11,7 +11,7 @@ const INTRODUCTION = `# Errors
 
 <!-- Made by \`node test/generate/errors.ts\` from core/contract/src/codes.ts. Do not edit. -->
 
-Every route answers a failed request with the same JSON shape:
+A failed request is answered with this JSON shape. Routes with a [face](agents.md) use the error shape of their own API instead:
 
 \`\`\`json
 {"error": {"message": "The field messages is missing.", "type": "invalid_request_error", "code": 400, "param": "messages"}}

@@ -73,7 +73,7 @@ export interface Host {
   /** The guardrails of this generation. */
   readonly guardrails: GuardrailCatalog;
   readonly prices: PriceTable;
-  /** What is known of providers' models without asking them. */
+  /** The known properties of providers' models. No upstream is called. */
   readonly directory: ModelDirectory;
   readonly ledger: LedgerReader;
   /** The zone in which days, weeks and months of budgets begin, by its IANA name. */

@@ -222,6 +222,22 @@ function readBlocks(
   }
 }
 
+function readName(
+  { name }: JsonObject,
+  channel: string,
+  base: JsonPath,
+  pieces: StreamPiece[],
+): void {
+  if (typeof name !== "string" || name === "") return;
+  pieces.push({
+    channel: `${channel}/name`,
+    part: "names",
+    path: [...base, "name"],
+    text: name,
+    isName: true,
+  });
+}
+
 /** A call of a tool whose input is a text and not JSON. */
 function readCustom(
   call: JsonObject,
@@ -229,14 +245,7 @@ function readCustom(
   base: JsonPath,
   pieces: StreamPiece[],
 ): void {
-  if (typeof call.name === "string" && call.name !== "")
-    pieces.push({
-      channel: `${channel}/name`,
-      part: "names",
-      path: [...base, "name"],
-      text: call.name,
-      isName: true,
-    });
+  readName(call, channel, base, pieces);
   if (typeof call.input === "string" && call.input !== "")
     pieces.push({
       channel: `${channel}/input`,
@@ -248,14 +257,7 @@ function readCustom(
 }
 
 function readCall(call: JsonObject, channel: string, base: JsonPath, pieces: StreamPiece[]): void {
-  if (typeof call.name === "string" && call.name !== "")
-    pieces.push({
-      channel: `${channel}/name`,
-      part: "names",
-      path: [...base, "name"],
-      text: call.name,
-      isName: true,
-    });
+  readName(call, channel, base, pieces);
   if (typeof call.arguments === "string" && call.arguments !== "")
     pieces.push({
       channel,
