@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { upstreamCallId } from "../call-ids.ts";
+import { keptExtra } from "../kept-extra.ts";
 import { UNSIGNED } from "../unsigned.ts";
 import { nativeBlock, textBlock } from "./blocks.ts";
 import {
@@ -23,12 +24,14 @@ interface Answer {
   readonly calls: JsonObject[];
   /** See `content_blocks` of the reference dialect. */
   readonly order: JsonObject[];
+  /** What the block before the next call has kept for it. */
+  extra: JsonObject | undefined;
 }
 
 /** The message. `content_blocks` holds the order where it is not thoughts, texts, calls. */
 export function readAssistant({ content }: JsonObject, path: string, notes: Notes): JsonObject {
   if (typeof content === "string") return { role: "assistant", content };
-  const answer: Answer = { thoughts: [], content: [], calls: [], order: [] };
+  const answer: Answer = { thoughts: [], content: [], calls: [], order: [], extra: undefined };
   const at = `${path}.content`;
   array(content, at).forEach((each, index) =>
     readBlock(object(each, `${at}[${index}]`), `${at}[${index}]`, answer, notes),
@@ -64,14 +67,22 @@ function isUsual(order: readonly JsonObject[]): boolean {
 function readBlock(block: JsonObject, path: string, answer: Answer, notes: Notes): void {
   const { thoughts, content, calls, order } = answer;
   switch (string(block.type, `${path}.type`)) {
-    case "thinking":
     case "redacted_thinking":
+      if (readKept(block, answer, notes)) break;
+      order.push({ type: "thinking", index: thoughts.length });
+      thoughts.push({ type: "redacted_thinking", data: string(block.data, `${path}.data`) });
+      break;
+    case "thinking":
       order.push({ type: "thinking", index: thoughts.length });
       thoughts.push(thought(block, path, notes));
       break;
     case "tool_use":
       order.push({ type: "tool_use", index: calls.length });
-      calls.push(call(block, path, notes));
+      calls.push({
+        ...call(block, path, notes),
+        ...(answer.extra === undefined ? {} : { extra_content: answer.extra }),
+      });
+      answer.extra = undefined;
       break;
     case "text":
       order.push({ type: "text", index: content.length });
@@ -83,10 +94,17 @@ function readBlock(block: JsonObject, path: string, answer: Answer, notes: Notes
   }
 }
 
+/** Takes a block of the gateway's own. Returns whether it was one. */
+function readKept({ data }: JsonObject, answer: Answer, notes: Notes): boolean {
+  const extra = keptExtra(data);
+  if (extra === undefined) return false;
+  notes.mark();
+  if (Object.keys(extra).length > 0) answer.extra = extra;
+  return true;
+}
+
 /** A thought with the signature of its provider. The gateway's own stands for none. */
 function thought(block: JsonObject, path: string, notes: Notes): JsonObject {
-  if (block.type === "redacted_thinking")
-    return { type: "redacted_thinking", data: string(block.data, `${path}.data`) };
   const { signature } = block;
   if (signature === UNSIGNED) notes.mark();
   return {

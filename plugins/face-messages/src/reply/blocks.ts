@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import { clientCallId } from "../call-ids.ts";
+import { keptBlock } from "../kept-extra.ts";
 import { UNSIGNED } from "../unsigned.ts";
 import { AheadThought } from "./ahead-thought.ts";
 import { citationsOf } from "./citations.ts";
@@ -143,6 +144,8 @@ export class Blocks {
     const made = isObject(call.function) ? call.function : {};
     let block = this.#calls.get(key);
     if (block === undefined) {
+      // A provider says it with the first piece of the call.
+      if (isObject(call.extra_content)) this.#push("whole", keptBlock(call.extra_content));
       block = this.#push("tool_use", { type: "tool_use", id: "", name: "", input: {} });
       this.#calls.set(key, block);
     }

@@ -11,6 +11,8 @@ const NATIVE: ReadonlySet<JsonValue | undefined> = new Set([
   "refusal",
   "model_context_window_exceeded",
 ]);
+/** How providers say that a reply ended at a stop sequence. Not all of them say at which. */
+const SEQUENCES: ReadonlySet<JsonValue | undefined> = new Set(["stop_sequence", "STOP_SEQUENCE"]);
 const REASONS = Members.table<string>({
   stop: "end_turn",
   length: "max_tokens",
@@ -51,6 +53,7 @@ function reasonOf(choice: JsonObject, hasCalls: boolean, refusal: string): strin
   if (said === "max_tokens" || said === "refusal") return isNative ? String(native) : said;
   if (hasCalls) return "tool_use";
   if (refusal !== "") return "refusal";
-  if (Members.textIn(choice.stop_sequence) !== undefined) return "stop_sequence";
+  if (Members.textIn(choice.stop_sequence) !== undefined || SEQUENCES.has(native))
+    return "stop_sequence";
   return isNative ? String(native) : said;
 }
