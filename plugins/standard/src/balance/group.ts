@@ -159,8 +159,9 @@ export class BalanceGroup {
   }
 
   #waitMs(member: GroupMember, request: GroupRequest, nowMs: number): number {
-    const waitMs = this.#healthOf(member, request)?.breaker.waitMs(nowMs) ?? 0;
-    return Math.max(waitMs, member.credential.breaker.waitMs(nowMs));
+    const { key } = request.holder;
+    const waitMs = this.#healthOf(member, request)?.breaker.waitMs(nowMs, key) ?? 0;
+    return Math.max(waitMs, member.credential.breaker.waitMs(nowMs, key));
   }
 
   #healthOf(member: GroupMember, { targets, operation }: GroupRequest): Health | undefined {

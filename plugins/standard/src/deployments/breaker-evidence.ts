@@ -13,6 +13,9 @@ export interface Evidence {
   readonly isForced: boolean;
 }
 
+/** Whose failures are evidence: those of several keys, or of one that is alone. */
+export type EvidenceOf = "keys" | "lone key";
+
 interface Tally {
   total: number;
   failures: number;
@@ -82,20 +85,20 @@ class FailuresByKey {
   }
 
   /**
-   * Whether `consecutive` or more failures in a row are evidence: they come from two keys or more,
-   * or from a key that is alone and whose bodies differ.
+   * Whose failures make `consecutive` or more in a row evidence: those of two keys or more, or those
+   * of a key that is alone and whose bodies differ.
    */
-  areInRow(consecutive: number, key: string, nowMs: number): boolean {
+  ofRow(consecutive: number, key: string, nowMs: number): EvidenceOf | undefined {
     const others = Math.min(2, Math.max(1, consecutive >> 1));
-    if (sumOf(this.#run).others.failures >= others) return true;
-    return this.isAlone(key, nowMs) && this.#run.get(key)?.isVaried === true;
+    if (sumOf(this.#run).others.failures >= others) return "keys";
+    return this.#ofLoneKey(this.#run, key, nowMs);
   }
 
   /**
-   * Whether the share of failures is evidence: it also holds without the key that has most
-   * failures.
+   * Whose failures make their share evidence: it also holds without the key that has most failures,
+   * or all are of a key that is alone and whose bodies differ.
    */
-  areShare(ratio: number, key: string, nowMs: number): boolean {
+  ofShare(ratio: number, key: string, nowMs: number): EvidenceOf | undefined {
     this.#turn(nowMs);
     const both = new Map(this.#previous);
     for (const [name, tally] of this.#present) {
@@ -103,8 +106,16 @@ class FailuresByKey {
       both.set(name, before === undefined ? tally : joined(before, tally));
     }
     const { others } = sumOf(both);
-    if (others.failures >= 2 && others.failures >= ratio * others.total) return true;
-    return this.isAlone(key, nowMs) && both.get(key)?.isVaried === true;
+    if (others.failures >= 2 && others.failures >= ratio * others.total) return "keys";
+    return this.#ofLoneKey(both, key, nowMs);
+  }
+
+  #ofLoneKey(
+    tallies: ReadonlyMap<string, Tally>,
+    key: string,
+    nowMs: number,
+  ): EvidenceOf | undefined {
+    return this.isAlone(key, nowMs) && tallies.get(key)?.isVaried === true ? "lone key" : undefined;
   }
 
   #turn(nowMs: number): void {
@@ -223,7 +234,10 @@ export interface FailureLimits {
 }
 
 /** The reason of an ejection: failures in a row, or the share of failures. */
-export type EjectionGrounds = "row" | "share";
+export interface EjectionGrounds {
+  readonly by: "row" | "share";
+  readonly of: EvidenceOf;
+}
 
 /** Outcomes since the last recovery. Times are on the monotonic clock. */
 export class Outcomes {
@@ -263,11 +277,14 @@ export class Outcomes {
     nowMs: number,
     { consecutive, ratio, minRequests }: FailureLimits,
   ): EjectionGrounds | undefined {
-    if (this.#failuresInRow >= consecutive && this.#byKey.areInRow(consecutive, key, nowMs))
-      return "row";
+    if (this.#failuresInRow >= consecutive) {
+      const of = this.#byKey.ofRow(consecutive, key, nowMs);
+      if (of !== undefined) return { by: "row", of };
+    }
     const { failures, total } = this.#window.sum(nowMs);
     if (total < minRequests || failures < ratio * total) return undefined;
-    return this.#byKey.areShare(ratio, key, nowMs) ? "share" : undefined;
+    const of = this.#byKey.ofShare(ratio, key, nowMs);
+    return of === undefined ? undefined : { by: "share", of };
   }
 
   clear(): void {

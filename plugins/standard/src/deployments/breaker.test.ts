@@ -169,11 +169,42 @@ describe("a verdict of the breaker (I4)", () => {
     expect(state()).toBe("open");
   });
 
+  it("by a key that was alone holds for this key: another one tries at once", () => {
+    const { clock, breaker, fail, succeed, state, mayPass, enter, tryOnce } = setUp();
+    fail(5);
+    // A trial of the same key that fails changes nothing but the length.
+    tryOnce(false);
+    expect([mayPass("a"), mayPass("b")]).toEqual([false, true]);
+    expect(breaker.waitMs(clock.monotonic(), "b")).toBe(0);
+    const trial = enter("b");
+    // One at a time.
+    expect([mayPass("b"), mayPass("c")]).toEqual([false, false]);
+    expect(succeed({ key: "b", trial })).toBe("recovered");
+    expect(state()).toBe("closed");
+  });
+
+  it("by a key that was alone holds for all where the trial of another one fails", () => {
+    const { breaker, fail, mayPass, enter } = setUp();
+    fail(5);
+    const trial = enter("b");
+    fail(1, { key: "b", trial });
+    expect([mayPass("a"), mayPass("b"), mayPass("c")]).toEqual([false, false, false]);
+    expect(breaker.openUntilMs).toBe(10_000);
+  });
+
+  it("by two keys holds for all", () => {
+    const { fail, mayPass } = setUp();
+    fail(4);
+    fail(2, { key: "b" });
+    expect([mayPass("a"), mayPass("b"), mayPass("c")]).toEqual([false, false, false]);
+  });
+
   it("needs neither where no connection could be opened", () => {
-    const { fail, succeed, state } = setUp();
+    const { fail, succeed, state, mayPass } = setUp();
     succeed({ key: "b" });
     fail(5, { body: "same", isForced: true });
     expect(state()).toBe("open");
+    expect(mayPass("c")).toBe(false);
   });
 
   it("by the share of failures holds without the key that has most of them", () => {
@@ -211,7 +242,7 @@ describe("a trial (I5)", () => {
     toTheEnd();
     enter();
     clock.advance(2_999);
-    expect([mayPass("b"), breaker.waitMs(clock.monotonic())]).toEqual([false, 1]);
+    expect([mayPass("b"), breaker.waitMs(clock.monotonic(), "b")]).toEqual([false, 1]);
     clock.advance(1);
     expect(mayPass("b")).toBe(true);
   });
@@ -255,7 +286,7 @@ describe("a trial (I5)", () => {
   });
 
   it("succeeds with the head of a response, and fails with what follows it", () => {
-    const { clock, breaker, at, fail, state, enter, toTheEnd } = setUp();
+    const { clock, breaker, at, fail, state, mayPass, enter, toTheEnd } = setUp();
     fail(5);
     toTheEnd();
     const trial = enter();
@@ -265,6 +296,8 @@ describe("a trial (I5)", () => {
       "ejected",
     );
     expect(breaker.openUntilMs).toBe(clock.monotonic() + 10_000);
+    // One key failed: another one may try at once.
+    expect([mayPass("a"), mayPass("b")]).toEqual([false, true]);
     // From here on a head proves nothing.
     toTheEnd();
     const next = enter();

@@ -1,6 +1,11 @@
 /** The circuit breaker of a callee: ejection, its duration, and recovery. */
 
-import { type Evidence, type FailureLimits, Outcomes } from "./breaker-evidence.ts";
+import {
+  type Evidence,
+  type EvidenceOf,
+  type FailureLimits,
+  Outcomes,
+} from "./breaker-evidence.ts";
 import { type Trial, Trials } from "./breaker-trials.ts";
 
 /** How long an ejection lasts. */
@@ -61,6 +66,8 @@ export class Breaker {
   /** What proves a recovery: a point behind that of the failure which ejected. */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
+  /** The key whose failures alone ejected. Another key may try at once. */
+  #loneKey: string | undefined;
   /** Requests that asked to pass an ejection by the share of failures. */
   #asked = 0;
 
@@ -83,16 +90,16 @@ export class Breaker {
     return nowMs < this.#openUntilMs ? "open" : "half_open";
   }
 
-  /** Milliseconds until another request may try; 0 when one may now. */
-  waitMs(nowMs: number): number {
-    return this.#isOpen ? Math.max(0, this.#freeMs() - nowMs) : 0;
+  /** Milliseconds until another request of a key may try; 0 when one may now. */
+  waitMs(nowMs: number, key: string): number {
+    return this.#isOpen ? Math.max(0, this.#freeMs(key) - nowMs) : 0;
   }
 
   /** Whether a request of a key may pass, as a trial or without one. */
   isAdmitting(nowMs: number, key: string): boolean {
     if (!this.#isOpen) return true;
-    const freeMs = this.#freeMs();
-    return nowMs >= freeMs && this.#trials.admits(key, freeMs, nowMs);
+    const anyMs = Math.max(this.#openUntilMs, this.#trials.aloneUntilMs);
+    return nowMs >= this.#freeMs(key) && this.#trials.admits(key, anyMs, nowMs);
   }
 
   /** Records that a request of a key was refused or redirected by the ejection. */
@@ -149,8 +156,8 @@ export class Breaker {
     if (isTrial) return this.eject(failed, nowMs, settings);
     const grounds = this.#outcomes.grounds(key, nowMs, settings);
     if (grounds === undefined) return undefined;
-    this.#isByShare = grounds === "share";
-    return this.eject(failed, nowMs, settings);
+    this.#isByShare = grounds.by === "share";
+    return this.eject(failed, nowMs, settings, grounds.of);
   }
 
   /** Whether this trial decides. */
@@ -163,9 +170,13 @@ export class Breaker {
     return this.#outcomes.isAlone(key, nowMs);
   }
 
-  /** Opens for failures that the caller has evaluated. */
-  eject(failed: Ejecting, nowMs: number, times: EjectionTimes): BreakerChange {
+  /** Opens for failures that the caller has evaluated. `of` is absent for a failed trial. */
+  eject(failed: Ejecting, nowMs: number, times: EjectionTimes, of?: EvidenceOf): BreakerChange {
     const isNew = !this.#isOpen;
+    // A trial that failed behind its head, after the recovery, is the failure of one key.
+    if (of === "lone key" || (isNew && of === undefined)) this.#loneKey = failed.key;
+    // The failed trial of another key confirms the ejection.
+    else if (of === "keys" || failed.key !== this.#loneKey) this.#loneKey = undefined;
     // A recovery by a response head alone does not count.
     if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > times.maxEjectionMs)
       this.#step = 0;
@@ -180,9 +191,10 @@ export class Breaker {
     return isNew ? "ejected" : undefined;
   }
 
-  /** The time from which a request may try, while the breaker is open. */
-  #freeMs(): number {
-    return Math.max(this.#openUntilMs, this.#trials.aloneUntilMs);
+  /** The time from which a request of a key may try, while the breaker is open. */
+  #freeMs(key: string): number {
+    const isOther = this.#loneKey !== undefined && key !== this.#loneKey;
+    return Math.max(isOther ? this.#openedAtMs : this.#openUntilMs, this.#trials.aloneUntilMs);
   }
 
   /** Only an attempt that began after the ejection proves a recovery. */
@@ -191,6 +203,7 @@ export class Breaker {
     this.#isOpen = false;
     this.#closedAtMs = nowMs;
     this.#isByShare = false;
+    this.#loneKey = undefined;
     this.#trials.clear();
     this.#outcomes.clear();
     return "recovered";

@@ -7,6 +7,7 @@ import {
   type Failed,
   type Standing,
 } from "./breaker.ts";
+import type { EvidenceOf } from "./breaker-evidence.ts";
 
 /** A refusal of the credential: 401, 402 or 403. */
 export interface CredentialRefusal extends Failed {
@@ -62,17 +63,18 @@ export class CredentialHealth {
       return breaker.isTrial(refusal.trial) ? breaker.eject(refusal, nowMs, settings) : undefined;
     this.#refusals.push(refusal);
     if (this.#refusals.length > MAX_REFUSALS) this.#refusals.shift();
-    if (!this.#isConfirmed(refusal, nowMs)) return undefined;
+    const of = this.#evidenceOf(refusal, nowMs);
+    if (of === undefined) return undefined;
     this.#refusals = [];
-    return breaker.eject(refusal, nowMs, settings);
+    return breaker.eject(refusal, nowMs, settings, of);
   }
 
-  #isConfirmed({ isUnknown, key, model }: CredentialRefusal, nowMs: number): boolean {
-    if (isUnknown) return this.#refusals.filter((each) => each.isUnknown).length >= 2;
+  /** Whose refusals confirm this one; `undefined` where none do. No client can cause a 401. */
+  #evidenceOf({ isUnknown, key, model }: CredentialRefusal, nowMs: number): EvidenceOf | undefined {
+    if (isUnknown)
+      return this.#refusals.filter((each) => each.isUnknown).length >= 2 ? "keys" : undefined;
     const others = this.#refusals.filter((each) => each.model !== model);
-    return (
-      others.some((each) => each.key !== key) ||
-      (others.length > 0 && this.breaker.isAlone(key, nowMs))
-    );
+    if (others.some((each) => each.key !== key)) return "keys";
+    return others.length > 0 && this.breaker.isAlone(key, nowMs) ? "lone key" : undefined;
   }
 }
