@@ -19,10 +19,12 @@ export interface ShapeLimits {
   readonly maxNodes: number;
   /** Members of the outermost object; absent: no limit. Only `parseInSlices` checks it. */
   readonly maxMembers?: number;
+  /** Arrays and objects; absent: no limit. Only `parseInSlices` checks it. */
+  readonly maxContainers?: number;
 }
 
 /** The exceeded limit. */
-export type ShapeFault = "depth" | "nodes" | "members" | "run";
+export type ShapeFault = "depth" | "nodes" | "members" | "containers" | "run";
 
 /** One top-level member: offsets into the text. */
 export interface Member {

@@ -6,25 +6,40 @@ import { invalidField } from "@sluice/kit/dialect";
 
 interface Call {
   readonly id: string;
-  readonly name: string;
-  /** Whether the client sent the id. */
-  readonly isNamed: boolean;
   isAnswered: boolean;
+}
+
+/** Calls in their order, of which those with an answer are skipped. */
+class OpenCalls {
+  readonly #calls: Call[] = [];
+  #from = 0;
+
+  add(call: Call): void {
+    this.#calls.push(call);
+  }
+
+  /** The first call without an answer. */
+  first(): Call | undefined {
+    while (this.#calls[this.#from]?.isAnswered === true) this.#from += 1;
+    return this.#calls[this.#from];
+  }
 }
 
 /** The calls of a conversation so far. */
 export class Calls {
-  readonly #all: Call[] = [];
+  #count = 0;
+  /** Calls by the id that the client sent; all by name; those without an id by name. */
+  readonly #byId = new Map<string, OpenCalls>();
+  readonly #byName = new Map<string, OpenCalls>();
+  readonly #unnamed = new Map<string, OpenCalls>();
 
   /** Adds a call; without an id it gets `call_{n}`, counted through the conversation. */
   add(name: string, id: string | undefined): string {
-    const call: Call = {
-      id: id ?? `call_${this.#all.length}`,
-      name,
-      isNamed: id !== undefined,
-      isAnswered: false,
-    };
-    this.#all.push(call);
+    const call: Call = { id: id ?? `call_${this.#count}`, isAnswered: false };
+    this.#count += 1;
+    addTo(this.#byName, name, call);
+    if (id === undefined) addTo(this.#unnamed, name, call);
+    else addTo(this.#byId, id, call);
     return call.id;
   }
 
@@ -33,12 +48,10 @@ export class Calls {
    * answer that has this name. Throws `invalid_field` when there is none.
    */
   answer(name: string, id: string | undefined, path: string): string {
-    const open = this.#all.filter(({ isAnswered }) => !isAnswered);
     const call =
       id === undefined
-        ? open.find((each) => each.name === name)
-        : (open.find((each) => each.isNamed && each.id === id) ??
-          open.find((each) => !each.isNamed && each.name === name));
+        ? this.#byName.get(name)?.first()
+        : (this.#byId.get(id)?.first() ?? this.#unnamed.get(name)?.first());
     if (call === undefined)
       throw invalidField(
         id === undefined ? `${path}.name` : `${path}.id`,
@@ -47,4 +60,10 @@ export class Calls {
     call.isAnswered = true;
     return call.id;
   }
+}
+
+function addTo(calls: Map<string, OpenCalls>, key: string, call: Call): void {
+  const open = calls.get(key) ?? new OpenCalls();
+  calls.set(key, open);
+  open.add(call);
 }

@@ -21,8 +21,9 @@ function isStrict(schema: JsonValue | undefined): boolean {
   const isObjectType = type === "object" || (Array.isArray(type) && type.includes("object"));
   if (isObjectType || properties !== undefined) {
     const names = isObject(properties) ? Object.keys(properties) : [];
-    const isClosed = others === false && Array.isArray(required);
-    if (!isClosed || !names.every((name) => required.includes(name))) return false;
+    if (others !== false || !Array.isArray(required)) return false;
+    const all = new Set<unknown>(required);
+    if (!names.every((name) => all.has(name))) return false;
   }
   const parts = [
     ...valuesOf(properties),

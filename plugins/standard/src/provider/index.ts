@@ -4,6 +4,7 @@
  */
 
 import { defineStep } from "@sluice/kit";
+import { nextTurn } from "@sluice/kit/internals";
 import {
   checkCommitAfter,
   type CommitAfterConfig,
@@ -29,6 +30,7 @@ import {
   type ProviderRequest,
   type Reply,
   type Target,
+  type UpstreamCall,
 } from "@sluice/contract";
 import { leaseOf } from "../deployments/lease.ts";
 import { NO_BOUNDS, type Patience, patienceOf } from "./first-content.ts";
@@ -186,6 +188,8 @@ class ProviderCall implements PartCaller, DropListener {
     const target = this.#target;
     const { instance, upstream } = this.#door;
     const { request, call } = this.#settled.encode(asked);
+    // Encoding a large request is a piece of work, and noting its prompt another one.
+    if (isLarge(call)) await nextTurn();
     const entering =
       call.kind === "http"
         ? enterUpstream(exchange, this.#door, target, request.document)
@@ -231,6 +235,13 @@ class ProviderCall implements PartCaller, DropListener {
       deployment: id,
     });
   }
+}
+
+/** Characters of a body above which a call is a large one. */
+const LARGE_CHARACTERS = 131_072;
+
+function isLarge(call: UpstreamCall): boolean {
+  return call.kind === "http" && (call.body?.length ?? 0) > LARGE_CHARACTERS;
 }
 
 /** A step may have replaced the model that the key was checked for. */

@@ -8,7 +8,7 @@ import { receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, knownCoding, jsonStages, readJson } from "./bytes/json.ts";
+import { checkMediaType, knownCoding, jsonStages, MAX_CONTAINERS, readJson } from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
 import { inSlices, isLarge, type Stages } from "./bytes/stages.ts";
@@ -95,7 +95,8 @@ function* requestStages(
   client: ClientRequest,
   deployment: Deployment | undefined,
 ): Stages<GatewayRequest> {
-  const document = yield* jsonStages(bytes, MAX_NODES[operation]);
+  const maxContainers = operation === "chat" || operation === "tokens" ? MAX_CONTAINERS : undefined;
+  const document = yield* jsonStages(bytes, MAX_NODES[operation], maxContainers);
   yield;
   return requestOf(document, operation, receive, client, deployment);
 }

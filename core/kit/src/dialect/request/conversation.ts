@@ -278,12 +278,11 @@ function ordered({ role, parts, isOrdered }: OpenTurn, before: OpenTurn | undefi
     return { role, parts: parts.toSorted((a, b) => rank(a) - rank(b)) };
   }
   if (!parts.some(({ kind }) => kind === "result")) return { role, parts };
-  const calls = (before?.parts ?? []).flatMap((part) => (part.kind === "call" ? [part.id] : []));
-  const rank = (part: Part): number => {
-    if (part.kind !== "result") return Infinity;
-    const at = calls.indexOf(part.id);
-    return at < 0 ? calls.length : at;
-  };
+  const places = new Map<string, number>();
+  for (const part of before?.parts ?? [])
+    if (part.kind === "call" && !places.has(part.id)) places.set(part.id, places.size);
+  const rank = (part: Part): number =>
+    part.kind === "result" ? (places.get(part.id) ?? places.size) : Infinity;
   // Equal ranks need a comparison of their own: Infinity - Infinity is NaN.
   return { role, parts: parts.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))) };
 }

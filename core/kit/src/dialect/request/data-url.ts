@@ -44,7 +44,7 @@ export function readBase64(
   if ((value.length / 4) * 3 > MAX_BYTES) throw invalidField(path, `at most ${MAX_BYTES} bytes`);
   let data = /\s/.test(value) ? value.replace(/\s+/g, "") : value;
   if (BASE64_URL.test(data)) data = data.replaceAll("-", "+").replaceAll("_", "/");
-  if (!BASE64.test(data) || data.replace(/=+$/, "").length % 4 === 1)
+  if (!BASE64.test(data) || (data.length - paddingOf(data)) % 4 === 1)
     throw invalidField(path, "base64");
   const missing = data.length % 4;
   return { kind: "data", mimeType, data: missing === 0 ? data : data + "=".repeat(4 - missing) };
@@ -52,5 +52,10 @@ export function readBase64(
 
 /** The number of bytes that base64 encodes. */
 export function base64Bytes(data: string): number {
-  return (data.length / 4) * 3 - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0);
+  return (data.length / 4) * 3 - paddingOf(data);
+}
+
+/** The number of `=` at the end of base64: two at most. */
+function paddingOf(data: string): number {
+  return data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
 }

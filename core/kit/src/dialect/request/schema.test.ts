@@ -94,6 +94,69 @@ describe("a lowered schema", () => {
     );
   });
 
+  it("is refused when its references put in more than 4 MiB, or all of a request 20,000 schemas", () => {
+    const description = "x".repeat(100_000);
+    const of = (count: number): JsonObject => ({
+      properties: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`p${index}`, { $ref: "#/$defs/large" }]),
+      ),
+      $defs: { large: { type: "string", description } },
+    });
+    expect(() => lower(of(40))).not.toThrow();
+    expect(() => lower(of(60))).toThrow("so large");
+    const refuse = (path: string, what: string): never => {
+      throw new Error(`${path}: ${what}`);
+    };
+    const wide = {
+      properties: Object.fromEntries(
+        Array.from({ length: 5_000 }, (_, index) => [`p${index}`, { type: "string" }]),
+      ),
+    };
+    for (let tool = 0; tool < 3; tool += 1) lowerSchema(wide, SMALL, `tools[${tool}]`, refuse);
+    expect(() => lowerSchema(wide, SMALL, "tools[3]", refuse)).toThrow(/^tools\[3\].*so large/);
+  });
+
+  it("refuses a chain of references that is deeper than 64", () => {
+    const chain = (length: number): JsonObject => ({
+      $ref: "#/$defs/d0",
+      $defs: Object.fromEntries(
+        Array.from({ length }, (_, index) => [
+          `d${index}`,
+          index + 1 === length ? { type: "null" } : { $ref: `#/$defs/d${index + 1}` },
+        ]),
+      ),
+    });
+    expect(lower(chain(60))).toEqual({ type: "null" });
+    expect(() => lower(chain(70))).toThrow("so deep");
+  });
+
+  it("merges the parts of an allOf: members, bounds, values, words", () => {
+    const parts = [
+      { properties: { a: { minimum: 1 } }, required: ["a"], enum: ["x", "y", "z"], title: "T" },
+      { properties: { a: { minimum: 3 }, b: { type: "null" } }, required: ["b", "a"] },
+      { properties: { a: { maximum: 5 } }, enum: ["z", "y"], description: "one" },
+      { description: "two", maximum: 4, title: "U" },
+      { description: "two", maximum: 2 },
+    ];
+    expect(lower({ allOf: parts }, { allOf: "merge" })).toEqual({
+      properties: { a: { minimum: 3, maximum: 5 }, b: { type: "null" } },
+      required: ["a", "b"],
+      enum: ["y", "z"],
+      title: "T",
+      description: "one two",
+      maximum: 2,
+    });
+    const many = Array.from({ length: 9_000 }, (_, index) => ({
+      properties: { [`p${index}`]: {} },
+      required: [`p${index}`],
+    }));
+    const { properties, required } = lower({ allOf: many }, { allOf: "merge" });
+    expect([Object.keys(properties as object).length, required]).toEqual([
+      9_000,
+      many.map((_, index) => `p${index}`),
+    ]);
+  });
+
   it("says in another way what can be said so, and tells the rest in words", () => {
     expect(lower({ const: 4 })).toEqual({ type: "string", enum: ["4"] });
     expect(lower({ type: ["string", "null"] })).toEqual({ type: "string", nullable: true });

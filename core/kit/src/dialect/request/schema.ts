@@ -41,9 +41,32 @@ export interface SchemaSubset {
   readonly maxMinItems?: number;
 }
 
-/** Maximum levels and schemas of one converted schema: inlined references can grow without end. */
+/** Maximum levels of one converted schema. */
 const MAX_DEPTH = 64;
-const MAX_SCHEMAS = 10_000;
+/**
+ * Maximum schemas of all converted schemas of a request, and maximum characters of what its
+ * references put in: a reference that is followed twice doubles its target, and targets have
+ * references.
+ */
+const MAX_SCHEMAS = 20_000;
+const MAX_INLINED_CHARACTERS = 4 * 1024 * 1024;
+
+/** How far the schemas of a request have grown. */
+interface Growth {
+  schemas: number;
+  characters: number;
+}
+
+/** By the refusals of a request, which its schemas share. */
+const GROWTH = new WeakMap<Refuse, Growth>();
+
+function growthOf(refuse: Refuse): Growth {
+  const known = GROWTH.get(refuse);
+  if (known !== undefined) return known;
+  const growth = { schemas: 0, characters: 0 };
+  GROWTH.set(refuse, growth);
+  return growth;
+}
 
 /** Keywords that do not constrain the value. */
 const ANNOTATIONS = new Set([
@@ -99,21 +122,26 @@ export function lowerSchema(
   return new Lowering(schema, subset, refuse).lower(schema, path, [], 0);
 }
 
+const TOO_LARGE = "a JSON schema so deep or so large";
+
 class Lowering {
   readonly #root: JsonObject;
   readonly #subset: SchemaSubset;
   readonly #refuse: Refuse;
-  #schemas = 0;
+  readonly #growth: Growth;
+  /** The characters of each target of a reference. */
+  readonly #characters = new Map<JsonObject, number>();
 
   constructor(root: JsonObject, subset: SchemaSubset, refuse: Refuse) {
     this.#root = root;
     this.#subset = subset;
     this.#refuse = refuse;
+    this.#growth = growthOf(refuse);
   }
 
   lower(given: JsonObject, path: string, trail: readonly string[], depth: number): JsonObject {
-    if (depth > MAX_DEPTH || ++this.#schemas > MAX_SCHEMAS)
-      this.#refuse(path, "a JSON schema so deep or so large");
+    if (depth > MAX_DEPTH) this.#refuse(path, TOO_LARGE);
+    this.#grow(path, 0);
     const { schema, trail: after } = this.#resolve(given, path, trail);
     // Without a prototype: a schema may have a member of any name.
     const out = Object.create(null) as Record<string, JsonValue>;
@@ -178,6 +206,23 @@ class Lowering {
     return value;
   }
 
+  /** Counts one more schema, and characters that are put in. */
+  #grow(path: string, characters: number): void {
+    this.#growth.schemas += 1;
+    this.#growth.characters += characters;
+    if (this.#growth.schemas > MAX_SCHEMAS || this.#growth.characters > MAX_INLINED_CHARACTERS)
+      this.#refuse(path, TOO_LARGE);
+  }
+
+  #charactersOf(schema: JsonObject): number {
+    let characters = this.#characters.get(schema);
+    if (characters === undefined) {
+      characters = JSON.stringify(schema).length;
+      this.#characters.set(schema, characters);
+    }
+    return characters;
+  }
+
   /** Follows references to the end. */
   #resolve(
     schema: JsonObject,
@@ -191,8 +236,11 @@ class Lowering {
       const { $ref, ...beside } = at as JsonObject & { readonly $ref: string };
       if (seen.includes($ref))
         this.#refuse(path, `a JSON schema that refers to itself (${$ref.slice(0, 64)})`);
+      if (seen.length >= MAX_DEPTH) this.#refuse(path, TOO_LARGE);
       seen = [...seen, $ref];
-      at = { ...this.#find($ref, path), ...beside };
+      const target = this.#find($ref, path);
+      this.#grow(path, this.#charactersOf(target));
+      at = { ...target, ...beside };
     }
     return { schema: at, trail: seen };
   }
@@ -224,9 +272,10 @@ class Lowering {
     let out = schema;
     if (allOf === "merge" && Array.isArray(out.allOf)) {
       const { allOf: parts, ...rest } = out;
-      const resolved = (parts as readonly JsonValue[]).map((part) =>
-        isObject(part) ? this.#resolve(part, path, []).schema : {},
-      );
+      const resolved = (parts as readonly JsonValue[]).map((part) => {
+        this.#grow(path, 0);
+        return isObject(part) ? this.#resolve(part, path, []).schema : {};
+      });
       out = mergeAll([rest, ...resolved], (keyword) =>
         this.#refuse(`${path}.allOf`, `a JSON schema whose allOf contradicts itself in ${keyword}`),
       );

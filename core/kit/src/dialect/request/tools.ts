@@ -49,8 +49,9 @@ export interface OfferedTools {
 /** Tools for a dialect without a choice among several of them: only allowed tools are offered. */
 export function offeredTools({ tools, choice }: ToolUse): OfferedTools {
   if (choice?.mode !== "allowed") return { tools, choice };
-  const { names, isRequired } = choice;
-  const offered = tools.filter((tool) => tool.kind === "native" || names.includes(tool.name));
+  const { isRequired } = choice;
+  const names = new Set(choice.names);
+  const offered = tools.filter((tool) => tool.kind === "native" || names.has(tool.name));
   return { tools: offered, choice: { mode: isRequired ? "required" : "auto" } };
 }
 

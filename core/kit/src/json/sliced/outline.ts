@@ -14,7 +14,9 @@ export class Outline {
   readonly #text: string;
   readonly #limits: ShapeLimits;
   readonly #maxNodes: number;
+  readonly #maxContainers: number;
   #nodes = 0;
+  #containers = 0;
   /** The last bracket, comma or end of a string. */
   #mark = 0;
 
@@ -22,6 +24,7 @@ export class Outline {
     this.#text = text;
     this.#limits = limits;
     this.#maxNodes = limits.maxNodes;
+    this.#maxContainers = limits.maxContainers ?? Infinity;
   }
 
   /** Sets the place from which a run is measured. */
@@ -37,6 +40,8 @@ export class Outline {
 
   /** Counts an array or object that begins within `depth` others. */
   begin(depth: number): void {
+    this.#containers += 1;
+    if (this.#containers > this.#maxContainers) this.fault = "containers";
     if (depth >= this.#limits.maxDepth) this.fault = "depth";
     // An array or an object directly in the outermost one counts as its member.
     if (depth !== 1) this.count();

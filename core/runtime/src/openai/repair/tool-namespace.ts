@@ -32,12 +32,12 @@ export function toolNamespace(functions: readonly JsonObject[]): string {
 
 function propertyLines(schema: JsonObject, indent: number, depth: number): string[] {
   if (!isObject(schema.properties) || depth > MAX_DEPTH) return [];
-  const required = Array.isArray(schema.required) ? schema.required : [];
+  const required = new Set<unknown>(Array.isArray(schema.required) ? schema.required : []);
   const margin = " ".repeat(indent);
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     if (!isObject(property)) return [];
     const described = typeof property.description === "string" && property.description !== "";
-    const mark = required.includes(name) ? "" : "?";
+    const mark = required.has(name) ? "" : "?";
     const line = `${margin}${name}${mark}: ${typeText(property, indent, depth)},`;
     return described ? [`${margin}// ${textOf(property.description)}`, line] : [line];
   });

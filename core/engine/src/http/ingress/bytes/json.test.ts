@@ -118,6 +118,22 @@ describe("a body", () => {
     }
   });
 
+  it("that is large may hold as many lists and objects as it is allowed, and no more", () => {
+    const read = (count: number, most?: number) => () =>
+      atOnce(
+        jsonStages(
+          Buffer.from(`{"messages":[${"{},".repeat(count - 3)}{}]${" ".repeat(70_000)}}`),
+          undefined,
+          most,
+        ),
+      );
+    expect(read(20_000, 20_000)).not.toThrow();
+    expect(read(20_001, 20_000)).toThrow(
+      refused("invalid_json", "more than 20000 lists and objects"),
+    );
+    expect(read(60_000)).not.toThrow();
+  });
+
   it("may hold 200,000 values, and no more", () => {
     expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(199_000)}1]}`))).not.toThrow();
     expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(200_001)}1]}`))).toThrow(

@@ -18,6 +18,11 @@ import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
+/**
+ * Maximum of lists and objects of a large chat request: a translation handles each message, block,
+ * call and tool, all in one turn of the event loop. A body that is not large has no room for many.
+ */
+export const MAX_CONTAINERS = 20_000;
 /** Maximum of members of the outermost object, which one turn of the event loop handles. */
 export const MAX_MEMBERS = 1_000;
 
@@ -81,12 +86,16 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
   return documentOf(text, raw === text ? bytes : undefined, parse(text), members);
 }
 
-/** The same in stages. */
-export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<JsonDocument> {
+/** The same in stages, with `maxContainers` lists and objects at most. */
+export function* jsonStages(
+  bytes: Buffer,
+  maxNodes = LIMITS.maxNodes,
+  maxContainers?: number,
+): Stages<JsonDocument> {
   const raw = decode(bytes);
   const text = withoutMark(raw);
   yield;
-  const { value, members } = yield* sliced(text, maxNodes);
+  const { value, members } = yield* sliced(text, maxNodes, maxContainers);
   yield;
   return documentOf(text, raw === text ? bytes : undefined, value, members);
 }
@@ -154,13 +163,19 @@ function refuseSteeringTwice(members: readonly Member[]): void {
 function* sliced(
   text: string,
   maxNodes: number,
+  maxContainers = Infinity,
 ): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
   // A large text or number in place of an object is refused without parsing.
   const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();
   let found: Sliced;
   try {
-    found = yield* parseInSlices(text, { ...LIMITS, maxNodes, maxMembers: MAX_MEMBERS });
+    found = yield* parseInSlices(text, {
+      ...LIMITS,
+      maxNodes,
+      maxMembers: MAX_MEMBERS,
+      maxContainers,
+    });
   } catch {
     // Where a piece is wrong its parser counts from the piece's beginning.
     throw invalidJson(text);
@@ -176,6 +191,13 @@ export function tooManyMembers(): GatewayError {
   return new GatewayError(
     "invalid_json",
     `The body has more than ${MAX_MEMBERS} members at its top level.`,
+  );
+}
+
+function tooManyContainers(): GatewayError {
+  return new GatewayError(
+    "invalid_json",
+    `The body has more than ${MAX_CONTAINERS} lists and objects. Send fewer messages, content blocks or tools.`,
   );
 }
 
@@ -199,6 +221,7 @@ function refuseShape(fault: ShapeFault | undefined, maxNodes: number): void {
     );
   if (fault === "members") throw tooManyMembers();
   if (fault === "run") throw runTooLong();
+  if (fault === "containers") throw tooManyContainers();
   if (fault === "nodes")
     throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
 }

@@ -1,0 +1,149 @@
+/**
+ * Requests with as many messages, blocks, calls, tools and schemas as a body may hold, at every kind
+ * of provider. They are translated in time linear in their size, and no turn of the event loop takes
+ * long. CPU of the serving thread is counted, which other work on the machine hardly changes.
+ */
+
+import type { JsonObject } from "@sluice/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chat } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type GatewayProcess, startOwnProcess } from "../support/gateway-process.ts";
+import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
+
+/** Five times the goal of `proof:bodies`: a test is compiled and collected meanwhile. */
+const MAX_TURN_MS = 250;
+const KEY = `api_key: "\${env:OPENAI_API_KEY}"`;
+const PROVIDERS = ["openai", "anthropic", "gemini", "mistral", "cohere"] as const;
+const USER = { role: "user", content: "x" };
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const named = (count: number, value: JsonObject): JsonObject =>
+  Object.fromEntries(times(count, (index) => [`p${index}`, value]));
+const tool = (name: string, parameters: JsonObject = {}): JsonObject => ({
+  type: "function",
+  function: { name, parameters },
+});
+const call = (index: number): JsonObject => ({
+  id: `call-${index}`,
+  type: "function",
+  function: { name: "f", arguments: "{}" },
+});
+const result = (id: string): JsonObject => ({ role: "tool", tool_call_id: id, content: "x" });
+
+const SHAPES: Readonly<Record<string, JsonObject>> = {
+  "19,000 messages of one role": { messages: times(19_000, () => USER) },
+  "19,000 messages in turn": {
+    messages: times(19_000, (n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "x" })),
+  },
+  "19,000 blocks": {
+    messages: [{ role: "user", content: times(19_000, () => ({ type: "text", text: "x" })) }],
+  },
+  "6,000 calls, answered in reverse": {
+    messages: [
+      USER,
+      { role: "assistant", content: null, tool_calls: times(6_000, call) },
+      ...times(6_000, (n) => result(`call-${5_999 - n}`)),
+    ],
+  },
+  "results of 9,000 calls that do not exist": {
+    messages: [
+      USER,
+      { role: "assistant", content: null, tool_calls: times(4_500, call) },
+      ...times(9_000, (n) => result(`none-${n}`)),
+    ],
+  },
+  "3,000 allowed ones of 3,000 tools": {
+    messages: [USER],
+    tools: times(3_000, (n) => tool(`tool-${n}`)),
+    tool_choice: {
+      type: "allowed_tools",
+      allowed_tools: {
+        mode: "auto",
+        tools: times(3_000, (n) => tool(`tool-${2_999 - n}`)),
+      },
+    },
+  },
+  "a schema of 15,000 members and as many required names": {
+    messages: [USER],
+    tools: [
+      tool("f", {
+        type: "object",
+        properties: named(15_000, { type: "string" }),
+        required: times(60_000, (n) => `p${60_000 - n}`),
+      }),
+    ],
+  },
+  "4,500 parts of an allOf": {
+    messages: [USER],
+    tools: [
+      tool("f", {
+        type: "object",
+        allOf: times(4_500, (n) => ({ properties: { [`p${n}`]: {} }, required: [`p${n}`] })),
+      }),
+    ],
+  },
+};
+
+describe("a request with many parts", () => {
+  let upstream: NativeUpstream;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    upstream = await createNativeUpstream();
+    const refusal = { type: "error", error: { type: "invalid_request_error", message: "no" } };
+    upstream.reply(400, "application/json", JSON.stringify(refusal));
+    gateway = await startOwnProcess(
+      {
+        baseUrl: `${upstream.url}/v1`,
+        providers: PROVIDERS.slice(1).map(
+          (name) => `${name}: { use: ${name}, ${KEY}, base_url: "${upstream.url}" }`,
+        ),
+        models: PROVIDERS.map(
+          (name) => `{ id: ${name}, targets: [{ provider: ${name}, model: any }] }`,
+        ),
+      },
+      {
+        NODE_OPTIONS: `--import ${new URL("../../soak/loop-probe.ts", import.meta.url).pathname}`,
+      },
+    );
+  });
+  afterAll(async () => {
+    await gateway?.dispose();
+    await upstream.close();
+  });
+
+  async function longestTurnMs(): Promise<number> {
+    const from = gateway.stderr.length;
+    gateway.signal("SIGUSR2");
+    const [, line = ""] = await eventually(
+      "the loop probe",
+      () => /^loop (.*)$/m.exec(gateway.stderr.slice(from)) ?? undefined,
+    );
+    return (JSON.parse(line) as { mostMs: number }).mostMs;
+  }
+
+  it.each(Object.keys(SHAPES))("%s: each provider translates or refuses it", async (shape) => {
+    const seen: Record<string, number> = {};
+    for (const model of PROVIDERS) {
+      await longestTurnMs();
+      const response = await chat(gateway, { model, ...SHAPES[shape] });
+      const text = await response.text();
+      // The upstream's refusal, or the provider's own.
+      expect(response.status).toBe(400);
+      expect(text).not.toContain("lists and objects");
+      seen[model] = await longestTurnMs();
+    }
+    const long = Object.entries(seen).filter(([, ms]) => ms > MAX_TURN_MS);
+    expect(long).toEqual([]);
+  });
+
+  it("beyond 20,000 lists and objects is refused", async () => {
+    const response = await chat(gateway, { model: "openai", messages: times(21_000, () => USER) });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining("The body has more than 20000 lists and objects."),
+    ]);
+  });
+});
