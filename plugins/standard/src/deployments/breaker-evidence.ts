@@ -85,8 +85,8 @@ class FailuresByKey {
   }
 
   /**
-   * Whose failures make `consecutive` or more in a row evidence: those of two keys or more, or those
-   * of a key that is alone and whose bodies differ.
+   * Whose failures make `consecutive` or more in a row evidence: those of two keys or more, or
+   * those of a key that is alone and whose bodies differ.
    */
   ofRow(consecutive: number, key: string, nowMs: number): EvidenceOf | undefined {
     const others = Math.min(2, Math.max(1, consecutive >> 1));

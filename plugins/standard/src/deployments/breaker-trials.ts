@@ -1,5 +1,7 @@
 /** The trials of an ejected target: one request at a time tries whether the target works again. */
 
+import type { EvidenceOf } from "./breaker-evidence.ts";
+
 /** A request that tries whether an ejected target works again. */
 export interface Trial {
   readonly key: string;
@@ -23,6 +25,8 @@ export class Trials {
   /** The key of the newest ejecting failure, or of the newest trial: other keys go first. */
   #suspect: string | undefined;
   #suspectSinceMs = -Infinity;
+  /** The key whose failures alone ejected. */
+  #loneKey: string | undefined;
   /** The time at which another key was refused. */
   #knockedMs = -Infinity;
 
@@ -31,11 +35,28 @@ export class Trials {
     return this.#current === undefined ? 0 : this.#current.startedMs + TRIAL_MS;
   }
 
-  /** Whether a key may begin a trial that any key may begin since `freeMs`. */
-  admits(key: string, freeMs: number, nowMs: number): boolean {
+  /**
+   * The time from which a request of a key may try. An ejection by the failures of one other key
+   * alone is no verdict on this key's requests.
+   */
+  freeMs(key: string, openUntilMs: number): number {
+    const isOther = this.#loneKey !== undefined && key !== this.#loneKey;
+    return isOther ? this.aloneUntilMs : Math.max(openUntilMs, this.aloneUntilMs);
+  }
+
+  /** Whether a key may begin a trial of an ejection that ends at `openUntilMs`. */
+  admits(key: string, openUntilMs: number, nowMs: number): boolean {
+    if (nowMs < this.freeMs(key, openUntilMs)) return false;
     // A failure of another key is stronger evidence, and one key must not take every trial.
     const mustYield = key === this.#suspect && this.#knockedMs >= this.#suspectSinceMs;
-    return !mustYield || nowMs >= freeMs + PRECEDENCE_MS;
+    return !mustYield || nowMs >= Math.max(openUntilMs, this.aloneUntilMs) + PRECEDENCE_MS;
+  }
+
+  /** Records whose failures ejected; `of` is absent for a failed trial during an ejection. */
+  ejected(key: string, of: EvidenceOf | undefined): void {
+    if (of === "lone key") this.#loneKey = key;
+    // The failed trial of another key confirms the ejection.
+    else if (of === "keys" || key !== this.#loneKey) this.#loneKey = undefined;
   }
 
   /** Records that a request of a key was refused or redirected by the ejection. */
@@ -62,6 +83,7 @@ export class Trials {
   /** Ends the current trial: the target recovered. */
   clear(): void {
     this.#current = undefined;
+    this.#loneKey = undefined;
   }
 
   /** Ends the current trial: a request of this key caused an ejection. */

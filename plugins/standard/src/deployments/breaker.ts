@@ -66,8 +66,6 @@ export class Breaker {
   /** What proves a recovery: a point behind that of the failure which ejected. */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
-  /** The key whose failures alone ejected. Another key may try at once. */
-  #loneKey: string | undefined;
   /** Requests that asked to pass an ejection by the share of failures. */
   #asked = 0;
 
@@ -92,14 +90,12 @@ export class Breaker {
 
   /** Milliseconds until another request of a key may try; 0 when one may now. */
   waitMs(nowMs: number, key: string): number {
-    return this.#isOpen ? Math.max(0, this.#freeMs(key) - nowMs) : 0;
+    return this.#isOpen ? Math.max(0, this.#trials.freeMs(key, this.#openUntilMs) - nowMs) : 0;
   }
 
   /** Whether a request of a key may pass, as a trial or without one. */
   isAdmitting(nowMs: number, key: string): boolean {
-    if (!this.#isOpen) return true;
-    const anyMs = Math.max(this.#openUntilMs, this.#trials.aloneUntilMs);
-    return nowMs >= this.#freeMs(key) && this.#trials.admits(key, anyMs, nowMs);
+    return !this.#isOpen || this.#trials.admits(key, this.#openUntilMs, nowMs);
   }
 
   /** Records that a request of a key was refused or redirected by the ejection. */
@@ -174,9 +170,7 @@ export class Breaker {
   eject(failed: Ejecting, nowMs: number, times: EjectionTimes, of?: EvidenceOf): BreakerChange {
     const isNew = !this.#isOpen;
     // A trial that failed behind its head, after the recovery, is the failure of one key.
-    if (of === "lone key" || (isNew && of === undefined)) this.#loneKey = failed.key;
-    // The failed trial of another key confirms the ejection.
-    else if (of === "keys" || failed.key !== this.#loneKey) this.#loneKey = undefined;
+    this.#trials.ejected(failed.key, of ?? (isNew ? "lone key" : undefined));
     // A recovery by a response head alone does not count.
     if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > times.maxEjectionMs)
       this.#step = 0;
@@ -191,19 +185,12 @@ export class Breaker {
     return isNew ? "ejected" : undefined;
   }
 
-  /** The time from which a request of a key may try, while the breaker is open. */
-  #freeMs(key: string): number {
-    const isOther = this.#loneKey !== undefined && key !== this.#loneKey;
-    return Math.max(isOther ? this.#openedAtMs : this.#openUntilMs, this.#trials.aloneUntilMs);
-  }
-
   /** Only an attempt that began after the ejection proves a recovery. */
   #recover({ trial, startedMs }: Standing, nowMs: number): BreakerChange {
     if (!this.#isOpen || (trial === undefined && startedMs < this.#openedAtMs)) return undefined;
     this.#isOpen = false;
     this.#closedAtMs = nowMs;
     this.#isByShare = false;
-    this.#loneKey = undefined;
     this.#trials.clear();
     this.#outcomes.clear();
     return "recovered";

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 
 /**
- * Merges the schemas of an `allOf`, in time linear in their size. `conflict` is called with a keyword
- * whose values contradict each other.
+ * Merges the schemas of an `allOf`, in time linear in their size. `conflict` is called with a
+ * keyword whose values contradict each other.
  */
 export function mergeAll(
   schemas: readonly JsonObject[],

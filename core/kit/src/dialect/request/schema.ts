@@ -6,6 +6,7 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 import { mergeAll } from "./schema-merge.ts";
+import { SchemaGrowth, TOO_LARGE } from "./schema-growth.ts";
 import type { Refuse } from "../refusal.ts";
 
 /**
@@ -43,31 +44,6 @@ export interface SchemaSubset {
 
 /** Maximum levels of one converted schema. */
 const MAX_DEPTH = 64;
-/**
- * Maximum schemas of all converted schemas of a request, and maximum characters of what its
- * references put in: a reference that is followed twice doubles its target, and targets have
- * references.
- */
-const MAX_SCHEMAS = 20_000;
-const MAX_INLINED_CHARACTERS = 4 * 1024 * 1024;
-
-/** How far the schemas of a request have grown. */
-interface Growth {
-  schemas: number;
-  characters: number;
-}
-
-/** By the refusals of a request, which its schemas share. */
-const GROWTH = new WeakMap<Refuse, Growth>();
-
-function growthOf(refuse: Refuse): Growth {
-  const known = GROWTH.get(refuse);
-  if (known !== undefined) return known;
-  const growth = { schemas: 0, characters: 0 };
-  GROWTH.set(refuse, growth);
-  return growth;
-}
-
 /** Keywords that do not constrain the value. */
 const ANNOTATIONS = new Set([
   "$schema",
@@ -122,26 +98,22 @@ export function lowerSchema(
   return new Lowering(schema, subset, refuse).lower(schema, path, [], 0);
 }
 
-const TOO_LARGE = "a JSON schema so deep or so large";
-
 class Lowering {
   readonly #root: JsonObject;
   readonly #subset: SchemaSubset;
   readonly #refuse: Refuse;
-  readonly #growth: Growth;
-  /** The characters of each target of a reference. */
-  readonly #characters = new Map<JsonObject, number>();
+  readonly #growth: SchemaGrowth;
 
   constructor(root: JsonObject, subset: SchemaSubset, refuse: Refuse) {
     this.#root = root;
     this.#subset = subset;
     this.#refuse = refuse;
-    this.#growth = growthOf(refuse);
+    this.#growth = SchemaGrowth.of(refuse);
   }
 
   lower(given: JsonObject, path: string, trail: readonly string[], depth: number): JsonObject {
     if (depth > MAX_DEPTH) this.#refuse(path, TOO_LARGE);
-    this.#grow(path, 0);
+    this.#growth.add(path);
     const { schema, trail: after } = this.#resolve(given, path, trail);
     // Without a prototype: a schema may have a member of any name.
     const out = Object.create(null) as Record<string, JsonValue>;
@@ -206,23 +178,6 @@ class Lowering {
     return value;
   }
 
-  /** Counts one more schema, and characters that are put in. */
-  #grow(path: string, characters: number): void {
-    this.#growth.schemas += 1;
-    this.#growth.characters += characters;
-    if (this.#growth.schemas > MAX_SCHEMAS || this.#growth.characters > MAX_INLINED_CHARACTERS)
-      this.#refuse(path, TOO_LARGE);
-  }
-
-  #charactersOf(schema: JsonObject): number {
-    let characters = this.#characters.get(schema);
-    if (characters === undefined) {
-      characters = JSON.stringify(schema).length;
-      this.#characters.set(schema, characters);
-    }
-    return characters;
-  }
-
   /** Follows references to the end. */
   #resolve(
     schema: JsonObject,
@@ -239,7 +194,7 @@ class Lowering {
       if (seen.length >= MAX_DEPTH) this.#refuse(path, TOO_LARGE);
       seen = [...seen, $ref];
       const target = this.#find($ref, path);
-      this.#grow(path, this.#charactersOf(target));
+      this.#growth.add(path, target);
       at = { ...target, ...beside };
     }
     return { schema: at, trail: seen };
@@ -273,7 +228,7 @@ class Lowering {
     if (allOf === "merge" && Array.isArray(out.allOf)) {
       const { allOf: parts, ...rest } = out;
       const resolved = (parts as readonly JsonValue[]).map((part) => {
-        this.#grow(path, 0);
+        this.#growth.add(path);
         return isObject(part) ? this.#resolve(part, path, []).schema : {};
       });
       out = mergeAll([rest, ...resolved], (keyword) =>
