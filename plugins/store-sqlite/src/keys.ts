@@ -9,7 +9,7 @@ import {
   type KeyStore,
   type SpendScope,
 } from "@sluice/contract";
-import type { Kysely } from "kysely";
+import type { CompiledQuery, Kysely } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import type { KeyTable, Schema } from "./schema.ts";
 import { withoutNul } from "./text.ts";
@@ -30,6 +30,7 @@ export function createKeyStore(
 type Reads = "find" | "findByDigest" | "wasImported" | "list" | "ownedTags";
 
 function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads>> {
+  let byDigest: CompiledQuery<KeyTable> | undefined;
   return {
     async find(id) {
       const row = await database()
@@ -39,13 +40,19 @@ function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads
         .executeTakeFirst();
       return row && toRecord(row);
     },
-    async findByDigest(digest, other) {
-      const digests = other === undefined ? [digest] : [digest, other];
-      const row = await database()
+    async findByDigest(digest, other = digest) {
+      // Each key that is not remembered asks for it, and to build it costs more than to run it.
+      const digests = [digest, other];
+      byDigest ??= database()
         .selectFrom("virtual_key")
         .selectAll()
         .where((at) => at.or([at("digest", "in", digests), at("previous_digest", "in", digests)]))
-        .executeTakeFirst();
+        .compile();
+      const { rows } = await database().executeQuery<KeyTable>({
+        ...byDigest,
+        parameters: [...digests, ...digests],
+      });
+      const [row] = rows;
       return row && toRecord(row);
     },
     async wasImported(id) {

@@ -45,20 +45,26 @@ export function runHere(database: DatabaseSync): RunStatement {
   };
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly hasRows: boolean;
+}
+
 /** Runs statements of an open database, and keeps them prepared. */
 export function statementsOf(
   database: DatabaseSync,
 ): (sql: string, parameters: readonly SQLInputValue[]) => StatementResult {
-  const prepared = new Map<string, StatementSync>();
+  const prepared = new Map<string, Prepared>();
   return (sql, parameters) => {
-    let statement = prepared.get(sql);
-    if (statement === undefined) {
-      statement = database.prepare(sql);
+    let found = prepared.get(sql);
+    if (found === undefined) {
+      const statement = database.prepare(sql);
+      found = { statement, hasRows: statement.columns().length > 0 };
       if (prepared.size >= MAX_PREPARED) prepared.clear();
-      prepared.set(sql, statement);
+      prepared.set(sql, found);
     }
-    if (statement.columns().length > 0)
-      return { rows: statement.all(...parameters), changes: undefined };
+    const { statement, hasRows } = found;
+    if (hasRows) return { rows: statement.all(...parameters), changes: undefined };
     return { rows: [], changes: Number(statement.run(...parameters).changes) };
   };
 }
