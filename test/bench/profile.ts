@@ -88,7 +88,7 @@ function part(name: string): string {
   const [label = "", place = ""] = name.split(BREAK);
   if (place === "") return label.startsWith("(") ? label : "native";
   return (
-    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/src\/[^/:]+|plugins\/[^/]+|test\/bench|node:\w+)/.exec(
+    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/(?:src\/[^/:]+|dist)|plugins\/[^/]+|test\/bench|node:\w+)/.exec(
       place,
     )?.[1] ?? place
   );

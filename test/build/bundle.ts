@@ -9,6 +9,13 @@ import { writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
+import {
+  loadTable,
+  type SeedTable,
+  tableName,
+  TABLES_FOLDER,
+} from "../../core/engine/src/config/prices/seed-table.ts";
+import { type Preset, PRESETS } from "../../plugins/provider-compatible/src/presets.ts";
 
 const { INDEX_FILE, stampOf } = (await import(
   new URL("../../core/cli/bin/bundle.js", import.meta.url).href
@@ -53,6 +60,7 @@ const startedMs = performance.now();
 const index: Index = { files: {}, outputs: [], entries: {}, names: {} };
 for (const path of globSync("{core,plugins}/*/package.json", { cwd: ROOT }).sort())
   await joinPackage(dirname(path));
+writeTables(join(ROOT, "core/engine", OUTPUT, TABLES_FOLDER));
 index.files[INSTALLED] = stampOf(join(ROOT, INSTALLED));
 const changed = Object.keys(index.files).filter(
   (path) => stampOf(join(ROOT, path)) !== index.files[path],
@@ -75,6 +83,38 @@ const ms = Math.round(performance.now() - startedMs);
 console.log(
   `${Object.keys(index.files).length} files are joined to ${index.outputs.length}, in ${ms} ms`,
 );
+
+/** Writes the tables of built-in prices of all shipped providers, and `null` for those without. */
+function writeTables(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const plugins = globSync("plugins/provider-*", { cwd: ROOT }).map((path) =>
+    path.replace("plugins/provider-", ""),
+  );
+  const priced = Object.entries<Preset>(PRESETS).map(([name, { priceAs = name }]) => priceAs);
+  // The provider of preflights is no plugin.
+  const names = ["sluice-test", "compatible", "gemini", "vertex", ...plugins, ...priced].map(tableName);
+  const ids = new Set(names);
+  for (const id of ids) {
+    const table = loadTable(id);
+    for (const other of table?.fallback_model_providers ?? []) ids.add(other);
+    writeFileSync(join(folder, `${id}.json`), JSON.stringify(readParts(table)));
+  }
+}
+
+/** What is read of a table. */
+function readParts(table: SeedTable | undefined): SeedTable | null {
+  if (table === undefined) return null;
+  const { id, fallback_model_providers } = table;
+  const models = table.models.map((model) => ({
+    id: model.id,
+    match: model.match,
+    prices: model.prices,
+    context_window: model.context_window,
+    deprecated: model.deprecated,
+  })) as SeedTable["models"];
+  return { id, models, ...(fallback_model_providers && { fallback_model_providers }) };
+}
 
 /** Joins the modules of the package in a folder, and adds them to the index. */
 async function joinPackage(folder: string): Promise<void> {
@@ -166,7 +206,8 @@ function places(output: string): Plugin {
         )
         .replaceAll(/import\.meta\.(dirname|filename)/g, (_all, what: string) =>
           path(what === "dirname" ? dirname(id) : id),
-        );
+        )
+        .replaceAll("import.meta.joined", 'new URL(".", import.meta.url).href');
     },
   };
 }

@@ -6,7 +6,8 @@ import { costNanoUsd } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 
 import { findSeedPrice, SEED_SOURCE } from "./seed.ts";
-import { matchSeed, seedTable } from "./seed-match.ts";
+import { matchSeed } from "./seed-match.ts";
+import { seedTable } from "./seed-table.ts";
 import { priceOf } from "./section.ts";
 import { createPriceTable } from "./prices.ts";
 
@@ -35,6 +36,10 @@ const OPENAI_TOOLS = {
   file_search: 2_500_000_000,
   code_interpreter: 30_000_000_000,
 };
+
+type Constraint =
+  | import("@pydantic/genai-prices").StartDateConstraint
+  | import("@pydantic/genai-prices").TimeOfDateConstraint;
 
 describe("the price table", () => {
   it("takes built-in prices in exact pico-dollars", () => {
@@ -186,6 +191,38 @@ describe("the price table", () => {
     expect(timed.find("openai", "gpt-5.6-sol")).toMatchObject({ input: 5_000_000 });
     now += 31_000;
     expect(timed.find("openai", "gpt-5.6-sol")).toMatchObject({ input: 4_000_000 });
+  });
+
+  it("knows the prices of each day and hour as the table does", () => {
+    const { calcPrice } = createRequire(import.meta.url)(
+      "@pydantic/genai-prices",
+    ) as typeof import("@pydantic/genai-prices");
+    const changesOf = (constraint: Constraint): number[] =>
+      constraint.type === "start_date"
+        ? [Date.parse(constraint.start_date)]
+        : [constraint.start_time, constraint.end_time].map((time) =>
+            Date.parse(`2026-11-01T${time}`),
+          );
+    let compared = 0;
+    for (const providerId of ["openai", "anthropic", "google", "mistral", "aws", "deepseek"]) {
+      for (const { id, prices } of seedTable(providerId)?.models ?? []) {
+        if (!Array.isArray(prices)) continue;
+        const changes = prices.flatMap(({ constraint }) =>
+          constraint ? changesOf(constraint) : [],
+        );
+        for (const nowMs of changes.flatMap((at) => [at - 1, at, at + 1_000])) {
+          const timestamp = new Date(nowMs);
+          const theirs = calcPrice({}, id, { providerId, timestamp })?.model_price.input_mtok;
+          const rate = typeof theirs === "object" ? theirs.base : theirs;
+          expect(
+            findSeedPrice(providerId, id, nowMs).price?.input,
+            `${id} ${timestamp.toISOString()}`,
+          ).toBe(rate === undefined ? undefined : Math.round(rate * 1_000_000));
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(40);
   });
 
   it("gives the same object again, so that an answer costs a look", () => {

@@ -4,7 +4,7 @@
  * models looks up hundreds of names. Here the clauses of a table are prepared once.
  */
 
-import { loadSeed, type SeedModel, type SeedProvider } from "./seed-table.ts";
+import { type SeedModel, seedTable, type SeedTable } from "./seed-table.ts";
 
 type Clause = SeedModel["match"];
 type Test = (name: string) => boolean;
@@ -18,7 +18,7 @@ interface Matcher {
   readonly tests: readonly { readonly index: number; readonly accepts: Test }[];
 }
 
-const matchers = new WeakMap<SeedProvider, Matcher>();
+const matchers = new WeakMap<SeedTable, Matcher>();
 
 /** A date within a name, as in `gpt-4o-20240806`. */
 const DATE = /(?<=-)(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[-:]|$)/g;
@@ -28,7 +28,7 @@ const DATE = /(?<=-)(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[-:]|$)/g;
  * the name; else the one that accepts it with its dates as `2024-08-06`. `undefined` for an unknown
  * name.
  */
-export function matchSeed(table: SeedProvider, model: string): SeedModel | undefined {
+export function matchSeed(table: SeedTable, model: string): SeedModel | undefined {
   const name = model.toLowerCase().trim();
   const found = matchIn(table, name);
   if (found !== undefined) return found;
@@ -36,13 +36,7 @@ export function matchSeed(table: SeedProvider, model: string): SeedModel | undef
   return dated === name ? undefined : matchIn(table, dated);
 }
 
-/** The table of exactly this name: the package also guesses. */
-export function seedTable(id: string): SeedProvider | undefined {
-  const table = loadSeed().findProvider({ providerId: id });
-  return table?.id === id ? table : undefined;
-}
-
-function matchIn(table: SeedProvider, name: string): SeedModel | undefined {
+function matchIn(table: SeedTable, name: string): SeedModel | undefined {
   const own = firstOf(matcherOf(table), name);
   if (own !== undefined) return own;
   for (const id of table.fallback_model_providers ?? []) {
@@ -59,7 +53,7 @@ function firstOf({ models, exact, tests }: Matcher, name: string): SeedModel | u
   return models[Math.min(named, other?.index ?? Infinity)];
 }
 
-function matcherOf(table: SeedProvider): Matcher {
+function matcherOf(table: SeedTable): Matcher {
   const known = matchers.get(table);
   if (known !== undefined) return known;
   const exact = new Map<string, number>();

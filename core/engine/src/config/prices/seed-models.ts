@@ -6,8 +6,8 @@ import type { KnownModel, ModelDirectory, ModelMode } from "@sluice/contract";
 
 import { BoundedMap } from "../bounded-map.ts";
 import { OWN_PRICES } from "./seed-own.ts";
-import { matchSeed, seedTable } from "./seed-match.ts";
-import { type SeedModel, type SeedProvider, tableName } from "./seed-table.ts";
+import { matchSeed } from "./seed-match.ts";
+import { type SeedModel, seedTable, type SeedTable, tableName } from "./seed-table.ts";
 
 /**
  * The table has no modes: names tell. What the gateway has no operation for, and what has been
@@ -61,7 +61,7 @@ function namesOf(id: string): readonly KnownModel[] {
   return Object.freeze(all.sort((left, right) => (left.name < right.name ? -1 : 1)));
 }
 
-function isName(table: SeedProvider, model: SeedModel): boolean {
+function isName(table: SeedTable, model: SeedModel): boolean {
   return (
     model.deprecated !== true &&
     !NO_NAME.test(model.id) &&

@@ -9,12 +9,13 @@ import { BoundedMap } from "../bounded-map.ts";
 import { parseDecimal } from "./decimal.ts";
 import { priceOf } from "./section.ts";
 import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE, OWN_TOOLS } from "./seed-own.ts";
-import { matchSeed, seedTable } from "./seed-match.ts";
+import { matchSeed } from "./seed-match.ts";
 import {
   loadSeed,
   type SeedModel,
   type SeedPrice,
   type SeedPrices,
+  seedTable,
   tableName,
 } from "./seed-table.ts";
 
@@ -22,6 +23,7 @@ import {
 export const SEED_SOURCE = "@pydantic/genai-prices 0.1.8";
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 /** More than the table has models. */
 const MAX_KEPT = 4_000;
 
@@ -57,6 +59,8 @@ function lookUp(id: string, model: string, nowMs: number): SeedAnswer {
   return { price: withServiceTiers(convert(prices), `${id}/${model}`), untilMs };
 }
 
+type ConditionalPrice = Extract<SeedModel["prices"], readonly unknown[]>[number];
+
 interface Question {
   readonly id: string;
   readonly model: string;
@@ -68,13 +72,37 @@ function pricesAt(found: SeedModel, { id, model, nowMs }: Question) {
   if (!Array.isArray(found.prices)) return { prices: found.prices, untilMs: Infinity };
   const [only, ...others] = found.prices;
   if (only !== undefined && others.length === 0) return { prices: only.prices, untilMs: Infinity };
-  // The package knows which of them holds. A table that is given by itself would be copied.
+  const untilMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS;
+  const holding = lastHolding(found.prices, nowMs);
+  if (holding !== undefined) return { prices: holding.prices, untilMs };
+  // A table that is given by itself would be copied.
   const { calcPrice } = loadSeed();
   const timestamp = new Date(nowMs);
   return {
     prices: calcPrice({}, model, { providerId: id, timestamp })?.model_price ?? {},
-    untilMs: (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS,
+    untilMs,
   };
+}
+
+/** The last of the prices whose condition holds at a time; `undefined`: only the package knows. */
+function lastHolding(prices: readonly ConditionalPrice[], nowMs: number) {
+  const holds = ({ constraint }: ConditionalPrice): boolean | undefined => {
+    if (constraint === undefined) return true;
+    if (constraint.type === "start_date") return Date.parse(constraint.start_date) <= nowMs;
+    const [beginsMs, endsMs] = [constraint.start_time, constraint.end_time].map(timeOfDayMs);
+    if (beginsMs === undefined || endsMs === undefined) return undefined;
+    const timeMs = nowMs % DAY_MS;
+    return endsMs < beginsMs
+      ? timeMs >= beginsMs || timeMs < endsMs
+      : timeMs >= beginsMs && timeMs < endsMs;
+  };
+  if (prices.some((price) => holds(price) === undefined)) return undefined;
+  return prices.findLast((price) => holds(price)) ?? prices[0];
+}
+
+/** Milliseconds since midnight, UTC, of `00:30:00Z`; `undefined` for another form. */
+function timeOfDayMs(text: string): number | undefined {
+  return /^\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(`1970-01-01T${text}`) : undefined;
 }
 
 /** What the table's units are called in a Price. */
