@@ -25,6 +25,7 @@ import {
   type WorkerEnd,
 } from "@sluice/engine/cluster";
 import { announcement } from "../welcome.ts";
+import { collectOnceIdle } from "../collect-once-idle.ts";
 import { endStart } from "../end-of-start.ts";
 
 /** Options of the command. */
@@ -88,6 +89,7 @@ export async function serve({
     process.exit(EXIT.notStarted);
   } finally {
     endStart();
+    collectOnceIdle();
     await endWatch();
   }
 }
