@@ -9,10 +9,12 @@ import { Command, CommanderError } from "commander";
 import { addConfigCommands } from "./commands/config.ts";
 import { addDeploymentCommands } from "./commands/deployments.ts";
 import { addDiffCommand } from "./commands/diff.ts";
+import { bareStart } from "./bare-start.ts";
 import { defaultConfig } from "./default-config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./commands/import.ts";
 import { addImportDatabaseCommand } from "./commands/import-database.ts";
+import { addInitCommand } from "./commands/init.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addNewCommand } from "./commands/new.ts";
 import { addRequestCommands } from "./commands/requests.ts";
@@ -90,6 +92,16 @@ program
     (await import("./commands/schema.ts")).schema(...given),
   );
 
+addInitCommand(program.command("init"));
+program
+  .command("eject")
+  .description("copy shipped pipelines to the folder of your own, to edit them")
+  .argument("<name...>", "chat, models and others; an unknown name lists them")
+  .option(...configOption)
+  .action(async (...given: Parameters<typeof import("./commands/eject.ts").eject>) =>
+    (await import("./commands/eject.ts")).eject(...given),
+  );
+
 addNewCommand(program.command("new"));
 
 const atGateway = (command: Command): Command =>
@@ -138,6 +150,9 @@ const imports = program.command("import").description("configurations and keys o
 addImportCommand(imports);
 addImportDatabaseCommand(imports, atGateway);
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
+
+// A worker is started with the arguments of its supervisor: they say what was chosen.
+if (process.argv.length === 2) process.argv.push(...(await bareStart(process.env)));
 
 try {
   await program.parseAsync();

@@ -3,8 +3,9 @@
  * and a request to paste; elsewhere one JSON line.
  */
 
+import { sep } from "node:path";
 import type { Supervised as Started } from "@sluice/engine/cluster";
-import { isWildcard } from "@sluice/engine/config";
+import { isWildcard, SHIPPED_GATEWAY } from "@sluice/engine/config";
 
 /**
  * What is printed. The master key is shown on a terminal alone: what is no terminal is kept by log
@@ -41,7 +42,7 @@ export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started
     );
   }
   const model = firstChatModel(snapshot);
-  if (model === undefined) return [...lines, ""].join("\n");
+  if (model === undefined) return [...lines, ...ownFile(snapshot), ""].join("\n");
   const { masterKeyFile } = installation;
   const key = masterKeyFile === undefined ? "$SLUICE_MASTER_KEY" : `$(cat ${masterKeyFile})`;
   lines.push(
@@ -51,9 +52,19 @@ export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started
     `  curl ${publicUrl}/v1/chat/completions \\`,
     `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
     `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello, Sluice"}]}'`,
-    "",
   );
-  return lines.join("\n");
+  return [...lines, ...ownFile(snapshot), ""].join("\n");
+}
+
+/** A gateway file in the folder of the installation cannot be edited. */
+function ownFile({ files }: Started["snapshot"]): readonly string[] {
+  if (files[0]?.path !== SHIPPED_GATEWAY || !SHIPPED_GATEWAY.includes(`${sep}node_modules${sep}`))
+    return [];
+  return [
+    "",
+    "This is the shipped configuration: set OPENAI_API_KEY or another provider's variable before the start to serve its models.",
+    "For one of your own, `npx sluice init` writes gateway.yaml here, and `npx sluice` serves it.",
+  ];
 }
 
 function listening(publicUrl: string, adminUrl: string): string {

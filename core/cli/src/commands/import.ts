@@ -8,7 +8,8 @@ import { counted } from "../counted.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import type { Imported } from "../litellm/import-litellm.ts";
 
-interface Options {
+/** Options of the command. */
+export interface ImportOptions {
   readonly out: string;
   readonly overwrite?: boolean;
   readonly json?: boolean;
@@ -28,9 +29,10 @@ export function addImportCommand(command: Command): void {
     .action(runImport);
 }
 
-async function runImport(
+/** Writes the files of an imported configuration, and checks them. */
+export async function runImport(
   file: string,
-  { out, overwrite = false, json = false }: Options,
+  { out, overwrite = false, json = false }: ImportOptions,
 ): Promise<void> {
   const imported = await read(file);
   const paths = Object.keys(imported.files).map((name) => join(out, name));

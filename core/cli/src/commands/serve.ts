@@ -94,8 +94,11 @@ export async function serve({
   }
 }
 
-/** The command itself: a worker runs it with the arguments of the supervisor. */
-const COMMAND = join(import.meta.dirname, "../../bin/sluice.js");
+/**
+ * The command itself: a worker runs it with the arguments of the supervisor. Its place says which
+ * installation runs.
+ */
+const COMMAND = process.argv[1] ?? join(import.meta.dirname, "../../bin/sluice.js");
 
 async function serveWithWorkers(
   options: StartOptions,

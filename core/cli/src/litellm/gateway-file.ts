@@ -4,7 +4,7 @@ import type { ImportedGuardrail } from "./guardrails.ts";
 import type { ImportedModel } from "./models.ts";
 import type { ImportedProvider } from "./providers.ts";
 import type { ImportedSettings } from "./settings.ts";
-import { flow, scalar } from "./yaml-text.ts";
+import { flow, scalar } from "../yaml-text.ts";
 
 /** What goes into the file. */
 export interface GatewayParts {

@@ -5,7 +5,7 @@
 
 import type { ImportedGuardrail } from "./guardrails.ts";
 import type { ImportedSettings } from "./settings.ts";
-import { flow } from "./yaml-text.ts";
+import { flow } from "../yaml-text.ts";
 
 /** A route whose clients speak another form. */
 interface FacedRoute {

@@ -52,7 +52,7 @@ function foldersOf(named: unknown, home: string, source: ConfigSource): readonly
  * A gateway file in a folder `config` has its pipelines beside that folder, any other file beside
  * itself.
  */
-function usualFolder(home: string): string {
+export function usualFolder(home: string): string {
   return basename(home) === "config" ? resolve(home, "../pipelines") : join(home, "pipelines");
 }
 
