@@ -12,7 +12,10 @@ export interface EjectOptions {
   readonly config: string;
 }
 
-/** Copies pipelines by their names. Throws a CommandError and writes nothing when one cannot be copied. */
+/**
+ * Copies pipelines by their names. Throws a CommandError and writes nothing when one cannot be
+ * copied.
+ */
 export function eject(names: readonly string[], { config }: EjectOptions): void {
   const known = shippedNames();
   const unknown = names.find((name) => !known.includes(name));
@@ -45,7 +48,9 @@ export function eject(names: readonly string[], { config }: EjectOptions): void 
     );
 }
 
-/** The folder of the own pipelines, and the gateway file with a line that names it, if it needs one. */
+/**
+ * The folder of the own pipelines, and the gateway file with a line that names it, if it needs one.
+ */
 function placeOf(config: string): {
   readonly folder: string;
   readonly line: { readonly written: string; readonly text: string } | undefined;

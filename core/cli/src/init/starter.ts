@@ -1,4 +1,6 @@
-/** The gateway file that `sluice init` writes, from the shipped one: the same providers and models. */
+/**
+ * The gateway file that `sluice init` writes, from the shipped one: the same providers and models.
+ */
 
 import { readFileSync } from "node:fs";
 import { SHIPPED_GATEWAY } from "@sluice/engine/config";
