@@ -3,7 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { UMBRELLA as FOUND_UMBRELLA } from "@sluice/engine/config";
 import { manifestOf } from "../release/manifest.ts";
+import { TOOLS } from "../../core/cli/src/new/manifest.ts";
 import { planOf, publishedFiles } from "../release/plan.ts";
 import { readWorkspaces, UMBRELLA, type Workspace } from "../release/workspaces.ts";
 import { ROOT } from "./sources.ts";
@@ -36,6 +38,14 @@ function workspaceOf(name: string): Workspace {
 }
 
 describe("published packages", () => {
+  it("have one name of the umbrella, and one version of each tool of a new plugin", () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      readonly devDependencies: Readonly<Record<string, string>>;
+    };
+    expect(UMBRELLA).toBe(FOUND_UMBRELLA);
+    expect(devDependencies).toMatchObject(TOOLS);
+  });
+
   it("have the files of the list: after a change run node test/generate/published-files.ts", () => {
     const file = join(ROOT, "test/release/published-files.txt");
     expect(publishedFiles()).toBe(readFileSync(file, "utf8"));

@@ -194,24 +194,25 @@ describe("the example embedded", () => {
     for (const commands of shownIn(readmeOf("embedded"))) await expectShown(commands);
   });
 
-  it("is started as docs/embedding.md shows, from a path in ten lines and from values, and leaves no file", async () => {
+  it("is started as docs/embedding.md shows, with a plugin of the program too, and leaves no file", async () => {
     placeProgram();
     const page = readFileSync(join(ROOT, "docs/embedding.md"), "utf8");
-    const [fromPath = "", fromValues = ""] = [...page.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(
+    const [small = "", withPlugin = ""] = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
       ([, program = ""]) => program,
     );
-    expect(fromPath.trimEnd().split("\n").length).toBeLessThanOrEqual(10);
     const run = (program: string) => {
-      writeFileSync(join(folder, "program.js"), program);
+      writeFileSync(join(folder, "program.ts"), program);
       const env = environmentOf({ TMPDIR: folder });
-      return promisify(execFile)(process.execPath, ["program.js"], {
+      return promisify(execFile)(process.execPath, ["program.ts"], {
         cwd: folder,
         env,
         timeout: 60_000,
       });
     };
-    expect(await run(fromPath)).toEqual({ stdout: "200 Hello\n", stderr: "" });
-    expect(await run(fromValues)).toEqual({ stdout: "200\n", stderr: "" });
+    const said = await run(small);
+    expect(said.stderr).toBe("");
+    expect(said.stdout).toMatch(/^200 \{.*"content":"Hello"/);
+    expect(await run(withPlugin)).toEqual({ stdout: "200 hello\n", stderr: "" });
     expect(existsSync(join(folder, "data"))).toBe(true);
     expect(globSync("sluice-config-*", { cwd: folder })).toEqual([]);
   });

@@ -1,5 +1,6 @@
 /** Reading and checking a whole configuration, before anything is made of it. */
 
+import type { AnyDefinition } from "@sluice/contract";
 import type { Finding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
@@ -18,10 +19,18 @@ export interface CheckedConfig {
   readonly findings: readonly Finding[];
 }
 
+/** What a reading needs, and the definitions that a program brings. */
+export interface CheckOptions extends OpenOptions {
+  readonly ownPlugins?: readonly AnyDefinition[];
+}
+
 /** Reads and checks a configuration: files, plugins, schemas, order of the steps. Makes nothing. */
-export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
+export async function checkConfig(place: CheckOptions): Promise<CheckedConfig> {
   const opened = openConfig(place);
-  const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
+  const { definitions, findings: pluginFindings } = await loadPlugins(
+    opened.plugins,
+    place.ownPlugins,
+  );
   const resolved = resolveSnapshot(opened, definitions.all);
   // A plugin that cannot be loaded is not found either, wherever it is used.
   const others = checkCandidate(resolved, definitions).filter(

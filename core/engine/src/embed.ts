@@ -6,24 +6,39 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JsonObject, Log } from "@sluice/contract";
+import type { AnyDefinition, Log } from "@sluice/contract";
 import { startProcess } from "./bootstrap.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
+import type { gatewaySchema } from "./config/schema/gateway.ts";
+import type { pipelineSchema } from "./config/schema/pipeline.ts";
+import type { Written } from "./config/schema/written.ts";
 import { prepareStart } from "./prepare-start.ts";
 import { createLog } from "./telemetry/log.ts";
 
+/** The contents of a gateway file. */
+export type GatewayConfig = Omit<Written<typeof gatewaySchema>, "pipelines">;
+
+/** The contents of a pipeline file. */
+export type PipelineConfig = Written<typeof pipelineSchema>;
+
 /** A configuration as values: what `gateway.yaml` and the files of `pipelines/` say. */
 export interface ConfigObject {
-  /** The contents of the gateway file. `pipelines` is not set in it. */
-  readonly gateway: JsonObject;
-  /** The contents of each pipeline file by its name without `.yaml`. */
-  readonly pipelines: Readonly<Record<string, JsonObject>>;
+  readonly gateway: GatewayConfig;
+  /**
+   * The contents of each pipeline file by its name without `.yaml`. Default: the shipped pipelines.
+   */
+  readonly pipelines?: Readonly<Record<string, PipelineConfig>>;
 }
 
 /** What an embedded gateway starts with. */
 export interface EmbedOptions {
   /** The path of the gateway file, or the configuration as values. */
   readonly config: string | ConfigObject;
+  /**
+   * Plugins of the program: what the define functions of `@sluice/kit` return. They are loaded
+   * beside those that the configuration names, which needs no entry for them.
+   */
+  readonly plugins?: readonly AnyDefinition[];
   /**
    * Relative paths of the configuration, its data folder too, begin here. Default: the working
    * directory of the process.
@@ -62,11 +77,15 @@ export interface EmbeddedGateway {
  * listeners accept connections. Throws a ConfigError with findings, or a StartError with one line.
  */
 export async function startGateway(options: EmbedOptions): Promise<EmbeddedGateway> {
-  const { config, cwd = process.cwd(), environment = {}, log = createLog("silent") } = options;
+  const { config, plugins: ownPlugins = [], cwd = process.cwd() } = options;
+  const { environment = {}, log = createLog("silent") } = options;
   const files =
-    typeof config === "string" ? { path: config, remove: () => undefined } : writeFiles(config);
+    typeof config === "string"
+      ? { path: config, remove: () => undefined }
+      : { ...writeFiles(config), pluginsFrom: join(cwd, "gateway.yaml") };
   try {
-    const place = { path: files.path, cwd, environment, log };
+    const { remove: _remove, ...paths } = files;
+    const place = { ...paths, cwd, environment, log, ownPlugins };
     const running = await startProcess(place, await prepareStart(place));
     let closed: Promise<void> | undefined;
     return {
@@ -83,14 +102,14 @@ export async function startGateway(options: EmbedOptions): Promise<EmbeddedGatew
 }
 
 /** Writes a configuration to a folder that only this user can read: JSON is YAML. */
-function writeFiles({ gateway, pipelines }: ConfigObject): {
+function writeFiles({ gateway, pipelines = {} }: ConfigObject): {
   readonly path: string;
   remove(): void;
 } {
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
   const path = join(folder, "gateway.yaml");
-  mkdirSync(join(folder, "pipelines"));
   writeFileSync(path, JSON.stringify(gateway, null, 2));
+  if (Object.keys(pipelines).length > 0) mkdirSync(join(folder, "pipelines"));
   for (const [name, pipeline] of Object.entries(pipelines)) {
     writeFileSync(join(folder, "pipelines", `${name}.yaml`), JSON.stringify(pipeline, null, 2));
   }

@@ -7,6 +7,8 @@ export {
   type ConfigObject,
   type EmbeddedGateway,
   type EmbedOptions,
+  type GatewayConfig,
+  type PipelineConfig,
   startGateway,
 } from "./embed.ts";
 export { checkConfig, ConfigError, withTests } from "./check-config.ts";

@@ -1,6 +1,6 @@
 /** What a start begins with: options, and the configuration that it reads and checks. */
 
-import type { Clock, Log, StateDriver } from "@sluice/contract";
+import type { AnyDefinition, Clock, Log, StateDriver } from "@sluice/contract";
 import { checkConfig, ConfigError, withTests } from "./check-config.ts";
 import { formatFinding } from "./config/finding.ts";
 import { diskSource, recordSource } from "./config/files/source.ts";
@@ -21,6 +21,10 @@ export interface ConfigPlace {
   readonly path: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where plugins are looked up, as from a gateway file there. Default: `path`. */
+  readonly pluginsFrom?: string;
+  /** Definitions that a program brings. */
+  readonly ownPlugins?: readonly AnyDefinition[];
 }
 
 /** Differs from the digest of any contents. */

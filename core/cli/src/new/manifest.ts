@@ -1,11 +1,12 @@
 /**
- * The manifest of a package outside of a checkout: it is tried with the Sluice that made it, by
- * links to its folders.
+ * The manifest of a package outside of a checkout. A Sluice that npm installed names versions of
+ * its own packages; one of a checkout, which no registry has, links to its folders.
  */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
+import { UMBRELLA } from "@sluice/engine/config";
 
 type Manifest = Readonly<Record<string, unknown>>;
 
@@ -19,19 +20,28 @@ export const COMPILES = {
   prepare: "npm run build",
 };
 
+/** Whether npm installed this command from a registry. */
+export const IS_INSTALLED: boolean = COMMAND.includes(`${sep}node_modules${sep}`);
+
+/** Tools of a package, in the versions that the templates are tested with. */
+export const TOOLS: Readonly<Record<string, string>> = {
+  "@types/node": "24.10.1",
+  typescript: "7.0.2",
+};
+
 /**
- * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it,
- * so those are peers; for its own tests they are links to the Sluice that wrote it, since no
- * registry has them: nothing is fetched.
+ * What a package in `folder` needs. It runs with the kit and the contract of whatever gateway loads
+ * it, so those are peers. For its own tests it has those of the Sluice that wrote it.
  */
 export function outsideManifest(manifest: Manifest, folder: string): Manifest {
-  const { name, version, description, type, scripts, dependencies, engines } = manifest;
-  const links = linksFrom(folder);
+  const { name, version, description, type, scripts, dependencies, engines, sluice } = manifest;
+  const links = IS_INSTALLED ? versions() : linksFrom(folder);
   return {
     name,
     version,
     description,
-    private: true,
+    // A registry could not install its links.
+    ...(!IS_INSTALLED && { private: true }),
     type,
     // Node runs no TypeScript of an installed package: what `npm pack` packs is compiled.
     files: ["dist"],
@@ -43,12 +53,39 @@ export function outsideManifest(manifest: Manifest, folder: string): Manifest {
     },
     peerDependencies: dependencies,
     // No registry has them: npm would look there for a peer that has to be installed.
-    peerDependenciesMeta: Object.fromEntries(
-      Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }]),
-    ),
+    ...(!IS_INSTALLED && {
+      peerDependenciesMeta: Object.fromEntries(
+        Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }]),
+      ),
+    }),
     devDependencies: links,
     engines,
+    sluice,
   };
+}
+
+/** Our packages as this installation has them, and the tools. */
+function versions(): Record<string, string> {
+  const own = ["@sluice/contract", "@sluice/kit", "@sluice/testing"].map((name) =>
+    rangeAt(packageOf(resolve(name))),
+  );
+  const entries = [...own, rangeAt(installedBundle() ?? COMMAND), ...Object.entries(TOOLS)];
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The package that the command was started from: a sandbox needs its plugins. */
+function installedBundle(): string | undefined {
+  const [, command] = process.argv;
+  const folder = command === undefined ? undefined : packageOf(command);
+  return folder === undefined || folder === COMMAND ? optional(UMBRELLA) : folder;
+}
+
+function rangeAt(folder: string): [name: string, range: string] {
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    readonly name: string;
+    readonly version: string;
+  };
+  return [name, `^${version}`];
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What a plugin author does after `sluice new`, as commands that can be pasted. */
 
+import { IS_INSTALLED } from "./manifest.ts";
 import type { Naming } from "./template.ts";
 
 /** Where the package lies. */
@@ -29,7 +30,12 @@ function outsideSteps({ kind, name }: Naming, { folder }: Place): [command: stri
   const config = "--config sandbox/gateway.yaml";
   return [
     [`cd ${quoted(folder)}`, "the plugin, and a gateway to try it with"],
-    ["npm install", "links the Sluice that wrote it; fetches nothing"],
+    [
+      "npm install",
+      IS_INSTALLED
+        ? "fetches the kit, the compiler and Sluice"
+        : "links the Sluice that wrote it; fetches nothing",
+    ],
     ["npm test", "passes as it is"],
     ...upstream(kind, name, "npm run upstream &"),
     [`npx sluice check ${config}`, "what is wrong with the gateway file, and where"],

@@ -5,6 +5,7 @@
 
 export { editorSchemas } from "../config/emit.ts";
 export { type Finding, formatFinding } from "../config/finding.ts";
+export { UMBRELLA } from "../config/files/found-plugins.ts";
 export { usualFolder } from "../config/files/pipeline-files.ts";
 export { SHIPPED, SHIPPED_GATEWAY, SHIPPED_PIPELINES } from "../config/files/shipped.ts";
 export { openConfig, type OpenedConfig } from "../config/load.ts";

@@ -63,7 +63,7 @@ function loadWithin(timeoutMs: number | undefined, ...specifiers: readonly strin
   }));
   const script = `
     import { loadPlugins } from ${JSON.stringify(join(import.meta.dirname, "load.ts"))};
-    const { definitions, findings } = await loadPlugins(${JSON.stringify(references)}, ${timeoutMs});
+    const { definitions, findings } = await loadPlugins(${JSON.stringify(references)}, [], ${timeoutMs});
     console.log(JSON.stringify({ definitions: [...definitions.all.keys()], own: [...definitions.all.values()].map(({ kind, name }) => definitions.ownName(kind, name)), versions: definitions.plugins.map(({ version }) => version ?? null), findings }));`;
   const run = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
     encoding: "utf8",

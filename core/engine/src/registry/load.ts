@@ -10,7 +10,7 @@ import validRange from "semver/ranges/valid.js";
 import { errorMessage, API_VERSION, type AnyDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
 import { installationFiles } from "../config/files/found-plugins.ts";
-import type { PluginReference } from "../config/snapshot.ts";
+import type { PluginReference, Position } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
 import { loadFaultAt } from "./fault-place.ts";
 import { filesOf, registerResolveHook } from "./resolve-hook.ts";
@@ -31,38 +31,51 @@ const STABILITIES: ReadonlySet<string> = new Set(["stable", "beta", "experimenta
 const KINDS = new Set(["step", "provider", "guardrail", "face", "store", "state"]);
 
 /**
- * Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a
- * restart.
+ * Loads every plugin of the list, beside the definitions that a program brings. Code runs here, so
+ * the list is cold: an edit of it needs a restart.
  */
 export async function loadPlugins(
   references: readonly PluginReference[],
+  own: readonly AnyDefinition[] = [],
   timeoutMs = LOAD_TIMEOUT_MS,
 ): Promise<LoadedDefinitions> {
   const plugins: LoadedPlugin[] = [];
   const findings: Finding[] = [];
   const owners = new Map<string, string>();
-  for (const reference of references) {
-    const loaded = await loadPlugin(reference, timeoutMs);
-    if ("message" in loaded) {
-      findings.push({ at: reference.at, ...loaded });
-      continue;
-    }
+  const add = (loaded: LoadedPlugin, { at, isFound }: Pick<PluginReference, "at" | "isFound">) => {
     plugins.push(loaded);
     for (const { kind, name } of loaded.definitions) {
       const owner = owners.get(`${kind}/${name}`);
-      if (owner !== undefined) {
-        findings.push({
-          at: reference.at,
-          message: `The ${kind} ${name} is provided twice, by ${owner} and by ${reference.specifier}.`,
-          fix: reference.isFound
-            ? "List the packages to load under `plugins`, or install one of the two under another name: npm install other-name@npm:package@version."
-            : "Remove one of the two, or install one under another name: npm install other-name@npm:package@version.",
-        });
-      }
-      owners.set(`${kind}/${name}`, reference.specifier);
+      if (owner !== undefined)
+        findings.push({ at, ...twice(`${kind} ${name}`, owner, loaded.specifier, isFound) });
+      owners.set(`${kind}/${name}`, loaded.specifier);
     }
+  };
+  for (const [index, definition] of own.entries()) {
+    const specifier = `plugins[${index}]`;
+    const fault = definitionFault(specifier, definition);
+    if (fault !== undefined) findings.push({ at: PROGRAM, ...fault });
+    else add({ specifier, version: undefined, definitions: [definition] }, { at: PROGRAM });
+  }
+  for (const reference of references) {
+    const loaded = await loadPlugin(reference, timeoutMs);
+    if ("message" in loaded) findings.push({ at: reference.at, ...loaded });
+    else add(loaded, reference);
   }
   return { definitions: indexDefinitions(plugins), findings };
+}
+
+/** Where the options of a program stand, for findings. */
+const PROGRAM: Position = { file: "startGateway", line: 1, column: 1 };
+
+function twice(what: string, one: string, other: string, isFound = false): Fault {
+  const alias = "install one under another name: npm install other-name@npm:package@version";
+  return {
+    message: `The ${what} is provided twice, by ${one} and by ${other}.`,
+    fix: isFound
+      ? `List the packages to load under \`plugins\`, or ${alias}.`
+      : `Remove one of the two, or ${alias}.`,
+  };
 }
 
 type Fault = Omit<Finding, "at">;

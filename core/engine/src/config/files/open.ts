@@ -31,6 +31,8 @@ export interface OpenOptions {
    */
   readonly cwd: string;
   readonly environment: Environment;
+  /** Where plugins are looked up, as from a gateway file there. Default: the gateway file. */
+  readonly pluginsFrom?: string;
   /** The source of the files. Default: the disk. */
   readonly source?: ConfigSource;
   /** Documents that were parsed before. This reading adds its own. */
@@ -87,7 +89,7 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
     path,
     cwd,
     environment,
-    plugins: pluginsOf(gateway, path),
+    plugins: pluginsOf(gateway, options.pluginsFrom ?? path),
     findings,
     gateway,
     pipelines,
@@ -244,6 +246,13 @@ function pluginsOf(gateway: ResolvedDocument | undefined, from: string): PluginR
     if (typeof specifier !== "string" || specifier === "") return [];
     const at = gateway.document.valueAt(["plugins", index]);
     if (specifier !== FOUND) return [{ specifier, from, at }];
-    return findPlugins(from).map((plugin) => ({ ...plugin, at, isFound: true }));
+    return findPlugins(from)
+      .filter((plugin) => !listed.some((other) => isNamed(other, plugin.specifier)))
+      .map((plugin) => ({ ...plugin, at, isFound: true }));
   });
+}
+
+/** Whether an entry of the list names a package, with a range or without. */
+function isNamed(entry: unknown, name: string): boolean {
+  return typeof entry === "string" && (entry === name || entry.startsWith(`${name}@`));
 }
