@@ -4,7 +4,7 @@
  * each model family.
  */
 
-import { BILLING, isClientGone } from "@sluice/runtime";
+import { BILLING, isClientGone, SERVED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
 import type {
   Attempt,
@@ -255,12 +255,14 @@ export function createUsageSampler({ tokens, factors }: EstimateParts): UsageSam
 }
 
 /**
- * The estimate for the attempt that answered; `undefined` with a reported usage, or without a
- * count.
+ * The estimate for the attempt that answered, of this request or of the one whose reply is served
+ * again; `undefined` with a reported usage, or without a count.
  */
-function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {
-  if (operation !== "chat") return undefined;
-  const attempt = attempts.findLast(({ outcome }: Attempt) => outcome === "success");
+function estimateOf(exchange: Exchange): JsonObject | undefined {
+  if (exchange.operation !== "chat") return undefined;
+  const attempt =
+    exchange.attempts.findLast(({ outcome }: Attempt) => outcome === "success") ??
+    SERVED.get(exchange);
   if (attempt?.usage === undefined || attempt.usageSource !== "estimated") return undefined;
   return { ...usageJson(attempt.usage), estimated: true };
 }
