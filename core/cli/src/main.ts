@@ -6,6 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addBackupCommands } from "./commands/add-backup.ts";
 import { addConfigCommands } from "./commands/config.ts";
 import { addDeploymentCommands } from "./commands/deployments.ts";
 import { addDiffCommand } from "./commands/diff.ts";
@@ -41,7 +42,7 @@ program
   .option(
     "--log-level <level>",
     "debug, info, warn, error or silent",
-    process.env.SLUICE_LOG_LEVEL ?? "info",
+    process.env.SLUICE_LOG_LEVEL || "info",
   )
   .option("--last-good", "when the files have findings, start with the newest generation that ran")
   .option(
@@ -148,6 +149,7 @@ addSoakOptions(
 );
 const imports = program.command("import").description("configurations and keys of other gateways");
 addImportCommand(imports);
+addBackupCommands(program, configOption);
 addImportDatabaseCommand(imports, atGateway);
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 

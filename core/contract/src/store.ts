@@ -202,6 +202,14 @@ export interface StoreStart {
   readonly mustExist?: boolean;
 }
 
+/** How the schema of a store stands to the one that this version makes. */
+export interface StoreSchema {
+  /** `none`: there is no store yet. `newer`: this version refuses it. */
+  readonly state: "none" | "current" | "older" | "newer";
+  /** Names of the changes that a start would make; for `newer`, of those that are unknown. */
+  readonly changes: readonly string[];
+}
+
 /** A running store. `start` opens it and migrates its schema. */
 export interface Store {
   start(signal: AbortSignal, options?: StoreStart): Promise<void>;
@@ -216,6 +224,18 @@ export interface Store {
    * fact. Absent: the store keeps nothing after its end, or cannot identify itself.
    */
   keep?(name: string, value: string): Promise<string>;
+  /** The file that holds it. Absent: it is elsewhere, and has backups of its own. */
+  readonly file?: string;
+  /**
+   * Writes a consistent copy to a file that does not exist, also while another process uses the
+   * store. Needs no `start`. Present where `file` is.
+   */
+  copyTo?(path: string): Promise<void>;
+  /**
+   * Compares the schema of its file, or of a copy, with the one that this version makes. Changes
+   * nothing, and needs no `start`. Absent: it cannot tell.
+   */
+  inspect?(path?: string): Promise<StoreSchema>;
   readonly keys: KeyStore;
   readonly teams: TeamStore;
   readonly ledger: LedgerStore;

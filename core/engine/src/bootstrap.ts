@@ -135,9 +135,10 @@ function shutdownOf({ parts, listeners, admission, scope }: Stopped): Shutdown {
     stopping.abort(new Error("the gateway stops"));
     pluginFiles.close();
     await edits.close();
+    // Clients and load balancers open their next connection elsewhere.
+    listeners.public.dismiss();
     if (delayMs > 0) await pause(delayMs);
     admission.phase = "draining";
-    listeners.public.dismiss();
     await manager.close(drainTimeoutMs);
     await scope.close();
   };
@@ -173,6 +174,7 @@ function runningGateway(
       // It accepts no connection any more: no load balancer has to be given time.
       await shutDown(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)), 0);
     },
-    stop: (drainTimeoutMs = server.drainTimeoutMs) => shutDown(drainTimeoutMs, server.drainDelayMs),
+    stop: (drainTimeoutMs = server.drainTimeoutMs) =>
+      shutDown(drainTimeoutMs, server.shutdownDelayMs),
   };
 }

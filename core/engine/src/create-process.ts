@@ -115,7 +115,7 @@ async function openDurable(
     const lock = lockDataFolder(directory);
     scope.defer(() => lock.release());
   }
-  const store = await openStore(snapshot, definitions, log, installation.pepper);
+  const store = await openStore(snapshot, definitions, log, installation);
   scope.defer(() => stopInstance(store, `the store ${snapshot.store.use}`));
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(directory, outboxFile, store, log, clock);

@@ -19,7 +19,12 @@ import { LedgerGuard } from "./accounting/ledger/guard.ts";
 import { openOutbox } from "./accounting/outbox/outbox.ts";
 import { reportDamage } from "./accounting/outbox/orphaned-outboxes.ts";
 import { readRunning } from "./resources/running-file.ts";
-import { compareStore, howToGoOn, readStoreMark } from "./accounting/ledger/store-mark.ts";
+import {
+  compareStore,
+  FOREIGN_PEPPER,
+  howToGoOn,
+  readStoreMark,
+} from "./accounting/ledger/store-mark.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { GATEWAY_CODE } from "./telemetry/block-report.ts";
 import { type BlockWatch, watchBlocks } from "./telemetry/block-watch.ts";
@@ -37,6 +42,7 @@ export function installationOf(
   return openInstallation({
     dataDirectory: server.dataDirectory,
     environment,
+    mayUseForeignPepper: environment[FOREIGN_PEPPER] === "accept",
     mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
   });
 }
@@ -46,7 +52,7 @@ export async function openStore(
   snapshot: Snapshot,
   definitions: Definitions,
   log: Log,
-  pepper: Buffer,
+  { pepper, mayUseForeignPepper = false }: Installation,
 ): Promise<Store> {
   const { use, options } = snapshot.store;
   const { dataDirectory } = snapshot.server;
@@ -64,7 +70,7 @@ export async function openStore(
     });
   }
   try {
-    await compareStore(store, { dataDirectory, mark, pepper, log });
+    await compareStore(store, { dataDirectory, mark, pepper, mayUseForeignPepper, log });
   } catch (error) {
     await store.stop();
     throw error instanceof StartError

@@ -40,15 +40,27 @@ export async function migrate(
 
 class NewerSchemaError extends Error {}
 
-function refuseNewerSchema(database: DatabaseSync, path: string): void {
+/** The changes of a file's schema that this version does not know, and those that it would make. */
+export function schemaChanges(database: DatabaseSync): {
+  readonly unknown: readonly string[];
+  readonly pending: readonly string[];
+} {
   const known = database
     .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
     .get();
-  if (known === undefined) return;
-  const applied = database.prepare("select name from kysely_migration order by name").all();
-  const unknown = applied
-    .map(({ name }) => String(name))
-    .filter((name) => !Object.hasOwn(migrations, name));
+  const rows =
+    known === undefined
+      ? []
+      : database.prepare("select name from kysely_migration order by name").all();
+  const applied = rows.map(({ name }) => String(name));
+  return {
+    unknown: applied.filter((name) => !Object.hasOwn(migrations, name)),
+    pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
+  };
+}
+
+function refuseNewerSchema(database: DatabaseSync, path: string): void {
+  const { unknown } = schemaChanges(database);
   if (unknown.length === 0) return;
   throw new NewerSchemaError(
     `the store file ${path} was written by a newer version: this one does not know its schema changes ` +

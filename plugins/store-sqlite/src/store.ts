@@ -57,7 +57,10 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     },
     fault,
     ...(path !== MEMORY && {
+      file: path,
       keep: async (name: string, value: string) => keepFact(database(), writer(), name, value),
+      copyTo: async (copy: string) => (await import("./copies.ts")).copyStore(path, copy),
+      inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
     }),
     keys: createKeyStore(database, writer),
     teams: createTeamStore(database, writer),

@@ -113,7 +113,7 @@ describe("the store's file", () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it("is never made anew by a start; under another pepper its keys are not recognised, which is said", async () => {
+  it("is never made anew by a start, and is refused under another pepper", async () => {
     await gateway.stop();
     renameSync(file("sluice.db"), file("kept.db"));
     const command = runCommand(["serve", "--config", workspace.configPath], workspace.folder);
@@ -123,7 +123,15 @@ describe("the store's file", () => {
     expect(existsSync(file("sluice.db"))).toBe(false);
     renameSync(file("kept.db"), file("sluice.db"));
     writeFileSync(file("pepper"), `${"ab".repeat(32)}\n`);
-    gateway = await startGateway(workspace);
+    const foreign = runCommand(["serve", "--config", workspace.configPath], workspace.folder);
+    expect(await foreign.ended).toEqual({ code: 3, signal: null });
+    expect(foreign.stderr).toContain("The keys of the store were made under another pepper than");
+    const doctor = runCommand(["doctor", "--config", workspace.configPath], workspace.folder);
+    expect(await doctor.ended).toEqual({ code: 1, signal: null });
+    expect(doctor.stdout).toMatch(
+      /^fail {2}pepper: The keys of the store were made under another/m,
+    );
+    gateway = await startGateway(workspace, { SLUICE_FOREIGN_PEPPER: "accept" });
     expect((await ask()).status).toBe(401);
     expect(gateway.stderr).toContain("the keys of this store were made under another pepper");
   });

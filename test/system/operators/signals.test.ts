@@ -195,8 +195,11 @@ describe("a gateway that drains", () => {
     },
   );
 
-  it("serves for the time of drain_delay while it is not ready", async () => {
-    const gateway = await startGateway({ baseUrl: upstream.baseUrl, server: "drain_delay: 800ms" });
+  it("serves for the time of shutdown_delay while it is not ready", async () => {
+    const gateway = await startGateway({
+      baseUrl: upstream.baseUrl,
+      server: "shutdown_delay: 800ms",
+    });
     try {
       const stopped = gateway.stop();
       await eventually(
@@ -204,7 +207,7 @@ describe("a gateway that drains", () => {
         async () => (await ask(`${gateway.publicUrl}/health/ready`)).status === 503,
       );
       const late = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
-      expect(late.status).toBe(200);
+      expect([late.status, late.headers.get("connection")]).toEqual([200, "close"]);
       await late.text();
       expect(await stopped).toEqual({ code: 0, signal: null });
     } finally {

@@ -70,12 +70,12 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
   // must not leave behind.
   const isOwn = folder.every(({ name, grade }) => name !== "data folder" || grade === "ok");
   const store = isRunning
-    ? skipped("store", "the gateway that runs has it open")
+    ? [skipped("store", "the gateway that runs has it open")]
     : !existsSync(server.dataDirectory)
-      ? skipped("store", "nothing has run here yet: the first start makes it")
+      ? [skipped("store", "nothing has run here yet: the first start makes it")]
       : isOwn
         ? await checkStore(snapshot, definitions)
-        : skipped("store", "the data folder belongs to another user");
+        : [skipped("store", "the data folder belongs to another user")];
   return [
     ...(await checkMachine([
       ...files,
@@ -91,7 +91,7 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
     checkMasterKey(server, process.env),
     ...checkTls(server.tls, Date.now()),
     ...ports,
-    store,
+    ...store,
     await checkState(snapshot, definitions),
     ...(await checkProviders(snapshot, definitions, isOnline)),
   ];

@@ -1,5 +1,7 @@
 /** The services behind the gateway: its store, its shared state and, on request, its providers. */
 
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type Host,
@@ -7,10 +9,11 @@ import {
   type PassthroughRequest,
   type ProviderDefinition,
   Secret,
+  type Store,
 } from "@sluice/contract";
 import type { ProviderSettings, Snapshot } from "@sluice/engine/config";
 import type { Definitions } from "@sluice/engine/check";
-import { readStoreMark } from "@sluice/engine/installation";
+import { foreignPepper, pepperPrint, readStoreMark } from "@sluice/engine/installation";
 import { systemClock } from "@sluice/engine/telemetry";
 import type { Check } from "./check.ts";
 import { reasonOf } from "../reason-of.ts";
@@ -23,18 +26,21 @@ const LOOKS = 5;
 
 const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Opens the store as a start would, schema and all, and closes it. */
+/**
+ * Opens the store as a start would, schema and all, compares the pepper with the store's check
+ * value, and closes it.
+ */
 export async function checkStore(
   { store, server }: Snapshot,
   definitions: Definitions,
-): Promise<Check> {
+): Promise<readonly Check[]> {
   const name = "store";
   const { use, options } = store;
   const { dataDirectory } = server;
   const fix = "The start would fail as well: correct `store` in gateway.yaml, or what it names.";
   const definition = definitions.stores.get(use);
   if (definition === undefined)
-    return { name, grade: "fail", found: `no plugin provides ${use}`, fix };
+    return [{ name, grade: "fail", found: `no plugin provides ${use}`, fix }];
   const beganMs = performance.now();
   try {
     const opened = definition.create(options as never, {
@@ -46,17 +52,26 @@ export async function checkStore(
       await opened.start(AbortSignal.timeout(START_MS), {
         mustExist: readStoreMark(dataDirectory) !== undefined,
       });
-      return {
-        name,
-        grade: "ok",
-        found: `${use}, open and up to date in ${ms(performance.now() - beganMs)}`,
-      };
+      const found = `${use}, open and up to date in ${ms(performance.now() - beganMs)}`;
+      return [{ name, grade: "ok", found }, await checkPepper(opened, dataDirectory)];
     } finally {
       await opened.stop();
     }
   } catch (error) {
-    return { name, grade: "fail", found: `${use} does not open: ${reasonOf(error)}`, fix };
+    return [{ name, grade: "fail", found: `${use} does not open: ${reasonOf(error)}`, fix }];
   }
+}
+
+async function checkPepper(store: Store, dataDirectory: string): Promise<Check> {
+  const name = "pepper";
+  const path = join(dataDirectory, "pepper");
+  if (store.keep === undefined || !existsSync(path))
+    return { name, grade: "skip", found: "the first start makes it" };
+  const print = pepperPrint(Buffer.from(readFileSync(path, "utf8").trim(), "hex"));
+  if ((await store.keep("pepper", print)) === print)
+    return { name, grade: "ok", found: `${path} is the one of the store's keys` };
+  const [found = "", fix = ""] = foreignPepper(dataDirectory).split(/(?<=recognised\.) /);
+  return { name, grade: "fail", found, fix };
 }
 
 /** Asks the shared state a few times. */

@@ -96,8 +96,8 @@ class WorkerProcess {
   serve(gateway: RunningGateway): void {
     this.#phase = { name: "serving", gateway };
     const { publicUrl, adminUrl, snapshot } = gateway;
-    const { drainTimeoutMs, drainDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
-    const endsWithinMs = drainDelayMs + drainTimeoutMs;
+    const { drainTimeoutMs, shutdownDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
+    const endsWithinMs = shutdownDelayMs + drainTimeoutMs;
     send({ type: "ready", publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code: this.#code });
     setInterval(send, BEAT_MS, { type: "beat" } satisfies FromWorker);
     if (this.#wantsReload) reload(gateway);

@@ -45,7 +45,7 @@ export function serverOf(
     keyDefaults: keyDefaultsOf(server.key_defaults ?? {}),
     openDocs: server.open_docs,
     drainTimeoutMs: milliseconds(server.drain_timeout),
-    drainDelayMs: milliseconds(server.drain_delay),
+    shutdownDelayMs: milliseconds(server.shutdown_delay),
     hungWorkerTimeoutMs: milliseconds(server.hung_worker_timeout),
     reload: server.reload,
     ...(server.auto_rollback === undefined

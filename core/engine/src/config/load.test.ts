@@ -79,7 +79,7 @@ describe("a snapshot", () => {
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,
-      drainDelayMs: 0,
+      shutdownDelayMs: 0,
       hungWorkerTimeoutMs: 10_000,
       stalledClientMs: 30_000,
       maxBodyBytes: 20_971_520,

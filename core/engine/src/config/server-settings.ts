@@ -37,7 +37,7 @@ export interface ServerSettings {
   readonly openDocs: boolean;
   readonly drainTimeoutMs: number;
   /** How long a stop still serves new calls, while `/health/ready` is 503. */
-  readonly drainDelayMs: number;
+  readonly shutdownDelayMs: number;
   /**
    * Maximum time that the event loop of a worker may block; the supervisor then replaces it. 0: no
    * limit.

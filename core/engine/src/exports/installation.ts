@@ -3,8 +3,11 @@
  * of the store, the last good files.
  */
 
-export { readStoreMark } from "../accounting/ledger/store-mark.ts";
+export { outboxFault, outboxFiles } from "../accounting/outbox/outbox-files.ts";
+export { foreignPepper, pepperPrint, readStoreMark } from "../accounting/ledger/store-mark.ts";
 export { dataDirectoryOf } from "../generation/history/last-good.ts";
 export { givenMasterKey } from "../resources/given-master-key.ts";
+export { lockDataFolder } from "../resources/data-lock.ts";
+export { StartError } from "../resources/installation.ts";
 export { certificateOf, readRunning, writeRunning } from "../resources/running-file.ts";
 export { nearestFolder, unwritable } from "../resources/writable-folder.ts";

@@ -60,7 +60,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,
-      drainDelayMs: 0,
+      shutdownDelayMs: 0,
       hungWorkerTimeoutMs: 10_000,
       reload: "on_save",
       stalledClientMs: 30_000,

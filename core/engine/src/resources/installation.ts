@@ -21,6 +21,8 @@ export interface Installation {
   readonly isNewMasterKey: boolean;
   /** The file that keeps the master key; `undefined` when a variable holds it. */
   readonly masterKeyFile: string | undefined;
+  /** A store whose keys were made under another pepper is used all the same. Absent: no. */
+  readonly mayUseForeignPepper?: boolean;
 }
 
 /** What decides how the secrets are found. */
@@ -30,6 +32,8 @@ export interface InstallationOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether a master key may be made: only where no other machine can connect. */
   readonly mayMakeMasterKey: boolean;
+  /** Absent: no. */
+  readonly mayUseForeignPepper?: boolean;
 }
 
 const PEPPER_BYTES = 32;
@@ -50,9 +54,11 @@ export function openInstallation(options: InstallationOptions): Installation {
   try {
     mkdirSync(dataDirectory, { recursive: true });
     const pepper = readPepper(join(dataDirectory, "pepper"));
+    const { mayUseForeignPepper = false } = options;
+    const found = { pepper, mayUseForeignPepper };
     if (given !== undefined)
-      return { masterKey: given.key, pepper, isNewMasterKey: false, masterKeyFile: given.file };
-    return { pepper, ...readMasterKey(join(dataDirectory, "master.key")) };
+      return { masterKey: given.key, isNewMasterKey: false, masterKeyFile: given.file, ...found };
+    return { ...found, ...readMasterKey(join(dataDirectory, "master.key")) };
   } catch (error) {
     if (error instanceof StartError) throw error;
     // What the system says of making a folder on a read-only disk names neither.

@@ -24,11 +24,12 @@ function storeOf(facts = new Map<string, string>()): Store {
   } as Partial<Store> as Store;
 }
 
-const compare = (store: Store, pepper = "p"): Promise<void> =>
+const compare = (store: Store, pepper = "p", mayUseForeignPepper = false): Promise<void> =>
   compareStore(store, {
     dataDirectory,
     mark: readStoreMark(dataDirectory),
     pepper: Buffer.from(pepper),
+    mayUseForeignPepper,
     log: fakeLog(lines),
   });
 
@@ -52,12 +53,15 @@ it("takes over a store that is there already: two gateways share one", async () 
   expect(readStoreMark(dataDirectory)).toBe("shared");
 });
 
-it("says that the keys were made under another pepper", async () => {
+it("refuses keys that were made under another pepper, unless they are given up", async () => {
   const store = storeOf();
   await compare(store);
-  await compare(store, "q");
+  await expect(compare(store, "q")).rejects.toThrow(
+    /^The keys of the store were made under another pepper than .*pepper: .*SLUICE_FOREIGN_PEPPER=accept\.$/,
+  );
+  await compare(store, "q", true);
   expect(lines).toMatchObject([
-    { level: "warn", fields: { pepper: join(dataDirectory, "pepper") } },
+    { level: "warn", message: "the keys of this store were made under another pepper" },
   ]);
 });
 

@@ -27,17 +27,19 @@ export interface StoreMarkParts {
   /** The mark that was there before the store was opened. */
   readonly mark: string | undefined;
   readonly pepper: Buffer;
+  /** Whether a store whose keys were made under another pepper is used all the same. */
+  readonly mayUseForeignPepper: boolean;
   readonly log: Log;
 }
 
 /**
- * Compares an open store with the data folder's mark, or writes the first mark. Throws a StartError
- * for a store that another data folder began. Warns when the store's keys were made under another
- * pepper: none of them is recognised here.
+ * Compares an open store with the data folder's mark, or writes the first mark. Throws a
+ * StartError for a store that another data folder began, and for one whose keys were made under
+ * another pepper: none of them would be recognised here.
  */
 export async function compareStore(
   store: Store,
-  { dataDirectory, mark, pepper, log }: StoreMarkParts,
+  { dataDirectory, mark, pepper, mayUseForeignPepper, log }: StoreMarkParts,
 ): Promise<void> {
   if (store.keep === undefined) return;
   const id = await store.keep("id", mark ?? randomUUID());
@@ -47,15 +49,29 @@ export async function compareStore(
       `The store is not the one that this data folder was used with. ${howToGoOn(dataDirectory)}`,
     );
   }
-  const print = createHmac("sha256", pepper).update("sluice: the pepper of a store").digest("hex");
+  const print = pepperPrint(pepper);
   if ((await store.keep("pepper", print)) === print) return;
-  log.warn(
-    "the keys of this store were made under another pepper, and none of them is recognised here",
-    {
-      pepper: join(dataDirectory, "pepper"),
-      advice:
-        "stop the gateway, copy the file pepper from the data folder in which the keys were made, start it again",
-    },
+  const fault = foreignPepper(dataDirectory);
+  if (!mayUseForeignPepper)
+    throw new StartError(
+      `${fault} To give up all keys of the store, and keep its rows, set ${FOREIGN_PEPPER}=accept.`,
+    );
+  log.warn("the keys of this store were made under another pepper", { fault });
+}
+
+/** The variable with which a start takes a store of another pepper. */
+export const FOREIGN_PEPPER = "SLUICE_FOREIGN_PEPPER";
+
+/** The check value of a pepper, which the store has. It reveals nothing of the pepper. */
+export function pepperPrint(pepper: Buffer): string {
+  return createHmac("sha256", pepper).update("sluice: the pepper of a store").digest("hex");
+}
+
+/** What is wrong when the check value of the store is another one, and the remedy. */
+export function foreignPepper(dataDirectory: string): string {
+  return (
+    `The keys of the store were made under another pepper than ${join(dataDirectory, "pepper")}: none of them would be recognised. ` +
+    "Copy the file pepper from the data folder in which the keys were made, or restore a backup."
   );
 }
 

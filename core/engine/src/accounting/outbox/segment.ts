@@ -159,7 +159,11 @@ export class Segment {
   }
 }
 
-function readHeader(file: number, bytes: number): number {
+/**
+ * The number of the first batch of a segment, from its first line. Throws `Error` for a file of
+ * another form.
+ */
+export function readHeader(file: number, bytes: number): number {
   for (const line of readLines(file, 0, bytes)) {
     const text = textOfLine(line);
     if (text === undefined) break;

@@ -113,12 +113,12 @@ export const serverSchema = {
       default: "120s",
       description: "Maximum time for requests in flight to finish after a reload or a stop.",
     },
-    drain_delay: {
+    shutdown_delay: {
       type: "string",
       format: "duration",
       default: "0s",
       description:
-        "Time in which a stopping gateway still serves new calls while `/health/ready` is 503, so that a load balancer removes it first. After it, new calls get 503 until the last request has ended.",
+        "Time in which a stopping gateway still serves new calls while `/health/ready` is 503, so that a load balancer removes it first. Replies have `connection: close`. After it, new calls get 503 until the last request has ended.",
       examples: ["5s"],
     },
     hung_worker_timeout: {
