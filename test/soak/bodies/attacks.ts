@@ -33,6 +33,22 @@ const stalled = JSON.stringify({
   messages: [{ role: "user", content: "x".repeat(19 * MB) }],
 });
 
+/** Requests of faces with nearly as many objects as the gateway takes. */
+const COUNT = 19_000;
+const many = <T>(make: (index: number) => T): T[] =>
+  Array.from({ length: COUNT }, (_, at) => make(at));
+const text = "x".repeat(500);
+const messages = (model: string, list: readonly object[]): string =>
+  JSON.stringify({ model, max_tokens: 9, messages: list });
+const blocks = messages("claude", [
+  { role: "user", content: many(() => ({ type: "text", text })) },
+]);
+const turns = many((at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: text }));
+const contents = JSON.stringify({
+  contents: [{ role: "user", parts: many(() => ({ text })) }],
+});
+const items = JSON.stringify({ model: "gpt-4o", store: false, input: turns });
+
 const crumbs: Upload = {
   path: "/v1/chat/completions",
   bytes: undefined,
@@ -51,5 +67,17 @@ export const ATTACKS: readonly (readonly [string, number, Upload])[] = [
   ["12 x 8 MiB, wide", 12, sized("/openai/v1/chat/completions", () => wide)],
   ["100 x 10 MB", 100, sized("/v1/chat/completions", () => large)],
   ["6 x 3 MB in 1-byte chunks", 6, crumbs],
+  ["20 x Messages of 19,000 blocks", 20, sized("/v1/messages", () => blocks)],
+  [
+    "20 x Messages of 19,000 turns, to another API",
+    20,
+    sized("/v1/messages", () => messages("gpt-4o", turns)),
+  ],
+  [
+    "20 x Gemini of 19,000 parts",
+    20,
+    sized("/v1beta/models/gemini:generateContent", () => contents),
+  ],
+  ["20 x Responses of 19,000 items", 20, sized("/v1/responses", () => items)],
   ["80 stalled uploads of 19 MB", 80, sized("/v1/chat/completions", () => stalled, 18 * MB)],
 ];

@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { createKey } from "../../system/support/client.ts";
 import { eventually } from "../../system/support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../../system/support/gateway-process.ts";
+import { DEFAULT_MODELS } from "../../system/support/workspace.ts";
 import type { Seen } from "../victim.ts";
 import type { AttackerOrder, AttackerSaid } from "./attacker.ts";
 import { ATTACKS } from "./attacks.ts";
@@ -102,8 +103,21 @@ async function prove(): Promise<boolean> {
   const { url } = await upstream.ask({});
   const probe = new URL("../loop-probe.ts", import.meta.url).pathname;
   const gateway = await startGateway(
-    { baseUrl: `${url}/v1` },
-    { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import ${probe}` },
+    {
+      baseUrl: `${url}/v1`,
+      providers: ["anthropic", "gemini"].map(
+        (name) => `${name}: { use: ${name}, api_key: "\${env:SOME_KEY}", base_url: ${url} }`,
+      ),
+      models: [
+        ...DEFAULT_MODELS,
+        "{ id: claude, targets: [{ provider: anthropic, model: claude-sonnet-4-5 }] }",
+        "{ id: gemini, targets: [{ provider: gemini, model: gemini-2.5-flash }] }",
+      ],
+    },
+    {
+      SOME_KEY: "a-credential-of-the-tests-0123456789",
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import ${probe}`,
+    },
   );
   try {
     const { key } = await createKey(gateway, {});

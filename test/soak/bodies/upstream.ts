@@ -12,6 +12,20 @@ const WHOLE = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
+const MESSAGE = JSON.stringify({
+  id: "m",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "ok" }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+const GEMINI = JSON.stringify({
+  candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+});
+
 /** The address of the started upstream. */
 export interface UpstreamSaid {
   readonly url: string;
@@ -19,6 +33,13 @@ export interface UpstreamSaid {
 
 obey<object, UpstreamSaid>(async () => {
   const upstream = await createNativeUpstream();
-  upstream.reply(200, "application/json", WHOLE);
+  upstream.answer((response, { url }) => {
+    const body = url.includes("generateContent")
+      ? GEMINI
+      : url.endsWith("/messages")
+        ? MESSAGE
+        : WHOLE;
+    response.writeHead(200, { "content-type": "application/json" }).end(body);
+  });
   return { url: upstream.url };
 });

@@ -53,12 +53,15 @@ export class Notes {
   }
 }
 
+const NO_NAMES: string[] = [];
+
 /** The members of one object. Absent members and null are the same. */
 export class Fields {
   readonly path: string;
   readonly notes: Notes;
   readonly #value: JsonObject;
-  readonly #read = new Set<string>();
+  /** The members that were read. A large request has a hundred thousand objects with few members. */
+  #read: string[] = NO_NAMES;
 
   /** Throws `invalid_field` for a value that is no object. The path of the body is empty. */
   constructor(value: JsonValue | undefined, path: string, notes: Notes) {
@@ -75,32 +78,29 @@ export class Fields {
 
   /** A member in either spelling; the path has the client's. */
   get(name: string): Placed | undefined {
-    const snake = snakeOf(name);
-    this.#read.add(name).add(snake);
-    for (const each of [name, snake]) {
-      const value = this.#value[each];
-      if (value !== undefined && value !== null && Object.hasOwn(this.#value, each))
-        return { value, path: this.#pathOf(each) };
-    }
-    return undefined;
+    const found = this.#find(name);
+    if (found === undefined) return undefined;
+    return { value: this.#value[found] as JsonValue, path: this.#pathOf(found) };
   }
 
   has(name: string): boolean {
-    return this.get(name) !== undefined;
+    return this.#find(name) !== undefined;
   }
 
   text(name: string): string | undefined {
-    const found = this.get(name);
+    const found = this.#find(name);
     if (found === undefined) return undefined;
-    if (typeof found.value !== "string") throw invalidField(found.path, "a string");
-    return found.value;
+    const value = this.#value[found];
+    if (typeof value !== "string") throw invalidField(this.#pathOf(found), "a string");
+    return value;
   }
 
   flag(name: string): boolean | undefined {
-    const found = this.get(name);
+    const found = this.#find(name);
     if (found === undefined) return undefined;
-    if (typeof found.value !== "boolean") throw invalidField(found.path, "true or false");
-    return found.value;
+    const value = this.#value[found];
+    if (typeof value !== "boolean") throw invalidField(this.#pathOf(found), "true or false");
+    return value;
   }
 
   /** A number within its bounds; `isWhole` refuses fractions. */
@@ -145,10 +145,30 @@ export class Fields {
   /** Notes every member that no call has read: Google's own API alone can say it. */
   end(): void {
     for (const name of Object.keys(this.#value)) {
-      if (this.#read.has(name) || this.#value[name] === null) continue;
-      this.#read.add(name);
+      if (this.#read.includes(name) || this.#value[name] === null) continue;
+      this.#mark(name);
       this.notes.leaveNative({ path: this.#pathOf(name) });
     }
+  }
+
+  /** The spelling in which the object has a member. Both spellings are read with it. */
+  #find(name: string): string | undefined {
+    const snake = snakeOf(name);
+    const other = snake !== name && this.#has(snake) ? snake : undefined;
+    const found = this.#has(name) ? name : other;
+    if (found !== undefined) this.#mark(found);
+    if (other !== undefined && other !== found) this.#mark(other);
+    return found;
+  }
+
+  #has(name: string): boolean {
+    const value = this.#value[name];
+    return value !== undefined && value !== null && Object.hasOwn(this.#value, name);
+  }
+
+  #mark(name: string): void {
+    if (this.#read === NO_NAMES) this.#read = [name];
+    else if (!this.#read.includes(name)) this.#read.push(name);
   }
 
   #pathOf(name: string): string {

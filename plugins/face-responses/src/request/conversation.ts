@@ -17,9 +17,14 @@ export interface Call {
   readonly arguments: string;
 }
 
+/** A message of the user, or instructions. */
+interface Said {
+  readonly message: JsonObject;
+}
+
+/** An answer of the assistant. */
 interface Entry {
-  /** Absent: an answer of the assistant. */
-  readonly message?: JsonObject;
+  readonly message?: undefined;
   readonly blocks: JsonObject[];
   refusal: string;
   readonly thoughts: Thoughts[];
@@ -33,7 +38,7 @@ interface Entry {
 /** The messages of one request. */
 export class Conversation {
   readonly #notes: Notes;
-  readonly #entries: Entry[] = [];
+  readonly #entries: (Entry | Said)[] = [];
   readonly #byCall = new Map<string, Entry>();
   /** The answer that further items of the assistant join. */
   #answer: Entry | undefined;
@@ -47,7 +52,7 @@ export class Conversation {
   /** Adds a message of the user, or instructions. */
   message(role: "system" | "developer" | "user", { blocks }: Content): void {
     this.#endAnswer();
-    this.#entries.push(newEntry({ role, content: plain(blocks) }));
+    this.#entries.push({ message: { role, content: plain(blocks) } });
   }
 
   /** Adds a text of the assistant. */
@@ -91,11 +96,17 @@ export class Conversation {
   /** The messages. */
   messages(): readonly JsonObject[] {
     this.#endAnswer();
-    return this.#entries.flatMap((entry) => [
-      ...(entry.message === undefined ? answerOf(entry) : [entry.message]),
-      ...entry.results,
-      ...(entry.media.length === 0 ? [] : [{ role: "user", content: entry.media }]),
-    ]);
+    const messages: JsonObject[] = [];
+    for (const entry of this.#entries) {
+      if (entry.message !== undefined) {
+        messages.push(entry.message);
+        continue;
+      }
+      messages.push(...answerOf(entry));
+      for (const result of entry.results) messages.push(result);
+      if (entry.media.length > 0) messages.push({ role: "user", content: entry.media });
+    }
+    return messages;
   }
 
   #joined(open: Entry | undefined): Entry {
@@ -115,9 +126,8 @@ export class Conversation {
   }
 }
 
-function newEntry(message?: JsonObject): Entry {
+function newEntry(): Entry {
   return {
-    ...(message === undefined ? {} : { message }),
     blocks: [],
     refusal: "",
     thoughts: [],
@@ -136,6 +146,8 @@ function hasContent({ blocks, refusal }: Entry): boolean {
 function answerOf(entry: Entry): readonly JsonObject[] {
   const { blocks, refusal, thoughts, calls, extra } = entry;
   if (!hasContent(entry) && calls.length === 0) return [];
+  if (thoughts.length === 0 && calls.length === 0 && refusal === "" && extra === undefined)
+    return [{ role: "assistant", content: plain(blocks) }];
   const reasoning = thoughts
     .map(readable)
     .filter((text) => text !== "")

@@ -48,10 +48,15 @@ export class FacedForm implements ReplyForm {
   }
 
   /**
-   * The request in the reference dialect, read by `receive`. The gateway's own members stay at the
-   * top level: they are the same in every dialect.
+   * The request in the reference dialect, read by `receive`, in stages: the translation of a large
+   * document is one. The gateway's own members stay at the top level: they are the same in every
+   * dialect.
    */
-  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest {
+  *read(
+    document: JsonDocument,
+    client: ClientRequest,
+    receive: Receive,
+  ): Generator<void, GatewayRequest, undefined> {
     const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
     const bare =
       own.length === 0
@@ -63,7 +68,9 @@ export class FacedForm implements ReplyForm {
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
     const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
+    yield;
     const request = receive(writtenDocument({ ...body, ...kept }), client);
+    yield;
     const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies } = this.#face;
     const headers = headersOf(client, nativeHeaders);
     const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};

@@ -11,7 +11,7 @@ import { receiveImages } from "./images.ts";
 import { checkMediaType, knownCoding, jsonStages, MAX_CONTAINERS, readJson } from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
-import { inSlices, isLarge, type Stages } from "./bytes/stages.ts";
+import { atOnce, inSlices, isLarge, type Stages } from "./bytes/stages.ts";
 
 /** Converts a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -36,13 +36,9 @@ const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
 
 const BODY_DEADLINE_MS = 30_000;
 
-/** Makes a request of the reference dialect of a client's own. */
+/** Makes a request of the reference dialect of a client's own, in stages. */
 export interface Translation {
-  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest;
-}
-
-function translated(receive: Receive, translation: Translation): Receive {
-  return (document, client) => translation.read(document, client, receive);
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages<GatewayRequest>;
 }
 
 /**
@@ -68,9 +64,7 @@ export async function receiveRequest(
     });
     return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
   }
-  const own = RECEIVERS[operation];
-  const receive =
-    own === undefined || translation === undefined ? own : translated(own, translation);
+  const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
   if (receive === undefined || (operation === "spend" && client.method !== "POST"))
     return undefined;
@@ -83,35 +77,38 @@ export async function receiveRequest(
     hold,
   });
   // A small body is read without stages, which would cost more than they save.
-  if (!isLarge(bytes))
-    return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
-  return inSlices(requestStages(bytes, operation, receive, client, deployment), bytes.length);
+  const terms = { operation, receive, client, deployment, translation };
+  if (!isLarge(bytes)) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
+  return inSlices(requestStages(bytes, terms), bytes.length);
 }
 
-function* requestStages(
-  bytes: Buffer,
-  operation: Operation,
-  receive: Receive,
-  client: ClientRequest,
-  deployment: Deployment | undefined,
-): Stages<GatewayRequest> {
+/** What a document becomes a request by. */
+interface ReceiveTerms {
+  readonly operation: Operation;
+  readonly receive: Receive;
+  readonly client: ClientRequest;
+  readonly deployment: Deployment | undefined;
+  readonly translation: Translation | undefined;
+}
+
+function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayRequest> {
+  const { operation } = terms;
   const maxContainers = operation === "chat" || operation === "tokens" ? MAX_CONTAINERS : undefined;
   const document = yield* jsonStages(bytes, MAX_NODES[operation], maxContainers);
   yield;
-  return requestOf(document, operation, receive, client, deployment);
+  return yield* requestOf(document, terms);
 }
 
-function requestOf(
+function* requestOf(
   document: JsonDocument,
-  operation: Operation,
-  receive: Receive,
-  client: ClientRequest,
-  deployment: Deployment | undefined,
-): GatewayRequest {
+  { operation, receive, client, deployment, translation }: ReceiveTerms,
+): Stages<GatewayRequest> {
   if (operation !== "spend") refuseCaseVariants(document.value);
-  if (deployment === undefined) return receive(document, client);
-  return {
-    ...receive(withDeployment(document, deployment), client),
-    otherModels: deployment.otherModels,
-  };
+  if (translation !== undefined) yield;
+  const named = deployment === undefined ? document : withDeployment(document, deployment);
+  const request =
+    translation === undefined
+      ? receive(named, client)
+      : yield* translation.read(named, client, receive);
+  return deployment === undefined ? request : { ...request, otherModels: deployment.otherModels };
 }
