@@ -16,9 +16,7 @@ import {
   type ToolNames,
   upstreamError,
   type UpstreamFailure,
-  usageOf,
 } from "@sluice/kit/dialect";
-import { readCacheWrites } from "@sluice/kit/openai";
 import { isObject } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type {
@@ -138,26 +136,13 @@ function stopSequence(value: JsonValue | undefined): JsonObject {
 }
 
 /**
- * The usage of a message. The API counts cached tokens beside the input, and thoughts within the
- * output (`OutputTokensDetails` of the SDK).
+ * The usage of a message, read as that of a native reply is; `undefined` where one of the totals is
+ * missing.
  */
 function readUsage(usage: JsonObject): Usage | undefined {
-  const input = tokenCount(usage.input_tokens);
-  const cachedTokens = tokenCount(usage.cache_read_input_tokens);
-  const writes = readCacheWrites(usage);
-  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  return usageOf({
-    promptTokens:
-      input === undefined
-        ? undefined
-        : input + (cachedTokens ?? 0) + (writes.cacheWriteTokens ?? 0),
-    completionTokens: tokenCount(usage.output_tokens),
-    cachedTokens,
-    ...writes,
-    reasoningTokens: tokenCount(details.thinking_tokens),
-    toolUses: Native.serverToolUses(usage.server_tool_use),
-    serviceTier: Members.textIn(usage.service_tier),
-  });
+  const { input_tokens: input, output_tokens: output } = usage;
+  const isWhole = tokenCount(input) !== undefined && tokenCount(output) !== undefined;
+  return isWhole ? Native.readUsage({ usage }) : undefined;
 }
 
 /** A translator of one stream of events. `names` is called once, when a tool call begins. */

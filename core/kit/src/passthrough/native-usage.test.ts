@@ -95,6 +95,17 @@ describe("the usage of a native reply", () => {
       },
     ],
     [
+      "Anthropic: thoughts are part of the output",
+      {
+        usage: {
+          input_tokens: 2,
+          output_tokens: 7,
+          output_tokens_details: { thinking_tokens: 3 },
+        },
+      },
+      { promptTokens: 2, completionTokens: 7, totalTokens: 9, reasoningTokens: 3 },
+    ],
+    [
       "an OpenAI response event",
       { type: "response.completed", response: { usage: { input_tokens: 2, output_tokens: 1 } } },
       { promptTokens: 2, completionTokens: 1, totalTokens: 3 },

@@ -228,7 +228,8 @@ function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined):
     cachedTokens: cacheRead ?? inside,
     cacheWriteTokens,
     cacheWrite1hTokens,
-    reasoningTokens: count(details.reasoning_tokens),
+    // Anthropic's name, and OpenAI's.
+    reasoningTokens: count(details.thinking_tokens) ?? count(details.reasoning_tokens),
     serviceTier: word(usage.service_tier) ?? word(serviceTier),
   });
 }
