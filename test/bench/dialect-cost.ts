@@ -1,10 +1,10 @@
 /**
- * What a translated stream costs beside an untranslated one: the same words as events of the
- * reference dialect, of Anthropic's and of Gemini's, from the bytes that come to the text that
+ * What a translated or relayed stream costs beside an untranslated one: the same words as events of
+ * the reference dialect, of Anthropic's and of Gemini's, from the bytes that come to the text that
  * goes, in this process. `node test/bench/dialect-cost.ts`
  */
 
-import { FrameBatch } from "@sluice/kit/internals";
+import { Relay, type RelayRules } from "@sluice/kit/internals";
 import { createFormedReader, StreamOutput } from "@sluice/runtime/internals";
 import { fakeAttempt, fakeClock, makeProvider, REPLY_MODEL, requestOf } from "@sluice/testing";
 import type { Provider, ProviderDefinition } from "@sluice/contract";
@@ -59,7 +59,12 @@ function geminiStream(): string[] {
 }
 
 /** CPU microseconds of one event, over several passes over the stream. */
-function measure(provider: Provider, chunks: readonly Uint8Array[], mayRun: boolean): number {
+function measure(
+  provider: Provider,
+  chunks: readonly Uint8Array[],
+  mayRun: boolean,
+  rules: RelayRules | undefined,
+): number {
   const request = requestOf(
     { model: REPLY_MODEL, messages: [] },
     { provider: "p", model: "m", operation: "chat", stream: true },
@@ -73,13 +78,15 @@ function measure(provider: Provider, chunks: readonly Uint8Array[], mayRun: bool
       includeUsage: false,
       clock: fakeClock(),
       startedMs: 0,
+      relay: rules === undefined ? undefined : new Relay(rules),
     };
     const output = new StreamOutput({ translator: provider.stream(request), ...options });
     output.mayRun = mayRun;
     const reader = createFormedReader("text/event-stream", undefined, output);
     for (const chunk of chunks) {
       reader?.push(chunk);
-      written += Buffer.from(new FrameBatch(output.take()).text()).length;
+      const batch = output.takeBatch();
+      written += Buffer.from(batch?.relayed?.text ?? batch?.text() ?? "").length;
     }
   }
   const { user, system } = process.cpuUsage(before);
@@ -99,17 +106,25 @@ function median(values: readonly number[]): number {
 }
 
 const [gemini] = [google].flat();
-const streams: readonly (readonly [string, unknown, readonly string[]])[] = [
+const relayed = (...modelAt: readonly (readonly string[])[]): RelayRules => ({
+  dialect: "own",
+  model: REPLY_MODEL,
+  modelAt,
+});
+const streams: readonly (readonly [string, unknown, readonly string[], RelayRules?])[] = [
   ["openai (untranslated)", openai, openaiStream()],
   ["anthropic", anthropic, messagesStream()],
+  ["anthropic, relayed", anthropic, messagesStream(), relayed(["message", "model"], ["model"])],
   ["gemini", gemini, geminiStream()],
+  ["gemini, relayed", gemini, geminiStream(), relayed(["modelVersion"])],
 ];
-const subjects = streams.flatMap(([name, definition, events]) => {
+const subjects = streams.flatMap(([name, definition, events, rules]) => {
   const provider = makeProvider(definition as ProviderDefinition<never>);
   return [4, events.length].flatMap((chunks) =>
     [true, false].map((mayRun) => ({
       name,
       provider,
+      rules,
       pieces: joined(events, chunks),
       chunks,
       mayRun,
@@ -118,8 +133,8 @@ const subjects = streams.flatMap(([name, definition, events]) => {
   );
 });
 for (let round = 0; round < ROUNDS + WARM_UP; round++) {
-  for (const { provider, pieces, mayRun, times } of subjects) {
-    const cpuUs = measure(provider, pieces, mayRun);
+  for (const { provider, pieces, mayRun, rules, times } of subjects) {
+    const cpuUs = measure(provider, pieces, mayRun, rules);
     if (round >= WARM_UP) times.push(cpuUs);
   }
 }

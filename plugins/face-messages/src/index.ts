@@ -22,7 +22,7 @@ export default defineFace({
     hints: ["reasoning_effort", "thinking", "verbosity"],
     keyHeaders: ["x-api-key"],
     nativeHeaders: ["anthropic-version", "anthropic-beta"],
-    nativeReplies: { modelAt: [["message", "model"], ["model"]] },
+    nativeReplies: { modelAt: [["model"], ["message", "model"]] },
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
     read: readRequest,
     whole: (reply, _state, context) => messageOf(reply, context),

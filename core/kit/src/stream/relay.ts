@@ -77,7 +77,7 @@ export class Relay {
   /** Adds the text of events that have the form of the last one. */
   run(wire: string, isAscii: boolean): void {
     const name = this.#name;
-    this.#text += name === undefined ? wire : wire.replaceAll(name.from, () => name.to);
+    this.#text += name === undefined ? wire : wire.split(name.from).join(name.to);
     this.#isAscii &&= isAscii && (name === undefined || ASCII.test(name.to));
   }
 

@@ -170,7 +170,10 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   const decoded = decode(options, body, response);
   const { document } = decoded;
   const rules = request.stream ? undefined : relayRules(options, response);
-  if (rules !== undefined) relayWhole(document, body, rules);
+  if (rules !== undefined) {
+    if (body.length > LARGE_REPLY_BYTES) await nextTurn();
+    relayWhole(document, body, rules);
+  }
   // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets
   // it as a stream.
   const reply: Reply = request.stream

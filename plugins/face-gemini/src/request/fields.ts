@@ -60,7 +60,7 @@ export class Fields {
   readonly path: string;
   readonly notes: Notes;
   readonly #value: JsonObject;
-  /** The members that were read. A large request has a hundred thousand objects with few members. */
+  /** The members that were read. A large request has many objects with few members each. */
   #read: string[] = NO_NAMES;
 
   /** Throws `invalid_field` for a value that is no object. The path of the body is empty. */
