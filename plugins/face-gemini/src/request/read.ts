@@ -57,6 +57,9 @@ function untranslated({ untranslated: paths }: Notes): JsonObject {
   return paths.length === 0 ? {} : { google_only: paths };
 }
 
+/** The conversation of a request whose parts only Google has. */
+const NOTHING_SAID: JsonObject = { role: "user", content: "" };
+
 function bodyOf(request: Fields): {
   readonly made: JsonObject;
   readonly includesThoughts: boolean;
@@ -69,7 +72,9 @@ function bodyOf(request: Fields): {
   const first = system === undefined ? undefined : systemMessage(system, notes);
   const contents = request.list("contents");
   if (contents === undefined) throw invalidField(pathIn(request, "contents"), "an array");
-  const messages = messagesOf(contents, notes);
+  const said = messagesOf(contents, notes);
+  // Parts that Google's own API alone has may be all that there is.
+  const messages = said.length === 0 && notes.only.length > 0 ? [NOTHING_SAID] : said;
   if (messages.length === 0)
     throw invalidField(pathIn(request, "contents"), "a conversation with a part that is not empty");
   const tools = toolMembers(request);
