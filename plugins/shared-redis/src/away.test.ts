@@ -14,9 +14,10 @@ let proxy: Proxy;
 let lines: LogLine[];
 let state: StateDriver;
 
-const resilient = (instances = 1): StateDriver =>
+/** A Redis that answers has five seconds: a busy machine is not away. */
+const resilient = (instances = 1, timeout = "5s"): StateDriver =>
   createResilientState({
-    driver: testDriver({ url: proxy.url, timeout: "500ms" }),
+    driver: testDriver({ url: proxy.url, timeout }),
     instances,
     clock,
     log: fakeLog(lines),
@@ -24,7 +25,7 @@ const resilient = (instances = 1): StateDriver =>
 const warnings = (): readonly LogLine[] => lines.filter(({ level }) => level === "warn");
 /** Until the gateway has noticed that Redis is back. */
 const back = async (): Promise<void> => {
-  const signal = AbortSignal.timeout(15_000);
+  const signal = AbortSignal.timeout(20_000);
   while (!lines.some(({ message }) => message.endsWith("is back")))
     await sleep(20, undefined, { signal });
 };
@@ -63,7 +64,7 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     proxy = await startProxy();
     lines = [];
     state = resilient();
-    await state.start(AbortSignal.timeout(5_000));
+    await state.start(AbortSignal.timeout(20_000));
   });
 
   afterEach(async () => {
@@ -103,19 +104,22 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
 
   it("costs one wait when it is slow, not one a request", async () => {
     const claims = [window(freshId(), 1_000), slot(freshId(), 1_000)];
-    await state.take({ id: freshId(), claims }, LEASE_MS);
-    proxy.slow(5_000);
+    const impatient = resilient(1, "500ms");
+    await impatient.start(AbortSignal.timeout(20_000));
+    await impatient.take({ id: freshId(), claims }, LEASE_MS);
+    proxy.slow(60_000);
     const startMs = performance.now();
-    const first = await state.take({ id: freshId(), claims }, LEASE_MS);
+    const first = await impatient.take({ id: freshId(), claims }, LEASE_MS);
     const firstMs = performance.now() - startMs;
     const rest = Array.from({ length: 1_000 }, () =>
-      state.take({ id: freshId(), claims }, LEASE_MS),
+      impatient.take({ id: freshId(), claims }, LEASE_MS),
     );
     expect(first.outcome).toBe("granted");
     // Decided locally: there is no promise to wait for.
     expect(rest.some((answer) => answer instanceof Promise)).toBe(false);
     expect(granted(rest as TakeResult[])).toHaveLength(998);
     expect(warnings()).toHaveLength(1);
+    await impatient.stop();
     tell(
       `slow Redis: the first call took ${firstMs.toFixed(0)} ms, 1,000 more ${(performance.now() - startMs - firstMs).toFixed(1)} ms`,
     );
@@ -158,7 +162,7 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
   it("may be away at the start", async () => {
     proxy.die();
     const late = resilient(2);
-    await late.start(AbortSignal.timeout(5_000));
+    await late.start(AbortSignal.timeout(20_000));
     const claims = [slot(freshId(), 4)];
     const results = [1, 2, 3].map(() => late.take({ id: freshId(), claims }, LEASE_MS));
     // Half of the limit: the other gateway has the other half.
@@ -175,9 +179,12 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
   it("never returns a reply to another call, in 10,000 calls", async () => {
     proxy = await startProxy();
     const driver = testDriver({ url: proxy.url, timeout: "60ms" });
-    await driver.start(AbortSignal.timeout(5_000));
+    await driver.start(AbortSignal.timeout(20_000));
     const keys = Array.from({ length: 50 }, (_, at) => `talk:${at}`);
-    await Promise.all(keys.map((key) => driver.cache.set(key, Buffer.from(key), 60_000)));
+    const patient = testDriver();
+    await patient.start(AbortSignal.timeout(20_000));
+    await Promise.all(keys.map((key) => patient.cache.set(key, Buffer.from(key), 60_000)));
+    await patient.stop();
     let right = 0;
     let wrong = 0;
     let failed = 0;
@@ -216,16 +223,22 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
 
 describe.skipIf(!hasRedis)("a Redis with a long queue", () => {
   it("is not away: every decision of a burst is its own", async () => {
-    const driver = testDriver({ timeout: "100ms" });
-    await driver.start(AbortSignal.timeout(5_000));
+    proxy = await startProxy();
+    const driver = testDriver({ url: proxy.url, timeout: "1s" });
+    await driver.start(AbortSignal.timeout(20_000));
     const claim = budget(freshId(), 20_000, 100);
     await driver.seed(claim.key, 0);
+    // The burst takes longer than the timeout, and a part of its replies comes all the time.
+    proxy.trickle(256);
     const results = await Promise.all(
-      Array.from({ length: 5_000 }, () =>
+      Array.from({ length: 1_000 }, () =>
         driver.take({ id: freshId(), claims: [claim] }, LEASE_MS),
       ),
     );
+    // More than two seconds.
+    expect(proxy.pieces).toBeGreaterThan(200);
     await driver.stop();
+    await proxy.close();
     expect(granted(results)).toHaveLength(200);
   });
 });

@@ -39,7 +39,7 @@ export function testDriver(
       url: new Secret("REDIS_URL", url),
       prefix,
       command_timeout: timeout,
-      connect_timeout: "1s",
+      connect_timeout: "10s",
       max_entry: "64kb",
     },
     { log: fakeLog([]), clock: fakeClock() },
