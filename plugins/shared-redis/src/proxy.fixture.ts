@@ -4,21 +4,21 @@ import { connect, createServer, type Socket } from "node:net";
 import { once } from "node:events";
 import { REDIS } from "./redis.fixture.ts";
 
-const TRICKLE_EVERY_MS = 10;
-
 /** A proxy on a port of its own. */
 export interface Proxy {
   readonly url: string;
   /** Connections that were opened so far. */
   readonly opened: number;
-  /** Pieces that came by `trickle`: at most one in ten milliseconds. */
-  readonly pieces: number;
+  /** Bytes of replies that are held. */
+  readonly held: number;
   /** Ends every connection and every new one until `mend`. */
   die(): void;
   /** Replies come only after so long. */
   slow(ms: number): void;
-  /** Of the replies, so many bytes come at once, every ten milliseconds. */
-  trickle(bytes: number): void;
+  /** Replies come only by `release`. */
+  hold(): void;
+  /** Lets so many bytes of the held replies pass. */
+  release(bytes: number): void;
   /** Every reply is this text. */
   lie(reply: string): void;
   mend(): void;
@@ -28,20 +28,11 @@ export interface Proxy {
 /** Starts a proxy before the Redis of the tests, database 9. */
 export async function startProxy(): Promise<Proxy> {
   const sockets = new Set<Socket>();
-  const slowly: { readonly client: Socket; bytes: Buffer }[] = [];
-  const trickling = setInterval(() => {
-    const [next] = slowly;
-    if (next === undefined) return;
-    pieces += 1;
-    if (!next.client.destroyed) next.client.write(next.bytes.subarray(0, bytesAtOnce));
-    next.bytes = next.bytes.subarray(bytesAtOnce);
-    if (next.bytes.length === 0) slowly.shift();
-  }, TRICKLE_EVERY_MS);
+  const held: { readonly client: Socket; bytes: Buffer }[] = [];
   let isDead = false;
   let delayMs = 0;
   let lie: string | undefined;
-  let bytesAtOnce = Infinity;
-  let pieces = 0;
+  let isHolding = false;
   let opened = 0;
   const server = createServer((client) => {
     opened += 1;
@@ -58,7 +49,7 @@ export async function startProxy(): Promise<Proxy> {
     client.on("data", (bytes) => upstream.write(bytes));
     upstream.on("data", (bytes) => {
       const reply = lie === undefined ? bytes : Buffer.from(lie);
-      if (bytesAtOnce !== Infinity) return void slowly.push({ client, bytes: reply });
+      if (isHolding) return void held.push({ client, bytes: reply });
       if (delayMs === 0) return void client.write(reply);
       setTimeout(() => client.destroyed || client.write(reply), delayMs).unref();
     });
@@ -77,11 +68,21 @@ export async function startProxy(): Promise<Proxy> {
       isDead = true;
       destroyAll();
     },
-    get pieces() {
-      return pieces;
+    get held() {
+      return held.reduce((total, { bytes }) => total + bytes.length, 0);
     },
     slow: (ms) => void (delayMs = ms),
-    trickle: (bytes) => void (bytesAtOnce = bytes),
+    hold: () => void (isHolding = true),
+    release(bytes) {
+      for (let left = bytes; left > 0 && held[0] !== undefined;) {
+        const [next] = held;
+        const piece = next.bytes.subarray(0, left);
+        next.client.write(piece);
+        left -= piece.length;
+        next.bytes = next.bytes.subarray(piece.length);
+        if (next.bytes.length === 0) held.shift();
+      }
+    },
     lie: (reply) => void (lie = reply),
     mend() {
       isDead = false;
@@ -89,7 +90,6 @@ export async function startProxy(): Promise<Proxy> {
       lie = undefined;
     },
     async close() {
-      clearInterval(trickling);
       destroyAll();
       server.close();
       await once(server, "close");
