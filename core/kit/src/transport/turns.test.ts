@@ -22,7 +22,7 @@ it("lets one caller go in each turn of the event loop, in the order in which the
 });
 
 it("leaves turns to other work behind a piece of a millisecond", async () => {
-  // A clock that stands still but for the pieces: a busy machine takes time between the turns.
+  // Only the pieces take time on this clock: a busy machine takes time between the turns.
   let nowMs = performance.now();
   vi.spyOn(performance, "now").mockImplementation(() => nowMs);
   let turns = 0;
