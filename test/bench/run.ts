@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CheckoutError, checkOut } from "./checkout.ts";
-import { collect } from "./report/collect.ts";
+import { checkTargets, collect } from "./report/collect.ts";
 import { compareCommits } from "./report/compare-commits.ts";
 import { CAN_PIN } from "./cores.ts";
 import { startLoad, type LoadProcess } from "./load/load-process.ts";
@@ -76,6 +76,7 @@ async function bench(options: BenchOptions, other: Checkout | undefined): Promis
     for (const scenario of SCENARIOS.filter(
       ({ name }) => options.scenario === undefined || name.includes(options.scenario),
     )) {
+      checkTargets(options.collect, scenario.name, [...servers.keys()]);
       const measured = collect(
         options.collect,
         scenario.name,

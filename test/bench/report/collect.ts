@@ -7,26 +7,41 @@ import type { TargetSlices } from "./tables.ts";
 export type Collected = Readonly<Record<string, readonly TargetSlices[]>>;
 
 /**
+ * Throws when a file has rounds of a scenario with other targets: quotients are taken within a
+ * round.
+ */
+export function checkTargets(
+  file: string | undefined,
+  scenario: string,
+  targets: readonly string[],
+): void {
+  const kept = file === undefined ? undefined : readCollected(file)[scenario];
+  const names = kept?.map(({ target }) => target).join(", ");
+  if (names !== undefined && names !== targets.join(", "))
+    throw new Error(
+      `${file} has rounds of ${names} for ${scenario}, this run of ${targets.join(", ")}. Name another file.`,
+    );
+}
+
+/**
  * Adds the rounds of a scenario to those that a file holds, and returns all of them. Without a file
- * the rounds are returned as they are. Throws when the file has rounds of other targets: quotients
- * are taken within a round.
+ * the rounds are returned as they are.
  */
 export function collect(
   file: string | undefined,
   scenario: string,
   measured: readonly TargetSlices[],
 ): readonly TargetSlices[] {
-  if (file === undefined) return measured;
+  if (file === undefined || measured.length === 0) return measured;
+  checkTargets(
+    file,
+    scenario,
+    measured.map(({ target }) => target),
+  );
   const collected = readCollected(file);
-  const kept = collected[scenario] ?? measured.map(({ target }) => ({ target, slices: [] }));
-  const names = (of: readonly TargetSlices[]) => of.map(({ target }) => target).join(", ");
-  if (names(kept) !== names(measured))
-    throw new Error(
-      `${file} has rounds of ${names(kept)} for ${scenario}, this run of ${names(measured)}. Name another file.`,
-    );
-  const all = kept.map(({ target, slices }, index) => ({
+  const all = measured.map(({ target, slices }, index) => ({
     target,
-    slices: [...slices, ...(measured[index]?.slices ?? [])],
+    slices: [...(collected[scenario]?.[index]?.slices ?? []), ...slices],
   }));
   writeFileSync(file, JSON.stringify({ ...collected, [scenario]: all }));
   return all;
