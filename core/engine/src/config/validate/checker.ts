@@ -76,6 +76,8 @@ function createAjv(): Ajv2020 {
     verbose: true,
     useDefaults: true,
     addUsedSchema: false,
+    // A compiled schema checks a few values: to make its code shorter costs more than that saves.
+    code: { optimize: false },
   });
   formats.default(created);
   for (const [name, validate] of Object.entries(TEXT_FORMATS)) created.addFormat(name, validate);

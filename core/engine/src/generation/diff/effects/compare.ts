@@ -41,6 +41,7 @@ function byName<T>(entries: readonly T[], nameOf: (entry: T) => string): Readonl
  * ignored.
  */
 export function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
   if (left instanceof Secret || right instanceof Secret)
     return left instanceof Secret && right instanceof Secret && left.reveal() === right.reveal();
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null)

@@ -37,6 +37,11 @@ interface Route {
   readonly pipeline: PipelineSettings;
 }
 
+interface Compared {
+  readonly before: PipelineSettings;
+  readonly effects: readonly Omit<Effect, "about">[];
+}
+
 /** The effects. Routes of a pipeline that change alike share one effect. */
 export function routeEffects(
   live: Snapshot,
@@ -44,12 +49,15 @@ export function routeEffects(
   definitions: StepDefinitions,
 ): Effect[] {
   const { removed, added, kept } = matched(routesOf(live), routesOf(candidate), ({ name }) => name);
-  const changes = kept.flatMap(([before, after]) =>
-    pipelineEffects(before.pipeline, after.pipeline, definitions).map((effect) => ({
-      ...effect,
-      name: after.name,
-    })),
-  );
+  // A pipeline with many routes is compared once.
+  const compared = new Map<PipelineSettings, Compared>();
+  const changes = kept.flatMap(([{ pipeline: before }, { pipeline: after, name }]) => {
+    const known = compared.get(after);
+    const effects =
+      known?.before === before ? known.effects : pipelineEffects(before, after, definitions);
+    compared.set(after, { before, effects });
+    return effects.map((effect) => ({ ...effect, name }));
+  });
   const together = Map.groupBy(changes, ({ risk, message }) => `${risk} ${message}`);
   return [
     ...removed.map(({ name }): Effect => ({
