@@ -11,7 +11,6 @@ import { listOf } from "./wording.ts";
  * gateway.yaml.
  */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  teams: "remove it: teams are made with `sluice teams create`",
   steps: "write it in a pipeline file: `pipelines:` names their folder",
   routes: "write it in a pipeline file: `pipelines:` names their folder",
 };
