@@ -87,7 +87,7 @@ beforeAll(async () => {
       `{ id: "${from}-and-${to}/*", balance: priority, targets: [{ provider: ${from}, model: "*", price: { input: 1, output: 10 } }, ${targetOf(to).replace(/ \}$/, ", priority: 1 }")}] }`,
     ]),
   );
-  const limits = "timeouts: { first_byte: 1s, idle: 300ms }";
+  const limits = "timeouts: { first_byte: 500ms, idle: 300ms }";
   const workspace = createWorkspace({
     ...four,
     provider: limits,
