@@ -93,6 +93,16 @@ describe("a backup", () => {
     expect((await sluice(gateway.workspace, "backup", backupFolder())).code).toBe(2);
   });
 
+  it("that cannot be written says so, and is not taken for a whole one", async () => {
+    const file = join(gateway.workspace.folder, "a-file");
+    writeFileSync(file, "");
+    const refused = await sluice(gateway.workspace, "backup", join(file, "below"));
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.error).toMatch(
+      /^The backup in .* is not whole: delete it\. The reason: ENOTDIR/,
+    );
+  });
+
   it("is restored elsewhere with keys, teams, generations and every row of a reply that had ended", async () => {
     const place = newPlace();
     expect(await sluice(place, "restore", backupFolder())).toMatchObject({ code: 0, error: "" });

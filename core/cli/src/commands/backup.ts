@@ -1,6 +1,6 @@
 /** `sluice backup`, `sluice restore` and `sluice upgrade --check`. */
 
-import type { Store } from "@sluice/contract";
+import { errorMessage, type Store } from "@sluice/contract";
 import { checkConfig } from "@sluice/engine/check";
 import { formatFinding } from "@sluice/engine/config";
 import { systemClock } from "@sluice/engine/telemetry";
@@ -23,7 +23,10 @@ export async function backup(
   process.umask(0o077);
   const { store, storeName, dataDirectory } = await installationAt(config);
   const isWithoutStore = withoutStore;
-  const manifest = await makeBackup({ dataDirectory, store, storeName, isWithoutStore, target });
+  const place = { dataDirectory, store, storeName, isWithoutStore, target };
+  const manifest = await makeBackup(place).catch((error: unknown) => {
+    throw failure(`The backup in ${target} is not whole: delete it`, error);
+  });
   if (json) console.log(JSON.stringify(manifest, null, 2));
   else
     console.log(
@@ -45,6 +48,8 @@ export async function restore(
     store,
     storeName,
     isForced,
+  }).catch((error: unknown) => {
+    throw failure("The restore was interrupted: repeat it with --force", error);
   });
   if (json) console.log(JSON.stringify({ ...manifest, replaced }, null, 2));
   else {
@@ -52,6 +57,12 @@ export async function restore(
     console.log(`${counted(files.length, "file")} of ${createdAt} are in ${dataDirectory}.`);
     for (const path of replaced) console.log(`What was there is in ${path}.`);
   }
+}
+
+/** A fault of the disk in words; a refusal as it is. */
+function failure(advice: string, error: unknown): CommandError {
+  if (error instanceof CommandError) return error;
+  return new CommandError(EXIT.findings, `${advice}. The reason: ${errorMessage(error)}`);
 }
 
 /** Says whether this version reads the configuration and the store. */
