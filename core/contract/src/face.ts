@@ -29,6 +29,34 @@ export interface FaceRequest<State = unknown> {
    * understands: a provider of the dialect gets the translation.
    */
   readonly holdsOwnMarks?: true;
+  /**
+   * The deployments whose sealed reasoning the request holds, by the ids of their targets, the
+   * latest one last. A message of the body with such reasoning has the index of its deployment in
+   * this list as `thoughts_of`. Absent: none.
+   */
+  readonly thoughtsOf?: readonly string[];
+}
+
+/** A sealed text and its deployment. */
+export interface Unsealed {
+  readonly text: string;
+  /** The id of the target whose reply the text was sealed for. */
+  readonly deployment: string;
+}
+
+/** What a request is read with beside the document. */
+export interface FaceMeans {
+  /**
+   * Opens what `seal` of a reply's context made for the same key. `undefined` for every other text.
+   */
+  open(sealed: string): Unsealed | undefined;
+  /**
+   * Members of the client's document that `keeping` has replaced by what they refer to. Absent:
+   * none.
+   */
+  readonly replaced?: JsonObject;
+  /** Items that `keeping` has put before the client's own. Absent: none. */
+  readonly itemsBefore?: number;
 }
 
 /** What a reply is made with beside the reply itself. */
@@ -39,6 +67,11 @@ export interface FaceContext {
   readonly model: string;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
+  /**
+   * Seals a text for the deployment that answers and for the key of the request: base64url. Another
+   * key cannot open it, and no deployment but that one gets it.
+   */
+  seal(text: string): string;
 }
 
 /** Writes one stream. Every text is complete: events with their blank line. */
@@ -51,8 +84,13 @@ export interface FaceStream {
    * them. It is for speed, where events arrive together.
    */
   texts?(contents: readonly string[]): string;
-  /** The end of a whole stream: what is still open is closed. */
-  end(): string;
+  /**
+   * The reply of a whole stream, in the form of `whole`, before `end`. `undefined` for one that
+   * failed. Absent: replies of this face are not kept.
+   */
+  reply?(): JsonObject | undefined;
+  /** The end of a whole stream: what is still open is closed. `reply`: as it was kept. */
+  end(reply?: JsonObject): string;
   /** The end of a stream that failed. `chunk` and `end` are not called afterwards. */
   failure(error: GatewayError): string;
 }
@@ -73,6 +111,57 @@ export interface FaceModels {
   list(reply: JsonObject, client: ClientRequest): JsonObject;
   /** One model, made of an entry of that list. */
   one(entry: JsonObject): JsonObject;
+}
+
+/** A request whose references are replaced by what they refer to. */
+export interface OpenedRequest {
+  readonly document: JsonDocument;
+  /** The members that were replaced, as the client sent them. */
+  readonly replaced: JsonObject;
+  /** Items that were put before the client's own. */
+  readonly itemsBefore: number;
+}
+
+/** An entry, and the reply as the client gets it when the entry is kept. */
+export interface KeptReply {
+  readonly id: string;
+  readonly entry: JsonObject;
+  readonly reply: JsonObject;
+}
+
+/** The answer to a request for an entry. */
+export interface KeptAnswer {
+  readonly document: JsonObject;
+  /** The entry is deleted before the client gets the answer. */
+  readonly deletes?: true;
+}
+
+/** Entries by their ids; `undefined` for one that is not there. */
+export type KnownEntries = ReadonlyMap<string, JsonObject | undefined>;
+
+/** How the replies of a face are kept. Pure functions. */
+export interface FaceKeeping {
+  /**
+   * The ids of further entries that a request refers to. `known` has those that were looked up
+   * already. Throws `invalid_field` for too many.
+   */
+  references(document: JsonDocument, known: KnownEntries): readonly string[];
+  /**
+   * The request with what it refers to in place. Throws `invalid_field` for a reference to what is
+   * not there.
+   */
+  open(document: JsonDocument, known: KnownEntries): OpenedRequest;
+  /** Whether the client wants its reply kept. */
+  wants(document: JsonDocument): boolean;
+  /**
+   * The entry of a reply in the client's form. `document`: the request without references.
+   * `undefined` for a reply that is not kept.
+   */
+  entryOf(document: JsonDocument, reply: JsonObject): KeptReply | undefined;
+  /** The id of the entry that a request for one names; `undefined` for what is no id. */
+  idOf(client: ClientRequest): string | undefined;
+  /** Answers a request for an entry. Throws `invalid_field` for what cannot be asked of it. */
+  answer(client: ClientRequest, entry: JsonObject): KeptAnswer;
 }
 
 /** A running face: pure functions. */
@@ -105,7 +194,7 @@ export interface Face<State = unknown> {
    * Translates a request. Throws `invalid_field` with the client's own path in `param` for what is
    * missing, of a wrong type, or cannot be said in the reference dialect.
    */
-  read(document: JsonDocument, client: ClientRequest): FaceRequest<State>;
+  read(document: JsonDocument, client: ClientRequest, means: FaceMeans): FaceRequest<State>;
   /** The reply of a `chat.completion` object. */
   whole(reply: JsonObject, state: State, context: FaceContext): JsonObject;
   /** A writer of one stream. */
@@ -115,4 +204,6 @@ export interface Face<State = unknown> {
   /** The reply to a request that only counts its tokens. Absent: the face has no such request. */
   count?(inputTokens: number): JsonObject;
   readonly models?: FaceModels;
+  /** How replies are kept for later requests. Absent: they are not. */
+  readonly keeping?: FaceKeeping;
 }

@@ -47,6 +47,20 @@ export interface SharedValue {
   close?(): void | Promise<void>;
 }
 
+/**
+ * Seals bytes that leave the process: authenticated encryption under a secret of the installation.
+ * Gateways with the same pepper open what another one sealed.
+ */
+export interface Sealer {
+  /**
+   * `purpose` is a constant of the caller; each has a key of its own. `owner` is what the bytes
+   * belong to: only the same one opens them.
+   */
+  seal(purpose: string, owner: string, bytes: Uint8Array): Uint8Array;
+  /** The bytes; `undefined` for what was not sealed for this purpose and owner. */
+  open(purpose: string, owner: string, sealed: Uint8Array): Uint8Array | undefined;
+}
+
 /** All that a plugin may touch. */
 export interface Host {
   readonly log: Log;
@@ -86,6 +100,7 @@ export interface Host {
    * by `tenantState` of the kit.
    */
   readonly state: SharedState;
+  readonly sealer: Sealer;
 }
 
 /**

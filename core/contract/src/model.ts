@@ -12,7 +12,8 @@ export type Operation =
   | "passthrough"
   | "models"
   | "spend"
-  | "tokens";
+  | "tokens"
+  | "responses";
 
 /** The method that chooses one target among several. */
 export type BalanceStrategy =

@@ -96,6 +96,8 @@ export interface NativeRequest {
   readonly holdsOwnMarks?: true;
   /** Parts that the reference dialect cannot say. */
   readonly only: readonly NativeOnly[];
+  /** The deployments of `thoughts_of` in the translation. Absent: it has none. */
+  readonly thoughtsOf?: readonly string[];
   /** Fields of the translation that a provider may leave out. */
   readonly hints: readonly string[];
   /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */

@@ -107,6 +107,11 @@ export interface StepTraits<C = unknown> {
    * with this trait. Without it they are the step's own, whatever they are called.
    */
   readonly sharesState?: boolean;
+  /**
+   * Runs on routes alone whose face keeps replies (`Face.keeping`). Other routes of its pipeline
+   * are served as if it did not stand there.
+   */
+  readonly keepsReplies?: boolean;
 }
 
 /** What the options of one use of a step refer to. */

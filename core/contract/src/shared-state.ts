@@ -129,6 +129,12 @@ export interface StateReading {
   readonly reservedNanoUsd: number | undefined;
 }
 
+/** A bound of several entries together. */
+export interface StateBound {
+  readonly name: string;
+  readonly maxBytes: number;
+}
+
 /** A cache of bytes. Keys begin with their namespace. */
 export interface StateCache {
   /** The bytes. The caller must not change them. */
@@ -137,9 +143,17 @@ export interface StateCache {
    * Stores bytes. The caller must not change them afterwards. Returns whether they are stored: too
    * large values are not. `holder` is the key that stores them: a driver with a bound of its own
    * first drops entries of a holder that exceeds its share. Absent: the part before the last colon
-   * of the key.
+   * of the key. The entry counts in each of `bounds` while it exists. Where it would exceed one,
+   * the oldest entries of that bound are dropped first; an entry that is larger than a bound is not
+   * stored.
    */
-  set(key: string, bytes: Uint8Array, ttlMs: number, holder?: string): MaybePromise<boolean>;
+  set(
+    key: string,
+    bytes: Uint8Array,
+    ttlMs: number,
+    holder?: string,
+    bounds?: readonly StateBound[],
+  ): MaybePromise<boolean>;
   delete(key: string): MaybePromise<void>;
   /** Drops every entry whose key has the prefix. Returns the number of dropped entries. */
   purge(prefix: string): MaybePromise<number>;

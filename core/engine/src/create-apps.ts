@@ -23,11 +23,12 @@ import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
 export function createPublic(parts: GatewayProcess, admission: Admission) {
-  const { log, clock, ledger, tokens, recent, metrics, manager } = parts;
+  const { log, clock, ledger, tokens, recent, metrics, manager, sealer } = parts;
   const counting = { tokens, factors: createFamilyFactors() };
   return createPublicApp({
     log,
     clock,
+    sealer,
     ledger,
     counting,
     sample: createUsageSampler(counting),

@@ -27,6 +27,7 @@ import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { writeDeclaredTeams } from "./resources/declared-rows.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
+import { createSealer } from "./resources/sealer.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
@@ -72,6 +73,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     ledger,
     tokens,
     state,
+    sealer: createSealer(installation.pepper),
   };
   const generations = createManager(options, start, parts, store.teams);
   scope.defer(() => generations.manager.close(0));

@@ -6,6 +6,7 @@ export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";
+export { KEEPER, KEEPING, type ReplyKeeper } from "./kept-replies.ts";
 export { isModelOf } from "./model-pattern.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export {

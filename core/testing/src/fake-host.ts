@@ -1,6 +1,6 @@
 /** A host for tests: nothing behind it but what the test gives. */
 
-import type { Host, Log } from "@sluice/contract";
+import type { Host, Log, Sealer } from "@sluice/contract";
 import { fakeClock } from "./fake-clock.ts";
 import { fakeMetrics } from "./fake-metrics.ts";
 import { fakeState } from "./fake-state.ts";
@@ -67,6 +67,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     },
     timeZone: "UTC",
     state: fakeState(clock),
+    sealer: fakeSealer,
     ...parts,
     lines,
     async close() {
@@ -75,6 +76,17 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     },
   };
 }
+
+/** Seals by naming purpose and owner: what was sealed for others does not open. */
+const fakeSealer: Sealer = {
+  seal: (purpose, owner, bytes) =>
+    Buffer.concat([Buffer.from(`${JSON.stringify([purpose, owner])}\n`), bytes]),
+  open(purpose, owner, sealed) {
+    const mark = Buffer.from(`${JSON.stringify([purpose, owner])}\n`);
+    const isOwn = mark.equals(sealed.subarray(0, mark.length));
+    return isOwn ? sealed.subarray(mark.length) : undefined;
+  },
+};
 
 /** A log that appends to `lines`. */
 export function fakeLog(lines: LogLine[]): Log {

@@ -5,6 +5,7 @@ import type {
   Claim,
   ConcurrentClaim,
   SharedState,
+  StateBound,
   TakeResult,
   WindowClaim,
 } from "@sluice/contract";
@@ -277,6 +278,51 @@ export function sharedStateContract(
       expect(await cache.get("cache:[x]1")).toBeUndefined();
       await cache.delete("cache:x3");
       expect(await cache.get("cache:x3")).toBeUndefined();
+    });
+
+    it("keeps bytes within bounds: the oldest go first", async () => {
+      const { state, second, wait } = await made();
+      const { cache } = state;
+      const run = freshId();
+      const bytes = new Uint8Array(10_000);
+      const bound = (name: string, maxBytes: number): StateBound => ({
+        name: `${run}:${name}`,
+        maxBytes,
+      });
+      const set = (key: string, ttlMs: number, ...bounds: StateBound[]) =>
+        cache.set(`${run}:${key}`, bytes, ttlMs, run, bounds);
+      const present = async (...keys: string[]) => {
+        const found: string[] = [];
+        for (const key of keys)
+          if ((await second.cache.get(`${run}:${key}`)) !== undefined) found.push(key);
+        return found;
+      };
+      const [own, all] = [bound("own", 25_000), bound("all", 36_000)];
+      expect(await set("large", 60_000, own, bound("small", 9_999))).toBe(false);
+      expect(await present("large")).toEqual([]);
+      // The ends of entries differ by their order.
+      for (const [at, key] of ["1", "2", "3"].entries()) {
+        expect(await set(key, 60_000 + at * 1_000, own, all)).toBe(true);
+      }
+      expect(await present("1", "2", "3")).toEqual(["2", "3"]);
+      expect(await set("4", 64_000, all)).toBe(true);
+      expect(await present("2", "3", "4")).toEqual(["2", "3", "4"]);
+      // One more in all of them: the oldest leaves every bound that it was in.
+      expect(await set("5", 65_000, all)).toBe(true);
+      expect(await present("2", "3", "4", "5")).toEqual(["3", "4", "5"]);
+      await cache.delete(`${run}:4`);
+      expect(await set("6", 66_000, own, all)).toBe(true);
+      expect(await present("3", "5", "6")).toEqual(["3", "5", "6"]);
+      // The same key again counts once.
+      expect(await set("6", 67_000, own, all)).toBe(true);
+      expect(await present("3", "5", "6")).toEqual(["3", "5", "6"]);
+      // What is over makes room by itself.
+      const brief = bound("brief", 25_000);
+      await set("7", 60, brief);
+      await set("8", 68_000, brief);
+      await wait(100);
+      await set("9", 69_000, brief);
+      expect(await present("7", "8", "9")).toEqual(["8", "9"]);
     });
 
     it("gives a repeat the first one's result", async () => {

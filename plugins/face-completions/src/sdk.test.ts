@@ -2,13 +2,13 @@
 
 import { GatewayError, isGatewayError, type JsonObject } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeHost } from "@sluice/testing";
+import { FACE_CONTEXT, FACE_MEANS, fakeHost } from "@sluice/testing";
 import OpenAI from "openai";
 import { beforeEach, describe, expect, it } from "vitest";
 import { completions } from "./index.ts";
 
 const face = completions.create({}, fakeHost());
-const CONTEXT = { requestId: "r-1", model: "m", startedAtMs: 5_000 };
+const CONTEXT = { ...FACE_CONTEXT, requestId: "r-1", model: "m", startedAtMs: 5_000 };
 const USAGE = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 
 let bodies: JsonObject[];
@@ -20,7 +20,7 @@ beforeEach(() => {
 /** The gateway in small. */
 function answer(text: string): Response {
   try {
-    const { body, state } = face.read(documentOf(text), undefined as never);
+    const { body, state } = face.read(documentOf(text), undefined as never, FACE_MEANS);
     bodies.push(body);
     if (isGatewayError(reply)) throw reply;
     if (!Array.isArray(reply))

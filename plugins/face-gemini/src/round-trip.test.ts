@@ -3,15 +3,16 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { documentOf, isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
+import { FACE_CONTEXT, FACE_MEANS } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import { folded } from "./fold.fixture.ts";
 import { chunksOf, clientOf, decoded, face, fileOf, googleCases, sent } from "./google.fixture.ts";
 
-const CONTEXT = { requestId: "r-1", model: "contract/model", startedAtMs: 0 };
+const CONTEXT = { ...FACE_CONTEXT, requestId: "r-1" };
 const GENERATE = "/v1beta/models/gemini-3-flash-preview:generateContent";
 
 function read(body: JsonValue, address = GENERATE) {
-  return face.read(documentOf(JSON.stringify(body)), clientOf(address));
+  return face.read(documentOf(JSON.stringify(body)), clientOf(address), FACE_MEANS);
 }
 
 /** The parts of a request that come back otherwise, and why. */

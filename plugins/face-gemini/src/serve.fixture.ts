@@ -18,7 +18,8 @@ export interface Served {
   close(): void;
 }
 
-const CONTEXT = { requestId: "r-1", model: "m", startedAtMs: 0 };
+const CONTEXT = { requestId: "r-1", model: "m", startedAtMs: 0, seal: (text: string) => text };
+const MEANS = { open: () => undefined };
 
 /** Starts the server on a free port of the loopback address. */
 export async function serve(): Promise<Served> {
@@ -41,7 +42,7 @@ export async function serve(): Promise<Served> {
           );
           return;
         }
-        const { body, state } = face.read(documentOf(text), client);
+        const { body, state } = face.read(documentOf(text), client, MEANS);
         bodies.push(body);
         if (client.path.endsWith(":countTokens")) return json(response, 200, face.count?.(7));
         if (isGatewayError(served.reply)) throw served.reply;

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeHost } from "@sluice/testing";
+import { FACE_CONTEXT, FACE_MEANS, fakeHost } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import messages from "./index.ts";
 
 const FACE = messages.create({}, fakeHost());
-const CONTEXT = { requestId: "01234567-89ab-4cde-8f01-23456789abcd", model: "m", startedAtMs: 0 };
+const CONTEXT = { ...FACE_CONTEXT, model: "m", startedAtMs: 0 };
 const CLIENT = {
   method: "POST",
   path: "/v1/messages",
@@ -26,7 +26,7 @@ const CALLS = ["a", "b"].map((id, index) => ({
 function blocks(): readonly JsonObject[] {
   const message = { role: "assistant", content: "Wait.", tool_calls: CALLS };
   const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
-  const state = FACE.read(documentOf(JSON.stringify(asked([]))), CLIENT).state;
+  const state = FACE.read(documentOf(JSON.stringify(asked([]))), CLIENT, FACE_MEANS).state;
   return FACE.whole({ choices }, state, CONTEXT).content as readonly JsonObject[];
 }
 
@@ -40,7 +40,7 @@ function asked(content: readonly JsonObject[]): JsonObject {
 }
 
 const readBack = (content: readonly JsonObject[]) =>
-  FACE.read(documentOf(JSON.stringify(asked(content))), CLIENT);
+  FACE.read(documentOf(JSON.stringify(asked(content))), CLIENT, FACE_MEANS);
 
 describe("what a call must bring back", () => {
   it("stands before its call, and returns to it", () => {

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, Secret } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import anthropic from "@sluice/provider-anthropic";
-import { fakeHost, requestOf } from "@sluice/testing";
+import { FACE_CONTEXT, FACE_MEANS, fakeHost, requestOf } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import messages from "./index.ts";
 import { messageOf } from "./reply/message.ts";
@@ -26,15 +26,11 @@ const CLIENT = {
   header: () => undefined,
   address: null,
 };
-const CONTEXT = {
-  requestId: "01234567-89ab-4cde-8f01-23456789abcd",
-  model: "contract/model",
-  startedAtMs: 0,
-};
+const CONTEXT = { ...FACE_CONTEXT, startedAtMs: 0 };
 
 /** What Anthropic gets of a client's request by way of the reference dialect. */
 function sent(request: JsonObject): JsonObject {
-  const { body } = FACE.read(documentOf(JSON.stringify(request)), CLIENT);
+  const { body } = FACE.read(documentOf(JSON.stringify(request)), CLIENT, FACE_MEANS);
   const call = PROVIDER.encode(requestOf(body, { ...TARGET, stream: body.stream === true }));
   return JSON.parse(String((call as { body: string }).body)) as JsonObject;
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "@sluice/contract";
-import { open, seal, type Thoughts } from "./envelope.ts";
+import { FACE_CONTEXT, FACE_MEANS } from "@sluice/testing";
+import { open as openWith, seal as sealWith, type Thoughts } from "./envelope.ts";
 
 const THOUGHTS: Thoughts = {
   text: "Ä “thought”.",
@@ -13,19 +14,22 @@ const THOUGHTS: Thoughts = {
   extra: { google: { thought_signature: "Qg==" } },
 };
 
+const seal = (thoughts: Thoughts): string => sealWith(thoughts, FACE_CONTEXT);
+const open = (value: JsonValue | undefined): Thoughts | undefined => openWith(value, FACE_MEANS);
+
 const encoded = (value: JsonValue): string =>
-  `sluice.1.${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
+  `sluice.2.${Buffer.from(JSON.stringify(value)).toString("base64url")}`;
 
 describe("an envelope", () => {
   it("opens to what was sealed", () => {
-    expect(open(seal(THOUGHTS))).toEqual(THOUGHTS);
+    expect(open(seal(THOUGHTS))).toEqual({ ...THOUGHTS, deployment: "contract/deployment" });
   });
 
   it("does not open when it is cut, changed, or of another origin", () => {
     const sealed = seal(THOUGHTS);
     const others = [
       sealed.slice(0, -1),
-      sealed.replace("sluice.1.", "sluice.2."),
+      sealed.replace("sluice.2.", "sluice.1."),
       `${sealed}=`,
       "gAAAAABo",
       "",

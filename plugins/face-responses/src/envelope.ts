@@ -1,12 +1,12 @@
 /**
- * The value of `encrypted_content`: what an upstream needs back of its thoughts. Base64url of a
- * JSON object behind a version. It is not encrypted: a face has no key. Its structure is checked,
- * and an envelope of another origin does not open.
+ * The value of `encrypted_content`: what an upstream needs back of its thoughts. The gateway seals
+ * it for the key of the request and the deployment that answers. Its structure is checked, and an
+ * envelope of another origin does not open.
  */
 
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue } from "@sluice/contract";
+import type { FaceContext, FaceMeans, JsonObject, JsonValue } from "@sluice/contract";
 
 /** The thoughts of one reasoning item. */
 export interface Thoughts {
@@ -18,33 +18,41 @@ export interface Thoughts {
   readonly calls: readonly (readonly [string, JsonObject])[];
   /** Data that belongs to the text of the answer. */
   readonly extra?: JsonObject | undefined;
+  /** The deployment that they were sealed for. Absent: they were not sealed. */
+  readonly deployment?: string;
 }
 
-const PREFIX = "sluice.1.";
+const PREFIX = "sluice.2.";
 
 /** The maximum characters of an envelope that is opened. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
+/** Whether a value is an envelope of a gateway, opened or not. */
+export function isEnvelope(value: JsonValue | undefined): boolean {
+  return typeof value === "string" && value.startsWith(PREFIX);
+}
+
 /** Writes an envelope. */
-export function seal({ text, blocks, calls, extra }: Thoughts): string {
+export function seal(
+  { text, blocks, calls, extra }: Thoughts,
+  context: Pick<FaceContext, "seal">,
+): string {
   const content = Members.present({
     text,
     blocks: blocks.length === 0 ? undefined : blocks,
     calls: calls.length === 0 ? undefined : (calls as unknown as JsonValue),
     extra,
   });
-  return PREFIX + Buffer.from(JSON.stringify(content)).toString("base64url");
+  return PREFIX + context.seal(JSON.stringify(content));
 }
 
 /** Reads an envelope; `undefined` for every other value. */
-export function open(value: JsonValue | undefined): Thoughts | undefined {
+export function open(value: JsonValue | undefined, means: FaceMeans): Thoughts | undefined {
   if (typeof value !== "string" || value.length > MAX_CHARACTERS || !value.startsWith(PREFIX))
     return undefined;
-  const encoded = value.slice(PREFIX.length);
-  const bytes = Buffer.from(encoded, "base64url");
-  if (bytes.toString("base64url") !== encoded) return undefined;
-  const content = Members.parse(bytes.toString("utf8"));
-  if (content === undefined) return undefined;
+  const sealed = means.open(value.slice(PREFIX.length));
+  const content = sealed === undefined ? undefined : Members.parse(sealed.text);
+  if (sealed === undefined || content === undefined) return undefined;
   const { text, blocks = [], calls = [], extra } = content;
   const isWell =
     (text === undefined || typeof text === "string") &&
@@ -53,7 +61,7 @@ export function open(value: JsonValue | undefined): Thoughts | undefined {
     Array.isArray(calls) &&
     calls.every(isCall) &&
     (extra === undefined || isObject(extra));
-  return isWell ? thoughtsOf(content) : undefined;
+  return isWell ? { ...thoughtsOf(content), deployment: sealed.deployment } : undefined;
 }
 
 function thoughtsOf({ text, blocks, calls, extra }: JsonObject): Thoughts {

@@ -1,8 +1,9 @@
-/** @sluice/face-responses: OpenAI Responses for every model, without stored responses. */
+/** @sluice/face-responses: OpenAI Responses for every model. */
 
 import { defineFace } from "@sluice/kit";
 import type { Face, GatewayError, JsonObject } from "@sluice/contract";
 import { codeOf, messageOf, paramOf } from "./codes.ts";
+import { keeping } from "./keeping/index.ts";
 import { ResponseStream } from "./reply/stream.ts";
 import { wholeResponse } from "./reply/whole.ts";
 import { readRequest } from "./request/read.ts";
@@ -18,6 +19,10 @@ export default defineFace<JsonObject>({
     "POST /responses",
     "POST /v1/responses/input_tokens",
     "POST /responses/input_tokens",
+    "GET /v1/responses/{response_id}",
+    "DELETE /v1/responses/{response_id}",
+    "GET /v1/responses/{response_id}/input_items",
+    "POST /v1/responses/{response_id}/cancel",
   ],
   config: { type: "object", properties: {} },
   create: (): Face<ResponsesState> => ({
@@ -26,11 +31,12 @@ export default defineFace<JsonObject>({
     hints: ["reasoning_effort", "thinking", "verbosity"],
     nativeHeaders: ["openai-beta"],
     heartbeat: ": keep-alive\n\n",
-    read: (document) => readRequest(document.value),
+    read: (document, _client, means) => readRequest(document.value, means),
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
     error: errorReply,
     count: (inputTokens) => ({ object: "response.input_tokens", input_tokens: inputTokens }),
+    keeping,
   }),
 });
 

@@ -53,7 +53,7 @@ describe("the output of a reply, sent back", () => {
       { tools: [{ type: "function", name: "now" }] },
       message,
     );
-    expect(answer).toEqual({ role: "assistant", ...message });
+    expect(answer).toEqual({ role: "assistant", ...message, thoughts_of: 0 });
     expect(results.map(({ tool_call_id: id }) => id)).toEqual(["call_1", "call_2"]);
   });
 
@@ -68,6 +68,8 @@ describe("the output of a reply, sent back", () => {
         role: "assistant",
         content: "Noon.",
         reasoning_content: "Let me see.",
+        // An envelope is bound to the deployment that answered.
+        ...("include" in request ? { thoughts_of: 0 } : {}),
       });
     }
   });

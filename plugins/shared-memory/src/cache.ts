@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from "lru-cache";
-import type { Clock } from "@sluice/contract";
+import type { Clock, StateBound } from "@sluice/contract";
 
 /** What a cache is made with. */
 export interface MemoryCacheOptions {
@@ -16,7 +16,13 @@ export interface MemoryCacheOptions {
 /** The cache of `SharedState`, answered at once. */
 export interface MemoryCache {
   get(key: string): Uint8Array | undefined;
-  set(key: string, bytes: Uint8Array, ttlMs: number, holder?: string): boolean;
+  set(
+    key: string,
+    bytes: Uint8Array,
+    ttlMs: number,
+    holder?: string,
+    bounds?: readonly StateBound[],
+  ): boolean;
   delete(key: string): void;
   purge(prefix: string): number;
 }
@@ -25,6 +31,7 @@ interface Entry {
   readonly bytes: Uint8Array;
   readonly untilMs: number;
   readonly holder: string;
+  readonly bounds: readonly StateBound[];
 }
 
 /** What one holder has: the keys of its entries, the least recently used first. */
@@ -97,10 +104,68 @@ class Holders {
     return this.#largest !== undefined && this.#isOver(this.#largest) ? this.#largest : undefined;
   }
 
+  /**
+   * Drops entries of holders with more than their share until there is room for an entry of
+   * `writer`, or no such holder is left.
+   */
+  makeRoom(writer: string, size: number, entries: LRUCache<string, Entry>): void {
+    const own = this.open(writer);
+    while (entries.calculatedSize + size > this.#maxBytes) {
+      const [oldest] = this.overShare(own, size)?.keys ?? [];
+      if (oldest === undefined) return;
+      entries.delete(oldest);
+    }
+  }
+
   #isOver(holding: Holding, more = 0): boolean {
     return (holding.bytes + more) * this.#holdings.size > this.#maxBytes;
   }
 }
+
+/** The entries of named bounds, each with the oldest one first. */
+class Bounds {
+  readonly #holdings = new Map<string, Holding>();
+
+  add(bounds: readonly StateBound[], key: string, size: number): void {
+    for (const { name } of bounds) {
+      const holding = this.#holdings.get(name) ?? { keys: new Set(), bytes: 0 };
+      this.#holdings.set(name, holding);
+      holding.keys.add(key);
+      holding.bytes += size;
+    }
+  }
+
+  remove(bounds: readonly StateBound[], key: string, size: number): void {
+    for (const { name } of bounds) {
+      const holding = this.#holdings.get(name);
+      if (holding?.keys.delete(key) !== true) continue;
+      holding.bytes -= size;
+      if (holding.keys.size === 0) this.#holdings.delete(name);
+    }
+  }
+
+  /**
+   * Deletes the oldest entries of bounds until each has room for so many bytes. Returns false, and
+   * deletes nothing, for more bytes than one of them allows.
+   */
+  makeRoom(
+    bounds: readonly StateBound[],
+    size: number,
+    entries: { delete(key: string): unknown },
+  ): boolean {
+    if (bounds.some(({ maxBytes }) => size > maxBytes)) return false;
+    for (const { name, maxBytes } of bounds) {
+      const holding = this.#holdings.get(name);
+      for (const oldest of holding?.keys ?? []) {
+        if (holding === undefined || holding.bytes + size <= maxBytes) break;
+        entries.delete(oldest);
+      }
+    }
+    return true;
+  }
+}
+
+const NO_BOUNDS: readonly StateBound[] = Object.freeze([]);
 
 /**
  * A cache bounded by bytes. When there is no room, a holder with more than its share loses its own
@@ -114,23 +179,15 @@ export function createMemoryCache({
   maxEntryBytes,
 }: MemoryCacheOptions): MemoryCache {
   const holders = new Holders(maxBytes);
+  const bounded = new Bounds();
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ bytes }) => sizeOf(bytes),
-    dispose: ({ bytes, holder }, key) => holders.remove(holder, key, sizeOf(bytes)),
+    dispose: ({ bytes, holder, bounds }, key) => {
+      holders.remove(holder, key, sizeOf(bytes));
+      bounded.remove(bounds, key, sizeOf(bytes));
+    },
   });
-
-  /**
-   * Drops entries of holders with more than their share until there is room, or no such holder is
-   * left.
-   */
-  const makeRoom = (writer: Holding, size: number): void => {
-    while (entries.calculatedSize + size > maxBytes) {
-      const [oldest] = holders.overShare(writer, size)?.keys ?? [];
-      if (oldest === undefined) return;
-      entries.delete(oldest);
-    }
-  };
 
   return {
     get(key) {
@@ -143,15 +200,18 @@ export function createMemoryCache({
       holders.touch(entry.holder, key);
       return entry.bytes;
     },
-    set(key, bytes, ttlMs, holder = holderOf(key)) {
+    set(key, bytes, ttlMs, holder = holderOf(key), bounds = NO_BOUNDS) {
       // What was kept under the key is older than what is kept now, or could not be kept.
       entries.delete(key);
       const size = sizeOf(bytes);
       if (bytes.length > maxEntryBytes || size > maxBytes) return false;
-      makeRoom(holders.open(holder), size);
+      if (!bounded.makeRoom(bounds, size, entries)) return false;
+      holders.makeRoom(holder, size, entries);
       // The last entry of the holder may have gone, and the holder with it.
       holders.add(holder, key, size);
-      entries.set(key, { bytes: owned(bytes), untilMs: clock.monotonic() + ttlMs, holder });
+      bounded.add(bounds, key, size);
+      const untilMs = clock.monotonic() + ttlMs;
+      entries.set(key, { bytes: owned(bytes), untilMs, holder, bounds });
       return true;
     },
     delete: (key) => void entries.delete(key),

@@ -70,28 +70,36 @@ export function createRedisState(options: DriverOptions): StateDriver {
     async reset(key) {
       await run(scripts.reset, key);
     },
-    cache: createCache(options),
+    cache: createCache(options, run),
     records: createClaimRecords(options, run),
   };
 }
 
 /** Cached replies: plain keys with a time to live. */
-function createCache({ connection, prefix, maxEntryBytes }: DriverOptions): StateDriver["cache"] {
+function createCache(
+  { connection, prefix, maxEntryBytes }: DriverOptions,
+  run: Run,
+): StateDriver["cache"] {
   const cacheKey = (key: string): string => `${prefix}x:${key}`;
   return {
     async get(key) {
       return ((await connection.command("GET", cacheKey(key))) as Buffer | null) ?? undefined;
     },
-    async set(key, bytes, ttlMs) {
+    async set(key, bytes, ttlMs, _holder, bounds) {
       if (bytes.length > maxEntryBytes) {
-        await connection.command("DEL", cacheKey(key));
+        await run(scripts.drop, key);
         return false;
+      }
+      if (bounds !== undefined && bounds.length > 0) {
+        const parts = bounds.flatMap(({ name, maxBytes }) => [name, String(maxBytes)]);
+        const kept = await run(scripts.keepBounded, key, bufferOf(bytes), wholeMs(ttlMs), ...parts);
+        return kept === 1;
       }
       await connection.command("SET", cacheKey(key), bufferOf(bytes), "PX", wholeMs(ttlMs));
       return true;
     },
     async delete(key) {
-      await connection.command("DEL", cacheKey(key));
+      await run(scripts.drop, key);
     },
     async purge(wanted) {
       let cursor = "0";
@@ -107,7 +115,8 @@ function createCache({ connection, prefix, maxEntryBytes }: DriverOptions): Stat
           SCAN_COUNT,
         )) as [Buffer, Buffer[]];
         cursor = page[0].toString();
-        if (page[1].length > 0) count += Number(await connection.command("UNLINK", ...page[1]));
+        const keys = page[1].map((found) => found.toString().slice(cacheKey("").length));
+        if (keys.length > 0) count += Number(await run(scripts.drop, ...keys));
       } while (cursor !== "0");
       return count;
     },

@@ -13,6 +13,8 @@ import { models } from "./models/index.ts";
 import { modelInfo } from "./models/info.ts";
 import { passthrough } from "./passthrough/index.ts";
 import { provider } from "./provider/index.ts";
+import { responses } from "./responses/index.ts";
+import { storedResponses } from "./responses/stored.ts";
 import { retry } from "./retry/index.ts";
 import { spend } from "./spend/index.ts";
 import { tokens } from "./tokens/index.ts";
@@ -34,4 +36,6 @@ export default [
   modelInfo,
   spend,
   tokens,
+  responses,
+  storedResponses,
 ];

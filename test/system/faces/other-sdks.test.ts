@@ -123,7 +123,57 @@ describe.each(Object.keys(FACES))("the AI SDK through %s", (face) => {
   });
 });
 
+describe("the AI SDK with stored responses", () => {
+  it.each(KINDS)("refers to what the gateway has stored, on %s", async (id) => {
+    const bodies: string[] = [];
+    const model = createOpenAI({
+      baseURL: `${gateway.publicUrl}/v1`,
+      apiKey: gateway.masterKey,
+      fetch: (url, init) => {
+        bodies.push(String(init?.body));
+        return fetch(url, init);
+      },
+    })(id);
+    const user = (content: string) => ({ role: "user" as const, content });
+    const first = await generateText({
+      model,
+      messages: [user("Make the file.")],
+      maxRetries: 0,
+      providerOptions: { openai: { store: true } },
+    });
+    const later = [...first.response.messages, user("Is it made?")];
+    const referring = await generateText({
+      model,
+      messages: [user("Make the file."), ...later],
+      maxRetries: 0,
+      providerOptions: { openai: { store: true } },
+    });
+    expect(bodies.at(-1)).toContain("item_reference");
+    expect(upstream.requests.at(-1)?.body.toString()).toContain(first.text);
+    const previousResponseId = referring.providerMetadata?.["openai"]?.["responseId"] as string;
+    await generateText({
+      model,
+      messages: [user("And now?")],
+      maxRetries: 0,
+      providerOptions: { openai: { previousResponseId } },
+    });
+    for (const text of ["Make the file.", "Is it made?", "And now?"])
+      expect(upstream.requests.at(-1)?.body.toString()).toContain(text);
+  });
+});
+
 describe("the Agents SDK", () => {
+  it.each(KINDS)("continues by previousResponseId, on %s", async (id) => {
+    const done: string[] = [];
+    const first = await runner().run(agentOf(id, done), "Make the file.");
+    const previousResponseId = first.lastResponseId ?? "";
+    expect(previousResponseId).toMatch(/^resp_/);
+    const options = { previousResponseId };
+    const second = await runner().run(agentOf(id, done), "Is it made?", options);
+    expect([done, second.finalOutput]).toEqual([COMMANDS, DONE]);
+    expect(upstream.requests.at(-1)?.body.toString()).toContain("Make the file.");
+  });
+
   const agentOf = (model: string, done: string[]) =>
     new Agent({
       name: "file maker",

@@ -54,7 +54,7 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
       faced("POST /v1/models/{model...}:streamGenerateContent", "gemini"),
     ],
     operation: "chat",
-    steps: CALLING,
+    steps: CALLING.flatMap((step) => (step === "auth" ? [step, "responses"] : [step])),
   },
   embeddings: {
     routes: [
@@ -99,6 +99,18 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     operation: "passthrough",
     steps: ["auth", "cost", "limits", "idempotency", "guardrails", "passthrough"],
   },
+  responses: {
+    routes: ["/v1/responses", "/responses"].flatMap((path) =>
+      [
+        `GET ${path}/{response_id}`,
+        `DELETE ${path}/{response_id}`,
+        `GET ${path}/{response_id}/input_items`,
+        `POST ${path}/{response_id}/cancel`,
+      ].map((route) => faced(route, "responses")),
+    ),
+    operation: "responses",
+    steps: ["auth", "cost", "limits", "stored-responses"],
+  },
   spend: {
     routes: ["GET /spend/logs", "GET /spend/tags"],
     operation: "spend",
@@ -113,7 +125,7 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
       faced("POST /v1/models/{model...}:countTokens", "gemini"),
     ],
     operation: "tokens",
-    steps: ["auth", "cost", "limits", "tokens"],
+    steps: ["auth", "responses", "cost", "limits", "tokens"],
   },
   "spend-calculate": {
     routes: ["POST /spend/calculate"],

@@ -24,7 +24,12 @@ const NO_NOTES: Readonly<Record<string, unknown>> = Object.freeze({});
 const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
 
 /** Operations whose exchanges cost nothing and leave no rows. */
-const READ_ONLY: ReadonlySet<Operation> = new Set<Operation>(["models", "spend", "tokens"]);
+const READ_ONLY: ReadonlySet<Operation> = new Set<Operation>([
+  "models",
+  "spend",
+  "tokens",
+  "responses",
+]);
 
 /** Whether exchanges of an operation leave rows. */
 export function leavesRows(operation: Operation): boolean {

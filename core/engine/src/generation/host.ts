@@ -11,7 +11,7 @@ import { pluginScope } from "./scope.ts";
 /** The host factory of a generation. */
 export function createHostFactory(parts: GenerationParts): HostFactory {
   const { scope, number: generation, snapshot } = parts;
-  const { shared, log, metrics, state, clock, ledger, tokens } = parts.process;
+  const { shared, log, metrics, state, clock, ledger, tokens, sealer } = parts.process;
   const { steps } = parts.process.definitions;
   const sharedStateSteps = new Set(
     [...steps.values()]
@@ -42,6 +42,7 @@ export function createHostFactory(parts: GenerationParts): HostFactory {
     timeZone: snapshot.server.timeZone,
     ledger,
     tokens,
+    sealer,
     state: sharedStateSteps.has(plugin) ? state : prefixedState(state, `plugin:${plugin}:`),
   });
   return (plugin) => makeHost(plugin, withFields(log, { plugin, generation }));

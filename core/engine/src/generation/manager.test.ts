@@ -111,7 +111,7 @@ beforeEach(() => {
     tags: async () => [],
     spent: async () => 0,
   };
-  const { metrics, tokens, state } = fakeHost();
+  const { metrics, tokens, state, sealer } = fakeHost();
   parts = () => ({
     log: fakeLog([]),
     metrics,
@@ -122,6 +122,7 @@ beforeEach(() => {
     ledger,
     tokens,
     state,
+    sealer,
   });
   manager = new GenerationManager(parts());
 });

@@ -10,6 +10,7 @@ import type {
   Metrics,
   ModelCatalog,
   ProviderCatalog,
+  Sealer,
   SharedState,
   TokenCounter,
 } from "@sluice/contract";
@@ -30,6 +31,7 @@ export interface ProcessParts {
   readonly ledger: LedgerReader;
   readonly tokens: TokenCounter;
   readonly state: SharedState;
+  readonly sealer: Sealer;
 }
 
 /** The parts of one generation, besides those of its process. */

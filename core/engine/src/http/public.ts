@@ -9,7 +9,9 @@ import {
   type GatewayRequest,
   type Identity,
   isGatewayError,
+  type Sealer,
 } from "@sluice/contract";
+import { KEEPING } from "@sluice/runtime";
 import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
@@ -56,6 +58,7 @@ export interface PublicParts extends ServeParts {
   /** The manager. */
   readonly generations: Pick<GenerationManager, "generationFor">;
   readonly admission: Admission;
+  readonly sealer: Sealer;
   /** Headers that carry a key, in lower case. */
   readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
@@ -207,7 +210,7 @@ async function run(
   const { req: message, res: response } = ctx;
   const { generation, target, route, parameters } = admitted;
   const asked = clientRequest(message, route.method, target, parameters);
-  const { client, form } = formFor(asked, route, generation, id, parts.clock);
+  const { client, form } = formFor(asked, route, generation, id, parts);
   const { server } = generation.snapshot;
   const held = parts.held.open(server.maxHeldBytes);
   const exchange = new LiveExchange({
@@ -223,6 +226,8 @@ async function run(
     read: ({ identity }) => readRequest(message, client, admitted, form, held, identity),
   });
   ctx.exchange = exchange;
+  if (form instanceof FacedForm) form.serve(exchange);
+  else if (route.face?.keeping !== undefined) KEEPING.set(exchange, route.face.keeping);
   generation.lease(exchange);
   // The lease ends when the response is closed and the rows are settled, whichever comes last.
   let open = 2;

@@ -155,9 +155,10 @@ async function answerWhole(
   parts: ServeParts,
 ): Promise<void> {
   const costNanoUsd = await settle(exchange, parts);
+  const formed = form.relayed?.(reply) ?? form.whole(withEstimatedUsage(exchange, reply));
+  const shown = formed instanceof Promise ? await formed : formed;
   const headers = headersOf(exchange, outline, form, reply.status, parts);
   if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-  const shown = form.relayed?.(reply) ?? form.whole(withEstimatedUsage(exchange, reply));
   const written = writeWhole(response, shown, headers);
   // What a whole reply has replaced goes on within nothing.
   if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);

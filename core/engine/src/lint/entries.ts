@@ -6,7 +6,9 @@ import type { LintFinding, LintSubject } from "./rule.ts";
 export function unkeptReplies({ snapshot, definitions }: LintSubject): LintFinding[] {
   const { use, options } = snapshot.shared;
   const bound = definitions.states.get(use)?.largestEntry?.(options as never) ?? Infinity;
-  return snapshot.pipelines.flatMap(({ name, steps }) =>
+  // A count has no reply that is stored.
+  const storing = snapshot.pipelines.filter(({ operation }) => operation !== "tokens");
+  return storing.flatMap(({ name, steps }) =>
     steps.flatMap((step): LintFinding[] => {
       const wanted =
         definitions.steps.get(step.use)?.inspect?.(step.options as never).largestEntry ?? 0;

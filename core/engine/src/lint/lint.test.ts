@@ -175,10 +175,12 @@ describe("unkept_reply", () => {
 
   it("reports it for every driver that declares its largest entry", async () => {
     const redis = 'shared: { use: redis, url: "${env:REDIS_URL}", max_entry: 64kb }';
-    const [found] = await lints((text) => text.replace(MEMORY, redis), cacheOf("1mb"));
-    expect(found?.message).toBe(
+    const found = await lints((text) => text.replace(MEMORY, redis), cacheOf("1mb"));
+    expect(found.map(({ message }) => message)).toEqual([
+      "Step responses of pipeline chat stores replies of up to 2097152 bytes, but `shared` (redis) accepts at most 65536.",
       "Step cache of pipeline chat stores replies of up to 1048576 bytes, but `shared` (redis) accepts at most 65536.",
-    );
+      "Step cache of pipeline embeddings stores replies of up to 1048576 bytes, but `shared` (redis) accepts at most 65536.",
+    ]);
   });
 });
 

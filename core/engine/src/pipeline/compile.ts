@@ -111,8 +111,7 @@ export function compilePipelines(
   const instances: StepInstance[] = [];
   const shadows: ShadowReport[] = [];
   for (const pipeline of snapshot.pipelines) {
-    const links: Link[] = [];
-    const beforeBody: BeforeBody[] = [];
+    const parts: PipelinePart[] = [];
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined)
@@ -132,40 +131,66 @@ export function compilePipelines(
       });
       // Without options of the use, the fold calls the step itself.
       const made = run === whole ? step.run : run;
-      const { terminal = false, concurrent = false, early = false } = definition.traits ?? {};
+      const { traits = {} } = definition;
+      const { terminal = false, concurrent = false, early = false } = traits;
       const isUnguardedEnd = terminal && !isGuarded(pipeline, definitions);
-      if (run === whole && step.beforeBody !== undefined)
-        beforeBody.push({ name: definition.name, decide: step.beforeBody });
-      links.push({
-        name: definition.name,
-        reentrant: isReentrant(definition, settings.options),
-        concurrent,
-        needsBody: !early || decidesOnBody(settings),
-        enter: terminal || run !== whole ? undefined : step.enter,
-        run: isUnguardedEnd ? refuseUnguarded(made) : made,
+      parts.push({
+        settings,
+        keepsReplies: traits.keepsReplies === true,
+        decide: run === whole ? step.beforeBody : undefined,
+        link: {
+          name: definition.name,
+          reentrant: isReentrant(definition, settings.options),
+          concurrent,
+          needsBody: !early || decidesOnBody(settings),
+          enter: terminal || run !== whole ? undefined : step.enter,
+          run: isUnguardedEnd ? refuseUnguarded(made) : made,
+        },
       });
     }
-    addRoutes(routes, pipeline, links, beforeBody, faces);
+    addRoutes(routes, pipeline, parts, faces);
   }
   return { routes, instances, shadows };
+}
+
+/** A step of a pipeline as its routes have it. */
+interface PipelinePart {
+  readonly settings: StepSettings;
+  /** Whether it runs on routes alone whose face keeps replies. */
+  readonly keepsReplies: boolean;
+  readonly decide: BeforeBody["decide"] | undefined;
+  readonly link: Link;
+}
+
+/** What routes of a pipeline share. */
+function foldOf(parts: readonly PipelinePart[]) {
+  return {
+    run: compose(parts.map(({ link }) => link)),
+    beforeBody: parts.flatMap(({ link: { name }, decide }) =>
+      decide === undefined ? [] : [{ name, decide }],
+    ),
+    steps: parts.map(({ link, settings: { at, when } }) => ({
+      name: link.name,
+      at,
+      ...(when !== undefined && { when }),
+    })),
+  };
 }
 
 /** Adds the routes of a pipeline whose steps have been made. */
 function addRoutes(
   routes: RouteTable<CompiledRoute>,
   pipeline: PipelineSettings,
-  links: readonly Link[],
-  beforeBody: readonly BeforeBody[],
+  parts: readonly PipelinePart[],
   faces: ReadonlyMap<string, Face>,
 ): void {
-  const run = compose(links);
-  const steps = pipeline.steps.map(({ at, when }, index) => ({
-    name: links[index]?.name ?? "",
-    at,
-    ...(when !== undefined && { when }),
-  }));
+  const whole = foldOf(parts);
+  const others = parts.filter(({ keepsReplies }) => !keepsReplies);
+  const plain = others.length === parts.length ? whole : foldOf(others);
   const { name, operation, deadlineMs, heartbeatMs } = pipeline;
-  for (const { method, path, face } of pipeline.routes) {
+  for (const { method, path, face: faceName } of pipeline.routes) {
+    const face = faceName === undefined ? undefined : faces.get(faceName);
+    const { run, beforeBody, steps } = face?.keeping === undefined ? plain : whole;
     const outline = { method, path, pipeline: name, operation, steps };
     routes.add(method, path, {
       method,
@@ -174,7 +199,7 @@ function addRoutes(
       operation,
       deadlineMs,
       heartbeatMs,
-      face: face === undefined ? undefined : faces.get(face),
+      face,
       outline,
       beforeBody,
       run,

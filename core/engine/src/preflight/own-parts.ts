@@ -5,6 +5,7 @@ import { createDecisions, createRecords } from "@sluice/runtime/state";
 import type { ProcessParts } from "../generation/parts.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
+import { createSealer } from "../resources/sealer.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { systemClock } from "../telemetry/clock.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
@@ -30,6 +31,7 @@ export function processOf({ definitions, log, shared, rows, masterKey }: OwnPart
     ledger: ledgerOf(rows),
     tokens: roughCounter,
     state: stateInMemory(),
+    sealer: createSealer(Buffer.from(masterKey)),
   };
 }
 

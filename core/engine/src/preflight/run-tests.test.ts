@@ -66,7 +66,7 @@ describe("the shipped pipelines", () => {
     async (environment) => {
       const results = await run(undefined, { environment });
       expect(messagesOf(results)).toEqual([]);
-      expect(new Set(results.map(({ file }) => file)).size).toBe(9);
+      expect(new Set(results.map(({ file }) => file)).size).toBe(10);
     },
   );
 

@@ -10,7 +10,7 @@ import { createScriptedUpstream } from "@sluice/runtime/transport";
 import { upstreamKey } from "@sluice/kit/internals";
 import type { PipelineTest, Snapshot } from "../config/snapshot.ts";
 import { createFamilyFactors } from "../counting/family-factor.ts";
-import type { StandIns } from "../generation/parts.ts";
+import type { ProcessParts, StandIns } from "../generation/parts.ts";
 import { buildGeneration, type Generation } from "../generation/generation.ts";
 import { createPublicApp, type PublicParts } from "../http/public.ts";
 import { emptyRecord, type ExchangeRecord } from "../accounting/exchange-record.ts";
@@ -78,7 +78,7 @@ export async function createSandbox(
   );
   const recent = new RecentRequests<ExchangeRecord>(2, emptyRecord);
   return {
-    handle: createPublicApp(appParts(generation, log, rows, recent)).callback(),
+    handle: createPublicApp(appParts(generation, process, rows, recent)).callback(),
     credential: test.key === "none" ? undefined : test.key === "master" ? masterKey : keyCredential,
     upstreamLog,
     rows,
@@ -143,12 +143,13 @@ function scriptedProviders(
 /** The parts of an app that serves one generation and keeps its rows and records in memory. */
 function appParts(
   generation: Generation,
-  log: Log,
+  { log, sealer }: ProcessParts,
   rows: SpendRow[],
   recent: RecentRequests<ExchangeRecord>,
 ): PublicParts {
   return {
     log,
+    sealer,
     clock: systemClock,
     ledger: {
       record: async (recorded) => void rows.push(...recorded),

@@ -282,7 +282,7 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
 /** Members of a step's definition that stand in a group. Outside it they would have no effect. */
 const GROUPS: readonly (readonly [member: string, group: string])[] = [
   ...["provides", "requires", "before"].map((member) => [member, "`order`"] as const),
-  ...["terminal", "reentrant", "concurrent", "early", "sharesState"].map(
+  ...["terminal", "reentrant", "concurrent", "early", "sharesState", "keepsReplies"].map(
     (member) => [member, "`traits`"] as const,
   ),
   ...["guardrails", "names", "largestEntry"].map(

@@ -29,8 +29,14 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
     reset: (key) => state.reset(own(key)),
     cache: {
       get: (key) => cache.get(own(key)),
-      set: (key, bytes, ttlMs, holder) =>
-        cache.set(own(key), bytes, ttlMs, holder === undefined ? undefined : own(holder)),
+      set: (key, bytes, ttlMs, holder, bounds) =>
+        cache.set(
+          own(key),
+          bytes,
+          ttlMs,
+          holder === undefined ? undefined : own(holder),
+          bounds?.map((bound) => ({ ...bound, name: own(bound.name) })),
+        ),
       delete: (key) => cache.delete(own(key)),
       purge: (begin) => cache.purge(own(begin)),
     },

@@ -9,5 +9,6 @@ export {
   isGatewayOnly,
 } from "./fields/gateway-names.ts";
 export { lowerExtensions } from "./fields/lower-extensions.ts";
+export { thoughtsFor } from "./fields/thoughts-of.ts";
 export { type LoweredThinking, lowerThinking } from "./fields/lower-thinking.ts";
 export { type SettledFields, droppedWith, settleFields } from "./fields/settle-fields.ts";

@@ -216,9 +216,9 @@ function resilientCache(cache: StateCache, ask: Ask): StateCache {
         () => cache.get(key),
         () => undefined,
       ),
-    set: (key, bytes, ttlMs, holder) =>
+    set: (key, bytes, ttlMs, holder, bounds) =>
       ask(
-        () => cache.set(key, bytes, ttlMs, holder),
+        () => cache.set(key, bytes, ttlMs, holder, bounds),
         () => false,
       ),
     delete: (key) => ask(() => cache.delete(key), doNothing),

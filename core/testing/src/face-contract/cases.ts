@@ -5,6 +5,7 @@ import {
   type Face,
   type FaceContext,
   type FaceDefinition,
+  type FaceMeans,
   GatewayError,
   type GatewayErrorOptions,
   type JsonDocument,
@@ -49,12 +50,23 @@ export interface FaceCase {
   expect(actual: JsonValue): void;
 }
 
-/** What every reply of a case is made with. */
-export const CONTEXT: FaceContext = Object.freeze({
+/** What every reply of a case is made with. Its seal hides nothing: `FACE_MEANS` opens it. */
+export const FACE_CONTEXT: FaceContext = Object.freeze({
   requestId: "01234567-89ab-4cde-8f01-23456789abcd",
   model: REPLY_MODEL,
   startedAtMs: 1_767_225_600_000,
+  seal: (text: string) => Buffer.from(text).toString("base64url"),
 });
+
+/** What every request of a case is read with. */
+export const FACE_MEANS: FaceMeans = Object.freeze({
+  open(sealed: string) {
+    const text = Buffer.from(sealed, "base64url").toString();
+    return FACE_CONTEXT.seal(text) === sealed ? { text, deployment: DEPLOYMENT } : undefined;
+  },
+});
+
+const DEPLOYMENT = "contract/deployment";
 
 /** Reads every table of a folder. Throws `ContractFault` for a faulty one; see `readTables`. */
 export function loadFaceCases(

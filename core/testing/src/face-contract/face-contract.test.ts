@@ -13,6 +13,7 @@ import {
 } from "@sluice/contract";
 import { defineFace } from "@sluice/kit";
 import { afterAll, describe, expect, it } from "vitest";
+import { FACE_MEANS } from "./cases.ts";
 import { completionOf } from "./completion.ts";
 import { faceContract } from "./face-contract.ts";
 import { readWireEvents } from "./wire.ts";
@@ -171,7 +172,7 @@ describe("the contract of faces", () => {
       {
         read: ({ value }) => {
           if (value.model === undefined) throw new TypeError("x");
-          return FACE.read({ value } as never, {} as never);
+          return FACE.read({ value } as never, {} as never, FACE_MEANS);
         },
       },
       /odd document/,
@@ -179,9 +180,9 @@ describe("the contract of faces", () => {
     [
       "a changed document",
       {
-        read: (document, client) => {
+        read: (document, client, means) => {
           (document.value as { model?: string }).model = "x";
-          return FACE.read(document, client);
+          return FACE.read(document, client, means);
         },
       },
       /reads plain\/request$/m,

@@ -5,7 +5,7 @@ import { isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
 import { firstDifference } from "../contract/fixtures.ts";
 import { attempted } from "../contract/outcome.ts";
-import { CONTEXT, documentFor, errorOf, type FaceCase } from "./cases.ts";
+import { FACE_CONTEXT, FACE_MEANS, documentFor, errorOf, type FaceCase } from "./cases.ts";
 import { chunksOf, completionOf } from "./completion.ts";
 import { regroupings } from "./chunks.ts";
 import type { FaceContractOptions, FaceRunner } from "./options.ts";
@@ -44,14 +44,14 @@ function testRequest({ runner, face, each }: FaceSubject): void {
     const { given, client } = each;
     must(isObject(given), `${each.title} must be an object.`);
     const before = JSON.stringify(given);
-    const first = attempted(() => face.read(documentFor(frozen(given)), client));
+    const first = attempted(() => face.read(documentFor(frozen(given)), client, FACE_MEANS));
     must(JSON.stringify(given) === before, "The client's document was changed.");
     if ("error" in first) {
       each.expect({ refused: shownRefusal(first.error) });
       return;
     }
     const { body, state, ...more } = first.value;
-    const second = face.read(documentFor(given), client);
+    const second = face.read(documentFor(given), client, FACE_MEANS);
     must(
       JSON.stringify(first.value) === JSON.stringify(second),
       "The same request is read differently twice.",
@@ -79,7 +79,7 @@ function testReply({ runner, face, each, options }: FaceSubject): void {
   must(isObject(given), `${title} must be a completion.`);
   const whole = (): JsonObject => {
     const state = frozen(stateOf(face, each, documentFor));
-    return face.whole(frozen(given), state, CONTEXT);
+    return face.whole(frozen(given), state, FACE_CONTEXT);
   };
   runner.it(`writes ${title}`, () => {
     each.expect(whole());
@@ -126,9 +126,19 @@ function testStream({ runner, face, each, options }: FaceSubject): void {
       await same({ ...options, comparable: (reply) => reply }, other, folded, name);
     }
   });
+  runner.it(`keeps of ${title} what it writes`, async () => {
+    const writer = face.stream(state, FACE_CONTEXT);
+    let text = "";
+    for (const chunk of given.chunks) text += writer.chunk(chunk);
+    const reply = writer.reply?.();
+    text += writer.end(reply);
+    must(text === written(face, state, given), "The end is another one when the reply is kept.");
+    if (reply !== undefined)
+      await same({ ...options, comparable: (one) => one }, text, reply, "The kept reply differs");
+  });
   if (each.unlikeWhole !== undefined) return;
   runner.it(`writes ${title} like the whole reply`, async () => {
-    const reply = face.whole(completionOf(given.chunks), state, CONTEXT);
+    const reply = face.whole(completionOf(given.chunks), state, FACE_CONTEXT);
     await same(options, written(face, state, given), reply, "The whole reply differs");
   });
 }
@@ -137,8 +147,8 @@ function testStream({ runner, face, each, options }: FaceSubject): void {
 function testError({ runner, face, each, options }: FaceSubject): void {
   runner.it(`writes ${each.title}`, () => {
     const error = errorOf(each.given);
-    const { status, headers, body } = face.error(error, CONTEXT.requestId);
-    const stream = face.stream(stateOf(face, each, documentFor), CONTEXT).failure(error);
+    const { status, headers, body } = face.error(error, FACE_CONTEXT.requestId);
+    const stream = face.stream(stateOf(face, each, documentFor), FACE_CONTEXT).failure(error);
     each.expect({
       status,
       ...(headers === undefined ? {} : { headers: { ...headers } }),

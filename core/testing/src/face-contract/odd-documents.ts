@@ -1,10 +1,10 @@
 /** Documents that no client should send: `read` takes them or refuses them with a 4xx. */
 
 import fc from "fast-check";
-import { isGatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import { type Face, isGatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
-import { documentFor } from "./cases.ts";
+import { documentFor, FACE_MEANS } from "./cases.ts";
 import { frozen } from "./play.ts";
 import type { FaceRules } from "./rules.ts";
 
@@ -34,9 +34,10 @@ export function testOddDocuments({ runner, face, cases, options }: FaceRules): v
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: changed }, objects), (document) => {
         try {
-          const { body } = face.read(documentFor(frozen(document)), client);
+          const { body } = face.read(documentFor(frozen(document)), client, FACE_MEANS);
           must(isObject(body), "The body is no object.");
           JSON.stringify(body);
+          openOdd(face, frozen(document));
         } catch (error) {
           must(isGatewayError(error), `It threw ${String(error)}`);
           must(error.status >= 400 && error.status < 500, `It refused with ${error.status}.`);
@@ -45,6 +46,20 @@ export function testOddDocuments({ runner, face, cases, options }: FaceRules): v
       { numRuns: options.oddDocuments ?? DEFAULT_RUNS },
     );
   });
+}
+
+/** References of an odd document, nothing of which is kept. */
+function openOdd({ keeping }: Face, value: JsonObject): void {
+  if (keeping === undefined) return;
+  const document = documentFor(value);
+  const known = new Map<string, undefined>();
+  for (let ids = keeping.references(document, known); ids.length > 0;) {
+    must(!ids.some((id) => known.has(id)), "It asks for an entry that it knows.");
+    for (const id of ids) known.set(id, undefined);
+    ids = keeping.references(document, known);
+  }
+  keeping.wants(document);
+  JSON.stringify(keeping.open(document, known).document.value);
 }
 
 /** The value with another one at the place with a number, counted through all members. */

@@ -3,7 +3,7 @@
 import type { Face, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
-import { CONTEXT, errorOf, type FaceCase } from "./cases.ts";
+import { FACE_CONTEXT, FACE_MEANS, errorOf, type FaceCase } from "./cases.ts";
 import { chunkOf } from "./chunks.ts";
 
 /** One stream of a case: its chunks, and the failure at its end. */
@@ -24,7 +24,7 @@ export function streamOf({ given, title }: FaceCase): GivenStream {
 
 /** The text of a stream. */
 export function written(face: Face, state: unknown, { chunks, error }: GivenStream): string {
-  const writer = face.stream(state, CONTEXT);
+  const writer = face.stream(state, FACE_CONTEXT);
   let text = "";
   for (const chunk of chunks) text += writer.chunk(chunk);
   return text + (error === undefined ? writer.end() : writer.failure(error));
@@ -32,7 +32,7 @@ export function written(face: Face, state: unknown, { chunks, error }: GivenStre
 
 /** The state of the request that a case answers. */
 export function stateOf(face: Face, { asked, askedBy }: FaceCase, document: Document): unknown {
-  return face.read(document(asked), askedBy).state;
+  return face.read(document(asked), askedBy, FACE_MEANS).state;
 }
 
 type Document = (value: JsonObject) => Parameters<Face["read"]>[0];

@@ -11,7 +11,7 @@ import {
 import { isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
 import { firstDifference } from "../contract/fixtures.ts";
-import { CONTEXT, documentFor, type FaceCase } from "./cases.ts";
+import { FACE_CONTEXT, documentFor, type FaceCase } from "./cases.ts";
 import type { FaceContractOptions, FaceRunner } from "./options.ts";
 import { stateOf, streamOf, written } from "./play.ts";
 import { eventsOf } from "./wire.ts";
@@ -30,7 +30,7 @@ export function testErrorCodes({ runner, face, cases, options }: FaceRules): voi
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const message = `The "${code}"\nhappened.`;
       const error = new GatewayError(code, message, { param: "x", retryAfterMs: 1_500 });
-      const { status, body } = face.error(error, CONTEXT.requestId);
+      const { status, body } = face.error(error, FACE_CONTEXT.requestId);
       must(
         Number.isInteger(status) && status >= 400 && status < 600,
         `${code} has the status ${status}.`,
@@ -76,7 +76,7 @@ export function testHeartbeat({ runner, face, cases, options }: FaceRules): void
       const { chunks } = streamOf(each);
       const state = stateOf(face, each, documentFor);
       const plain = written(face, state, { chunks, error: undefined });
-      const writer = face.stream(state, CONTEXT);
+      const writer = face.stream(state, FACE_CONTEXT);
       const texts = [...chunks.map((chunk) => writer.chunk(chunk)), writer.end()];
       const beaten = texts.map((text) => text + face.heartbeat).join("");
       const [wanted, actual] = await Promise.all([
@@ -99,7 +99,7 @@ export function testConcurrency({ runner, face, cases }: FaceRules): void {
           const { chunks } = streamOf(each);
           const state = stateOf(face, each, documentFor);
           const alone = written(face, state, { chunks, error: undefined });
-          return { chunks, alone, writer: face.stream(state, CONTEXT), text: "" };
+          return { chunks, alone, writer: face.stream(state, FACE_CONTEXT), text: "" };
         });
         const steps = Math.max(...pair.map(({ chunks }) => chunks.length));
         for (let at = 0; at < steps; at++) {
@@ -122,7 +122,7 @@ export function testTexts({ runner, face, cases }: FaceRules): void {
       const state = stateOf(face, each, documentFor);
       const chunks = streamOf(each).chunks.flatMap(inLetters);
       const wanted = written(face, state, { chunks, error: undefined });
-      const writer = face.stream(state, CONTEXT);
+      const writer = face.stream(state, FACE_CONTEXT);
       let text = "";
       for (let at = 0; at < chunks.length; at++) {
         text += writer.chunk(chunks[at] ?? {});

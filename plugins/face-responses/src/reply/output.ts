@@ -3,7 +3,7 @@
  * same code, so that both give the same items.
  */
 
-import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import { type FaceContext, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import type { ResponsesState, ToolName } from "../state.ts";
 import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
 import { CallItem } from "./call-item.ts";
@@ -17,6 +17,7 @@ import {
   type OpenItem,
 } from "./open-item.ts";
 import { ReasoningItem } from "./reasoning-item.ts";
+import { idOf } from "./response.ts";
 
 /** A part of a call. The first one has the name. */
 export interface CallPiece {
@@ -32,7 +33,7 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** Items are made of pieces; one item is open at a time. */
 export class Output {
-  readonly #ids: string;
+  readonly #context: FaceContext;
   readonly #state: ResponsesState;
   readonly #emit: EventSink;
   readonly #names: ReadonlyMap<string, ToolName>;
@@ -43,9 +44,8 @@ export class Output {
   #extra: JsonObject | undefined;
   #characters = 0;
 
-  /** `ids`: what ids of items end with. */
-  constructor(ids: string, state: ResponsesState, emit: EventSink) {
-    this.#ids = ids;
+  constructor(context: FaceContext, state: ResponsesState, emit: EventSink) {
+    this.#context = context;
     this.#state = state;
     this.#emit = emit;
     this.#names = new Map(state.names.map((name) => [name.flat, name]));
@@ -149,7 +149,7 @@ export class Output {
   #reasoning(): ReasoningItem {
     if (this.#open instanceof ReasoningItem) return this.#open;
     this.close("completed");
-    const item = new ReasoningItem(this.#place("rs"), this.#state);
+    const item = new ReasoningItem(this.#place("rs"), this.#state, this.#context);
     this.#open = item;
     if (this.#extra !== undefined) item.extra(this.#extra);
     this.#extra = undefined;
@@ -169,7 +169,7 @@ export class Output {
   }
 
   #next(): string {
-    return `${this.#ids}${String(this.#items.length).padStart(4, "0")}`;
+    return `${idOf(this.#context)}${String(this.#items.length).padStart(4, "0")}`;
   }
 
   #count(text: string): void {

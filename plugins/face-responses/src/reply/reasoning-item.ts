@@ -1,6 +1,6 @@
 /** A reasoning item: readable reasoning, and the envelope of what the upstream needs back. */
 
-import type { JsonObject } from "@sluice/contract";
+import type { FaceContext, JsonObject } from "@sluice/contract";
 import { seal } from "../envelope.ts";
 import type { ResponsesState } from "../state.ts";
 import { placeOf } from "./events.ts";
@@ -17,14 +17,16 @@ import {
 export class ReasoningItem implements OpenItem {
   readonly #place: ItemPlace;
   readonly #state: ResponsesState;
+  readonly #context: FaceContext;
   #text: TextPart | undefined;
   readonly #blocks: JsonObject[] = [];
   readonly #calls: (readonly [string, JsonObject])[] = [];
   #extra: JsonObject | undefined;
 
-  constructor(place: ItemPlace, state: ResponsesState) {
+  constructor(place: ItemPlace, state: ResponsesState, context: FaceContext) {
     this.#place = place;
     this.#state = state;
+    this.#context = context;
     emitAdded(place, { id: place.id, type: "reasoning", summary: [] });
   }
 
@@ -96,6 +98,7 @@ export class ReasoningItem implements OpenItem {
     const own = text === "" || text === signed.join("") ? undefined : text;
     const hasData = this.#blocks.length + this.#calls.length > 0 || this.#extra !== undefined;
     if (!hasData && (own === undefined || !this.#state.hasEnvelopes)) return undefined;
-    return seal({ text: own, blocks: this.#blocks, calls: this.#calls, extra: this.#extra });
+    const thoughts = { text: own, blocks: this.#blocks, calls: this.#calls, extra: this.#extra };
+    return seal(thoughts, this.#context);
   }
 }

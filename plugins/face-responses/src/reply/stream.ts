@@ -14,7 +14,7 @@ import type { ResponsesState } from "../state.ts";
 import { EventText } from "./events.ts";
 import { Output } from "./output.ts";
 import { Pieces } from "./pieces.ts";
-import { type Ending, endingOf, idOf, itemStatusOf, responseOf } from "./response.ts";
+import { type Ending, endingOf, itemStatusOf, responseOf } from "./response.ts";
 import { usageOf } from "./usage.ts";
 
 const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
@@ -22,6 +22,8 @@ const UNFINISHED: JsonObject = {
   code: "server_error",
   message: "The upstream's stream ended without a finish reason. Discard the reply and retry.",
 };
+
+const FAILED: Ending = { status: "failed", error: UNFINISHED };
 
 /** The writer of one stream. */
 export class ResponseStream implements FaceStream {
@@ -38,7 +40,7 @@ export class ResponseStream implements FaceStream {
   constructor(state: ResponsesState, context: FaceContext) {
     this.#state = state;
     this.#context = context;
-    this.#output = new Output(idOf(context), state, this.#events.add);
+    this.#output = new Output(context, state, this.#events.add);
     this.#pieces = new Pieces(this.#output);
   }
 
@@ -56,16 +58,22 @@ export class ResponseStream implements FaceStream {
     return this.#events.take();
   }
 
-  end(): string {
+  reply(): JsonObject | undefined {
+    return this.#ending === undefined ? undefined : this.#response(this.#ending);
+  }
+
+  end(reply?: JsonObject): string {
     this.#begin();
-    this.#final(this.#ending ?? { status: "failed", error: UNFINISHED });
+    const ending = this.#ending ?? FAILED;
+    this.#final(ending, reply ?? this.#response(ending));
     return this.#events.take();
   }
 
   failure(error: GatewayError): string {
     this.#begin();
     const failure = { code: finalCodeOf(error), message: messageOf(error) };
-    this.#final({ status: "failed", error: failure });
+    const ending: Ending = { status: "failed", error: failure };
+    this.#final(ending, this.#response(ending));
     return this.#events.take();
   }
 
@@ -80,16 +88,16 @@ export class ResponseStream implements FaceStream {
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    const response = this.#response({ status: "in_progress" });
+    const response = `"response":${JSON.stringify(this.#response({ status: "in_progress" }))}`;
     this.#events.add("response.created", response);
     this.#events.add("response.in_progress", response);
   }
 
-  #final(ending: Ending): void {
-    this.#events.add(`response.${ending.status}`, this.#response(ending));
+  #final({ status }: Ending, response: JsonObject): void {
+    this.#events.add(`response.${status}`, `"response":${JSON.stringify(response)}`);
   }
 
-  #response(ending: Ending): string {
+  #response(ending: Ending): JsonObject {
     const isOpen = ending.status === "in_progress";
     const parts = {
       ending,
@@ -97,7 +105,7 @@ export class ResponseStream implements FaceStream {
       usage: isOpen ? null : this.#usage,
       tier: this.#tier,
     };
-    return `"response":${JSON.stringify(responseOf(this.#state, this.#context, parts))}`;
+    return responseOf(this.#state, this.#context, parts);
   }
 }
 

@@ -7,7 +7,7 @@ import type { ResponsesState } from "../state.ts";
 import { NO_EVENTS } from "./events.ts";
 import { Output } from "./output.ts";
 import { Pieces } from "./pieces.ts";
-import { endingOf, idOf, itemStatusOf, responseOf } from "./response.ts";
+import { endingOf, itemStatusOf, responseOf } from "./response.ts";
 import { logprobsOf } from "./stream.ts";
 import { usageOf } from "./usage.ts";
 
@@ -19,7 +19,7 @@ export function wholeResponse(
 ): JsonObject {
   const [choice = {}] = Members.objectsOf(reply.choices);
   const ending = endingOf(Members.textIn(choice.finish_reason) ?? "stop");
-  const output = new Output(idOf(context), state, NO_EVENTS);
+  const output = new Output(context, state, NO_EVENTS);
   const pieces = new Pieces(output);
   if (isObject(choice.message)) pieces.delta(choice.message, logprobsOf(choice.logprobs, state));
   pieces.end(itemStatusOf(ending));

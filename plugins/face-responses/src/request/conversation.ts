@@ -38,6 +38,9 @@ interface Entry {
 /** The messages of one request. */
 export class Conversation {
   readonly #notes: Notes;
+  /** The messages, after `end`. */
+  messages: readonly JsonObject[] = [];
+  readonly #thoughtsOf: string[] = [];
   readonly #entries: (Entry | Said)[] = [];
   readonly #byCall = new Map<string, Entry>();
   /** The answer that further items of the assistant join. */
@@ -93,8 +96,8 @@ export class Conversation {
       entry.media.push({ type: "text", text: `Media of the call ${id}:` }, ...media);
   }
 
-  /** The messages. */
-  messages(): readonly JsonObject[] {
+  /** Ends the conversation: its messages and deployments are known. */
+  end(): void {
     this.#endAnswer();
     const messages: JsonObject[] = [];
     for (const entry of this.#entries) {
@@ -102,11 +105,16 @@ export class Conversation {
         messages.push(entry.message);
         continue;
       }
-      messages.push(...answerOf(entry));
+      messages.push(...answerOf(entry, this.#thoughtsOf));
       for (const result of entry.results) messages.push(result);
       if (entry.media.length > 0) messages.push({ role: "user", content: entry.media });
     }
-    return messages;
+    this.messages = messages;
+  }
+
+  /** The deployments whose sealed thoughts the messages hold; `thoughts_of` names one by index. */
+  get thoughtsOf(): readonly string[] {
+    return this.#thoughtsOf;
   }
 
   #joined(open: Entry | undefined): Entry {
@@ -142,12 +150,18 @@ function hasContent({ blocks, refusal }: Entry): boolean {
   return blocks.length > 0 || refusal !== "";
 }
 
-/** The message of an answer, in a list; an empty list for an answer without content. */
-function answerOf(entry: Entry): readonly JsonObject[] {
-  const { blocks, refusal, thoughts, calls, extra } = entry;
+/**
+ * The message of an answer, in a list; an empty list for an answer without content. Thoughts of
+ * several deployments do not go together: those of the last one stay.
+ */
+function answerOf(entry: Entry, thoughtsOf: string[]): readonly JsonObject[] {
+  const { blocks, refusal, thoughts: all, calls, extra } = entry;
   if (!hasContent(entry) && calls.length === 0) return [];
-  if (thoughts.length === 0 && calls.length === 0 && refusal === "" && extra === undefined)
+  if (all.length === 0 && calls.length === 0 && refusal === "" && extra === undefined)
     return [{ role: "assistant", content: plain(blocks) }];
+  const deployment = all.findLast((each) => each.deployment !== undefined)?.deployment;
+  const thoughts = all.filter((each) => (each.deployment ?? deployment) === deployment);
+  if (deployment !== undefined && thoughtsOf.at(-1) !== deployment) thoughtsOf.push(deployment);
   const reasoning = thoughts
     .map(readable)
     .filter((text) => text !== "")
@@ -163,6 +177,7 @@ function answerOf(entry: Entry): readonly JsonObject[] {
       ...(signed.length === 0 ? {} : { thinking_blocks: signed }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => callOf(call, extras)) }),
       ...(extra === undefined ? {} : { extra_content: extra }),
+      ...(deployment === undefined ? {} : { thoughts_of: thoughtsOf.length - 1 }),
     },
   ];
 }

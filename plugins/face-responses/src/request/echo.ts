@@ -32,7 +32,7 @@ const DEFAULTS: JsonObject = {
   user: null,
 };
 
-/** The repeated members. `store` is false: the gateway keeps nothing. */
+/** The repeated members. `store` is false until the response is stored. */
 export function echoOf(body: JsonObject): JsonObject {
   const same = Object.entries(DEFAULTS).map(([name, value]): [string, JsonValue | undefined] => [
     name,

@@ -44,13 +44,14 @@ export function sameFields(body: JsonObject): JsonObject {
 
 /** Throws for what needs a stored state. */
 export function checkState(body: JsonObject): void {
-  const { previous_response_id: previous, conversation, background } = body;
+  const { previous_response_id: previous, conversation, background, store } = body;
+  if (isGiven(store) && typeof store !== "boolean") throw invalidField("store", "true or false");
   if (isGiven(previous)) throw needsState("previous_response_id", "a stored response");
   if (isGiven(conversation)) throw needsState("conversation", "a stored conversation");
   if (background === true)
     throw refused(
       "background",
-      "background asks for a reply to be fetched later, and the gateway keeps no responses. Use stream.",
+      "background asks for work that goes on without the client, and the gateway has none. Use stream.",
     );
 }
 

@@ -2,12 +2,12 @@
 
 import { isObject } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue } from "@sluice/contract";
-import { open, type Thoughts } from "../envelope.ts";
+import type { FaceMeans, JsonObject, JsonValue } from "@sluice/contract";
+import { isEnvelope, open, type Thoughts } from "../envelope.ts";
 import { TYPED_CALLS, TYPED_OUTPUTS, TYPED_TOOLS } from "../typed-tools.ts";
 import { Conversation } from "./conversation.ts";
 import { readContent } from "./parts.ts";
-import type { Notes } from "./notes.ts";
+import { type Notes, STORED_PATH } from "./notes.ts";
 import { needsState, shown } from "./refusals.ts";
 import type { ToolTable } from "./tools.ts";
 
@@ -16,6 +16,7 @@ interface Reading {
   readonly conversation: Conversation;
   readonly tools: ToolTable;
   readonly notes: Notes;
+  readonly means: FaceMeans;
 }
 
 type Reader = (item: JsonObject, path: string, reading: Reading) => void;
@@ -34,11 +35,20 @@ const NEEDED = new Set([
 ]);
 
 /** Declares the tools that arrive within `input`. */
-export function declareTools(input: JsonValue | undefined, tools: ToolTable): void {
+export function declareTools(
+  input: JsonValue | undefined,
+  tools: ToolTable,
+  means: FaceMeans,
+): void {
   if (!Array.isArray(input)) return;
   for (const [index, item] of (input as readonly JsonValue[]).entries())
     if (isObject(item) && typeof item.type === "string" && DECLARING.has(item.type))
-      tools.declareAll(item.tools, `input[${index}].tools`);
+      tools.declareAll(item.tools, `${pathOf(index, means)}.tools`);
+}
+
+/** The client's path of an item. */
+function pathOf(index: number, { itemsBefore = 0 }: FaceMeans): string {
+  return index < itemsBefore ? STORED_PATH : `input[${index - itemsBefore}]`;
 }
 
 /**
@@ -48,7 +58,8 @@ export function readInput(
   { input, instructions }: JsonObject,
   tools: ToolTable,
   notes: Notes,
-): readonly JsonObject[] {
+  means: FaceMeans,
+): Conversation {
   const conversation = new Conversation(notes);
   const say = (role: "system" | "user", text: string): void => {
     if (text !== "") conversation.message(role, readContent(text, "input", notes));
@@ -58,15 +69,15 @@ export function readInput(
     throw invalidField("instructions", "a string");
   if (typeof input === "string") say("user", input);
   else if (Array.isArray(input)) {
-    const reading: Reading = { conversation, tools, notes };
+    const reading: Reading = { conversation, tools, notes, means };
     for (const [index, item] of (input as readonly JsonValue[]).entries())
-      readItem(item, `input[${index}]`, reading);
+      readItem(item, pathOf(index, means), reading);
   } else if (input !== undefined && input !== null)
     throw invalidField("input", "a string or an array of items");
-  const messages = conversation.messages();
-  if (messages.length > 0) return messages;
-  if (notes.nativeOnly.length > 0) return [{ role: "user", content: "" }];
-  throw invalidField("input", "a text, or items with at least one message");
+  conversation.end();
+  if (conversation.messages.length === 0 && notes.nativeOnly.length === 0)
+    throw invalidField("input", "a text, or items with at least one message");
+  return conversation;
 }
 
 function readItem(item: JsonValue, path: string, reading: Reading): void {
@@ -121,8 +132,9 @@ const READERS: Readonly<Record<string, Reader>> = Members.table<Reader>({
   },
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
-  reasoning(item, path, { conversation, notes }) {
-    const thoughts = readThoughts(item);
+  reasoning(item, path, { conversation, notes, means }) {
+    if (isEnvelope(item.encrypted_content)) notes.hasEnvelope = true;
+    const thoughts = readThoughts(item, means);
     if (thoughts === undefined) notes.drop(path);
     else conversation.thoughts(thoughts, path);
   },
@@ -156,12 +168,11 @@ function readTypedOutput(item: JsonObject, path: string, { conversation }: Readi
  * The thoughts of a reasoning item; `undefined` where they are another API's secret, or there are
  * none.
  */
-function readThoughts({
-  encrypted_content: sealed,
-  content,
-  summary,
-}: JsonObject): Thoughts | undefined {
-  if (sealed !== undefined && sealed !== null) return open(sealed);
+function readThoughts(
+  { encrypted_content: sealed, content, summary }: JsonObject,
+  means: FaceMeans,
+): Thoughts | undefined {
+  if (sealed !== undefined && sealed !== null) return open(sealed, means);
   const text = [content, summary]
     .map((parts) =>
       Members.objectsOf(parts)

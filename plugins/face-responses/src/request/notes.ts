@@ -2,6 +2,9 @@
 
 import type { JsonValue, NativeOnly } from "@sluice/contract";
 
+/** The path of items that came from a stored response. */
+export const STORED_PATH = "previous_response_id";
+
 /** The notes of one request. */
 export class Notes {
   /** Paths of what is left out without harm. */
@@ -10,9 +13,12 @@ export class Notes {
   /** Items without a form in the reference dialect, as the client sent them. */
   readonly items: JsonValue[] = [];
 
-  /** Notes what is left out without harm. */
+  /** Whether an envelope of the gateway was among the items. */
+  hasEnvelope = false;
+
+  /** Notes what is left out without harm. Of a stored response the client reads the items there. */
   drop(...paths: readonly string[]): void {
-    this.dropped.push(...paths);
+    this.dropped.push(...paths.filter((path) => path !== STORED_PATH));
   }
 
   /**

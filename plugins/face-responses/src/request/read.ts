@@ -1,7 +1,7 @@
 /** A request of the Responses API in the reference dialect. */
 
 import { invalidField } from "@sluice/kit/dialect";
-import type { FaceRequest, JsonObject } from "@sluice/contract";
+import type { FaceMeans, FaceRequest, JsonObject } from "@sluice/contract";
 import type { ResponsesState } from "../state.ts";
 import { echoOf } from "./echo.ts";
 import {
@@ -21,7 +21,7 @@ import { toolChoice } from "./tool-choice.ts";
 import { ToolTable } from "./tools.ts";
 
 /** Reads a request. Throws `invalid_field` with the client's path. */
-export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
+export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<ResponsesState> {
   const { model, stream = false } = body;
   if (typeof model !== "string" || model === "") throw invalidField("model", "the id of a model");
   if (stream !== null && typeof stream !== "boolean") throw invalidField("stream", "true or false");
@@ -29,17 +29,17 @@ export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
   const notes = new Notes();
   const tools = new ToolTable(notes);
   tools.declareAll(body.tools, "tools");
-  declareTools(body.input, tools);
+  declareTools(body.input, tools, means);
   const native = nativeFields(body, notes);
-  const messages = readInput(body, tools, notes);
+  const { messages, thoughtsOf } = readInput(body, tools, notes, means);
   const used = toolFields(body, tools, notes);
-  const { nativeOnly, items } = notes;
+  const { nativeOnly, items, hasEnvelope } = notes;
   const dropped = [...ignoredFields(body), ...notes.dropped];
   return {
     body: {
       ...sameFields(body),
       ...renamedFields(body),
-      messages,
+      messages: messages.length === 0 ? [{ role: "user", content: "" }] : messages,
       ...used,
       ...native,
       ...(items.length === 0 ? {} : { input: items }),
@@ -47,7 +47,7 @@ export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
       ...(stream === true ? { stream_options: { include_usage: true } } : {}),
     },
     state: {
-      echo: echoOf(body),
+      echo: { ...echoOf(body), ...means.replaced },
       names: tools.names(),
       hasSummary: asksForSummary(body),
       hasEnvelopes: asksFor(body, ENVELOPES),
@@ -55,6 +55,8 @@ export function readRequest(body: JsonObject): FaceRequest<ResponsesState> {
     },
     ...(dropped.length === 0 ? {} : { dropped }),
     ...(nativeOnly.length === 0 ? {} : { nativeOnly }),
+    ...(hasEnvelope ? { holdsOwnMarks: true as const } : {}),
+    ...(thoughtsOf.length === 0 ? {} : { thoughtsOf }),
   };
 }
 

@@ -7,11 +7,11 @@ export function refused(path: string, message: string): GatewayError {
   return new GatewayError("invalid_field", message, { param: path });
 }
 
-/** What needs a state that the gateway does not keep. */
+/** What needs a state that this request has not. */
 export function needsState(path: string, what: string): GatewayError {
   return refused(
     path,
-    `${path} refers to ${what}, and the gateway keeps no responses. Send the full history in input.`,
+    `${path} refers to ${what}, and responses are not stored here. Send the full history in input.`,
   );
 }
 

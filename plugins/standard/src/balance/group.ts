@@ -36,6 +36,8 @@ export interface GroupChoice extends Pick<ChoiceParts, "stickyKey"> {
   readonly tried: readonly GroupMember[];
   /** Members that other branches of the exchange have called: the last choice. */
   readonly avoided: ReadonlySet<GroupMember>;
+  /** The id of the target that made the reasoning which the request holds. Absent: none. */
+  readonly thinker?: string | undefined;
   /** Whether a member without a free slot qualifies while its queue has a place. */
   readonly mayWait: boolean;
   /** The exchange whose explanation lists the skipped, ejected members. */
@@ -92,7 +94,12 @@ export class BalanceGroup {
     // 429.
     able = preferred(able, (member) => this.#healthOf(member, request)?.isLimited(nowMs) !== true);
     able = preferred(able, ({ weight }) => weight > 0);
-    const { stickyKey, strategy } = choice;
+    const { stickyKey, strategy, thinker } = choice;
+    if (thinker !== undefined)
+      able = preferred(
+        able,
+        (member) => request.targets[this.members.indexOf(member)]?.id === thinker,
+      );
     const latencyOf = (member: Member): number | undefined =>
       this.#healthOf(member as GroupMember, request)
         ?.latencyOf(request.isStream)

@@ -194,6 +194,7 @@ class Selection implements GroupRequest, LeaseOwner {
       strategy: this.#strategy,
       tried: this.#tried,
       avoided,
+      thinker: exchange.request?.native?.thoughtsOf?.at(-1),
       mayWait: this.#failure === undefined && avoided.size === 0,
       exchange,
     });
@@ -205,7 +206,7 @@ class Selection implements GroupRequest, LeaseOwner {
       throw this.#failure ?? overloaded(this.#model, this.#group, nowMs, this);
     }
     this.#tried.push(member);
-    const why = this.#group.members.length === 1 ? "the only target" : CHOSEN[this.#strategy];
+    const why = whyOf(member, this.#group, this.#strategy, exchange);
     exchange.note("balance", why, member.deployment.target.id);
     return member;
   }
@@ -280,6 +281,20 @@ class Selection implements GroupRequest, LeaseOwner {
       ),
     );
   }
+}
+
+/** Why a member was chosen, as a constant text. */
+function whyOf(
+  { deployment }: GroupMember,
+  { members }: BalanceGroup,
+  strategy: BalanceStrategy,
+  { request }: Exchange,
+): string {
+  if (members.length === 1) return "the only target";
+  const thinker = request?.native?.thoughtsOf?.at(-1);
+  return thinker !== undefined && deployment.target.id === thinker
+    ? "chosen because it made the reasoning of the conversation"
+    : CHOSEN[strategy];
 }
 
 /**

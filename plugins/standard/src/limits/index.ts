@@ -11,6 +11,7 @@ import {
   type Host,
   type Identity,
   type MaybePromise,
+  type Operation,
 } from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";
@@ -28,6 +29,9 @@ import { SoftBudgets } from "./soft-budget.ts";
 import { openTargetTokens } from "./target-tokens.ts";
 import { Reserver } from "./reserver.ts";
 
+/** Operations without an upstream call. */
+const CALLS_NOTHING: ReadonlySet<Operation> = new Set(["spend", "tokens", "responses"]);
+
 export const limits = defineStep<LimitsConfig>({
   name: "limits",
   stability: "beta",
@@ -35,7 +39,7 @@ export const limits = defineStep<LimitsConfig>({
     "Rates, budgets and concurrency: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
-  operations: ["chat", "embeddings", "images", "passthrough", "spend", "tokens"],
+  operations: ["chat", "embeddings", "images", "passthrough", "spend", "tokens", "responses"],
   traits: { sharesState: true },
   order: {
     provides: ["limits"],
@@ -85,7 +89,7 @@ export const limits = defineStep<LimitsConfig>({
         if (identity === undefined) return false;
         checkReplies(exchange, config);
         // A calculation or a count calls no upstream: only requests and slots limit it.
-        const isCall = exchange.operation !== "spend" && exchange.operation !== "tokens";
+        const isCall = !CALLS_NOTHING.has(exchange.operation);
         const known = EARLY.get(exchange)?.get(parts);
         const early = known ?? begin(exchange, identity);
         if (early instanceof Promise) {

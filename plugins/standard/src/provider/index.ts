@@ -13,6 +13,7 @@ import {
 } from "./commit-after.ts";
 import { openUpstreams, type ProviderUpstream } from "./upstreams.ts";
 import { IS_NATIVE, pricedAs, replyHold } from "@sluice/runtime";
+import { thoughtsFor } from "@sluice/runtime/dialect";
 import {
   beginAttemptAt,
   type CommitAfter,
@@ -278,9 +279,13 @@ function providerRequest(exchange: Exchange, target: Target): ProviderRequest {
   const { request } = exchange;
   if (request === undefined)
     throw new GatewayError("internal_error", "The provider step ran without a request.");
+  const thoughtsOf = request.native?.thoughtsOf;
   return {
     operation: exchange.operation,
-    document: request.document,
+    document:
+      thoughtsOf === undefined
+        ? request.document
+        : thoughtsFor(request.document, thoughtsOf, target.id),
     target,
     replyModel: exchange.model?.id ?? request.model,
     stream: request.stream,

@@ -66,6 +66,7 @@ export const pipelineSchema = {
         "models",
         "spend",
         "tokens",
+        "responses",
         "embedding",
         "image",
       ],

@@ -279,7 +279,7 @@ export const brokenCases: readonly BrokenCase[] = [
     files: { ...server("port: http"), ...pipeline("operation: chat", "operation: talk") },
     findings: [
       "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
-      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models, spend, tokens, embedding or image  write chat, embeddings, images, passthrough, models, spend, tokens, embedding or image',
+      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models, spend, tokens, responses, embedding or image  write chat, embeddings, images, passthrough, models, spend, tokens, responses, embedding or image',
     ],
   },
   {
@@ -763,7 +763,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown operation",
     files: pipeline("operation: chat", "operation: embedings"),
     findings: [
-      'pipelines/chat.yaml:4:12  `operation` is "embedings"; it can be chat, embeddings, images, passthrough, models, spend, tokens, embedding or image  did you mean `embeddings`?',
+      'pipelines/chat.yaml:4:12  `operation` is "embedings"; it can be chat, embeddings, images, passthrough, models, spend, tokens, responses, embedding or image  did you mean `embeddings`?',
     ],
   },
   {

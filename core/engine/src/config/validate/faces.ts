@@ -8,7 +8,7 @@ import { checkPlugin } from "./plugin-section.ts";
 import { findingOf } from "./section.ts";
 
 /** Operations whose requests and replies a face translates. */
-const FACED_OPERATIONS: ReadonlySet<unknown> = new Set(["chat", "models", "tokens"]);
+const FACED_OPERATIONS: ReadonlySet<unknown> = new Set(["chat", "models", "tokens", "responses"]);
 
 /** Faces that no package has, and faces where none has an effect. */
 export function faceFaults(
@@ -25,7 +25,7 @@ export function faceFaults(
     if (!FACED_OPERATIONS.has(operation)) {
       const message = `\`routes[${index}].face\` stands in a pipeline of the operation ${String(operation)}, whose requests have no face`;
       const fix =
-        "remove it, or move the route to a pipeline of the operation chat, models or tokens";
+        "remove it, or move the route to a pipeline of the operation chat, models, tokens or responses";
       return [findingOf(pipeline, { path, on: "key", message, fix })];
     }
     const use = { kind: "face", name, namePath: path, base: path, value: {} } as const;

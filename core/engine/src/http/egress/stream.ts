@@ -74,7 +74,16 @@ export async function writeStream(
     rest = "";
     await pause(ALONE_MS);
   }
-  writer.end(rest + (failure === undefined ? stream.end() : stream.failure(failure)));
+  if (failure === undefined) {
+    try {
+      // What a client that has left did not get whole is not kept.
+      const last = response.destroyed ? "" : stream.end();
+      rest += last instanceof Promise ? await last : last;
+    } catch (error) {
+      failure = asGatewayError(error);
+    }
+  }
+  writer.end(failure === undefined ? rest : rest + stream.failure(failure));
   return failure;
 }
 

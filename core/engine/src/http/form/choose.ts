@@ -1,9 +1,10 @@
 /** Which form a request is answered in. */
 
-import type { ClientRequest, Clock, Face } from "@sluice/contract";
+import type { ClientRequest, Clock, Face, Sealer } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { CountForm, FacedForm } from "./faced.ts";
+import { KeptForm } from "./kept.ts";
 import { ModelsForm } from "./models.ts";
 import { referenceForm } from "./reference.ts";
 import type { ReplyForm } from "./reply-form.ts";
@@ -21,7 +22,7 @@ export function formFor(
   route: CompiledRoute,
   generation: Generation,
   id: string,
-  clock: Clock,
+  { clock, sealer }: { readonly clock: Clock; readonly sealer: Sealer },
 ): Answered {
   const face = faceOf(asked, route, generation);
   if (face === undefined)
@@ -29,7 +30,8 @@ export function formFor(
   const { keyHeaders } = face;
   const client = keyHeaders === undefined ? asked : { ...asked, keyHeaders };
   if (route.operation === "models") return { client, form: new ModelsForm(face, client, id) };
-  const started = { id, startedAtMs: clock.now() };
+  if (route.operation === "responses") return { client, form: new KeptForm(face, id) };
+  const started = { id, startedAtMs: clock.now(), sealer };
   const form =
     route.operation === "tokens" ? new CountForm(face, started) : new FacedForm(face, started);
   return { client, form };

@@ -2,6 +2,7 @@
 
 import type {
   ClientRequest,
+  Exchange,
   Face,
   FaceContext,
   FaceError,
@@ -11,19 +12,28 @@ import type {
   JsonDocument,
   JsonObject,
   JsonValue,
+  MaybePromise,
+  Sealer,
   WholeReply,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
+import { KeptReplies } from "./kept-replies.ts";
 import { RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
+import { Seals } from "./seals.ts";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /** Reads a checked document of the reference dialect. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+
+/** What a form is made with. */
+interface Started extends ReplyOrigin {
+  readonly sealer: Sealer;
+}
 
 /** The form of one exchange at a route with a face. */
 export class FacedForm implements ReplyForm {
@@ -35,16 +45,37 @@ export class FacedForm implements ReplyForm {
   #dropped: readonly string[] = NO_NAMES;
   #state: unknown = undefined;
   #model = "";
+  #exchange: Exchange | undefined;
+  readonly #sealer: Sealer;
+  #kept: KeptReplies | undefined;
 
-  constructor(face: Face, started: ReplyOrigin) {
+  constructor(face: Face, started: Started) {
     this.heartbeat = face.heartbeat;
     this.#face = face;
     this.#requestId = started.id;
     this.#origin = started;
+    this.#sealer = started.sealer;
   }
 
   get dropped(): readonly string[] {
     return this.#dropped;
+  }
+
+  /** Called before the first step. */
+  serve(exchange: Exchange): void {
+    this.#exchange = exchange;
+    const { keeping } = this.#face;
+    if (keeping !== undefined) this.#kept = new KeptReplies(keeping, exchange);
+  }
+
+  /** Whether the request may refer to kept replies. */
+  get opensReferences(): boolean {
+    return this.#kept?.isOn === true;
+  }
+
+  /** Puts what the request refers to in place. Rejects with `invalid_field` for what is missing. */
+  async open(document: JsonDocument): Promise<JsonDocument> {
+    return this.#kept?.open(document) ?? document;
   }
 
   /**
@@ -62,7 +93,7 @@ export class FacedForm implements ReplyForm {
       own.length === 0
         ? document
         : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
-    const read = this.#face.read(bare, client);
+    const read = this.#face.read(bare, client, this.#seals.means(this.#kept?.opened));
     const { body, state, dropped = NO_NAMES, nativeOnly: only = [] } = read;
     this.#state = state;
     this.#dropped = dropped;
@@ -74,6 +105,7 @@ export class FacedForm implements ReplyForm {
     const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies } = this.#face;
     const headers = headersOf(client, nativeHeaders);
     const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};
+    const thoughts = read.thoughtsOf === undefined ? {} : { thoughtsOf: read.thoughtsOf };
     const translated = request.document;
     const replies = nativeReplies === undefined ? {} : { replies: nativeReplies };
     const native = {
@@ -85,6 +117,7 @@ export class FacedForm implements ReplyForm {
       headers,
       ...marks,
       ...replies,
+      ...thoughts,
     };
     return { ...request, native };
   }
@@ -93,9 +126,14 @@ export class FacedForm implements ReplyForm {
     this.#origin = origin;
   }
 
-  whole(reply: WholeReply): WholeReply {
+  whole(reply: WholeReply): MaybePromise<WholeReply> {
     const body = this.#face.whole(reply.document.value, this.#state, this.#context);
-    return { ...reply, document: writtenDocument(body) };
+    const kept = (reply.status === 200 ? this.#kept?.keep(body, this.#lost) : undefined) ?? body;
+    const written = (sent: JsonObject): WholeReply => ({
+      ...reply,
+      document: writtenDocument(sent),
+    });
+    return kept instanceof Promise ? kept.then(written) : written(kept);
   }
 
   relayed(reply: WholeReply): WholeReply | undefined {
@@ -114,7 +152,7 @@ export class FacedForm implements ReplyForm {
       failsAlone,
       isAscii: () => false,
       chunk: (chunk: JsonObject) => writer.chunk(chunk),
-      end: () => writer.end(),
+      end: () => this.#kept?.end(writer, this.#lost) ?? writer.end(),
       failure: (error) => writer.failure(error),
     };
   }
@@ -123,9 +161,19 @@ export class FacedForm implements ReplyForm {
     return this.#face.error(error, this.#requestId);
   }
 
+  /** The reply could not be kept. */
+  readonly #lost = (): void => {
+    this.#dropped = [...this.#dropped, "store"];
+  };
+
+  get #seals(): Seals {
+    return new Seals(this.#sealer, this.#face.dialect, this.#exchange);
+  }
+
   get #context(): FaceContext {
     const { id: requestId, startedAtMs } = this.#origin;
-    return { requestId, model: this.#model, startedAtMs };
+    const seals = this.#seals;
+    return { requestId, model: this.#model, startedAtMs, seal: (text) => seals.seal(text) };
   }
 }
 
@@ -169,12 +217,12 @@ function headersOf(
 export class CountForm extends FacedForm {
   readonly #count: Face["count"];
 
-  constructor(face: Face, started: ConstructorParameters<typeof FacedForm>[1]) {
+  constructor(face: Face, started: Started) {
     super(face, started);
     this.#count = face.count?.bind(face);
   }
 
-  override whole(reply: WholeReply): WholeReply {
+  override whole(reply: WholeReply): MaybePromise<WholeReply> {
     const { input_tokens: counted } = reply.document.value;
     if (this.#count === undefined || typeof counted !== "number") return reply;
     return { ...reply, document: writtenDocument(this.#count(counted)) };

@@ -3,7 +3,13 @@
  * egress writes what the form says and knows no dialect.
  */
 
-import type { FaceError, GatewayError, JsonObject, WholeReply } from "@sluice/contract";
+import type {
+  FaceError,
+  GatewayError,
+  JsonObject,
+  MaybePromise,
+  WholeReply,
+} from "@sluice/contract";
 import type { ReplyOrigin } from "@sluice/runtime";
 import type { FrameBatch } from "@sluice/kit/internals";
 
@@ -24,7 +30,8 @@ export interface ReplyForm {
    * `stream`.
    */
   answersAs?(origin: ReplyOrigin): void;
-  whole(reply: WholeReply): WholeReply;
+  /** Asked before the headers of the reply: `dropped` may grow. */
+  whole(reply: WholeReply): MaybePromise<WholeReply>;
   /** The reply as its upstream wrote it in the client's dialect; `undefined` for any other one. */
   relayed?(reply: WholeReply): WholeReply | undefined;
   /**
@@ -42,7 +49,8 @@ export interface StreamForm {
   isAscii(batch: FrameBatch): boolean;
   /** A chunk that the gateway adds. */
   chunk(chunk: JsonObject): string;
-  end(): string;
+  /** The end of a whole stream: it may wait until the reply is kept. */
+  end(): MaybePromise<string>;
   failure(error: GatewayError): string;
   /** Whether the failure must reach the client in a piece of its own. */
   readonly failsAlone: boolean;

@@ -8,7 +8,14 @@ import { receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, knownCoding, jsonStages, MAX_CONTAINERS, readJson } from "./bytes/json.ts";
+import {
+  checkContainers,
+  checkMediaType,
+  knownCoding,
+  jsonStages,
+  MAX_CONTAINERS,
+  readJson,
+} from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
 import { atOnce, inSlices, isLarge, type Stages } from "./bytes/stages.ts";
@@ -38,6 +45,10 @@ const BODY_DEADLINE_MS = 30_000;
 
 /** Makes a request of the reference dialect of a client's own, in stages. */
 export interface Translation {
+  /** Whether a document may refer to what the gateway keeps. */
+  readonly opensReferences: boolean;
+  /** The document with what it refers to in place. */
+  open(document: JsonDocument): Promise<JsonDocument>;
   read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages<GatewayRequest>;
 }
 
@@ -76,8 +87,9 @@ export async function receiveRequest(
     coding: knownCoding(message),
     hold,
   });
-  // A small body is read without stages, which would cost more than they save.
   const terms = { operation, receive, client, deployment, translation };
+  if (translation?.opensReferences === true) return openRequest(bytes, terms, translation);
+  // A small body is read without stages, which would cost more than they save.
   if (!isLarge(bytes)) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
   return inSlices(requestStages(bytes, terms), bytes.length);
 }
@@ -91,12 +103,42 @@ interface ReceiveTerms {
   readonly translation: Translation | undefined;
 }
 
-function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayRequest> {
+/** Reads a request that may refer to what the gateway keeps. */
+async function openRequest(
+  bytes: Buffer,
+  terms: ReceiveTerms,
+  translation: Translation,
+): Promise<GatewayRequest> {
   const { operation } = terms;
-  const maxContainers = operation === "chat" || operation === "tokens" ? MAX_CONTAINERS : undefined;
-  const document = yield* jsonStages(bytes, MAX_NODES[operation], maxContainers);
+  const document = isLarge(bytes)
+    ? await inSlices(documentStages(bytes, operation), bytes.length)
+    : readJson(bytes, MAX_NODES[operation]);
+  const opened = await translation.open(document);
+  if (!hasOtherLists(opened, document))
+    return isLarge(bytes)
+      ? inSlices(requestOf(opened, terms), bytes.length)
+      : atOnce(requestOf(opened, terms));
+  // What a request refers to counts as its own. Its size is that of a large body.
+  checkContainers(opened.value);
+  return inSlices(requestOf(opened, terms), Infinity);
+}
+
+function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayRequest> {
+  const document = yield* documentStages(bytes, terms.operation);
   yield;
   return yield* requestOf(document, terms);
+}
+
+/** Whether a list or an object of a document is another one than before. */
+function hasOtherLists({ value }: JsonDocument, before: JsonDocument): boolean {
+  return Object.entries(value).some(
+    ([name, member]) => typeof member === "object" && member !== before.value[name],
+  );
+}
+
+function documentStages(bytes: Buffer, operation: Operation): Stages<JsonDocument> {
+  const maxContainers = operation === "chat" || operation === "tokens" ? MAX_CONTAINERS : undefined;
+  return jsonStages(bytes, MAX_NODES[operation], maxContainers);
 }
 
 function* requestOf(

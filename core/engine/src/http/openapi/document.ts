@@ -36,6 +36,7 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
   models: "Read models",
   spend: "Read spend",
   tokens: "Count the tokens of a prompt",
+  responses: "Read or delete a stored response",
 };
 
 /** Headers that unmodified native SDKs send. */
@@ -90,7 +91,7 @@ function operationOf(
     tags: [route.pipeline],
     summary: SUMMARIES[operation],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(isFaced ? FACED_BODY : requestBody(method, path, operation, isNative)),
+    ...(isFaced ? facedBody(operation) : requestBody(method, path, operation, isNative)),
     responses: {
       "200": isFaced ? facedReply(operation) : replyOf(operation),
       ...errorReferences(),
@@ -126,6 +127,11 @@ const OBJECT: JsonObject = Object.freeze({ type: "object" });
 const FACED_BODY: JsonObject = {
   requestBody: { required: true, content: { "application/json": { schema: OBJECT } } },
 };
+
+/** Requests for kept replies have no body. */
+function facedBody(operation: Operation): JsonObject {
+  return operation === "responses" ? {} : FACED_BODY;
+}
 
 function facedReply(operation: Operation): JsonObject {
   const stream =

@@ -121,6 +121,7 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
   passthrough: { description: "Whatever the upstream answers, byte for byte." },
   models: { anyOf: [object({ object: { const: "list" }, data: list(MODEL) }, ["data"]), MODEL] },
   tokens: object({ object: { const: "token_count" }, input_tokens: INTEGER }, ["input_tokens"]),
+  responses: { type: "object" },
   spend: {
     anyOf: [list({ type: "object" }), object({ cost: { type: ["number", "null"] } }, ["cost"])],
   },

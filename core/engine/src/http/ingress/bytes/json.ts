@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
+import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import {
   type Member,
@@ -23,6 +23,18 @@ export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
  * call and tool, all in one turn of the event loop. A body that is not large has no room for many.
  */
 export const MAX_CONTAINERS = 20_000;
+
+/** Throws `invalid_json` for a value with more lists and objects than that. */
+export function checkContainers(value: JsonValue): void {
+  const open: JsonValue[] = [value];
+  for (let count = 1; open.length > 0;) {
+    for (const member of Object.values(open.pop() ?? {})) {
+      if (typeof member !== "object" || member === null) continue;
+      if (++count > MAX_CONTAINERS) throw tooManyContainers();
+      open.push(member as JsonValue);
+    }
+  }
+}
 /** Maximum of members of the outermost object, which one turn of the event loop handles. */
 export const MAX_MEMBERS = 1_000;
 

@@ -1,0 +1,81 @@
+/** The kept replies of one exchange: those that its request refers to, and its own. */
+
+import type {
+  Exchange,
+  FaceKeeping,
+  FaceStream,
+  JsonDocument,
+  JsonObject,
+  MaybePromise,
+  OpenedRequest,
+} from "@sluice/contract";
+import { KEEPER, type ReplyKeeper } from "@sluice/runtime";
+
+/** Nothing is kept or found where no step has set a keeper. */
+export class KeptReplies {
+  readonly #keeping: FaceKeeping;
+  readonly #exchange: Exchange;
+  #opened: OpenedRequest | undefined;
+  #isWanted = false;
+
+  constructor(keeping: FaceKeeping, exchange: Exchange) {
+    this.#keeping = keeping;
+    this.#exchange = exchange;
+  }
+
+  /** Whether requests may refer to kept replies: known before the body is read. */
+  get isOn(): boolean {
+    return this.#keeper !== undefined;
+  }
+
+  /** The request with what it refers to in place, after `open`. */
+  get opened(): OpenedRequest | undefined {
+    return this.#opened;
+  }
+
+  /** Puts what a request refers to in place. Rejects with `invalid_field` for what is not there. */
+  async open(document: JsonDocument): Promise<JsonDocument> {
+    const keeper = this.#keeper;
+    if (keeper === undefined) return document;
+    const known = new Map<string, JsonObject | undefined>();
+    for (;;) {
+      const ids = this.#keeping.references(document, known).filter((id) => !known.has(id));
+      if (ids.length === 0) break;
+      const found = await keeper.find(ids);
+      for (const id of ids) known.set(id, found.get(id));
+    }
+    this.#opened = this.#keeping.open(document, known);
+    this.#isWanted = this.#keeping.wants(document);
+    return this.#opened.document;
+  }
+
+  /**
+   * Keeps a reply in the client's form. Returns the reply as the client gets it. `onLost` is called
+   * for one that could not be kept.
+   */
+  keep(reply: JsonObject, onLost: () => void): MaybePromise<JsonObject> {
+    const keeper = this.#keeper;
+    if (keeper === undefined || this.#opened === undefined || !this.#isWanted) return reply;
+    const made = this.#keeping.entryOf(this.#opened.document, reply);
+    if (made === undefined) return reply;
+    const sentOf = (isKept: boolean): JsonObject => {
+      if (isKept) return made.reply;
+      onLost();
+      return reply;
+    };
+    const isKept = keeper.keep(made.id, made.entry);
+    return isKept instanceof Promise ? isKept.then(sentOf) : sentOf(isKept);
+  }
+
+  /** The end of a stream, once its reply is kept or cannot be. */
+  end(writer: FaceStream, onLost: () => void): MaybePromise<string> {
+    const reply = this.#isWanted ? writer.reply?.() : undefined;
+    if (reply === undefined) return writer.end();
+    const kept = this.keep(reply, onLost);
+    return kept instanceof Promise ? kept.then((sent) => writer.end(sent)) : writer.end(kept);
+  }
+
+  get #keeper(): ReplyKeeper | undefined {
+    return KEEPER.get(this.#exchange);
+  }
+}

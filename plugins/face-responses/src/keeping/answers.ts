@@ -1,0 +1,72 @@
+/** Answers to requests for stored responses: read, delete, input items, cancel. */
+
+import type { ClientRequest, JsonObject, KeptAnswer } from "@sluice/contract";
+import { refused, shown } from "../request/refusals.ts";
+import { readEntry, type StoredResponse } from "./entry.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** Answers a request by its method and the end of its path. */
+export function answer(client: ClientRequest, entry: JsonObject): KeptAnswer {
+  const stored = readEntry(entry) ?? { response: {}, input: [] };
+  const { response } = stored;
+  const query = new URLSearchParams(client.query);
+  if (client.path.endsWith("/input_items")) return { document: inputItems(stored, query) };
+  if (client.path.endsWith("/cancel"))
+    throw refused(
+      "response_id",
+      "Only a response that was created with background: true can be cancelled, and the gateway has none.",
+    );
+  if (client.method === "DELETE")
+    return {
+      document: { id: response.id ?? null, object: "response", deleted: true },
+      deletes: true,
+    };
+  if (query.get("stream") === "true")
+    throw refused(
+      "stream",
+      "The events of a stored response are not kept. Read it without stream.",
+    );
+  return { document: response };
+}
+
+/** A page of the items that a response was made of, the latest first. */
+function inputItems({ input }: StoredResponse, query: URLSearchParams): JsonObject {
+  const limit = limitIn(query);
+  const order = query.get("order") ?? "desc";
+  if (order !== "asc" && order !== "desc") throw refused("order", "order must be asc or desc.");
+  const items = order === "asc" ? input : input.toReversed();
+  const from = cursorIn(query, "after", items);
+  const to = cursorIn(query, "before", items);
+  const range = items.slice(from === undefined ? 0 : from + 1, to ?? items.length);
+  const data = range.slice(0, limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: range.length > data.length,
+  };
+}
+
+function limitIn(query: URLSearchParams): number {
+  const text = query.get("limit");
+  if (text === null) return DEFAULT_LIMIT;
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw refused("limit", `limit must be a whole number from 1 to ${MAX_LIMIT}.`);
+}
+
+/** The place of the item that a cursor names. */
+function cursorIn(
+  query: URLSearchParams,
+  name: string,
+  items: readonly JsonObject[],
+): number | undefined {
+  const id = query.get(name);
+  if (id === null) return undefined;
+  const index = items.findIndex((item) => item.id === id);
+  if (index >= 0) return index;
+  throw refused(name, `${name} names the item ${shown(id)}, which the response has not.`);
+}

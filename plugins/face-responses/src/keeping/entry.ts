@@ -1,0 +1,76 @@
+/** Entries of stored responses: the response, and the items that it was made of. */
+
+import { isObject } from "@sluice/kit";
+import { Members } from "@sluice/kit/dialect";
+import type { JsonDocument, JsonObject, JsonValue, KeptReply } from "@sluice/contract";
+import { inputItemId, isResponseId } from "./ids.ts";
+
+/** A stored response. */
+export interface StoredResponse {
+  readonly response: JsonObject;
+  /** All items of the conversation before the output, each with an id. */
+  readonly input: readonly JsonObject[];
+}
+
+/** Responses with another status are not stored: their output is not whole. */
+const STORED: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
+
+const PREFIXES: Readonly<Record<string, string>> = Members.table({
+  message: "msg",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
+  reasoning: "rs",
+});
+
+/** The entry of a response. `document`: the request, without references. */
+export function entryOf({ value }: JsonDocument, reply: JsonObject): KeptReply | undefined {
+  const { id, status } = reply;
+  if (!isResponseId(id) || !STORED.has(status)) return undefined;
+  const response = { ...reply, store: true };
+  const used = new Set<string>();
+  const input = itemsOf(value.input).map((item, index) => withId(item, id, index, used));
+  return { id, entry: { version: 1, response, input }, reply: response };
+}
+
+/** Reads an entry; `undefined` for one of another version. */
+export function readEntry(entry: JsonObject | undefined): StoredResponse | undefined {
+  if (entry?.version !== 1 || !isObject(entry.response)) return undefined;
+  return { response: entry.response, input: Members.objectsOf(entry.input) };
+}
+
+/** The items of a conversation up to the end of a stored response. */
+export function historyOf({ response, input }: StoredResponse): readonly JsonObject[] {
+  return [...input, ...Members.objectsOf(response.output)];
+}
+
+/** `input` as items. */
+export function itemsOf(input: JsonValue | undefined): readonly JsonObject[] {
+  return typeof input === "string"
+    ? [{ type: "message", role: "user", content: input }]
+    : Members.objectsOf(input);
+}
+
+/** The item with an id that no other one has: pages of items go by ids. */
+function withId(
+  item: JsonObject,
+  responseId: string,
+  index: number,
+  used: Set<string>,
+): JsonObject {
+  const type = typeof item.type === "string" ? item.type : "message";
+  const own = typeof item.id === "string" && item.id !== "" && !used.has(item.id) ? item.id : null;
+  const id = own ?? inputItemId(responseId, PREFIXES[type] ?? "item", index);
+  used.add(id);
+  if (type !== "message") return { ...item, id };
+  return { status: "completed", ...item, id, type, content: partsOf(item) };
+}
+
+/** The content of a message as a list of parts. */
+function partsOf({ role, content }: JsonObject): JsonValue {
+  if (typeof content !== "string") return content ?? [];
+  return role === "assistant"
+    ? [{ type: "output_text", text: content, annotations: [] }]
+    : [{ type: "input_text", text: content }];
+}

@@ -1,0 +1,19 @@
+/** How responses are stored: what an entry holds, who refers to it, how it is read. */
+
+import type { FaceKeeping } from "@sluice/contract";
+import { answer } from "./answers.ts";
+import { entryOf } from "./entry.ts";
+import { isResponseId } from "./ids.ts";
+import { openReferences, references } from "./references.ts";
+
+export const keeping: FaceKeeping = {
+  references,
+  open: openReferences,
+  // The API stores where a client says nothing.
+  wants: ({ value }) => value.store !== false,
+  entryOf,
+  idOf({ parameters: { response_id: id } }) {
+    return isResponseId(id) ? id : undefined;
+  },
+  answer,
+};

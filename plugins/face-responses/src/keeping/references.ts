@@ -1,0 +1,120 @@
+/** What a request refers to of stored responses, and the request with it in place. */
+
+import { isObject } from "@sluice/kit";
+import { invalidField } from "@sluice/kit/dialect";
+import type {
+  JsonDocument,
+  JsonObject,
+  JsonValue,
+  KnownEntries,
+  OpenedRequest,
+} from "@sluice/contract";
+import { refused, shown } from "../request/refusals.ts";
+import { historyOf, itemsOf, readEntry } from "./entry.ts";
+import { isResponseId, responseOfItem } from "./ids.ts";
+
+/** The maximum of responses that the items of one request refer to. */
+const MAX_REFERENCED = 64;
+
+/**
+ * The ids of further responses that a request refers to. The latest one comes first and alone: most
+ * often it holds the items of all earlier ones.
+ */
+export function references(document: JsonDocument, known: KnownEntries): readonly string[] {
+  const previous = previousOf(document);
+  const referred = itemsOf(document.value.input).filter(isReference);
+  if (previous === undefined && referred.length === 0) return [];
+  if (known.size === 0) {
+    const latest = previous ?? responseOfItem(referred.at(-1)?.id);
+    if (latest !== undefined) return isResponseId(latest) ? [latest] : [];
+  }
+  const items = itemsById(known);
+  const missing = referred.flatMap(({ id }) => {
+    const response = responseOfItem(id);
+    return response === undefined || known.has(response) || items.has(String(id)) ? [] : [response];
+  });
+  const ids = [...new Set(missing)];
+  if (known.size + ids.length > MAX_REFERENCED)
+    throw refused(
+      "input",
+      `input refers to items of more than ${MAX_REFERENCED} responses. Send previous_response_id, or the items themselves.`,
+    );
+  return ids;
+}
+
+/** The request with its references replaced by what they refer to. */
+export function openReferences(document: JsonDocument, known: KnownEntries): OpenedRequest {
+  const { value } = document;
+  const previous = previousOf(document);
+  const isPlain = previous === undefined && !itemsOf(value.input).some(isReference);
+  // The gateway stores what is stored: an upstream of this API is not asked to.
+  const unstored: JsonObject = value.store === false ? {} : { store: false };
+  if (isPlain) return { document: document.with(unstored), replaced: {}, itemsBefore: 0 };
+  const history = previous === undefined ? [] : historyFrom(previous, known);
+  const items = itemsById(known);
+  const own = ownItems(value).map((item, index) =>
+    isObject(item) && isReference(item) ? referredItem(item, index, items) : item,
+  );
+  return {
+    document: document.with({
+      ...unstored,
+      input: [...history, ...own],
+      previous_response_id: undefined,
+    }),
+    replaced: previous === undefined ? {} : { previous_response_id: previous },
+    itemsBefore: history.length,
+  };
+}
+
+/** The client's own items. */
+function ownItems({ input = null }: JsonObject): readonly JsonValue[] {
+  if (Array.isArray(input)) return input as readonly JsonValue[];
+  if (input !== null && typeof input !== "string")
+    throw invalidField("input", "a string or an array of items");
+  return itemsOf(input);
+}
+
+function referredItem(
+  { id }: JsonObject,
+  index: number,
+  items: ReadonlyMap<string, JsonObject>,
+): JsonObject {
+  const found = items.get(String(id));
+  if (found !== undefined) return found;
+  throw refused(
+    `input[${index}].id`,
+    `The item ${shown(id)} is not stored: it has expired, was deleted, or belongs to another key. Send the item itself.`,
+  );
+}
+
+function historyFrom(previous: string, known: KnownEntries): readonly JsonObject[] {
+  const stored = readEntry(known.get(previous));
+  if (stored !== undefined) return historyOf(stored);
+  throw refused(
+    "previous_response_id",
+    `Previous response with id '${shown(previous)}' not found: it has expired, was deleted or not stored, or belongs to another key. Send the full history in input.`,
+  );
+}
+
+function previousOf({ value }: JsonDocument): string | undefined {
+  const previous = value.previous_response_id ?? undefined;
+  if (previous !== undefined && typeof previous !== "string")
+    throw invalidField("previous_response_id", "the id of a response");
+  return previous;
+}
+
+function isReference({ type, id, role }: JsonObject): boolean {
+  // The SDK's type says that `type` may be absent or null.
+  const isBare = (type ?? undefined) === undefined && role === undefined && typeof id === "string";
+  return type === "item_reference" || isBare;
+}
+
+function itemsById(known: KnownEntries): ReadonlyMap<string, JsonObject> {
+  const items = new Map<string, JsonObject>();
+  for (const entry of known.values()) {
+    const stored = readEntry(entry);
+    if (stored === undefined) continue;
+    for (const item of historyOf(stored)) if (typeof item.id === "string") items.set(item.id, item);
+  }
+  return items;
+}

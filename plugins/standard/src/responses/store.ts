@@ -1,0 +1,112 @@
+/** Stored responses in the shared state: sealed, each under its key, within bounds. */
+
+import { GatewayError, type Host, type JsonObject, type MaybePromise } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+
+/** How long responses are stored, and how many bytes of them. */
+export interface StoreLimits {
+  readonly ttlMs: number;
+  readonly maxEntryBytes: number;
+  readonly maxKeyBytes: number;
+  readonly maxTotalBytes: number;
+}
+
+/** How storing a response ended. */
+export type StoreResult = "stored" | "too large" | "refused by the shared state";
+
+const PURPOSE = "responses";
+const PREFIX = "responses:";
+/** The bound of all keys together: no key has this name, because those of keys end with a colon. */
+const ALL = "responses";
+
+/** The stored responses of all keys. A response is found for the key alone that stored it. */
+export class ResponseStore {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** The entry of a key, `undefined` without one. Rejects with `overloaded` if reading fails. */
+  async find(
+    keyId: string,
+    id: string,
+    hold?: (bytes: number) => boolean,
+  ): Promise<JsonObject | undefined> {
+    const { state, sealer } = this.#host;
+    let sealed: Uint8Array | undefined;
+    try {
+      sealed = await state.cache.get(entryKey(keyId, id));
+    } catch (cause) {
+      throw new GatewayError("overloaded", "Stored responses cannot be read now. Retry.", {
+        cause,
+      });
+    }
+    if (sealed === undefined) return undefined;
+    if (hold?.(sealed.length) === false)
+      throw new GatewayError(
+        "overloaded",
+        "The process has no room for the stored responses of this request. Retry later.",
+      );
+    const bytes = sealer.open(PURPOSE, ownerOf(keyId, id), sealed);
+    const entry: unknown = bytes === undefined ? undefined : JSON.parse(textOf(bytes));
+    return isObject(entry) ? entry : undefined;
+  }
+
+  /** Stores an entry. Never throws or rejects. */
+  keep(
+    keyId: string,
+    id: string,
+    entry: JsonObject,
+    { ttlMs, maxEntryBytes, maxKeyBytes, maxTotalBytes }: StoreLimits,
+  ): MaybePromise<StoreResult> {
+    const { state, sealer } = this.#host;
+    try {
+      const bytes = Buffer.from(JSON.stringify(entry));
+      if (bytes.length > maxEntryBytes) return "too large";
+      const sealed = sealer.seal(PURPOSE, ownerOf(keyId, id), bytes);
+      if (sealed.length > maxEntryBytes) return "too large";
+      const holder = holderKey(keyId);
+      const bounds = [
+        { name: holder, maxBytes: maxKeyBytes },
+        { name: ALL, maxBytes: maxTotalBytes },
+      ];
+      const isKept = state.cache.set(entryKey(keyId, id), sealed, ttlMs, holder, bounds);
+      return isKept instanceof Promise
+        ? isKept.then(resultOf, (error: unknown) => this.#lost(error))
+        : resultOf(isKept);
+    } catch (error) {
+      return this.#lost(error);
+    }
+  }
+
+  async delete(keyId: string, id: string): Promise<void> {
+    await this.#host.state.cache.delete(entryKey(keyId, id));
+  }
+
+  #lost(error: unknown): StoreResult {
+    this.#host.log.warn("a response could not be stored", { error });
+    return resultOf(false);
+  }
+}
+
+function resultOf(isKept: boolean): StoreResult {
+  return isKept ? "stored" : "refused by the shared state";
+}
+
+function holderKey(keyId: string): string {
+  return `${PREFIX}${encodeURIComponent(keyId)}:`;
+}
+
+function entryKey(keyId: string, id: string): string {
+  return holderKey(keyId) + id;
+}
+
+/** What a sealed entry belongs to: moved to another key or id, it does not open. */
+function ownerOf(keyId: string, id: string): string {
+  return JSON.stringify([keyId, id]);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
