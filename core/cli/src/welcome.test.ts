@@ -7,6 +7,7 @@ const KEY = "sk-the-master-key-of-these-tests";
 function said(
   isTerminal: boolean,
   models = [modelOf("embed", ["a/e"], { mode: "embedding" })],
+  notices = ["provider gone is unavailable"],
 ): string {
   const snapshot = snapshotOf({
     providers: [providerOf("a"), providerOf("gone", { missing: ["${env:KEY}"] })],
@@ -17,7 +18,7 @@ function said(
       modelOf("chat", ["a/m"]),
       modelOf("last", ["a/m"]),
     ],
-    notices: ["provider gone is unavailable"],
+    notices,
   });
   const installation = {
     masterKey: KEY,
@@ -46,5 +47,13 @@ describe("what a start says", () => {
       master_key_file: "/data/master.key",
       notes: ["provider gone is unavailable"],
     });
+  });
+
+  it("counts notes on a terminal when they would hide the key, and lists them elsewhere", () => {
+    const many = Array.from({ length: 9 }, (_, index) => `provider p${index} is unavailable`);
+    expect(said(true)).toContain("  note: provider gone is unavailable\n");
+    expect(said(true, undefined, many)).toContain("  9 notes, ");
+    expect(said(true, undefined, many)).not.toContain("p0");
+    expect(JSON.parse(said(false, undefined, many))).toMatchObject({ notes: many });
   });
 });

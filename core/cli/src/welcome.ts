@@ -29,10 +29,13 @@ function listeningLine({ publicUrl, adminUrl, installation, snapshot }: Started)
   });
 }
 
+/** Notes on the first screen, where the master key and the request to paste must be seen. */
+const MAX_NOTES = 8;
+
 /** The lines of the first screen. */
 export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started): string {
   const lines = [listening(publicUrl, adminUrl), `Data folder: ${snapshot.server.dataDirectory}`];
-  for (const notice of snapshot.notices) lines.push(`  note: ${notice}`);
+  lines.push(...notes(snapshot.notices));
   if (installation.isNewMasterKey) {
     lines.push(
       "",
@@ -54,6 +57,14 @@ export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started
     `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello, Sluice"}]}'`,
   );
   return [...lines, ...ownFile(snapshot), ""].join("\n");
+}
+
+/** The notes of a short file. The shipped one has two for each provider. */
+function notes(notices: readonly string[]): readonly string[] {
+  if (notices.length <= MAX_NOTES) return notices.map((notice) => `  note: ${notice}`);
+  return [
+    `  ${notices.length} notes, for example of providers without a credential: \`sluice check\``,
+  ];
 }
 
 /** A gateway file in the folder of the installation cannot be edited. */

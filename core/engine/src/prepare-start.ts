@@ -1,7 +1,7 @@
 /** What a start begins with: options, and the configuration that it reads and checks. */
 
 import type { AnyDefinition, Clock, Log, StateDriver } from "@sluice/contract";
-import { checkConfig, ConfigError, withTests } from "./check-config.ts";
+import { checkConfig, type CheckedConfig, ConfigError, withTests } from "./check-config.ts";
 import { formatFinding } from "./config/finding.ts";
 import { diskSource, recordSource } from "./config/files/source.ts";
 import type { OpenedConfig } from "./config/load.ts";
@@ -12,6 +12,7 @@ import { lastNumberBefore } from "./generation/history/entries.ts";
 import { digestOnDisk } from "./generation/history/file-texts.ts";
 import type { Generation } from "./generation/generation.ts";
 import type { RollbackNotice } from "./generation/rollout/state/model.ts";
+import { lostPipelines } from "./generation/history/lost-pipelines.ts";
 import { openHistory } from "./generation/history/history.ts";
 import { findLastGood, wasReturned } from "./generation/history/last-good.ts";
 import type { Definitions } from "./registry/definitions.ts";
@@ -95,11 +96,17 @@ export interface Start {
   readonly isStill: () => boolean;
 }
 
+/** A configuration whose pipelines are gone has a finding, and no snapshot. */
+function withoutLost(read: CheckedConfig, log: Log): CheckedConfig {
+  const finding = read.snapshot === undefined ? undefined : lostPipelines(read.opened, log);
+  return finding === undefined ? read : { ...read, snapshot: undefined, findings: [finding] };
+}
+
 /** Reads and checks what a start begins with. Throws a ConfigError with findings. */
 export async function prepareStart(options: StartOptions): Promise<Start> {
   const { log } = options;
   const source = recordSource(diskSource);
-  const read = await checkConfig({ ...options, source });
+  const read = withoutLost(await checkConfig({ ...options, source }), log);
   // Without the flag the manager tests them, once everything else is there.
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const isNewest = options.mustBeNewest === true;

@@ -122,6 +122,24 @@ describe("sluice init", () => {
   });
 });
 
+describe("a folder of pipelines that is gone", () => {
+  it("refuses the start, unless the file says what serves in its place", async () => {
+    await run(["init"]);
+    await run(["eject", "chat", "models"]);
+    const own = gatewayFile().replace("pipelines: [shipped, pipelines]\n", "");
+    writeFileSync(join(folder, "gateway.yaml"), own);
+    expect(await asksEcho([])).toBe("Hello");
+    rmSync(join(folder, "pipelines"), { recursive: true });
+    const refused = await run(["serve"], FREE_PORTS);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain(
+      "the pipelines folder `pipelines` is not there, and generation 1 had it  put it back, or",
+    );
+    writeFileSync(join(folder, "gateway.yaml"), `pipelines: [shipped]\n${own}`);
+    expect(await asksEcho([])).toBe("Hello");
+  });
+});
+
 describe("sluice eject", () => {
   it("copies one pipeline, and the others serve as before", async () => {
     await run(["init"]);
