@@ -80,6 +80,7 @@ export {
   originalOf,
   type OriginalReply,
   relayWhole,
+  translationOf,
 } from "./stream/relayed-reply.ts";
 export { StreamForm } from "./stream/stream-form.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";

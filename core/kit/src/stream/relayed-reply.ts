@@ -1,7 +1,7 @@
 /** Whole replies in the client's own dialect, beside their translation. */
 
 import type { JsonDocument } from "@sluice/contract";
-import { documentOf } from "../json/document.ts";
+import { documentOf, writtenDocument } from "../json/document.ts";
 import { replaceAt } from "../json/replace-at.ts";
 import type { RelayRules } from "./relay.ts";
 
@@ -31,4 +31,12 @@ export function keepOriginal(translated: JsonDocument, original: OriginalReply):
 /** The original of a translation; `undefined` for an edited reply, and for any other one. */
 export function originalOf(translated: JsonDocument): OriginalReply | undefined {
   return ORIGINALS.get(translated);
+}
+
+/**
+ * The translation without its original, for a step that read the translation alone: what it did not
+ * read must not reach the client.
+ */
+export function translationOf(document: JsonDocument): JsonDocument {
+  return ORIGINALS.has(document) ? writtenDocument(document.value) : document;
 }

@@ -17,6 +17,7 @@ import {
   batchesOf,
   type BodyText,
   chunkFrame,
+  translationOf,
   withTexts,
 } from "@sluice/kit/internals";
 import {
@@ -56,7 +57,8 @@ export async function guardReply(
         texts.filter((text) => isReplyText(text, exchange.operation)),
         options,
       );
-      return edits.size === 0 ? reply : { ...reply, document: withTexts(reply.document, edits) };
+      // The upstream's own document may say more than was judged.
+      return { ...reply, document: withTexts(translationOf(reply.document), edits) };
     }
     case "stream":
       return guardStream(exchange, reply, set, config, context);
