@@ -1,11 +1,13 @@
 /** The chart of `deploy/helm`: what it renders, and which values it refuses. */
 
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkConfig, formatFinding } from "@sluice/engine";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { CHART, canRender, createRenderer, type KubernetesObject } from "./chart.ts";
+import { CHART, canRender, createRenderer, type KubernetesObject, ROOT } from "./chart.ts";
 import { typeFaults } from "./kubernetes-types.ts";
 import { MANIFESTS, manifestText, NEEDED } from "./manifests.ts";
 
@@ -209,6 +211,28 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
       server: { host: "0.0.0.0", data_directory: "/data" },
       models: [{ id: "echo" }],
     });
+  });
+
+  it.each([
+    ["its defaults", {}],
+    ["every option but files", { ...EVERYTHING, config: {}, tls: {} }],
+  ])("gives the gateway a whole configuration with %s", async (_what, values) => {
+    const { objects } = render(values);
+    const config = objects.find(({ kind }) => kind === "ConfigMap") as unknown as {
+      readonly data: Readonly<Record<string, string>>;
+    };
+    const folder = mkdtempSync(join(tmpdir(), "sluice-chart-"));
+    try {
+      writeFileSync(join(folder, "gateway.yaml"), config.data["gateway.yaml"] ?? "");
+      const { findings } = await checkConfig({
+        path: join(folder, "gateway.yaml"),
+        cwd: ROOT,
+        environment: { SLUICE_READ_KEY: "k".repeat(24) },
+      });
+      expect(findings.map((finding) => formatFinding(finding))).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it.each([

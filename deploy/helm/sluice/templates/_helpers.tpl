@@ -49,7 +49,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* gateway.yaml: the operator's sections, and what the chart knows of the pod. */}}
 {{- define "sluice.gateway" -}}
 {{- range $name, $value := (default dict .Values.config.gateway.server) -}}
-{{- if has $name (list "host" "port" "tls" "data_directory" "drain_delay" "drain_timeout") -}}
+{{- if has $name (list "host" "port" "tls" "data_directory" "shutdown_delay" "drain_timeout") -}}
 {{- fail (printf "config.gateway.server.%s is set by the chart: use the values service, tls, drain and persistence" $name) -}}
 {{- end -}}
 {{- end -}}
@@ -57,7 +57,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if .Values.readKey.existingSecret -}}
 {{- $_ := set $admin "read_key" "${env:SLUICE_READ_KEY}" -}}
 {{- end -}}
-{{- $server := dict "host" "0.0.0.0" "port" 4000 "admin" $admin "data_directory" "/data" "drain_delay" .Values.drain.delay "drain_timeout" .Values.drain.timeout -}}
+{{- $server := dict "host" "0.0.0.0" "port" 4000 "admin" $admin "data_directory" "/data" "shutdown_delay" .Values.drain.delay "drain_timeout" .Values.drain.timeout -}}
 {{- if .Values.tls.existingSecret -}}
 {{- $_ := set $server "tls" (dict "certificate" "/tls/tls.crt" "key" "/tls/tls.key") -}}
 {{- end -}}
