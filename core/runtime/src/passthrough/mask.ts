@@ -1,6 +1,6 @@
 /**
- * The value of the provider's credential in the bytes of a successful native reply: masked, with
- * the length that it has.
+ * The value of the provider's credential in the bytes of a successful reply: masked, with the
+ * length that it has.
  */
 
 import type { HttpCall } from "@sluice/contract";

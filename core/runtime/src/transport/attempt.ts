@@ -17,6 +17,8 @@ import {
 } from "@sluice/contract";
 import { excerptOf, prepareJson, Relay, type RelayRules, relayWhole } from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
+import type { BodyFilter } from "../passthrough/credential-values.ts";
+import { createMasker } from "../passthrough/mask.ts";
 import { authorize, encodeInTurns } from "./calls/prepare-call.ts";
 import { asGatewayError } from "@sluice/kit/internals";
 import type { CommitAfter } from "./hold.ts";
@@ -117,14 +119,14 @@ export async function noted(
   }
 }
 
-/** The sent call: an upstream's errors may quote its credential. */
+/** The sent call: an upstream's replies and errors may quote its credential. */
 interface Sent {
   headers: HttpCall["headers"];
 }
 
 async function run(options: AttemptOptions, startedMs: number, sent: Sent): Promise<Reply> {
   const {
-    provider,
+    provider: { translation },
     request,
     call,
     attempt,
@@ -134,7 +136,6 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     firstContent,
     dropListener,
   } = options;
-  const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
   attempt.respond(response.status, upstreamRequestId(response.headers));
   if (response.status < 200 || response.status > 299) {
@@ -143,19 +144,19 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   }
   options.observer?.answered();
   refuseCoding(response);
+  const rules = relayRules(options, response);
+  const masker = maskerOf(response, sent);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);
     const { replyId } = request;
     const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
     const bounds = { commitAfter, firstContent, dropListener, clean };
-    const { framing } = translation;
-    const rules = relayRules(options, response);
-    const relay = rules === undefined ? undefined : new Relay(rules);
     return openStream({
-      relay,
+      relay: rules === undefined ? undefined : new Relay(rules),
+      masker,
       response,
       translator,
-      framing,
+      framing: translation.framing,
       attempt,
       replyId,
       includeUsage,
@@ -164,13 +165,12 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
       ...bounds,
     });
   }
-  const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
+  const body = maskedWhole(await response.body.collect(MAX_REPLY_BYTES, options.hold), masker);
   // A large reply is a piece of work of its own.
   if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
   const decoded = decode(options, body, response);
   const { document } = decoded;
-  const rules = request.stream ? undefined : relayRules(options, response);
-  if (rules !== undefined) {
+  if (rules !== undefined && !request.stream) {
     if (body.length > LARGE_REPLY_BYTES) await nextTurn();
     relayWhole(document, body, rules);
   }
@@ -194,6 +194,22 @@ function relayRules(
   // Events of another framing are no events of the client's dialect.
   if (request.stream && !isEventStream(response)) return undefined;
   return { ...native.replies, dialect: native.dialect, model };
+}
+
+/**
+ * A masker of the credential; `undefined` for other bodies than texts: events of a provider's own
+ * framing have checksums.
+ */
+function maskerOf(response: UpstreamResponse, { headers }: Sent): BodyFilter | undefined {
+  return isJson(response) || isEventStream(response) ? createMasker(headers) : undefined;
+}
+
+/** A whole body without the call's credential. */
+function maskedWhole(body: Uint8Array, masker: BodyFilter | undefined): Uint8Array {
+  if (masker === undefined) return body;
+  const shown = masker.push(body);
+  const rest = masker.end();
+  return rest.length === 0 ? shown : Buffer.concat([shown, rest]);
 }
 
 /** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */

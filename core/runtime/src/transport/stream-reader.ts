@@ -15,6 +15,7 @@ import {
   type UpstreamResponse,
 } from "@sluice/kit/internals";
 import { type OutputOptions, StreamOutput } from "../stream/output.ts";
+import type { BodyFilter } from "../passthrough/credential-values.ts";
 import { createFormedReader } from "../stream/reader.ts";
 import { BodyPieces } from "./replies/body-pieces.ts";
 
@@ -25,6 +26,8 @@ export interface ReaderOptions extends OutputOptions {
   readonly framing?: StreamFraming | undefined;
   /** Removes confidential parts from an error. Absent: unchanged. */
   readonly clean?: ((error: unknown) => unknown) | undefined;
+  /** Masks the call's credential in the bytes. Absent: unchanged. */
+  readonly masker?: BodyFilter | undefined;
 }
 
 /** Grace time for the connection to end after the stream's end mark. */
@@ -97,10 +100,13 @@ export class StreamReader implements BatchSource {
     try {
       if (chunks === undefined) {
         this.#isEnded = true;
+        const rest = this.#options.masker?.end();
+        if (rest !== undefined) this.#events.push(rest);
         this.#events.end();
         if (!this.output.isDone) this.#options.translator.end?.(this.output);
       } else {
-        for (const chunk of chunks) this.#events.push(chunk);
+        const { masker } = this.#options;
+        for (const chunk of chunks) this.#events.push(masker?.push(chunk) ?? chunk);
       }
     } catch (error) {
       const { clean } = this.#options;
