@@ -291,6 +291,29 @@ describe("an imported key", () => {
     expect(inference.outcome.notes).toEqual([]);
   });
 
+  it.each([
+    { budget_id: "team-budget" },
+    { organization_id: "7d9e0a1c-1111-4222-8333-444455556666" },
+    { expires: "Sat Jan 31 12:00:00 2020 UTC" },
+    { expires: 1_580_000_000 },
+    { blocked: "TRUE" },
+    { models: "chat" },
+    { models: "['chat']" },
+    { models: [1] },
+    { models: [""] },
+    { allowed_routes: "/v1/embeddings" },
+    { max_budget: "$5" },
+    { rpm_limit: "ten" },
+    { metadata: "{'model_rpm_limit': {'chat': 1}}" },
+    { metadata: { guardrails: "pii" } },
+    { model_max_budget: "{'chat': 1}" },
+  ])("with %j, which is a bound in a form of its own, is blocked", async (columns) => {
+    const { secret, outcome } = await importOf(columns);
+    expect(outcome).toMatchObject({ code: 0, keys: { added: 1, blocked: 1 } });
+    expect(outcome.notes).toEqual([expect.objectContaining({ kind: "blocked" })]);
+    expect(await statusOf(secret)).toBe(401);
+  });
+
   it("is left out with its reason: no such team, an alias that is taken, no hash, a session", async () => {
     await importOf({ key_alias: "taken" });
     for (const [columns, reason] of [

@@ -11,6 +11,8 @@ import {
   textAt,
   timeAt,
 } from "./values.ts";
+import { type Loss, lost } from "./loss.ts";
+import { unreadableBounds } from "./unreadable.ts";
 
 /** A row as the gateway takes it, and what of it cannot be taken. */
 export interface Entry {
@@ -21,12 +23,6 @@ export interface Entry {
   readonly bounds: readonly Loss[];
   /** What else is left behind. */
   readonly losses: readonly Loss[];
-}
-
-/** A column that is not taken over. */
-export interface Loss {
-  readonly column: string;
-  readonly why: string;
 }
 
 const MAX_DOLLARS = 8_000_000;
@@ -55,6 +51,7 @@ export function sharedFields(row: Row, nowMs: number): Record<string, JsonValue>
 export function sharedBounds(row: Row): Loss[] {
   const metadata = objectAt(row, "metadata");
   return [
+    ...unreadableBounds(row),
     ...lost(row, "model_max_budget", "budgets of single models are not held by keys and teams"),
     ...lost(row, "budget_limits", "a key and a team have one budget each"),
     ...lost(row, "policies", "policies are LiteLLM's own; name guardrails"),
@@ -72,11 +69,6 @@ export function sharedBounds(row: Row): Loss[] {
 /** What is left behind of a row, where its columns hold anything. */
 export function sharedLosses(row: Row): Loss[] {
   return lost(row, "router_settings", "routing is a matter of the configuration");
-}
-
-/** A loss for a column that holds anything. */
-export function lost(row: Row, column: string, why: string): Loss[] {
-  return hasContent(row, column) ? [{ column, why }] : [];
 }
 
 /** One member, unless its value is undefined. */

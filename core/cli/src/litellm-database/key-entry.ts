@@ -1,15 +1,7 @@
 /** A row of LiteLLM_VerificationToken as an imported key. */
 
-import {
-  defined,
-  type Entry,
-  isoAt,
-  type Loss,
-  lost,
-  sharedBounds,
-  sharedFields,
-  sharedLosses,
-} from "./entry.ts";
+import { defined, type Entry, isoAt, sharedBounds, sharedFields, sharedLosses } from "./entry.ts";
+import { type Loss, lost } from "./loss.ts";
 import { listAt, type Row, textAt, timeAt } from "./values.ts";
 
 /** Groups of routes that every key may call here too. */

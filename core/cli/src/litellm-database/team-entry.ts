@@ -1,6 +1,7 @@
 /** A row of LiteLLM_TeamTable as an imported team. */
 
-import { defined, type Entry, lost, sharedBounds, sharedFields, sharedLosses } from "./entry.ts";
+import { defined, type Entry, sharedBounds, sharedFields, sharedLosses } from "./entry.ts";
+import { lost } from "./loss.ts";
 import { numberAt, type Row, textAt } from "./values.ts";
 
 /** The team, or the reason why it is left out. */

@@ -26,13 +26,37 @@ export function isTrueAt(row: Row, column: string): boolean {
   return value === true || value === "t" || value === "true";
 }
 
-/** A list of texts: a JSON array, or PostgreSQL's `{a,"b c"}`. Empty where it is null. */
-export function listAt(row: Row, column: string): readonly string[] {
+/** Whether a boolean is false or absent. */
+export function isFalseAt(row: Row, column: string): boolean {
   const value = row[column];
-  if (Array.isArray(value)) return value.filter((item) => typeof item === "string");
-  if (typeof value !== "string") return [];
-  if (value.startsWith("[")) return listAt({ value: parsed(value) }, "value");
-  if (!value.startsWith("{") || !value.endsWith("}")) return [];
+  return [undefined, null, "", false, "f", "false"].includes(value as string);
+}
+
+/** A list of texts; empty where it is null or cannot be read. */
+export function listAt(row: Row, column: string): readonly string[] {
+  return readListAt(row, column) ?? [];
+}
+
+/**
+ * A list of texts: a JSON array, or PostgreSQL's `{a,"b c"}`. Empty where it is null; `undefined`
+ * for any other form, and where an item is no text or an empty one.
+ */
+export function readListAt(row: Row, column: string): readonly string[] | undefined {
+  const value = row[column];
+  if (value === null || value === undefined || value === "") return [];
+  const items = Array.isArray(value) ? (value as unknown[]) : itemsOf(value);
+  return items?.every((item) => typeof item === "string" && item !== "") === true
+    ? (items as string[])
+    : undefined;
+}
+
+function itemsOf(value: unknown): unknown[] | undefined {
+  if (typeof value !== "string") return undefined;
+  if (value.startsWith("[")) {
+    const items = parsed(value);
+    return Array.isArray(items) ? items : undefined;
+  }
+  if (!value.startsWith("{") || !value.endsWith("}")) return undefined;
   const items = value.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g);
   return [...items].flatMap(([, quoted, bare]) => {
     if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, "$1");
@@ -47,9 +71,11 @@ export function objectAt(row: Row, column: string): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Whether a JSON column holds anything: not null, `{}` or `[]`. */
+/** Whether a column holds anything: not null, an empty text, `{}` or `[]`. */
 export function hasContent(row: Row, column: string): boolean {
-  const value = typeof row[column] === "string" ? parsed(row[column]) : row[column];
+  const written = row[column];
+  // A text that is no JSON is content too.
+  const value = typeof written === "string" ? textOrJson(written) : written;
   if (value === null || value === undefined || value === "") return false;
   if (typeof value !== "object") return true;
   return Object.keys(value).length > 0;
@@ -65,6 +91,11 @@ export function timeAt(row: Row, column: string): number | undefined {
     .replace(/([+-]\d\d)$/, "$1:00");
   const timeMs = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(iso) ? iso : `${iso}Z`);
   return Number.isNaN(timeMs) ? undefined : timeMs;
+}
+
+function textOrJson(text: string): unknown {
+  const json = parsed(text);
+  return json === undefined ? text.trim() : json;
 }
 
 function parsed(text: string): JsonValue | undefined {
