@@ -47,11 +47,18 @@ function typeOf(status: number): string {
   return TYPES.get(status) ?? (status < 500 ? "invalid_request_error" : "api_error");
 }
 
+/** How Anthropic words that a prompt, alone or with the room for the reply, does not fit. */
+const DOES_NOT_FIT = /prompt is too long|exceed context limit/i;
+
 /**
  * Clients recover by the wording of a refused request
- * (code.claude.com/docs/en/llm-gateway-protocol, "errors"): the upstream's stays as it was.
+ * (code.claude.com/docs/en/llm-gateway-protocol, "errors"): the upstream's stays as it was. Where
+ * another API says that the prompt does not fit, Anthropic's words for it stand before.
  */
-function messageOf({ status, message, provider }: GatewayError): string {
+function messageOf({ code, status, message, provider }: GatewayError): string {
   const isRefusal = status >= 400 && status < 500 && status !== 429;
-  return isRefusal ? (provider?.message ?? message) : message;
+  const text = isRefusal ? (provider?.message ?? message) : message;
+  return code === "context_length_exceeded" && !DOES_NOT_FIT.test(text)
+    ? `prompt is too long: ${text}`
+    : text;
 }

@@ -173,6 +173,11 @@ const EXPECTED = {
     responses: [503, "InternalServerError", "server_is_overloaded"],
     gemini: [503, "ApiError", "UNAVAILABLE"],
   },
+  tooLong: {
+    messages: [400, "BadRequestError", "invalid_request_error"],
+    responses: [400, "BadRequestError", "context_length_exceeded"],
+    gemini: [400, "ApiError", "INVALID_ARGUMENT"],
+  },
   cut: {
     messages: [undefined, "APIError", "api_error"],
     responses: [undefined, "failed", "server_error"],
@@ -254,6 +259,20 @@ describe.each(FACES)("through %s", (face) => {
       // oxlint-disable-next-line no-await-in-loop -- as above.
       expect(Number.parseFloat((await failsAs(status, EXPECTED.overloaded)).wait ?? "0")).toBe(7);
   });
+
+  it.each(PROVIDERS)(
+    "a prompt that %s finds too long is said in the face's words",
+    async (provider) => {
+      const own =
+        "Input tokens exceed the configured limit: this model's maximum context length is 9.";
+      says({ failure: { status: 400, message: own } });
+      const tooLong = await failing(face, { provider });
+      expect(shown(tooLong)).toEqual(EXPECTED.tooLong[face]);
+      expect(tooLong.message).toContain(own);
+      // Claude Code and LangChain decide by these words.
+      expect(tooLong.message.includes("prompt is too long: ")).toBe(face === "messages");
+    },
+  );
 
   it.each(PROVIDERS)("a stream of %s that is cut fails after its text", async (provider) => {
     says({ text: "Some words of a text.", piece: 4, cutAfter: 5 });

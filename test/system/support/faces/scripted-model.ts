@@ -59,9 +59,9 @@ async function answer(response: ServerResponse, request: NativeRequest, said: Sa
   if (delayMs !== undefined) await pause(delayMs);
   if (failure !== undefined) {
     const { status, message = "It failed.", headers = {} } = failure;
-    response
-      .writeHead(status, { "content-type": JSON_TYPE, ...headers })
-      .end(JSON.stringify({ error: { message, type: "x", code: "x" } }));
+    const isBedrock = apiOf(request) === BEDROCK;
+    const body = isBedrock ? { message } : { error: { message, type: "x", code: "x" } };
+    response.writeHead(status, { "content-type": JSON_TYPE, ...headers }).end(JSON.stringify(body));
     return;
   }
   const api = apiOf(request);
