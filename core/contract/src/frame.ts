@@ -71,6 +71,11 @@ export interface StreamSink {
   /** Sets the usage of the attempt. The last call wins. */
   usage(usage: Usage): void;
   /**
+   * Sets the usage so far of a reply that may still be cut: an estimate is at least this. Absent: it
+   * is not kept.
+   */
+  usageSoFar?(usage: Usage): void;
+  /**
    * Reports that an event was unreadable and left out. The row of the attempt records it. Absent:
    * such events are not counted.
    */

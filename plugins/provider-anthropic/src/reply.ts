@@ -161,6 +161,10 @@ export function translateStream(
         ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)),
       };
     };
+    const report = (later: JsonValue | undefined): void => {
+      merge(later);
+      writer.usageSoFar(Native.readUsage({ usage }));
+    };
     return ({ data }) => {
       const event = readJsonEvent(data);
       switch (event.type) {
@@ -174,11 +178,11 @@ export function translateStream(
           stop(event, blocks, writer);
           break;
         case "message_start":
-          merge(isObject(event.message) ? event.message.usage : undefined);
+          report(isObject(event.message) ? event.message.usage : undefined);
           writer.begin();
           break;
         case "message_delta": {
-          merge(event.usage);
+          report(event.usage);
           const said = isObject(event.delta) ? event.delta : {};
           if (typeof said.stop_reason === "string")
             writer.finish(said.stop_reason, FINISH, stopSequence(said.stop_sequence));

@@ -177,9 +177,15 @@ export class ChunkWriter {
     });
   }
 
-  /** Sets the usage so far. It is written once, at the end; the last call counts. */
+  /** Sets the usage. It is written once, at the end; the last call counts. */
   usage(usage: Usage | undefined): void {
     this.#usage = usage ?? this.#usage;
+    this.usageSoFar(usage);
+  }
+
+  /** Sets what is reported of the usage so far, for a stream that is cut. It is not written. */
+  usageSoFar(usage: Usage | undefined): void {
+    if (usage !== undefined) this.#output.sink.usageSoFar?.(usage);
   }
 
   /** Ends the stream. Throws `upstream_invalid_response` without a finish reason. */

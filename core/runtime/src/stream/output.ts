@@ -9,6 +9,7 @@ import {
   type EventForm,
   type Frame,
   type FrameRole,
+  GatewayError,
   type StreamSink,
   type StreamTranslator,
   type UpstreamEvent,
@@ -41,6 +42,12 @@ export interface DropListener {
   dropped(): void;
 }
 
+/**
+ * Maximum characters of the events that wait: before the first content, and while a stream is held.
+ * An event may have a picture of many megabytes.
+ */
+const MAX_WAITING = 64 * 1024 * 1024;
+
 /** An output that readers of both framings write to. */
 export interface FormedOutput extends FormedEvents {
   /** An event of a provider's own framing. */
@@ -64,6 +71,8 @@ export class StreamOutput implements StreamSink, FormedOutput {
   readonly #options: OutputOptions;
   readonly #observed = new ObservedText();
   #queue: (Frame | FrameRun)[] = [];
+  /** Characters of the events since frames were last taken. */
+  #waited = 0;
   #lastContent: Frame | FrameRun | undefined;
   readonly #lessons = new FormLessons();
   /** The name of the events that have the form, in a provider's own framing. */
@@ -91,6 +100,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   /** Takes all that waits; `undefined` for nothing. */
   takeBatch(): FrameBatch | undefined {
+    this.#waited = 0;
     const relayed = this.relay?.take();
     return this.isEmpty && relayed === undefined ? undefined : new FrameBatch(this.take(), relayed);
   }
@@ -110,6 +120,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   event(event: UpstreamEvent, wire: string | undefined): void {
     if (this.isDone) return;
+    this.#wait(event);
     const { translator } = this.#options;
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
@@ -177,8 +188,22 @@ export class StreamOutput implements StreamSink, FormedOutput {
     this.#options.attempt.report(usage);
   }
 
+  usageSoFar(usage: Usage): void {
+    this.#options.attempt.reportLeast(usage);
+  }
+
   done(): void {
     this.isDone = true;
+  }
+
+  /** Throws `upstream_invalid_response` for events without end that cannot be delivered. */
+  #wait({ data }: UpstreamEvent): void {
+    this.#waited += data.length;
+    if (this.#waited <= MAX_WAITING || (this.committed && this.mayRun)) return;
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "The upstream's stream has more than 64 MiB before a content that could be delivered.",
+    );
   }
 
   get #isUncounted(): boolean {

@@ -13,6 +13,7 @@ import type {
   GatewayRequest,
   JsonDocument,
   TokenCounter,
+  Usage,
   Frame,
   JsonObject,
   WholeReply,
@@ -73,7 +74,7 @@ export async function estimateUsage(
     const { suspectUsage: suspect } = attempt;
     const least =
       suspect === undefined
-        ? attempt.leastUsage
+        ? credible(exchange, attempt)
         : { promptTokens: 0, completionTokens: suspect.completionTokens };
     // A prompt that was reported needs no count.
     const promptTokens =
@@ -96,6 +97,14 @@ export async function estimateUsage(
       isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted,
     );
   }
+}
+
+/** The usage so far of a cut reply. One with an impossible prompt keeps its completion. */
+function credible(exchange: Exchange, attempt: Attempt): Usage | undefined {
+  const { leastUsage: least } = attempt;
+  if (least === undefined || !isSuspect(exchange, attempt, least)) return least;
+  const { completionTokens } = least;
+  return { promptTokens: 0, completionTokens, totalTokens: completionTokens };
 }
 
 /** Operations that are billed by tokens. */
@@ -138,7 +147,8 @@ const MAX_TOKENS_PER_BYTE = 2.5;
  */
 function isSuspect(
   { operation, request }: Exchange,
-  { usage, document = request?.document }: Attempt,
+  { document = request?.document }: Attempt,
+  usage: Usage | undefined,
 ): boolean {
   if (usage === undefined || usage.promptTokens <= MAX_ADDED_TOKENS || document === undefined)
     return false;
@@ -169,7 +179,8 @@ function lacksCompletion(
 }
 
 function hasNoReport(exchange: Exchange, attempt: AttemptWriter): boolean {
-  if (attempt.suspectUsage === undefined && isSuspect(exchange, attempt)) attempt.doubt();
+  if (attempt.suspectUsage === undefined && isSuspect(exchange, attempt, attempt.usage))
+    attempt.doubt();
   if (lacksCompletion(exchange, attempt)) attempt.undercount();
   const { usage, outcome, firstContentAtMs, error, replyText, reserved } = attempt;
   if (usage !== undefined || attempt.target.price?.free === true) return false;
