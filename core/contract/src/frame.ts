@@ -71,8 +71,8 @@ export interface StreamSink {
   /** Sets the usage of the attempt. The last call wins. */
   usage(usage: Usage): void;
   /**
-   * Sets the usage so far of a reply that may still be cut: an estimate is at least this. Absent: it
-   * is not kept.
+   * Sets the usage so far of a reply that may still be cut: an estimate is at least this. Absent:
+   * it is not kept.
    */
   usageSoFar?(usage: Usage): void;
   /**

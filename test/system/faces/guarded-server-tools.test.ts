@@ -130,6 +130,17 @@ describe("a request with blocks of server tools", () => {
     expect(upstream.requests).toHaveLength(calls);
   });
 
+  it("is blocked for a word that is divided over the blocks of an instruction", async () => {
+    const blocks = [text(WORD.slice(0, 6)), text(WORD.slice(6))];
+    const calls = upstream.requests.length;
+    const messages = [
+      { role: "user", content: "Search." },
+      { role: "system", content: blocks },
+    ];
+    expect(await ask("blocking", [], { messages })).toMatchObject({ status: 400 });
+    expect(upstream.requests).toHaveLength(calls);
+  });
+
   it("is refused where the model has no form for it, and where a wrapper holds a plain block", async () => {
     const { status, said } = await ask("blocking", [search("a")], { model: "openai", tools: [] });
     expect([status, said]).toEqual([400, expect.stringContaining("messages[1].content[0]")]);

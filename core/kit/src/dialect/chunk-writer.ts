@@ -80,11 +80,6 @@ export class ChunkWriter {
     this.#output.into(sink);
   }
 
-  /** Whether the reply has a tool call. */
-  get hasCalls(): boolean {
-    return this.#calls !== undefined;
-  }
-
   get isFinished(): boolean {
     return this.#state === "finished" || this.#state === "done";
   }
@@ -171,7 +166,7 @@ export class ChunkWriter {
     this.#output.choice({
       index: 0,
       delta: {},
-      finish_reason: finishReason(native, table, this.hasCalls),
+      finish_reason: finishReason(native, table, this.#calls !== undefined),
       ...(native === undefined ? {} : { native_finish_reason: native }),
       ...extra,
     });

@@ -9,7 +9,6 @@ import {
   type EventForm,
   type Frame,
   type FrameRole,
-  GatewayError,
   type StreamSink,
   type StreamTranslator,
   type UpstreamEvent,
@@ -20,6 +19,7 @@ import { isFinished } from "../openai/repair/finished.ts";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { foreignReplyId } from "../transport/upstream-request-id.ts";
 import { FormLessons } from "./form-lessons.ts";
+import { WaitingEvents } from "./waiting-events.ts";
 
 /** Options of an output. */
 export interface OutputOptions {
@@ -42,12 +42,6 @@ export interface DropListener {
   dropped(): void;
 }
 
-/**
- * Maximum characters of the events that wait: before the first content, and while a stream is held.
- * An event may have a picture of many megabytes.
- */
-const MAX_WAITING = 64 * 1024 * 1024;
-
 /** An output that readers of both framings write to. */
 export interface FormedOutput extends FormedEvents {
   /** An event of a provider's own framing. */
@@ -62,17 +56,13 @@ export class StreamOutput implements StreamSink, FormedOutput {
   committed = false;
   takesForm = false;
   isDone = false;
-  /**
-   * Whether events of one form may be taken together. While a stream is held, each frame is
-   * measured.
-   */
+  /** Whether events of one form may be taken together: of a held stream each is measured. */
   mayRun = true;
   readonly relay: Relay | undefined;
   readonly #options: OutputOptions;
   readonly #observed = new ObservedText();
   #queue: (Frame | FrameRun)[] = [];
-  /** Characters of the events since frames were last taken. */
-  #waited = 0;
+  readonly #waiting = new WaitingEvents();
   #lastContent: Frame | FrameRun | undefined;
   readonly #lessons = new FormLessons();
   /** The name of the events that have the form, in a provider's own framing. */
@@ -100,7 +90,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   /** Takes all that waits; `undefined` for nothing. */
   takeBatch(): FrameBatch | undefined {
-    this.#waited = 0;
+    this.#waiting.taken();
     const relayed = this.relay?.take();
     return this.isEmpty && relayed === undefined ? undefined : new FrameBatch(this.take(), relayed);
   }
@@ -120,7 +110,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   event(event: UpstreamEvent, wire: string | undefined): void {
     if (this.isDone) return;
-    this.#wait(event);
+    this.#waiting.add(event.data, this.committed && this.mayRun);
     const { translator } = this.#options;
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
@@ -194,16 +184,6 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   done(): void {
     this.isDone = true;
-  }
-
-  /** Throws `upstream_invalid_response` for events without end that cannot be delivered. */
-  #wait({ data }: UpstreamEvent): void {
-    this.#waited += data.length;
-    if (this.#waited <= MAX_WAITING || (this.committed && this.mayRun)) return;
-    throw new GatewayError(
-      "upstream_invalid_response",
-      "The upstream's stream has more than 64 MiB before a content that could be delivered.",
-    );
   }
 
   get #isUncounted(): boolean {

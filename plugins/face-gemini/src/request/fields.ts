@@ -151,13 +151,18 @@ export class Fields {
     }
   }
 
-  /** The spelling in which the object has a member. Both spellings are read with it. */
+  /**
+   * The spelling in which the object has a member. Throws `invalid_field` for both: which one the
+   * upstream reads is not known, and limits and guardrails hold for one.
+   */
   #find(name: string): string | undefined {
     const snake = snakeOf(name);
     const other = snake !== name && this.#has(snake) ? snake : undefined;
     const found = this.#has(name) ? name : other;
-    if (found !== undefined) this.#mark(found);
-    if (other !== undefined && other !== found) this.#mark(other);
+    if (found === undefined) return undefined;
+    if (other !== undefined && other !== found)
+      throw invalidField(this.#pathOf(found), `one member: ${name} or ${snake}`);
+    this.#mark(found);
     return found;
   }
 

@@ -94,19 +94,26 @@ function readResult(block: JsonObject, path: string, notes: Notes): JsonObject {
   };
 }
 
+/** The label of instructions in the middle of a conversation. */
+const OPEN = "<system>\n";
+const CLOSE = "\n</system>";
+
 /**
  * Instructions in the middle of a conversation. They keep their place, as a labelled text of the
  * user: at the head they would come before what they answer, and end the cached prefix.
  */
 function readInstruction({ content }: JsonObject, path: string, notes: Notes): JsonObject[] {
   const at = `${path}.content`;
-  const labelled = (text: string): string => `<system>\n${text}\n</system>`;
-  if (typeof content === "string") return [{ role: "user", content: labelled(content) }];
-  const blocks = array(content, at).map((each, index) => {
+  if (typeof content === "string") return [{ role: "user", content: `${OPEN}${content}${CLOSE}` }];
+  const all = array(content, at);
+  // One label: the blocks are one text for the model, and for guardrails.
+  const blocks = all.map((each, index) => {
     const block = object(each, `${at}[${index}]`);
     if (block.type !== "text") throw invalidField(`${at}[${index}].type`, "text");
     const { text, ...more } = textBlock(block, `${at}[${index}]`, notes);
-    return { ...more, text: labelled(string(text, `${at}[${index}].text`)) };
+    const before = index === 0 ? OPEN : "";
+    const after = index === all.length - 1 ? CLOSE : "";
+    return { ...more, text: `${before}${string(text, `${at}[${index}].text`)}${after}` };
   });
   return blocks.length === 0 ? [] : [{ role: "user", content: blocks }];
 }

@@ -1,6 +1,6 @@
 /**
- * Streams of native lanes that do not come to their end: what the upstream reported before a cut is
- * in the row, and events without content have a bound.
+ * Bounds of native lanes: what the upstream reported before a cut is in the row, events without
+ * content end, and a request names each bound once.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -136,5 +136,27 @@ describe("a stream without content", () => {
     const { status, said } = await ask(face);
     expect([status, said]).toEqual([502, expect.stringContaining("more than 64 MiB")]);
     expect(written).toBeLessThan(200);
+  });
+});
+
+describe("a request with both spellings of a member", () => {
+  it.each<[string, object]>([
+    ["generationConfig", { generationConfig: {}, generation_config: { maxOutputTokens: 9 } }],
+    [
+      "generationConfig.maxOutputTokens",
+      { generationConfig: { maxOutputTokens: 9, max_output_tokens: 9_999 } },
+    ],
+  ])("does not reach the upstream: %s", async (path, more) => {
+    const calls = upstream.requests.length;
+    const response = await fetch(`${gateway.publicUrl}/v1beta/models/gemini:generateContent`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${gateway.masterKey}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ contents: [{ parts: [{ text: "Hi." }] }], ...more }),
+    });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(path)]);
+    expect(upstream.requests).toHaveLength(calls);
   });
 });
