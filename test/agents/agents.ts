@@ -92,7 +92,10 @@ const AGENTS: Readonly<Record<string, Agent>> = {
     ),
 };
 
-/** Further agents, which do the task on two kinds of providers. */
+/**
+ * Further agents, which do the task on two kinds of providers. Those of "messages" speak it instead
+ * of chat completions.
+ */
 const OTHERS: Readonly<Record<string, Agent>> = {
   gemini: ({ gateway, key, model }, commands, folder) => {
     const security = { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } };
@@ -109,17 +112,32 @@ const OTHERS: Readonly<Record<string, Agent>> = {
       OPENAI_BASE_URL: `${gateway.publicUrl}/v1`,
       OPENAI_MODEL: model,
     }),
-  opencode: ({ gateway, key, model }, commands, folder) => {
-    const options = { baseURL: `${gateway.publicUrl}/v1`, apiKey: "{env:SLUICE_KEY}" };
-    const sluice = { npm: "@ai-sdk/openai-compatible", options, models: { [model]: {} } };
-    writeFileSync(
-      join(folder, "opencode.json"),
-      JSON.stringify({ provider: { sluice }, permission: "allow", autoupdate: false }),
-    );
-    const args = ["run", "--model", `sluice/${model}`, PROMPT];
-    return run(join(commands, "opencode"), args, folder, { SLUICE_KEY: key });
-  },
+  "qwen, messages": ({ gateway, key, model }, commands, folder) =>
+    run(join(commands, "qwen"), ["-p", PROMPT, "--yolo", "--auth-type", "anthropic"], folder, {
+      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_BASE_URL: gateway.publicUrl,
+      ANTHROPIC_MODEL: model,
+    }),
+  opencode: (call, ...place) => opencode("@ai-sdk/openai-compatible", call, ...place),
+  "opencode, messages": (call, ...place) => opencode("@ai-sdk/anthropic", call, ...place),
 };
+
+/** opencode with a package of the AI SDK. */
+function opencode(
+  npm: string,
+  { gateway, key, model }: AgentCall,
+  commands: string,
+  folder: string,
+): Promise<[number, string]> {
+  const options = { baseURL: `${gateway.publicUrl}/v1`, apiKey: "{env:SLUICE_KEY}" };
+  const sluice = { npm, options, models: { [model]: {} } };
+  writeFileSync(
+    join(folder, "opencode.json"),
+    JSON.stringify({ provider: { sluice }, permission: "allow", autoupdate: false }),
+  );
+  const args = ["run", "--model", `sluice/${model}`, PROMPT];
+  return run(join(commands, "opencode"), args, folder, { SLUICE_KEY: key });
+}
 
 function settings(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -231,7 +249,7 @@ async function main(): Promise<void> {
       const ended = { code, output, result: textOf(join(folder, "result.txt")) };
       const isRight = expected(ended);
       if (!isRight) failed += 1;
-      console.log(`${isRight ? "ok  " : "FAIL"}  ${agent.padEnd(7)} ${title}`);
+      console.log(`${isRight ? "ok  " : "FAIL"}  ${agent.padEnd(18)} ${title}`);
       if (!isRight) console.log(JSON.stringify({ ...ended, output: output.slice(-2_000) }));
     } finally {
       rmSync(folder, { recursive: true, force: true });
