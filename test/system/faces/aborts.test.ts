@@ -21,6 +21,7 @@ import {
   type ScriptedModel,
 } from "../support/faces/scripted-model.ts";
 import { readWire, sendWire, type WireName, WIRES } from "../support/faces/wires.ts";
+import { exchangesUntil, MAX_EXCHANGES } from "../support/faces/left-calls.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
@@ -102,7 +103,7 @@ async function leave(
   if (moment === "mid-stream") await readUntil(wire, await asked, "six");
   leaving.abort();
   await outcome;
-  await eventually("a call that is left", () => model.closed > closed);
+  await exchangesUntil(gateway, "it left the upstream", () => model.closed > closed);
   const [row, ...others] = await eventually("the row", async () => {
     const rows = await spendRows(gateway, { api_key: token_id });
     return rows.length > 0 && rows;
@@ -188,5 +189,28 @@ describe.each(WIRES)("through %s", (wire) => {
       tokens: [expect.any(Number), countTokens(OBSERVED), expect.any(Number)],
       usage_source: "estimated",
     });
+  });
+});
+
+describe.each([
+  ["chat", "/openai", "gpt-5-mini"],
+  ["messages", "/anthropic", "claude-sonnet-4-5"],
+  ["gemini", "/gemini", "gemini-2.5-flash"],
+] as const)("a native call of %s", (wire, prefix, name) => {
+  it.each(MOMENT_NAMES)("whose client leaves %s frees the upstream", async (moment) => {
+    const { stream, said } = MOMENTS[moment];
+    model.says(said);
+    const [calls, closed] = [model.requests.length, model.closed];
+    const leaving = new AbortController();
+    const init = { prefix, signal: leaving.signal };
+    const asked = sendWire(gateway, wire, { model: name, stream }, init);
+    const outcome = asked.catch(() => undefined);
+    await eventually("the call", () => model.requests.length > calls);
+    if (moment === "mid-stream") await readUntil(wire, await asked, "six");
+    leaving.abort();
+    await outcome;
+    const left = exchangesUntil(gateway, "it left the upstream", () => model.closed > closed);
+    expect(await left).toBeLessThanOrEqual(MAX_EXCHANGES);
+    expect(model.closed).toBe(closed + 1);
   });
 });

@@ -5,12 +5,12 @@
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "../support/eventually.ts";
 import {
   fourProviders,
   openCompletions,
   PROVIDER_ENVIRONMENT,
 } from "../support/faces/four-providers.ts";
+import { exchangesUntil } from "../support/faces/left-calls.ts";
 import { createScriptedModel, type ScriptedModel } from "../support/faces/scripted-model.ts";
 import { askWire, readWire, sendWire, WIRES } from "../support/faces/wires.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -190,7 +190,11 @@ describe.each(WIRES)(`${STREAMS} streams of %s at once`, (wire) => {
     });
     const begun = await Promise.all(clients);
     leaving.abort();
-    await eventually("streams that are left", () => model.closed === closed + begun.length);
+    await exchangesUntil(
+      gateway,
+      "it left the upstreams",
+      () => model.closed === closed + begun.length,
+    );
     expect(begun.every((status) => status > 200)).toBe(true);
   });
 });
