@@ -114,6 +114,14 @@ describe("values.schema.json", () => {
     [{ config: { pipelines: { "../chat.yaml": "" } } }],
     [{ persistence: { size: "10 GB" } }],
     [{ persistence: { accessModes: [] } }],
+    [{ podLabels: { "app.kubernetes.io/name": "other" } }],
+    [{ serviceMonitor: { labels: { "app.kubernetes.io/instance": "other" } } }],
+    [{ env: [{ name: "SLUICE_MASTER_KEY", value: "in the values" }] }],
+    [{ env: [{ name: "SLUICE_ADMIN_PORT", value: "4000" }] }],
+    [{ env: [{ name: "NODE_OPTIONS", value: "--inspect=0.0.0.0" }] }],
+    [{ admin: { port: 4000 } }],
+    [{ nameOverride: "A_b" }],
+    [{ fullnameOverride: "models-" }],
   ])("refuses %j", (values) => {
     expect(accepts(values)).toBe(false);
   });
@@ -244,6 +252,20 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
       { config: { gateway: { version: 1, server: { port: 8080 } } } },
       "config.gateway.server.port is set by the chart",
     ],
+    [
+      { config: { gateway: { version: 1, server: { admin: { port: 8080 } } } } },
+      "config.gateway.server.admin.port is set by the chart",
+    ],
+    [
+      { config: { gateway: { version: 1, server: { admin: false } } } },
+      "config.gateway.server.admin is not a map",
+    ],
+    [{ autoscaling: { enabled: true, minReplicas: 20 } }, "minReplicas exceeds"],
+    [
+      { config: { existingConfigMap: "own", pipelines: { "chat.yaml": "" } } },
+      "config.pipelines has no effect",
+    ],
+    [{ config: { existingConfigMap: "own", rollout: "restart" } }, "sees no edit"],
   ])("refuses %j: %s", (values, message) => {
     expect(() => render(values)).toThrow(message);
   });
@@ -253,6 +275,31 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
     expect(notes).toContain("2 replicas have a store each");
     expect(kindsOf(objects)).toContain("PodDisruptionBudget");
     expect(kindsOf(render().objects)).not.toContain("PodDisruptionBudget");
+  });
+
+  it("warns about the replicas of an autoscaler too", () => {
+    expect(render({ autoscaling: { enabled: true } }).notes).toContain(
+      "up to 10 replicas have a store each",
+    );
+  });
+
+  it("has names that leave room for what Kubernetes adds to them", () => {
+    for (const { kind, metadata } of render({ fullnameOverride: "a".repeat(70) }).objects)
+      expect([kind, metadata.name.length <= (kind === "StatefulSet" ? 52 : 63)]).toEqual([
+        kind,
+        true,
+      ]);
+  });
+
+  it("has an Ingress that speaks HTTPS to a gateway with a certificate", () => {
+    const ingressOf = (values: object) =>
+      render({ ingress: { enabled: true, host: "a.example.com" }, ...values }).objects.find(
+        ({ kind }) => kind === "Ingress",
+      ) as unknown as { readonly metadata: { readonly annotations: object } };
+    const name = "nginx.ingress.kubernetes.io/backend-protocol";
+    expect(ingressOf({}).metadata.annotations).not.toHaveProperty([name]);
+    const tls = { existingSecret: "certificate" };
+    expect(ingressOf({ tls }).metadata.annotations).toHaveProperty([name], "HTTPS");
   });
 
   it("is what deploy/kubernetes has: npm run manifests", () => {

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { type Command, Option } from "commander";
+import { errorMessage } from "@sluice/contract";
 import { CommandError, EXIT } from "../exit.ts";
 import type { Policy, ShippedProvider } from "../init/starter.ts";
 
@@ -91,8 +92,7 @@ async function init(file: string | undefined, options: Options): Promise<void> {
     policy: policy === "none" ? undefined : policy,
     schema: schemaFrom(out),
   });
-  mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, text);
+  write(out, text);
   const unset = providers.flatMap(({ variables }) => variables.filter((name) => !isSet(name)));
   console.log(
     [
@@ -104,6 +104,16 @@ async function init(file: string | undefined, options: Options): Promise<void> {
       "  sluice serve    # prints a master key once, and a request to paste",
     ].join("\n"),
   );
+}
+
+/** Writes a file that is not there, a link to nowhere included. */
+function write(out: string, text: string): void {
+  try {
+    mkdirSync(dirname(out), { recursive: true });
+    writeFileSync(out, text, { flag: "wx" });
+  } catch (error) {
+    throw new CommandError(EXIT.usage, `${out} cannot be written: ${errorMessage(error)}`);
+  }
 }
 
 function isSet(name: string): boolean {

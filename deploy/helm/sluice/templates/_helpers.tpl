@@ -2,13 +2,14 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* 52 characters: the label of a StatefulSet's revision adds eleven, and a label has 63 at most. */}}
 {{- define "sluice.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
 {{- else if contains (include "sluice.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name (include "sluice.name" .) | trunc 63 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name (include "sluice.name" .) | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
@@ -51,6 +52,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- range $name, $value := (default dict .Values.config.gateway.server) -}}
 {{- if has $name (list "host" "port" "tls" "data_directory" "shutdown_delay" "drain_timeout") -}}
 {{- fail (printf "config.gateway.server.%s is set by the chart: use the values service, tls, drain and persistence" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $given := dig "server" "admin" dict .Values.config.gateway -}}
+{{- if not (kindIs "map" $given) -}}
+{{- fail "config.gateway.server.admin is not a map: leave it out, the chart sets the admin listener" -}}
+{{- end -}}
+{{- range $name, $value := $given -}}
+{{- if has $name (list "host" "port") -}}
+{{- fail (printf "config.gateway.server.admin.%s is set by the chart: use the value admin.port" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $admin := dict "host" "0.0.0.0" "port" (.Values.admin.port | int) -}}

@@ -1,5 +1,13 @@
 {{/* The template of a pod, for the StatefulSet and the Deployment. */}}
 {{- define "sluice.pod" -}}
+{{- if .Values.config.existingConfigMap -}}
+{{- if .Values.config.pipelines -}}
+{{- fail "config.pipelines has no effect beside config.existingConfigMap: put the pipelines there" -}}
+{{- end -}}
+{{- if eq .Values.config.rollout "restart" -}}
+{{- fail "config.rollout: restart sees no edit of config.existingConfigMap: use reload" -}}
+{{- end -}}
+{{- end -}}
 {{- $scheme := ternary "HTTPS" "HTTP" (ne .Values.tls.existingSecret "") -}}
 metadata:
   labels:

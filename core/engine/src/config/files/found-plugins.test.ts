@@ -44,6 +44,24 @@ describe("plugins that are found", () => {
     expect(found(folder, "config/gateway.yaml")).toEqual(["sluice-provider-a", "@acme/step-b"]);
   });
 
+  it.each([null, "provider/a", { a: 1 }, 5, [5], []])(
+    "are no packages whose list is %j, as another tool may have it",
+    (plugins) => {
+      using folder = new TestFolder({});
+      const foreign = { name: "foreign", sluice: { plugins } };
+      write(folder, {
+        "": { dependencies: { bundle: "*", foreign: "*" } },
+        "node_modules/foreign": foreign,
+        "node_modules/bundle": {
+          name: "bundle",
+          dependencies: { foreign: "*" },
+          sluice: { bundle: true },
+        },
+      });
+      expect(found(folder)).toEqual([]);
+    },
+  );
+
   it("of a bundle are its dependencies, and a direct one takes their place", () => {
     using folder = new TestFolder({});
     write(folder, {

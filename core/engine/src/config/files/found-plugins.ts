@@ -72,11 +72,16 @@ function ownBundle(): readonly Package[] {
 
 function pluginsOf({ file, manifest }: Package): Candidate[] {
   return dependenciesOf({ file, manifest }).flatMap(([name, dependency]): Candidate[] => {
-    const { plugins = [] } = dependency.manifest.sluice ?? {};
-    if (plugins.length === 0) return [];
+    const plugins: unknown = dependency.manifest.sluice?.plugins;
+    // Another tool may have a member of this name.
+    if (!isNames(plugins) || plugins.length === 0) return [];
     const isAlias = dependency.manifest.name !== name;
     return [{ specifier: name, from: file, provides: isAlias ? [] : plugins }];
   });
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
 }
 
 function bundlesOf(of: Package): readonly Package[] {
