@@ -83,6 +83,12 @@ export interface NativeReplies {
    * The client reads its own name of the model there; nothing else is changed.
    */
   readonly modelAt: readonly (readonly string[])[];
+  /**
+   * A member that the last events of a stream alone have, in a dialect without an end mark. They
+   * are written when the stream has ended and its rows are durable. A cut stream has its failure
+   * alone.
+   */
+  readonly lastHas?: string;
 }
 
 /** The client's own document of a request that a face has translated. */

@@ -71,6 +71,41 @@ async function ask(face: keyof typeof paths, model = "anthropic") {
   return { status: response.status, said, row: row! };
 }
 
+/** A Gemini stream has no end mark: its reason to finish is the end that a client sees. */
+describe("a Gemini stream that fails behind its last content", () => {
+  const part = (text: string, rest: object = {}): string =>
+    `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...rest }], modelVersion: "gemini" })}\n\n`;
+  /** A body that is shorter than its length: the connection closes in its middle. */
+  const CUT = { "content-length": "100000", connection: "close" };
+  const STOP = part("Some", { finishReason: "STOP" });
+
+  it.each([
+    [
+      "an error",
+      `data: ${JSON.stringify({ error: { code: 503, status: "UNAVAILABLE", message: "Later." } })}\n\n`,
+    ],
+    ["a cut", undefined],
+  ])("has one end, the failure: %s", async (_what, last) => {
+    if (last === undefined) upstream.reply(200, "text/event-stream", part("Words ") + STOP, CUT);
+    else upstream.reply(200, "text/event-stream", part("Words ") + STOP + last);
+    const { said } = await ask("gemini");
+    expect(said).toContain("Words ");
+    expect(said).not.toContain("STOP");
+    expect(said.match(/"error"/g)).toHaveLength(1);
+  });
+
+  it("has the upstream's events otherwise, those behind the reason too", async () => {
+    const usage = `data: ${JSON.stringify({ usageMetadata: { promptTokenCount: 3, totalTokenCount: 5, candidatesTokenCount: 2 } })}\n\n`;
+    upstream.reply(200, "text/event-stream", part("Words ") + STOP + usage);
+    const { said, row } = await ask("gemini");
+    const seen = said.split(/\r?\n\r?\n/).filter((text) => text !== "");
+    expect(seen).toHaveLength(3);
+    expect(seen[1]).toContain("STOP");
+    expect(seen[2]).toContain("usageMetadata");
+    expect(row).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 });
+  });
+});
+
 describe("a stream that is cut", () => {
   it.each(["anthropic", "chat"] as const)(
     "has the prompt that its upstream reported: %s",

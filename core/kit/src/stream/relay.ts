@@ -33,6 +33,8 @@ interface ModelName {
   readonly to: string;
 }
 
+/** What follows the name of a member that has a text as its value. */
+const NAMED_VALUE = /^\s*:\s*"/;
 // oxlint-disable-next-line no-control-regex -- they are ASCII too.
 const ASCII = /^[\u0000-\u007f]*$/;
 
@@ -43,6 +45,8 @@ export class Relay {
   #text = "";
   #end = "";
   #isAscii = true;
+  /** Whether an event has come that only the last ones are like. */
+  #isEnding = false;
   #name: ModelName | undefined;
 
   constructor(rules: RelayRules) {
@@ -64,7 +68,8 @@ export class Relay {
     if (!data.trimStart().startsWith("{")) return false;
     const { data: shown, name } = this.#named(data);
     const text = eventText(event, shown);
-    if (isEnd) this.#end = text;
+    this.#isEnding ||= this.#isLast(data);
+    if (isEnd || this.#isEnding) this.#end += text;
     else {
       this.#text += text;
       this.#isAscii &&= ASCII.test(text);
@@ -77,7 +82,12 @@ export class Relay {
   /** Adds the text of events that have the form of the last one. */
   run(wire: string, isAscii: boolean): void {
     const name = this.#name;
-    this.#text += name === undefined ? wire : wire.split(name.from).join(name.to);
+    const text = name === undefined ? wire : wire.split(name.from).join(name.to);
+    if (this.#isEnding) {
+      this.#end += text;
+      return;
+    }
+    this.#text += text;
     this.#isAscii &&= isAscii && (name === undefined || ASCII.test(name.to));
   }
 
@@ -90,6 +100,14 @@ export class Relay {
     this.#end = "";
     this.#isAscii = true;
     return taken;
+  }
+
+  /** Whether an event has the member that only the last ones have, with a value. */
+  #isLast(data: string): boolean {
+    const { lastHas } = this.#rules;
+    if (lastHas === undefined || this.#isEnding) return false;
+    const at = data.indexOf(`"${lastHas}"`);
+    return at >= 0 && NAMED_VALUE.test(data.slice(at + lastHas.length + 2));
   }
 
   /** An event with the client's name of the model, and where that differs from the upstream's. */

@@ -4,6 +4,9 @@ import type { FaceStream, GatewayError } from "@sluice/contract";
 import type { FrameBatch } from "@sluice/kit/internals";
 import type { StreamForm } from "./reply-form.ts";
 
+/** Characters that wait for the end of a stream. */
+const MAX_END_CHARACTERS = 1_048_576;
+
 /** The form of one relayed stream. The gateway adds nothing but the failure of a cut one. */
 export class RelayForm implements StreamForm {
   readonly failsAlone: boolean;
@@ -18,7 +21,11 @@ export class RelayForm implements StreamForm {
   text({ relayed }: FrameBatch): string {
     if (relayed === undefined) return "";
     this.#end += relayed.end;
-    return relayed.text;
+    if (this.#end.length <= MAX_END_CHARACTERS) return relayed.text;
+    // More than an end: it is written as it comes.
+    const text = this.#end + relayed.text;
+    this.#end = "";
+    return text;
   }
 
   isAscii({ relayed }: FrameBatch): boolean {
