@@ -658,6 +658,15 @@ export const brokenCases: readonly BrokenCase[] = [
     ],
   },
   {
+    title: "a key of a team whose declared name it misspells",
+    files: more(
+      'teams: [{ team_id: a }]\nkeys: [{ alias: k, key: "${env:OPENAI_API_KEY}", team_id: "A " }]',
+    ),
+    findings: [
+      'config/gateway.yaml:11:59  `keys[0].team_id` is "A ", which differs from the team "a" in case, width or blanks alone  write "a"',
+    ],
+  },
+  {
     title: "a team without an id",
     files: more("teams: [{ team_alias: a }]"),
     findings: [

@@ -32,6 +32,7 @@ export function keyFaults(gateway: unknown): Fault[] {
     ...duplicates(gateway, "keys", "alias"),
     ...duplicates(gateway, "teams", "team_id"),
     ...similarTeams(gateway),
+    ...misspeltTeams(gateway),
     ...(["keys", "teams"] as const).flatMap((list) =>
       listOf(gateway, list).flatMap((entry, index) => entryFaults(entry, [list, index], known)),
     ),
@@ -92,7 +93,7 @@ function similarTeams(gateway: unknown): Fault[] {
   return listOf(gateway, "teams").flatMap((team, index): Fault[] => {
     const id = textOf(team, "team_id");
     if (id === undefined) return [];
-    const folded = id.normalize("NFKC").trim().toLowerCase();
+    const folded = foldedOf(id);
     const earlier = first.get(folded);
     if (earlier === undefined) first.set(folded, { id, index });
     if (earlier === undefined || earlier.id === id) return [];
@@ -100,4 +101,22 @@ function similarTeams(gateway: unknown): Fault[] {
     const message = `\`${formatPath(path)}\` is "${id}", which differs from \`${formatPath(["teams", earlier.index])}\` in case, width or blanks alone`;
     return [{ path, on: "value", message, fix: "rename one of the two" }];
   });
+}
+
+/** A key whose team differs from a declared one like that alone would have no limits of a team. */
+function misspeltTeams(gateway: unknown): Fault[] {
+  const ids = listOf(gateway, "teams").flatMap((team) => textOf(team, "team_id") ?? []);
+  return listOf(gateway, "keys").flatMap((key, index): Fault[] => {
+    const named = textOf(key, "team_id");
+    if (named === undefined || ids.includes(named)) return [];
+    const meant = ids.find((id) => foldedOf(id) === foldedOf(named));
+    if (meant === undefined) return [];
+    const path = ["keys", index, "team_id"];
+    const message = `\`${formatPath(path)}\` is "${named}", which differs from the team "${meant}" in case, width or blanks alone`;
+    return [{ path, on: "value", message, fix: `write "${meant}"` }];
+  });
+}
+
+function foldedOf(id: string): string {
+  return id.normalize("NFKC").trim().toLowerCase();
 }
