@@ -111,6 +111,10 @@ describe("sluice init", () => {
     expect(await run(["init"])).toMatchObject({ code: 2 });
     expect(await run(["init", "--out", "b.yaml", "--provider", "nope"])).toMatchObject({ code: 2 });
     expect(await run(["init", "--from", "litellm"])).toMatchObject({ code: 2 });
+    expect(await run(["init", "--from", "litellm", LITELLM, "--out", "there"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("takes no --out"),
+    });
     expect(gatewayFile()).toBe(before);
     expect(readdirSync(folder)).toEqual(["gateway.yaml"]);
   });

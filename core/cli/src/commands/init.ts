@@ -51,13 +51,22 @@ export function addInitCommand(command: Command): void {
     .action(init);
 }
 
-async function init(file: string | undefined, options: Options): Promise<void> {
+/** Options that say what a starter holds; a converted file decides that itself. */
+const OF_A_STARTER = ["out", "provider", "shared", "policy"];
+
+async function init(file: string | undefined, options: Options, command: Command): Promise<void> {
   const { out, provider: named, shared, policy, from } = options;
   if (from !== undefined) {
     if (file === undefined)
       throw new CommandError(
         EXIT.usage,
         `--from ${from} needs a file: sluice init --from ${from} config.yaml.`,
+      );
+    const other = OF_A_STARTER.find((name) => command.getOptionValueSource(name) === "cli");
+    if (other !== undefined)
+      throw new CommandError(
+        EXIT.usage,
+        `--from ${from} takes no --${other}: the file decides what is written. sluice import ${from} ${file} has --out for a folder, and --overwrite.`,
       );
     const { runImport } = await import("./import.ts");
     await runImport(file, { out: "." });
