@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests that start, restart, kill and install whole gateways. They take minutes: `npm run verify`
- * runs them, `npm test` does not.
+ * Tests that start, restart, kill and install whole gateways, or need a thousand of something. They
+ * take minutes: `npm run verify` runs them, `npm test` does not.
  */
 const PROCESSES = [
-  "test/system/{cluster,operators,plugins,rollout}/**/*.test.ts",
+  "test/system/{cluster,operators,plugins,rollout,scale}/**/*.test.ts",
   "test/system/examples.test.ts",
 ];
 

@@ -34,7 +34,7 @@ const stalled = JSON.stringify({
 });
 
 /** Requests of faces with nearly as many objects as the gateway takes. */
-const COUNT = 19_000;
+const COUNT = 24_000;
 const many = <T>(make: (index: number) => T): T[] =>
   Array.from({ length: COUNT }, (_, at) => make(at));
 const text = "x".repeat(500);
@@ -67,17 +67,17 @@ export const ATTACKS: readonly (readonly [string, number, Upload])[] = [
   ["12 x 8 MiB, wide", 12, sized("/openai/v1/chat/completions", () => wide)],
   ["100 x 10 MB", 100, sized("/v1/chat/completions", () => large)],
   ["6 x 3 MB in 1-byte chunks", 6, crumbs],
-  ["20 x Messages of 19,000 blocks", 20, sized("/v1/messages", () => blocks)],
+  ["20 x Messages of 24,000 blocks", 20, sized("/v1/messages", () => blocks)],
   [
-    "20 x Messages of 19,000 turns, to another API",
+    "20 x Messages of 24,000 turns, to another API",
     20,
     sized("/v1/messages", () => messages("gpt-4o", turns)),
   ],
   [
-    "20 x Gemini of 19,000 parts",
+    "20 x Gemini of 24,000 parts",
     20,
     sized("/v1beta/models/gemini:generateContent", () => contents),
   ],
-  ["20 x Responses of 19,000 items", 20, sized("/v1/responses", () => items)],
+  ["20 x Responses of 24,000 items", 20, sized("/v1/responses", () => items)],
   ["80 stalled uploads of 19 MB", 80, sized("/v1/chat/completions", () => stalled, 18 * MB)],
 ];

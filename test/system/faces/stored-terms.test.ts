@@ -234,7 +234,7 @@ describe("stored responses", () => {
     await expect(
       sdk.responses.create({
         model: "openai",
-        input: messages(3_000),
+        input: messages(8_000),
         previous_response_id: first.id,
       }),
     ).rejects.toMatchObject({ status: 400, code: "invalid_json" });

@@ -33,35 +33,35 @@ const call = (index: number): JsonObject => ({
 const result = (id: string): JsonObject => ({ role: "tool", tool_call_id: id, content: "x" });
 
 const SHAPES: Readonly<Record<string, JsonObject>> = {
-  "19,000 messages of one role": { messages: times(19_000, () => USER) },
-  "19,000 messages in turn": {
-    messages: times(19_000, (n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "x" })),
+  "24,000 messages of one role": { messages: times(24_000, () => USER) },
+  "24,000 messages in turn": {
+    messages: times(24_000, (n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "x" })),
   },
-  "19,000 blocks": {
-    messages: [{ role: "user", content: times(19_000, () => ({ type: "text", text: "x" })) }],
+  "24,000 blocks": {
+    messages: [{ role: "user", content: times(24_000, () => ({ type: "text", text: "x" })) }],
   },
-  "6,000 calls, answered in reverse": {
+  "7,500 calls, answered in reverse": {
+    messages: [
+      USER,
+      { role: "assistant", content: null, tool_calls: times(7_500, call) },
+      ...times(7_500, (n) => result(`call-${7_499 - n}`)),
+    ],
+  },
+  "results of 12,000 calls that do not exist": {
     messages: [
       USER,
       { role: "assistant", content: null, tool_calls: times(6_000, call) },
-      ...times(6_000, (n) => result(`call-${5_999 - n}`)),
+      ...times(12_000, (n) => result(`none-${n}`)),
     ],
   },
-  "results of 9,000 calls that do not exist": {
-    messages: [
-      USER,
-      { role: "assistant", content: null, tool_calls: times(4_500, call) },
-      ...times(9_000, (n) => result(`none-${n}`)),
-    ],
-  },
-  "3,000 allowed ones of 3,000 tools": {
+  "3,800 allowed ones of 3,800 tools": {
     messages: [USER],
-    tools: times(3_000, (n) => tool(`tool-${n}`)),
+    tools: times(3_800, (n) => tool(`tool-${n}`)),
     tool_choice: {
       type: "allowed_tools",
       allowed_tools: {
         mode: "auto",
-        tools: times(3_000, (n) => tool(`tool-${2_999 - n}`)),
+        tools: times(3_800, (n) => tool(`tool-${3_799 - n}`)),
       },
     },
   },
@@ -139,11 +139,11 @@ describe("a request with many parts", () => {
     expect(long).toEqual([]);
   });
 
-  it("beyond 20,000 lists and objects is refused", async () => {
-    const response = await chat(gateway, { model: "openai", messages: times(21_000, () => USER) });
+  it("beyond 25,000 lists and objects is refused", async () => {
+    const response = await chat(gateway, { model: "openai", messages: times(26_000, () => USER) });
     expect([response.status, await response.text()]).toEqual([
       400,
-      expect.stringContaining("The body has more than 20000 lists and objects."),
+      expect.stringContaining("The body has more than 25000 lists and objects."),
     ]);
   });
 });

@@ -127,9 +127,9 @@ describe("a body", () => {
           most,
         ),
       );
-    expect(read(20_000, 20_000)).not.toThrow();
-    expect(read(20_001, 20_000)).toThrow(
-      refused("invalid_json", "more than 20000 lists and objects"),
+    expect(read(25_000, 25_000)).not.toThrow();
+    expect(read(25_001, 25_000)).toThrow(
+      refused("invalid_json", "more than 25000 lists and objects"),
     );
     expect(read(60_000)).not.toThrow();
   });

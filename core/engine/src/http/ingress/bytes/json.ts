@@ -22,7 +22,7 @@ export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
  * Maximum of lists and objects of a large chat request: a translation handles each message, block,
  * call and tool, all in one turn of the event loop. A body that is not large has no room for many.
  */
-export const MAX_CONTAINERS = 20_000;
+export const MAX_CONTAINERS = 25_000;
 
 /** Throws `invalid_json` for a value with more lists and objects than that. */
 export function checkContainers(value: JsonValue): void {
