@@ -40,10 +40,13 @@ afterAll(async () => {
   await upstream?.close();
 });
 
+/** Writes the teams, and waits until they are live. The watch may apply the file first. */
 async function apply(...teams: readonly string[]): Promise<void> {
   workspace.write(configOf(...teams));
-  const { outcome } = await configPost(gateway, "reload", { force: await digest() });
-  expect(["applied", "unchanged"]).toContain(outcome);
+  await eventually("the edit", async () => {
+    const { outcome } = await configPost(gateway, "reload", { force: await digest() });
+    return ["applied", "unchanged"].includes(String(outcome));
+  });
 }
 
 /** The digest of the files, with which an edit is applied that takes all teams away. */
