@@ -24,12 +24,13 @@ const number = fc.oneof(
 
 /**
  * A member's key, quoted: from a small set, so that duplicates and hits are common, or any key.
- * Keys that end in a backslash are left out. V8 13.6 (Node 24.21) that has parsed `{"m":1,"\\":1}`
- * reads the key of `{"m":1,"\"":1}` as a backslash, so JSON.parse is no reference there.
+ * Keys that end in a backslash and keys with a quotation mark are left out. V8 13.6 (Node 24.21)
+ * that has parsed `{"m":1,"\\":1}`, in any test of the process, reads the key of `{"m":1,"\"":1}` as
+ * a backslash, so JSON.parse is no reference there.
  */
 const key = fc.oneof(
   fc.constantFrom('"model"', '"seed"', '"a"', '"mod\\u0065l"', '""', '"\\u0061"'),
-  string.filter((text) => !(JSON.parse(text) as string).endsWith("\\")),
+  string.filter((text) => !/"|\\$/.test(JSON.parse(text) as string)),
 );
 
 const { value, object } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
