@@ -11,7 +11,7 @@ import { startProcess } from "./bootstrap.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
 import type { gatewaySchema } from "./config/schema/gateway.ts";
 import type { pipelineSchema } from "./config/schema/pipeline.ts";
-import type { Written } from "./config/schema/written.ts";
+import type { Written } from "./config/schema/from-schema.ts";
 import { prepareStart } from "./prepare-start.ts";
 import { createLog } from "./telemetry/log.ts";
 
