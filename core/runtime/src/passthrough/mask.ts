@@ -8,6 +8,10 @@ import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./cred
 
 const MASK = "*".charCodeAt(0);
 const NOTHING = Buffer.alloc(0);
+const NO_FORMS: readonly Buffer[] = [];
+const MAX_KNOWN = 64;
+/** Forms by credential, so that no reply writes them again. */
+const knownForms = new Map<string, readonly Buffer[]>();
 
 /**
  * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for
@@ -33,13 +37,20 @@ export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefin
 }
 
 function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
-  const forms = new Set<string>();
-  // The scheme is no secret.
-  for (const { bare } of credentialValues(headers)) {
-    if (bare.length < MIN_SECRET_CHARACTERS) continue;
-    forms.add(bare).add(JSON.stringify(bare).slice(1, -1)).add(encodeURIComponent(bare));
-  }
-  return [...forms].map((form) => Buffer.from(form));
+  const lists = credentialValues(headers).map(({ bare }) => formsOf(bare));
+  return lists.length === 1 ? (lists[0] as readonly Buffer[]) : [...new Set(lists)].flat();
+}
+
+/** The forms of one value, without its scheme, which is no secret. */
+function formsOf(bare: string): readonly Buffer[] {
+  if (bare.length < MIN_SECRET_CHARACTERS) return NO_FORMS;
+  const known = knownForms.get(bare);
+  if (known !== undefined) return known;
+  const texts = new Set([bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)]);
+  const forms = [...texts].map((text) => Buffer.from(text));
+  if (knownForms.size >= MAX_KNOWN) knownForms.clear();
+  knownForms.set(bare, forms);
+  return forms;
 }
 
 /** The bytes with a form masked. `isForeign`: they are not ours to write to. */
