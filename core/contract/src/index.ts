@@ -23,5 +23,5 @@ export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
-export * from "./tenants.ts";
+export * from "./tenants/records.ts";
 export * from "./usage.ts";

@@ -1,9 +1,9 @@
 /**
  * Tenants: organizations, teams, memberships, users, customers, budgets and access groups, as a
- * store keeps them. Keys and teams are in `store.ts`; they have the same block of limits.
+ * store keeps them. Keys and teams are in `../store.ts`; they have the same block of limits.
  */
 
-import type { ImportedSpend } from "./identity.ts";
+import type { ImportedSpend } from "../identity.ts";
 
 /** When a budget's period begins: by the calendar, or counted from the creation of the record. */
 export type BudgetAnchor = "calendar" | "creation";
