@@ -161,6 +161,50 @@ describe("sluice check", () => {
     expect(list.out).toContain("write `fallbacks: { general: [gpt-4o-mini] }`");
   });
 
+  it.each<readonly [string, string, string, number, number]>([
+    ["three blanks", "  - { id: echo", "   - { id: echo", 0, 4],
+    ["no blank", "  - { id: echo", "- { id: echo", 0, 1],
+    ["a tab", "  - { id: echo", "\t- { id: echo", 0, 1],
+    ["three blanks before the first entry", "models:\n  -", "models:\n   -", 2, 3],
+  ])(
+    "has one finding for an indentation of %s, at its line",
+    async (_what, from, to, below, at) => {
+      const text = readFileSync(workspace.configPath, "utf8");
+      const { code, out } = await check({ gateway: () => text.replace(from, to) });
+      const line = text.slice(0, text.indexOf(from)).split("\n").length + below;
+      expect([code, out.trim().split("\n")]).toEqual([
+        1,
+        [expect.stringMatching(new RegExp(`^config/gateway\\.yaml:${line}:${at} {2}.*indent`))],
+      ]);
+    },
+  );
+
+  it("says of a target without a price that a budget refuses it, and of a route what it lacks", async () => {
+    const unpriced = "  - { id: new, targets: [{ provider: openai, model: nameless }] }";
+    const { code, out } = await check({
+      gateway: (text) => text.replace("models:\n", `models:\n${unpriced}\n`),
+    });
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/warning: .*openai\/nameless.*refuses requests of keys with a budget/),
+    ]);
+    // Replies of embeddings have no text to judge.
+    const guarded = await check({
+      chat: (text) =>
+        text.replace(
+          /^ +- guardrails\b.*$/m,
+          "  - { use: guardrails, with: { input: [pii], output: [pii] } }",
+        ),
+      gateway: (text) => text.replace("models:\n", "guardrails: { pii: { use: pii } }\nmodels:\n"),
+    });
+    const lacking = (what: string) =>
+      [
+        ...guarded.out.matchAll(new RegExp(`pipeline (\\S+) have no guardrail for ${what}`, "g")),
+      ].map(([, name]) => name);
+    expect(lacking("requests")).toEqual(["embeddings", "images", "passthrough"]);
+    expect(lacking("replies")).toEqual(["images", "passthrough"]);
+  });
+
   it("takes an address without a credential, and warns of a short declared key", async () => {
     const redis = (url: string) => (text: string) =>
       text

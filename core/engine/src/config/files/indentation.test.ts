@@ -25,6 +25,7 @@ keys:
       text
 `;
 
+const FIRST = TEXT.slice(TEXT.indexOf("  - id: chat\n"), TEXT.indexOf("  - id: chat-b"));
 const DEEPER = "which already has a value";
 const NOTHING = "matches no line above it";
 const ENDS = "continues that section";
@@ -50,6 +51,7 @@ it.each([
     "2:3",
     DEEPER,
   ],
+  ["a first entry one blank deeper", FIRST, "   - { id: chat }\n", "6:3", NOTHING],
   ["a tab", "    fallbacks", "\tfallbacks", "8:1", "with a tab"],
 ])("names the one line that is wrong: %s", (_name, from, to, place, message) => {
   expect(TEXT).toContain(from);

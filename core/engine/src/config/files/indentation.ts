@@ -21,12 +21,14 @@ interface Level {
   isOpen: boolean;
 }
 
-/** The last line that ended deeper levels, and where these stood. */
+/** The last line that ended deeper levels, and these. */
 interface Ending {
   readonly line: number;
   readonly indent: number;
-  readonly indents: readonly number[];
+  readonly levels: readonly Level[];
 }
+
+type WrongLine = Pick<Level, "line" | "indent" | "isList">;
 
 const FIX = "indent it like its neighbours, two spaces a level";
 const FITS_NOTHING = "the indentation of the line matches no line above it";
@@ -68,15 +70,16 @@ class BlockLines {
   take(line: number, indent: number, content: string): Misindented | undefined {
     const levels = this.#levels;
     const isItem = /^-(?:\s|$)/.test(content);
-    const ended: number[] = [];
-    while (this.indent > indent) ended.push(levels.pop()?.indent ?? 0);
+    const ended: Level[] = [];
+    for (let last = levels.at(-1); last !== undefined && last.indent > indent; last = levels.at(-1))
+      ended.push(...levels.splice(-1));
     const top = levels.at(-1);
     if (top === undefined) levels.push({ indent, isList: isItem, line, isOpen: false });
     else if (top.indent < indent) {
       if (ended.length > 0 || !top.isOpen) {
         // Text goes on in deeper lines.
         if (ended.length === 0 && !isItem && !KEY.test(content)) return undefined;
-        return this.#wrong(line, indent, top, ended.length > 0);
+        return this.#wrong({ line, indent, isList: isItem }, top, ended);
       }
       levels.push({ indent, isList: isItem, line, isOpen: false });
     } else if (isItem !== top.isList) {
@@ -87,7 +90,7 @@ class BlockLines {
       else if (!isItem && under?.indent === indent) levels.pop();
       else return { line, column: indent + 1, message: FITS_NOTHING, fix: FIX };
     }
-    if (ended.length > 0) this.#ending = { line, indent, indents: ended };
+    if (ended.length > 0) this.#ending = { line, indent, levels: ended };
     this.#enter(line, indent, content, isItem);
     return undefined;
   }
@@ -104,18 +107,29 @@ class BlockLines {
     if (isItem && KEY.test(rest)) this.#enter(line, indent + dash.length, rest, false);
   }
 
-  #wrong(line: number, indent: number, top: Level, hasEnded: boolean): Misindented {
+  #wrong(at: WrongLine, top: Level, ended: readonly Level[]): Misindented {
+    const { line, indent, isList } = at;
     const ending = this.#ending;
-    if (ending !== undefined && ending.line === top.line && ending.indents.includes(indent)) {
+    if (
+      ending !== undefined &&
+      ending.line === top.line &&
+      ending.levels.some((level) => level.indent === indent && level.isList === isList) &&
+      !isNearSibling(at, ended)
+    ) {
       const message = `the line ends the section above it, but line ${line} continues that section`;
       return { line: ending.line, column: ending.indent + 1, message, fix: FIX };
     }
-    const message = hasEnded
-      ? FITS_NOTHING
-      : `the line is indented deeper than line ${top.line}, which already has a value`;
+    const message =
+      ended.length > 0
+        ? FITS_NOTHING
+        : `the line is indented deeper than line ${top.line}, which already has a value`;
     return { line, column: indent + 1, message, fix: FIX };
   }
 }
+
+/** Whether the line stands one blank before lines of its own kind: it belongs to them. */
+const isNearSibling = ({ indent, isList }: WrongLine, ended: readonly Level[]): boolean =>
+  ended.some((level) => level.isList === isList && level.indent === indent + 1);
 
 /** The beginning of a line that has a key. */
 const KEY = /^(?:"[^"]*"|'[^']*'|[^\s"'[{#&*!|>%@`][^:]*(?::\S[^:]*)*):(?=\s|$)/;

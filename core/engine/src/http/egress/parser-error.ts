@@ -43,6 +43,7 @@ export function writeSocketError(socket: Duplex, error: GatewayError): void {
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}`,
     `x-request-id: ${requestId(Date.now())}`,
     "content-type: application/json",
+    "x-content-type-options: nosniff",
     `content-length: ${Buffer.byteLength(body)}`,
     ...Object.entries({ ...error.headers, connection: "close" }).map(
       ([name, value]) => `${name}: ${value}`,
