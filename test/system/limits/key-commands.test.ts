@@ -17,6 +17,7 @@ import {
   runCommand,
   startGateway,
 } from "../support/gateway-process.ts";
+import { createWorkspace } from "../support/workspace.ts";
 
 let gateway: GatewayProcess;
 let host: CommandHost;
@@ -259,6 +260,25 @@ describe("a command that fails", () => {
     ]);
     writeFileSync(join(gateway.workspace.dataDirectory, "master.key"), `${gateway.masterKey}\n`);
     expect((await sluice(["keys", "list"], without)).code).toBe(0);
+  });
+
+  it("ends with 3 where the data folder is gone, and says so", async () => {
+    const workspace = createWorkspace();
+    try {
+      const place = ["--config", workspace.configPath];
+      expect(
+        await host.run(["keys", "list", ...place], workspace.folder, {
+          SLUICE_ADMIN_PORT: new URL(gateway.adminUrl).port,
+          SLUICE_MASTER_KEY: undefined,
+        }),
+      ).toEqual({
+        code: 3,
+        out: "",
+        error: `There is no data folder ${workspace.dataDirectory}: it was moved or removed, or no gateway has started here. Put it back, or set SLUICE_MASTER_KEY.\n`,
+      });
+    } finally {
+      workspace.remove();
+    }
   });
 
   it("ends with 1 for another master key, and never prints either", async () => {

@@ -168,6 +168,17 @@ describe("a field of a key", () => {
     },
   );
 
+  it.each(["max_budget", "soft_budget"])(
+    "%s is the nearest nano-dollar of any number, for keys and teams (contract 1.8)",
+    async (name) => {
+      for (const path of ["/key/generate", "/team/new"]) {
+        const [status, made] = await ask(path, { [name]: 0.1 + 0.2 });
+        expect([path, status, made[name]]).toEqual([path, 200, 0.3]);
+        expect((await ask(path, { [name]: 12.3456789014 }))[1][name]).toBe(12.345678901);
+      }
+    },
+  );
+
   it("duration gives the time at which the key ends", async () => {
     const [, made] = await ask("/key/generate", { duration: "2w" });
     const left = Date.parse(String(made["expires"])) - Date.now();

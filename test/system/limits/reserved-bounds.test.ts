@@ -87,6 +87,24 @@ it.each<readonly [string, string, object, number]>([
     0.008,
   ],
   [
+    "the larger of Gemini's two spellings",
+    FLASH,
+    {
+      contents: [{ parts: [{ text: "Hi" }] }],
+      generation_config: { max_output_tokens: 1_000, maxOutputTokens: 1 },
+    },
+    0.0006,
+  ],
+  [
+    "several replies of Gemini",
+    FLASH,
+    {
+      contents: [{ parts: [{ text: "Hi" }] }],
+      generationConfig: { maxOutputTokens: 125, candidateCount: 8 },
+    },
+    0.0006,
+  ],
+  [
     "a bound outside of Gemini's settings",
     FLASH,
     { contents: [{ parts: [{ text: "Hi" }] }], max_tokens: 1, maxOutputTokens: 1 },

@@ -1,6 +1,6 @@
 /** Commands for who runs a gateway: doctor, import and soak, as they are called. */
 
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
@@ -80,6 +80,26 @@ describe("sluice import litellm", () => {
     const second = await run("import", "litellm", FIXTURE, "--out", "imported");
     expect(second.code).toBe(2);
     expect(second.stderr).toContain("--overwrite");
+  });
+
+  it("says what it does with a try's timeout and with callbacks", async () => {
+    writeFileSync(
+      join(workspace.folder, "small.yaml"),
+      "model_list:\n  - { model_name: m, litellm_params: { model: openai/m, stream_timeout: 2.5 } }\nrouter_settings: { timeout: 30 }\nlitellm_settings: { success_callback: [langfuse] }\n",
+    );
+    const { code, stdout } = await run("import", "litellm", "small.yaml", "--out", "small");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^small\.yaml:3 {2}changed {2}router_settings\.timeout: it bounds one try/m,
+    );
+    expect(stdout).toMatch(
+      /^small\.yaml:4 {2}missing {2}litellm_settings\.success_callback: there are no callbacks, traces or alerts; GET \/metrics/m,
+    );
+    const read = (file: string) => readFileSync(join(workspace.folder, "small", file), "utf8");
+    expect(read("config/gateway.yaml")).toContain(
+      "timeouts: { first_byte: 30s, first_content: 2500ms }",
+    );
+    expect(read("pipelines/chat.yaml")).toContain("deadline: 600s");
   });
 });
 

@@ -3,7 +3,8 @@
  * check` says.
  */
 
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "../support/client.ts";
@@ -111,6 +112,35 @@ describe("a start that must not be", () => {
     expect(end.code).toBe(3);
     expect(lines).toEqual([expect.stringContaining("24")]);
     expect(lines[0]).not.toContain("sk-short");
+  });
+
+  it.each([
+    ["blanks alone", " ".repeat(24)],
+    ["blanks at its end", `sk-short${" ".repeat(24)}`],
+  ])("ends with 3 and one line: a master key with %s (contract 1.13)", async (_what, key) => {
+    const { end, lines } = await fails(place(), { SLUICE_MASTER_KEY: key });
+    expect(end.code).toBe(3);
+    expect(lines).toEqual([expect.stringContaining("SLUICE_MASTER_KEY holds blanks")]);
+  });
+
+  it("ends with 3 and the words of the doctor: a data folder that is read-only", async (test) => {
+    const workspace = place();
+    mkdirSync(workspace.dataDirectory);
+    const mount = ["-t", "tmpfs", "-o", "ro", "tmpfs", workspace.dataDirectory];
+    test.skip(spawnSync("mount", mount).status !== 0, "this user may not mount a file system");
+    try {
+      const { end, lines } = await fails(workspace, {});
+      expect(end.code).toBe(3);
+      const reason = `${workspace.dataDirectory} cannot be written to (EROFS)`;
+      expect(lines).toEqual([
+        `The data folder ${workspace.dataDirectory} cannot be used: ${reason}. Correct it, or name another in server.data_directory.`,
+      ]);
+      const doctor = runCommand(["doctor", "--config", workspace.configPath], workspace.folder);
+      expect((await doctor.ended).code).toBe(1);
+      expect(doctor.stdout).toContain(`fail  data folder: ${reason}\n`);
+    } finally {
+      spawnSync("umount", ["-l", workspace.dataDirectory]);
+    }
   });
 
   describe("on a port that is taken", () => {

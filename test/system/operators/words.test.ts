@@ -3,9 +3,12 @@
  * (journeys A1, A4, A6, C7; clients 3).
  */
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MESSAGES } from "../support/client.ts";
 import { type CommandHost, startCommandHost } from "../support/command-host.ts";
+import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 
 let gateway: GatewayProcess;
@@ -145,6 +148,14 @@ describe("a path that does not exist", () => {
     expect(named.status).toBe(404);
     expect(named.body.error?.message).toContain("/openai/v1/moderations");
     expect((await post("/key/generate", {})).body.error?.message).toContain("admin listener");
+    rmSync(join(gateway.workspace.pipelinesFolder, "model-info.yaml"));
+    const gone = await eventually("the edit", async () => {
+      const answer = await fetch(`${gateway.publicUrl}/model/info`, {
+        headers: { authorization: `Bearer ${gateway.masterKey}` },
+      });
+      return answer.status === 404 && answer.text();
+    });
+    expect(gone).toContain("pipelines/model-info.yaml");
     const unknown = await post("/v1/moderations", {}, "sk-unknown");
     expect(unknown.status).toBe(401);
     expect(JSON.stringify(unknown.body)).not.toContain("openai");

@@ -50,6 +50,8 @@ describe("a native request", () => {
     ["/ref/v1/images/generations", "/v1/images/generations"],
     ["/claude/v1/messages/batches?limit=2&api_key=stolen", "/v1/messages/batches?limit=2"],
     ["/openai/v1/files/file-1/content?a=%20b", "/v1/files/file-1/content?a=%20b"],
+    // Some upstreams separate by semicolons.
+    ["/openai/v1/files?a=1;api_key=stolen&b=2;c=3", "/v1/files?b=2;c=3"],
   ])("%s reaches %s", async (path, url) => {
     upstream.answer((response) => response.end("[]"));
     await (await call(path)).text();

@@ -1,5 +1,7 @@
 /** Clients that go away: the upstream is left at once, and one row stays. */
 
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream, type UpstreamAction } from "@sluice/testing";
 import { MESSAGES, openaiClient, spendRows } from "../support/client.ts";
@@ -83,4 +85,36 @@ describe("a client of the SDK that aborts", () => {
       { attempt: 1, status, error_code: "client_closed" },
     ]);
   });
+});
+
+describe("a client that ends its side of the connection", () => {
+  // core/decisions/2026-11-22-half-closed-clients.md: it looks like one that is gone.
+  it.each([false, true])(
+    "has left: no answer, and a row that says so; streamed: %s",
+    async (stream) => {
+      const user = `half-closed ${stream}`;
+      upstream.script(user, { kind: "hang" });
+      const body = JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, user, stream });
+      const head = [
+        "POST /v1/chat/completions HTTP/1.1",
+        "host: x",
+        `authorization: Bearer ${gateway.masterKey}`,
+        "content-type: application/json",
+        `content-length: ${Buffer.byteLength(body)}`,
+      ];
+      let received = "";
+      const port = Number(new URL(gateway.publicUrl).port);
+      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+      socket.on("data", (chunk) => (received += chunk.toString()));
+      socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+      await requestOf(user);
+      socket.end();
+      await once(socket, "close");
+      expect(received).toBe("");
+      expect(await closedAfterMs(user, Date.now())).toBeLessThan(CLOSE_DEADLINE_MS);
+      expect(await rowsOfUser(user)).toMatchObject([
+        { attempt: 1, status: "failure", error_code: "client_closed" },
+      ]);
+    },
+  );
 });

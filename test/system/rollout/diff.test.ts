@@ -7,7 +7,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admin, chat, MESSAGES } from "../support/client.ts";
+import { admin, chat, configStatus, MESSAGES } from "../support/client.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
@@ -95,6 +95,23 @@ describe("sluice diff", () => {
     };
     expect(history.generations[0]).toMatchObject({ generation: 2, risk: "danger" });
     expect(history.generations[0]?.effects[0]?.text).toBe("danger   model echo: is removed");
+  });
+
+  it("says of a dead address that no upstream was called (journeys C2)", async () => {
+    const { workspace } = gateway;
+    const { live } = await configStatus(gateway);
+    const text = readFileSync(gateway.configPath, "utf8");
+    workspace.write(text.replaceAll(upstream.baseUrl, "http://127.0.0.1:9/v1"));
+    try {
+      await admin(gateway, "/config/reload", {});
+      const { lines } = await diff(String(live.generation), "files", "--replay");
+      expect(lines.find((line) => line.startsWith("replay:"))).toMatch(
+        /^replay: (\d+) of \1 are let in and routed as before; no upstream was called, so one that does not answer is not found$/,
+      );
+    } finally {
+      workspace.write(text);
+      await admin(gateway, "/config/reload", {});
+    }
   });
 
   it("compares folders without a gateway, and says what it cannot compare", async () => {

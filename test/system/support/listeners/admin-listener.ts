@@ -103,6 +103,22 @@ export function adminListenerTests(workers: 1 | 2): void {
     expect((await sendRaw(gateway.adminUrl, both)).status).toBe(403);
   });
 
+  it("no answer is guessed to be of another type (contract 1.13)", async () => {
+    const head = ["host: x", "connection: close", `authorization: Bearer ${MASTER_KEY}`];
+    for (const [line, more = head] of [
+      ["GET /config/status"],
+      ["GET /metrics"],
+      ["GET /nothing"],
+      ["PUT /metrics"],
+      ["GET /metrics", head.slice(0, 2)],
+      ["GET /key/list", [...head, `x-long: ${"a".repeat(20_000)}`]],
+      ["GET /key/list", ["connection: close", "x y"]],
+    ] as const) {
+      const { headers, status } = await sendRaw(gateway.adminUrl, [`${line} HTTP/1.1`, ...more]);
+      expect([line, status, headers["x-content-type-options"]]).toEqual([line, status, "nosniff"]);
+    }
+  });
+
   it("opens nothing on the public listener", async () => {
     expect((await ask("GET /v1/models", READ_KEY, gateway.publicUrl)).status).toBe(401);
     expect((await ask("GET /spend/logs", READ_KEY, gateway.publicUrl)).status).toBe(401);
