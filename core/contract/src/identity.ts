@@ -36,6 +36,8 @@ export interface Identity {
   readonly alias: string | undefined;
   readonly userId: string | undefined;
   readonly teamId: string | undefined;
+  /** The organization of the key: its team's, else its own. Absent: none. */
+  readonly organizationId?: string | undefined;
   /** Model ids, wildcards and access groups; empty means every model. */
   readonly models: readonly string[];
   /**

@@ -22,6 +22,9 @@ export interface SpendRow {
   readonly keyAlias: string | null;
   readonly userId: string | null;
   readonly teamId: string | null;
+  /** The organization at the time of the request. Rows of earlier versions have none. */
+  readonly organizationId: string | null;
+  /** The customer: the end user whom the request names. */
   readonly endUser: string | null;
   /**
    * The id that the client asked for. For an attempt at a fallback, the id of the fallback model.
@@ -74,6 +77,9 @@ export interface LedgerFilter {
   readonly keyId?: string;
   readonly userId?: string;
   readonly teamId?: string;
+  readonly organizationId?: string;
+  /** The customer's id. Two organizations may each have a customer of one id. */
+  readonly endUser?: string;
   /** Inclusive, milliseconds since 1970, of `startedAtMs`. */
   readonly fromMs?: number;
   /** Exclusive. */

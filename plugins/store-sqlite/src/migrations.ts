@@ -159,4 +159,14 @@ export const migrations: Readonly<Record<string, Migration>> = {
         begin insert into imported_key values (new.id); end`.execute(database);
     },
   },
+  "0012_organization_of_rows": {
+    async up(database) {
+      await sql`alter table ledger add column organization_id text`.execute(database);
+      await sql`create index ledger_by_organization on ledger (organization_id, started_at_ms)
+        where organization_id is not null`.execute(database);
+      // A customer is an end user within an organization: those of keys without one are included.
+      await sql`create index ledger_by_customer on ledger (end_user, started_at_ms)
+        where end_user is not null`.execute(database);
+    },
+  },
 };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openEarlierStore } from "./earlier-store.fixture.ts";
 import { key } from "./records.fixture.ts";
 import { createSqliteStore } from "./store.ts";
 
@@ -73,18 +74,14 @@ test("refuses a schema of a newer version, names it, and leaves the file as it i
 });
 
 test("finds rows of before the upgrade, and rows of after it by the id of their completion", async () => {
-  await store.ledger.insert([row("old", null)]);
   await store.stop();
-  const database = new DatabaseSync(path);
-  database.exec(`drop index ledger_by_completion;
-    alter table ledger drop column completion_id; alter table ledger drop column upstream_request_id;
-    alter table team drop column managed_by; drop table imported_key;
-    drop trigger virtual_key_imported_before; drop trigger virtual_key_imported_after;
-    alter table team drop column imported_nano_usd; alter table team drop column imported_at_ms;
-    alter table virtual_key drop column imported_nano_usd;
-    alter table virtual_key drop column imported_at_ms;
-    delete from kysely_migration where name >= '0009'`);
+  const earlier = join(directory, "earlier.db");
+  const database = await openEarlierStore(earlier, "0009_upstream_ids");
+  database.exec(
+    "insert into ledger (request_id, attempt, key_id, started_at_ms) values ('old', 1, 'k', 0)",
+  );
   database.close();
+  store = createSqliteStore({ path: earlier }, host);
   await store.start(signal);
   await store.ledger.insert([row("new", "chatcmpl-1"), row("newer", "chatcmpl-2")]);
   const found = async (query: object) =>
@@ -93,7 +90,11 @@ test("finds rows of before the upgrade, and rows of after it by the id of their 
   expect(await found({ requestId: "old", completionId: "old" })).toEqual(["old"]);
   expect(await found({ completionId: "chatcmpl-1", keyId: "another" })).toEqual([]);
   const [old] = await store.ledger.rows({ requestId: "old", limit: 1 });
-  expect([old?.completionId, old?.upstreamRequestId]).toEqual([null, null]);
+  expect([old?.completionId, old?.upstreamRequestId, old?.organizationId]).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 test("refuses a damaged file by name with a hint, and leaves it as it is", async () => {

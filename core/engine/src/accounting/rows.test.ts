@@ -38,6 +38,7 @@ function open(parts: Partial<LiveExchange> = {}, billing?: Partial<Billing>): Li
     alias: "ci",
     userId: "u",
     teamId: "t",
+    organizationId: "o",
     tags: ["a", "b"],
   });
   exchange.request = fakeRequest(
@@ -219,6 +220,7 @@ describe("the rows of an exchange", () => {
         keyAlias: "ci",
         userId: "u",
         teamId: "t",
+        organizationId: "o",
         endUser: "end",
         model: "asked",
         targetId: "two/gpt-4o-mini",

@@ -96,6 +96,7 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     keyAlias: identity?.alias ?? null,
     userId: identity?.userId ?? null,
     teamId: identity?.teamId ?? null,
+    organizationId: identity?.organizationId ?? null,
     endUser: request?.endUser ?? null,
     model:
       attempt.model === undefined
@@ -206,6 +207,7 @@ function emptyRow(exchange: LiveExchange): OpenRow {
     keyAlias: identity?.alias ?? null,
     userId: identity?.userId ?? null,
     teamId: identity?.teamId ?? null,
+    organizationId: identity?.organizationId ?? null,
     endUser: request?.endUser ?? null,
     model: boundedModel(request?.model ?? ""),
     targetId: null,

@@ -20,6 +20,7 @@ const row: SpendRow = {
   keyAlias: "ci",
   userId: "u",
   teamId: "t",
+  organizationId: null,
   endUser: null,
   model: "m",
   targetId: "openai/m",

@@ -26,6 +26,7 @@ export function publicRow(row: SpendRow): JsonObject {
     custom_llm_provider: row.provider,
     user: row.userId,
     team_id: row.teamId,
+    organization_id: row.organizationId,
     end_user: row.endUser,
     request_tags: row.tags,
     cache_hit: row.cacheHit,

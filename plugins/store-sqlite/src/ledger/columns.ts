@@ -35,4 +35,5 @@ export const LEDGER_COLUMNS = [
   "requests",
   "upstream_request_id",
   "completion_id",
+  "organization_id",
 ] as const;

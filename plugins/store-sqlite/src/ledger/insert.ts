@@ -85,6 +85,7 @@ export function ledgerValues(row: SpendRow): LedgerValues {
     number(row.requests),
     text(row.upstreamRequestId),
     text(row.completionId),
+    text(row.organizationId),
   ];
 }
 

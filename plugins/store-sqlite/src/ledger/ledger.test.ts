@@ -15,6 +15,7 @@ const full: SpendRow = {
   keyAlias: "alias",
   userId: "u1",
   teamId: "t1",
+  organizationId: "o1",
   endUser: "end-user",
   model: "model",
   targetId: "provider/model",
@@ -47,6 +48,7 @@ const bare: SpendRow = {
   keyAlias: null,
   userId: null,
   teamId: null,
+  organizationId: null,
   endUser: null,
   targetId: null,
   modelGroup: null,
@@ -128,6 +130,8 @@ test("reads page after page, newest first, whatever the filters: as a model of t
     keyId: oneOf("k1", "k2"),
     userId: fc.option(oneOf("u1", "u2")),
     teamId: fc.option(oneOf("t1")),
+    organizationId: fc.option(oneOf("o1", "o2")),
+    endUser: fc.option(oneOf("c1", "c2")),
     startedAtMs: fc.integer({ min: 0, max: 5 }),
   });
   const query = fc.record(
@@ -136,6 +140,8 @@ test("reads page after page, newest first, whatever the filters: as a model of t
       keyId: oneOf("k1", "k3"),
       userId: oneOf("u1"),
       teamId: oneOf("t1"),
+      organizationId: oneOf("o1"),
+      endUser: oneOf("c1"),
       fromMs: fc.integer({ min: 0, max: 3 }),
       toMs: fc.integer({ min: 2, max: 6 }),
     },

@@ -22,6 +22,7 @@ const bare: SpendRow = {
   keyAlias: null,
   userId: null,
   teamId: null,
+  organizationId: null,
   endUser: null,
   model: "m",
   targetId: null,

@@ -12,7 +12,7 @@ type Columns = Record<string, SQLOutputValue>;
 export function createLedgerRows(
   database: DatabaseSync,
 ): (query: LedgerQuery) => readonly SpendRow[] {
-  // One statement for each combination of filters, 128 at the most.
+  // One statement for each combination of filters, 512 at the most.
   const prepare = createStatementCache((sql) => database.prepare(sql));
 
   return (query) => {
@@ -69,6 +69,7 @@ function toRow(row: Columns): SpendRow {
     keyAlias: text(row["key_alias"]),
     userId: text(row["user_id"]),
     teamId: text(row["team_id"]),
+    organizationId: text(row["organization_id"]),
     endUser: text(row["end_user"]),
     model: textOr(row["model"], ""),
     targetId: text(row["target_id"]),

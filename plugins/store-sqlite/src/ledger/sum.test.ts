@@ -24,7 +24,7 @@ async function ledgerOf(rows: readonly Row[], before: number) {
   const kysely = createKysely(runHere(database));
   await migrations["0001_first"]?.up(kysely);
   // The statements name every column of today.
-  for (const name of ["0008_counted_refusals", "0009_upstream_ids"])
+  for (const name of ["0008_counted_refusals", "0009_upstream_ids", "0012_organization_of_rows"])
     await migrations[name]?.up(kysely);
   const old = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,

@@ -76,6 +76,7 @@ export function createLedgerSum(
  */
 function subjectOf(filter: LedgerSumFilter): string | undefined {
   const { requestId, completionId, toMs, keyId, userId, teamId, tag, provider } = filter;
+  if (filter.organizationId !== undefined || filter.endUser !== undefined) return undefined;
   if (requestId !== undefined || completionId !== undefined || toMs !== undefined) return undefined;
   const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(
     ([, id]) => id !== undefined,

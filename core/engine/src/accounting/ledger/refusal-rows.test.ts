@@ -95,11 +95,20 @@ test("calls, clients that left and rows after the stop are not taken", () => {
   expect(written).toEqual([]);
 });
 
-test("a sum belongs to the day on which its requests began", () => {
+test("a sum belongs to the hour in which its requests began, and to the scopes of that time", () => {
   const { written, rows, refuse } = setUp();
   for (let index = 0; index < 60; index++) refuse();
   refuse();
-  refuse({ startedAtMs: START_MS - 86_400_000 });
+  refuse({ startedAtMs: START_MS - 3_600_000 });
+  refuse({ teamId: "moved" });
+  refuse({ organizationId: "moved" });
   rows.stop();
-  expect(written.map(({ requests }) => requests)).toEqual([1, 1]);
+  expect(
+    written.map(({ requests, teamId, organizationId }) => [requests, teamId, organizationId]),
+  ).toEqual([
+    [1, null, null],
+    [1, null, null],
+    [1, "moved", null],
+    [1, null, "moved"],
+  ]);
 });

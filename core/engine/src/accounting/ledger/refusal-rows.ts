@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock, SpendRow } from "@sluice/contract";
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 /** Refused requests of a key in a minute that have a row of their own. */
 const MAX_ROWS = 60;
 /**
@@ -84,8 +84,10 @@ export class RefusalRows {
   }
 
   #add(row: SpendRow, key: KeyMinute): void {
-    // A day's report counts a request on the day on which it began.
-    const base = [row.keyId, Math.floor(row.startedAtMs / DAY_MS), row.errorCode];
+    // A report counts a request in the hour in which it began, for the scopes of that time.
+    const { keyId, userId, teamId, organizationId } = row;
+    const hour = Math.floor(row.startedAtMs / HOUR_MS);
+    const base = [keyId, userId, teamId, organizationId, hour, row.errorCode];
     const own = JSON.stringify([...base, row.callType, row.tags]);
     const sum = this.#sums.get(own);
     if (sum !== undefined) {

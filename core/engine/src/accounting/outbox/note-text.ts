@@ -25,11 +25,12 @@ export type NotedCall = Pick<
   | "tags"
   | "clientAddress"
   | "completionTokens"
+  | "organizationId"
 >;
 
 /** The members in the order of the text. A new one goes to the end. */
-const MEMBERS = 20;
-/** Notes of earlier versions end before the tokens of the reply. */
+const MEMBERS = 21;
+/** Notes of earlier versions end before the tokens of the reply, or before the organization. */
 const MIN_MEMBERS = 19;
 
 const INTERRUPTED = Object.freeze({ interrupted: true });
@@ -59,7 +60,7 @@ export function noteText(call: NotedCall): string {
     tags,
     clientAddress,
   } = call;
-  const { completionTokens } = call;
+  const { completionTokens, organizationId } = call;
   // One array literal: spreading or growing an array costs more than writing all texts.
   return JSON.stringify([
     requestId,
@@ -82,6 +83,7 @@ export function noteText(call: NotedCall): string {
     tags,
     clientAddress,
     completionTokens,
+    organizationId,
   ]);
 }
 
@@ -141,6 +143,7 @@ function readMembers(note: readonly unknown[]): NotedCall {
     tags,
     clientAddress,
     completionTokens = 0,
+    organizationId = null,
   ] = rest;
   const whose = {
     requestId,
@@ -150,6 +153,7 @@ function readMembers(note: readonly unknown[]): NotedCall {
     keyAlias,
     userId,
     teamId,
+    organizationId,
     endUser,
     model,
     targetId,

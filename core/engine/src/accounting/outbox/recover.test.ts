@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openOutbox, type Outbox } from "./outbox.ts";
-import { noteText } from "./note-text.ts";
+import { noteText, rowOfNote } from "./note-text.ts";
 import { makeRow } from "../testing/make-row.ts";
 
 let directory: string;
@@ -178,4 +178,11 @@ test("moves the rows and notes of an earlier version, once", () => {
   const again = openOutbox({ directory });
   expect(again.pendingBatches).toBe(0);
   again.close();
+});
+
+test("a note keeps the organization, and one of an earlier version has none", () => {
+  const text = noteText(makeRow("r1", { organizationId: "o" }));
+  expect(rowOfNote(JSON.parse(text))).toMatchObject({ requestId: "r1", organizationId: "o" });
+  const earlier = (JSON.parse(text) as unknown[]).slice(0, -1);
+  expect(rowOfNote(earlier)).toMatchObject({ requestId: "r1", organizationId: null });
 });

@@ -12,6 +12,7 @@ export function makeRow(requestId: string, changes: Partial<SpendRow> = {}): Spe
     keyAlias: "tests",
     userId: "user-1",
     teamId: null,
+    organizationId: null,
     endUser: null,
     model: "gpt-4o-mini",
     targetId: "openai/gpt-4o-mini",

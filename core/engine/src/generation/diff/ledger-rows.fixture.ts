@@ -16,6 +16,7 @@ export function rowOf(parts: Partial<SpendRow>): SpendRow {
     keyAlias: null,
     userId: null,
     teamId: null,
+    organizationId: null,
     endUser: null,
     model: "gpt",
     targetId: "openai/gpt",
