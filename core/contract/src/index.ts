@@ -16,6 +16,7 @@ export * from "./metrics.ts";
 export * from "./model.ts";
 export * from "./native.ts";
 export * from "./plugin.ts";
+export * from "./policy.ts";
 export * from "./provider.ts";
 export * from "./reply.ts";
 export * from "./secret.ts";

@@ -138,7 +138,10 @@ function listenForAdmin({
     }),
     async authenticate(headers) {
       try {
-        await authenticate(headers, server.authHeaders, masterAlone(masterKeys.present));
+        await authenticate(headers, {
+          keyRing: masterAlone(masterKeys.present),
+          headerNames: server.authHeaders,
+        });
       } catch (refusal) {
         // The workers know whether the previous key is still accepted.
         if (!(await mayAdminister(responsive(supervisor.serving), headers))) throw refusal;

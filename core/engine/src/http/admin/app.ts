@@ -1,6 +1,4 @@
-/**
- * The admin listener's Koa app. The master key opens every route; a read key opens three of them.
- */
+/** The admin listener's Koa app: the caller, the policy, the route. */
 
 import { createRequire } from "node:module";
 import type { RouterContext } from "@koa/router";
@@ -12,79 +10,54 @@ import {
   isGatewayError,
   type JsonObject,
   type Log,
-  type Secret,
 } from "@sluice/contract";
-import type { KeyRing } from "../../resources/key-ring.ts";
+import { POLICY_ACCESS, refusal } from "../access/access.ts";
+import type { Principal } from "../access/may.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
-import { presentedKey } from "../intake/presented-key.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, type Recognition } from "./authenticate.ts";
+import { type AdminRoute, type AdminRoutes, TextAnswer } from "./route.ts";
 
 // As CommonJS: its other form imports `node:http` (../node-http.ts).
 const { Router } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
 
-/** A request to an admin route. */
-export interface AdminRequest {
-  readonly query: URLSearchParams;
-  readonly parameters: Readonly<Record<string, string>>;
-  /** The body of a POST, an empty object for other methods. */
-  readonly body: JsonObject;
-}
-
-/** An answer other than JSON. */
-export class TextAnswer {
-  readonly type: string;
-  readonly text: string;
-
-  constructor(type: string, text: string) {
-    this.type = type;
-    this.text = text;
-  }
-}
-
-/** Answers an admin request with a JSON value, or a text with a type of its own. */
-export type AdminHandler = (request: AdminRequest) => Promise<unknown>;
-
-/**
- * Admin routes as `METHOD /path`, with the parameters of `@koa/router`: `:name` is a segment,
- * `*name` one or more.
- */
-export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
-
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 
 /** The parts of the process that the app needs. */
-export interface AdminParts {
-  readonly keyRing: KeyRing;
-  /** Lower-case names of headers, besides `authorization`, that carry a key. */
-  readonly headerNames: readonly string[];
+export interface AdminParts extends Recognition {
   /**
    * Whether the process is shutting down: routes that read still answer, routes that change refuse.
    */
   readonly isStopping: () => boolean;
-  /** The key for metrics and status alone; `undefined` without one. */
-  readonly readKey: () => Secret | undefined;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+interface State {
+  principal: Principal;
+  requestId: string;
 }
 
 /** The app of a set of routes. A route of GET answers HEAD as well. */
 export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   const router = new Router({ sensitive: true, strict: true });
-  for (const [route, handler] of Object.entries(routes)) {
-    const [method = "", path = ""] = route.split(" ");
-    router.register(path, [method], (ctx) => answer(ctx, handler));
+  for (const [name, route] of Object.entries(routes)) {
+    const [method = "", path = ""] = name.split(" ");
+    router.register(path, [method], (ctx) => answer(ctx, route));
   }
   const app = new Koa();
   app.on("error", (error: unknown) => parts.log.error("the admin app failed", { error }));
   app.use(async (ctx, next) => {
-    ctx.set("x-request-id", requestId(parts.clock.now()));
+    const id = requestId(parts.clock.now());
+    ctx.set("x-request-id", id);
     ctx.set("cache-control", "no-store");
     ctx.set("x-content-type-options", "nosniff");
     try {
-      await authorize(ctx, parts);
+      const principal = await authenticate(ctx.headers, parts);
+      if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
+      ctx.state = { principal, requestId: id } satisfies State;
       await next();
     } catch (error) {
       writeFailure(ctx, error, parts.log);
@@ -95,22 +68,18 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   return app;
 }
 
-/**
- * Throws for an unknown key, for a route outside the read key's, and for a change during the
- * shutdown.
- */
-async function authorize(ctx: Koa.Context, parts: AdminParts): Promise<void> {
-  const method = ctx.method === "HEAD" ? "GET" : ctx.method;
-  const isRead = isReadKey(ctx, parts);
-  if (isRead && !READABLE.has(`${method} ${ctx.path}`))
-    throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
-  if (!isRead) await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
-  if (method === "POST" && parts.isStopping()) throw shuttingDown();
-}
-
-async function answer(ctx: RouterContext, handler: AdminHandler): Promise<void> {
+async function answer(ctx: RouterContext, route: AdminRoute): Promise<void> {
+  const { principal, requestId: id } = ctx.state as State;
   const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
-  const result = await handler({ query: ctx.URL.searchParams, parameters: ctx.params, body });
+  const request = {
+    query: ctx.URL.searchParams,
+    parameters: ctx.params,
+    body,
+    principal,
+    requestId: id,
+    address: ctx.req.socket.remoteAddress ?? null,
+  };
+  const result = await route.answer(request, POLICY_ACCESS);
   if (result instanceof TextAnswer) ctx.set("content-type", result.type);
   ctx.body = result instanceof TextAnswer ? result.text : result;
 }
@@ -119,6 +88,8 @@ async function answer(ctx: RouterContext, handler: AdminHandler): Promise<void> 
 function refuseUnmatched(
   ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial<RouterContext>>,
 ): never {
+  const { principal } = ctx.state as State;
+  if (principal.kind === "read_key") throw refusal(principal, "config.read");
   const methods = new Set(ctx.matched?.flatMap((route) => route.methods));
   if (methods.size === 0)
     throw new GatewayError(
@@ -127,29 +98,6 @@ function refuseUnmatched(
     );
   const allow = [...methods].join(", ");
   throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });
-}
-
-/** The routes that `server.admin.read_key` opens. */
-const READABLE: ReadonlySet<string> = new Set([
-  "GET /metrics",
-  "GET /config/status",
-  "GET /deployments",
-]);
-const READ_KEY_REFUSAL =
-  "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
-
-function isReadKey(
-  { headers }: Koa.Context,
-  { readKey, headerNames, keyRing }: AdminParts,
-): boolean {
-  const known = readKey();
-  const key = known === undefined ? undefined : presentedKey(headers, headerNames);
-  // Digests are compared, so that the duration reveals nothing about the key.
-  return (
-    known !== undefined &&
-    key !== undefined &&
-    keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal())
-  );
 }
 
 async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {

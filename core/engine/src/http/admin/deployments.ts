@@ -8,7 +8,7 @@ import {
   type Log,
 } from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, atWhole } from "./route.ts";
 import { audit } from "./audit.ts";
 
 const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } as const;
@@ -22,10 +22,10 @@ export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
   const registry = (): DeploymentRegistry | undefined =>
     shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
   return {
-    async "GET /deployments"() {
-      return { deployments: (registry()?.list() ?? []).map(describe) };
-    },
-    async "POST /deployments/*id/reset"({ parameters }) {
+    "GET /deployments": atWhole("deployment.read", async () => ({
+      deployments: (registry()?.list() ?? []).map(describe),
+    })),
+    "POST /deployments/*id/reset": atWhole("deployment.reset", async ({ parameters }) => {
       const { id = "" } = parameters;
       if (registry()?.reset(id) !== true) {
         throw new GatewayError(
@@ -35,7 +35,7 @@ export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
       }
       audit(log, { action: "deployment.reset", deployment: id });
       return { deployment: id, reset: true };
-    },
+    }),
   };
 }
 

@@ -35,13 +35,17 @@ export async function findKey(
   const named = declared().find(({ alias }) => alias === asked);
   if (named !== undefined) return { declared: named };
   const [byAlias] = (await keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
-  if (byAlias === undefined)
-    throw new GatewayError(
-      "not_found",
-      "No key has this id, alias or value. GET /key/list lists the keys.",
-      { param: name },
-    );
+  if (byAlias === undefined) throw noKey(name);
   return { record: byAlias };
+}
+
+/** The answer for a key that does not exist, or that the caller may not see. */
+export function noKey(name: string): GatewayError {
+  return new GatewayError(
+    "not_found",
+    "No key has this id, alias or value. GET /key/list lists the keys.",
+    { param: name },
+  );
 }
 
 /** The id of a key that is named by its id, its alias or itself. Throws `not_found`. */
@@ -54,15 +58,10 @@ export async function keyIdOf(places: KeyPlaces, asked: string): Promise<string>
 }
 
 /**
- * A key of the store, to be changed. Throws `not_found`, and `managed_by_file` for a key that the
- * configuration declares.
+ * A key of the store, to be changed. Throws `managed_by_file` for a key that the configuration
+ * declares.
  */
-export async function findOwnKey(
-  places: KeyPlaces,
-  asked: string,
-  name: string,
-): Promise<KeyRecord> {
-  const found = await findKey(places, asked, name);
+export function ownKey(found: FoundKey, name: string): KeyRecord {
   if ("record" in found) return found.record;
   const { alias, at } = found.declared;
   throw managedByFile(`The key ${alias}`, at, name);

@@ -11,7 +11,7 @@ import {
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { importedDigest } from "../../resources/stored-keys.ts";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, atWhole } from "./route.ts";
 import { audit } from "./audit.ts";
 import {
   invalid,
@@ -57,8 +57,10 @@ type TakeEntry = (entry: JsonObject, parts: Parts) => Promise<Result>;
 /** The routes. Each entry is added whole or not at all; a repeated request changes nothing. */
 export function importRoutes(parts: RouteParts): AdminRoutes {
   return {
-    "POST /team/import": ({ body }) => takeAll(body, "teams", takeTeam, parts),
-    "POST /key/import": ({ body }) => takeAll(body, "keys", takeKey, parts),
+    "POST /team/import": atWhole("team.import", ({ body }) =>
+      takeAll(body, "teams", takeTeam, parts),
+    ),
+    "POST /key/import": atWhole("key.import", ({ body }) => takeAll(body, "keys", takeKey, parts)),
   };
 }
 

@@ -2,10 +2,11 @@
 
 import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, listed, type Located, named } from "./route.ts";
+import { keyLocated, locateKey } from "./locate.ts";
 import { budgetView, type BudgetParts } from "./budget-view.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
-import { findKey, type FoundKey, type KeyPlaces } from "./find-key.ts";
+import type { FoundKey, KeyPlaces } from "./find-key.ts";
 import { declaredView, keyView } from "./record-view.ts";
 
 const MAX_SIZE = 100;
@@ -15,15 +16,17 @@ const LIST_PARAMETERS = ["page", "size", "user_id", "team_id", "key_alias", "ret
 /** `GET /key/info` and `GET /key/list`. */
 export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
   return {
-    async "GET /key/info"({ query }) {
-      refuseUnknown(query.keys(), ["key", "key_alias"], "query parameter");
-      const found = await findAsked(places, query);
-      const view = viewOf(found);
-      const keyId = String(view["token_id"]);
-      const info = { ...view, ...(await budgetView(limitsOf(found), { keyId }, places)) };
-      return { key: keyId, info };
-    },
-    async "GET /key/list"({ query }) {
+    "GET /key/info": named(
+      "key.read",
+      ({ query }) => findAsked(places, query),
+      async (_, found) => {
+        const view = viewOf(found);
+        const keyId = String(view["token_id"]);
+        const info = { ...view, ...(await budgetView(limitsOf(found), { keyId }, places)) };
+        return { key: keyId, info };
+      },
+    ),
+    "GET /key/list": listed("key.read", async ({ query }) => {
       refuseUnknown(query.keys(), LIST_PARAMETERS, "query parameter");
       const page = wholeNumber(query, "page", 1, Number.MAX_SAFE_INTEGER / MAX_SIZE);
       const size = wholeNumber(query, "size", DEFAULT_SIZE, MAX_SIZE);
@@ -43,28 +46,30 @@ export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
         current_page: page,
         total_pages: Math.ceil(totalCount / size),
       };
-    },
+    }),
   };
 }
 
-async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<FoundKey> {
+async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Located<FoundKey>> {
+  refuseUnknown(query.keys(), ["key", "key_alias"], "query parameter");
   const [key, alias] = [query.get("key") ?? "", query.get("key_alias") ?? ""];
   if (key !== "" && alias !== "") throw invalid("key_alias", "Send key or key_alias, not both.");
-  if (key !== "") return findKey(places, key, "key");
+  if (key !== "") return locateKey(places, key, "key");
   if (alias === "")
     throw invalid("key", "The query parameter key is missing: a key, or its id (token_id).");
   const declared = places.declared().find((candidate) => candidate.alias === alias);
-  if (declared !== undefined) return { declared };
+  if (declared !== undefined) return keyLocated({ declared }, noAlias);
   const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
-  if (record === undefined)
-    throw new GatewayError(
-      "not_found",
-      "No key has the alias in key_alias. GET /key/list lists the keys.",
-      {
-        param: "key_alias",
-      },
-    );
-  return { record };
+  if (record === undefined) throw noAlias();
+  return keyLocated({ record }, noAlias);
+}
+
+function noAlias(): GatewayError {
+  return new GatewayError(
+    "not_found",
+    "No key has the alias in key_alias. GET /key/list lists the keys.",
+    { param: "key_alias" },
+  );
 }
 
 function viewOf(found: FoundKey): JsonObject {

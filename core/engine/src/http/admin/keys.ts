@@ -12,11 +12,12 @@ import type {
   TeamStore,
 } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRequest, type AdminRoutes, type Located, named, several } from "./route.ts";
 import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
 import { audit } from "./audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
-import { findOwnKey, type KeyPlaces } from "./find-key.ts";
+import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
+import { keyLocated, locateKey, placesOfTeam } from "./locate.ts";
 import { existingKey, readGivenKey } from "./given-key.ts";
 import { EMPTY_KEY, KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
@@ -48,7 +49,7 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
 function newSecrets(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
   return {
-    async "POST /key/generate"({ body }) {
+    "POST /key/generate": named("key.create", locateNew, async ({ body }) => {
       const nowMs = clock.now();
       const { members, names } = readRecordChanges(body, KEY_FIELDS, ["key"], nowMs);
       refuseDeclaredAlias(parts, members["alias"]);
@@ -72,12 +73,12 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
       const fields = given === null ? names : ["key", ...names];
       audit(log, { action: "key.generate", keyId: id, fields });
       return { key, ...keyView(record) };
-    },
-    async "POST /key/regenerate"({ body }) {
+    }),
+    "POST /key/regenerate": named("key.rotate", asked(parts), async ({ body }, found) => {
       refuseUnknown(Object.keys(body), ["key", "grace_period"], "field");
       const nowMs = clock.now();
       const previousUntilMs = graceEnd(body, nowMs);
-      const { id } = await findOwnKey(parts, requiredText(body, "key", WHICH), "key");
+      const { id } = ownKey(found, "key");
       const key = newKey();
       const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
       const record = accepted(await keys.rotate(id, rotation), {});
@@ -88,8 +89,22 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
         fields: body["grace_period"] === undefined ? [] : ["grace_period"],
       });
       return { key, ...keyView(record) };
-    },
+    }),
   };
+}
+
+/** The key that a body names. */
+function asked(places: KeyPlaces): (request: AdminRequest) => Promise<Located<FoundKey>> {
+  return ({ body }) => locateKey(places, requiredText(body, "key", WHICH), "key");
+}
+
+/** A key that does not exist yet: it is where its team is. */
+async function locateNew({ body }: AdminRequest): Promise<Located<undefined>> {
+  const { team_id: team = null, user_id: user = null } = body;
+  const teamId = typeof team === "string" ? team : null;
+  const userId = typeof user === "string" ? user : null;
+  const object = { places: placesOfTeam(teamId), userId };
+  return { object, found: undefined, missing: () => conflict("no-team", { teamId }) };
 }
 
 /** Routes that change keys, or delete them. */
@@ -97,11 +112,11 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
 
   const change = async (
-    asked: string,
+    found: FoundKey,
     action: string,
     { members, names }: Changes,
   ): Promise<JsonObject> => {
-    const { id } = await findOwnKey(parts, asked, "key");
+    const { id } = ownKey(found, "key");
     refuseDeclaredAlias(parts, members["alias"]);
     await declareTeam(parts, (members as KeyChanges).teamId ?? null);
     const record = accepted(await keys.update(id, members as KeyChanges), members);
@@ -109,27 +124,22 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
     audit(log, { action, keyId: id, fields: names });
     return { key: id, ...keyView(record) };
   };
-  const setBlocked =
-    (blocked: boolean) =>
-    async ({ body }: { readonly body: JsonObject }) => {
+  const setBlocked = (action: "key.block" | "key.unblock") =>
+    named(action, asked(parts), async ({ body }, found) => {
       refuseUnknown(Object.keys(body), ["key"], "field");
-      const changes = { members: { blocked }, names: ["blocked"] };
-      return change(
-        requiredText(body, "key", WHICH),
-        blocked ? "key.block" : "key.unblock",
-        changes,
-      );
-    };
+      const blocked = action === "key.block";
+      return change(found, action, { members: { blocked }, names: ["blocked"] });
+    });
 
   return {
-    async "POST /key/update"({ body }) {
+    "POST /key/update": named("key.update", asked(parts), async ({ body }, found) => {
       const changes = readRecordChanges(body, KEY_FIELDS, ["key"], clock.now());
-      return change(requiredText(body, "key", WHICH), "key.update", changes);
-    },
-    "POST /key/block": setBlocked(true),
-    "POST /key/unblock": setBlocked(false),
-    async "POST /key/delete"({ body }) {
-      const ids = await idsOf(parts, body);
+      return change(found, "key.update", changes);
+    }),
+    "POST /key/block": setBlocked("key.block"),
+    "POST /key/unblock": setBlocked("key.unblock"),
+    "POST /key/delete": several("key.delete", listedKeys(parts), async ({ body }, found) => {
+      const ids = found.map((one) => ownKey(one, Object.keys(body)[0] ?? "keys").id);
       const deleted: string[] = [];
       for (const id of ids) {
         if (!(await keys.delete(id))) continue;
@@ -146,7 +156,7 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
           },
         );
       return { deleted_keys: deleted };
-    },
+    }),
   };
 }
 
@@ -165,25 +175,37 @@ function newKey(): string {
 }
 
 /**
- * The ids of the keys to delete. All are looked up before the first is deleted; those that do not
- * exist are left out.
+ * The keys to delete. All are looked up before the first is deleted; those that do not exist are
+ * left out.
  */
-async function idsOf(parts: KeyRouteParts, body: JsonObject): Promise<readonly string[]> {
-  refuseUnknown(Object.keys(body), ["keys", "key_aliases"], "field");
-  const { keys: asked = null, key_aliases: aliases = null } = body;
-  if (asked === null && aliases === null)
-    throw invalid("keys", "The field keys is missing: an array of keys or their ids.");
-  const ids: string[] = [];
-  for (const key of asked === null ? [] : readNames(asked, "keys")) {
-    const found = await findOwnKey(parts, key, "keys").catch(unlessMissing);
-    if (found !== undefined) ids.push(found.id);
-  }
-  for (const alias of aliases === null ? [] : readNames(aliases, "key_aliases")) {
-    if (isDeclaredAlias(parts, alias)) await findOwnKey(parts, `yaml:${alias}`, "key_aliases");
-    const [found] = (await parts.keys.list({ alias, offset: 0, limit: 1 })).keys;
-    if (found !== undefined) ids.push(found.id);
-  }
-  return ids;
+function listedKeys(parts: KeyRouteParts) {
+  return async ({ body }: AdminRequest): Promise<readonly Located<FoundKey>[]> => {
+    refuseUnknown(Object.keys(body), ["keys", "key_aliases"], "field");
+    const { keys: ids = null, key_aliases: aliases = null } = body;
+    if (ids === null && aliases === null)
+      throw invalid("keys", "The field keys is missing: an array of keys or their ids.");
+    const found: Located<FoundKey>[] = [];
+    for (const key of ids === null ? [] : readNames(ids, "keys")) {
+      const one = await locateKey(parts, key, "keys").catch(unlessMissing);
+      if (one !== undefined) found.push(one);
+    }
+    for (const alias of aliases === null ? [] : readNames(aliases, "key_aliases")) {
+      const one = await locateAlias(parts, alias);
+      if (one !== undefined) found.push(one);
+    }
+    return found;
+  };
+}
+
+async function locateAlias(
+  places: KeyRouteParts,
+  alias: string,
+): Promise<Located<FoundKey> | undefined> {
+  const missing = (): GatewayError => noKey("key_aliases");
+  if (isDeclaredAlias(places, alias))
+    return keyLocated(await findKey(places, `yaml:${alias}`, "key_aliases"), missing);
+  const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
+  return record === undefined ? undefined : keyLocated({ record }, missing);
 }
 
 function unlessMissing(error: unknown): undefined {

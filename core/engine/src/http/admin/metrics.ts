@@ -12,7 +12,7 @@ import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
 import type { MetricRegistry, Sample } from "../../telemetry/metrics.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../telemetry/prometheus.ts";
-import { type AdminRoutes, TextAnswer } from "./app.ts";
+import { type AdminRoutes, atWhole, TextAnswer } from "./route.ts";
 
 /** The parts whose state the page shows. */
 export interface StateMetricParts {
@@ -27,9 +27,10 @@ export interface StateMetricParts {
 /** `GET /metrics`: all metrics, in the text format of Prometheus. */
 export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
   return {
-    async "GET /metrics"() {
-      return new TextAnswer(PROMETHEUS_TYPE, prometheusText(metrics.read()));
-    },
+    "GET /metrics": atWhole(
+      "metrics.read",
+      async () => new TextAnswer(PROMETHEUS_TYPE, prometheusText(metrics.read())),
+    ),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 import { dollarsOf } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, atWhole } from "./route.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { MAX_REQUESTS, pageOf, placeOfCursor, type RequestPlace } from "./request-page.ts";
 import { timeIn } from "./time-query.ts";
@@ -44,7 +44,7 @@ export function requestListRoute(
   keyIdOf: (key: string) => Promise<string>,
 ): AdminRoutes {
   return {
-    async "GET /requests"({ query }) {
+    "GET /requests": atWhole("request.read", async ({ query }) => {
       refuseUnknown(query.keys(), PARAMETERS, "query parameter");
       const asked = wantedOf(query);
       const wanted = asked.key === "" ? asked : { ...asked, key: await keyIdOf(asked.key) };
@@ -62,7 +62,7 @@ export function requestListRoute(
       }
       const listed = [...found.values()].filter((one) => one !== undefined);
       return { ...pageOf(listed, limit, reached, after), limit };
-    },
+    }),
   };
 }
 

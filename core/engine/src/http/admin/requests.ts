@@ -10,7 +10,7 @@ import {
 import { attemptRecord, type ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
 import { describeAttempt, describeRecord } from "../../accounting/explain.ts";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, atWhole } from "./route.ts";
 
 /** Rows of one request that are read. */
 const MAX_ROWS = 100;
@@ -25,7 +25,7 @@ export function requestRoutes(
   ledger: Pick<LedgerReader, "rows">,
 ): AdminRoutes {
   return {
-    async "GET /requests/:id"({ parameters }) {
+    "GET /requests/:id": atWhole("request.read", async ({ parameters }) => {
       const { id = "" } = parameters;
       const requestId = requestIdIn(id);
       const record = recent.find(requestId);
@@ -39,7 +39,7 @@ export function requestRoutes(
         "route_not_found",
         "The request does not exist, or its record was dropped. GET /requests lists the known ones.",
       );
-    },
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Admin route for a restart, where one process is the whole gateway. */
 
 import { GatewayError } from "@sluice/contract";
-import type { AdminRoutes } from "./app.ts";
+import { type AdminRoutes, atWhole } from "./route.ts";
 
 /** The message of a single process, which cannot replace itself. */
 export const SINGLE_PROCESS =
@@ -12,8 +12,8 @@ export const SINGLE_PROCESS =
  */
 export function restartRoute(): AdminRoutes {
   return {
-    async "POST /restart"() {
+    "POST /restart": atWhole("gateway.restart", async () => {
       throw new GatewayError("not_found", SINGLE_PROCESS);
-    },
+    }),
   };
 }

@@ -11,7 +11,16 @@ import {
   type TeamStore,
 } from "@sluice/contract";
 import type { DeclaredTeam } from "../../config/snapshot.ts";
-import type { AdminRoutes } from "./app.ts";
+import {
+  type AdminRequest,
+  type AdminRoutes,
+  listed,
+  type Located,
+  named,
+  several,
+} from "./route.ts";
+import { locateTeam } from "./locate.ts";
+import { WHOLE } from "../access/may.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";
 import {
@@ -60,26 +69,42 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     audit(log, { action, teamId: id, fields: names });
     return record;
   };
-  const setBlocked =
-    (blocked: boolean) =>
-    async ({ body }: { readonly body: JsonObject }) => {
+  const setBlocked = (action: "team.block" | "team.unblock") =>
+    named(action, asked, async ({ body }, id) => {
       refuseUnknown(Object.keys(body), ["team_id"], "field");
-      const id = requiredText(body, "team_id", WHICH);
-      const action = blocked ? "team.block" : "team.unblock";
+      const blocked = action === "team.block";
       return teamView(await change(id, action, { members: { blocked }, names: ["blocked"] }));
-    };
+    });
 
   return {
-    "POST /team/new": ({ body }) => createTeam(body, parts),
-    async "POST /team/update"({ body }) {
+    "POST /team/new": named("team.create", locateNew, ({ body }) => createTeam(body, parts)),
+    "POST /team/update": named("team.update", asked, async ({ body }, id) => {
       const changes = readRecordChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
-      const record = await change(requiredText(body, "team_id", WHICH), "team.update", changes);
+      const record = await change(id, "team.update", changes);
       return { team_id: record.id, data: teamView(record) };
-    },
-    "POST /team/block": setBlocked(true),
-    "POST /team/unblock": setBlocked(false),
-    "POST /team/delete": ({ body }) => deleteTeams(body, parts),
+    }),
+    "POST /team/block": setBlocked("team.block"),
+    "POST /team/unblock": setBlocked("team.unblock"),
+    "POST /team/delete": several("team.delete", locateListed, (_, ids) => deleteTeams(ids, parts)),
   };
+}
+
+/** The team that a body names. */
+async function asked({ body }: AdminRequest): Promise<Located<string>> {
+  return locateTeam(requiredText(body, "team_id", WHICH), () => noTeam("team_id"));
+}
+
+/** A team that does not exist yet: it is at the whole. */
+async function locateNew(): Promise<Located<undefined>> {
+  return { object: WHOLE, found: undefined, missing: () => noTeam("team_id") };
+}
+
+async function locateListed({ body }: AdminRequest): Promise<readonly Located<string>[]> {
+  refuseUnknown(Object.keys(body), ["team_ids"], "field");
+  const { team_ids: ids = null } = body;
+  if (ids === null)
+    throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
+  return readNames(ids, "team_ids").map((id) => locateTeam(id, () => noTeam("team_ids")));
 }
 
 async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<JsonObject> {
@@ -101,13 +126,8 @@ async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<Json
   return teamView(record);
 }
 
-async function deleteTeams(body: JsonObject, parts: TeamRouteParts): Promise<JsonObject> {
+async function deleteTeams(ids: readonly string[], parts: TeamRouteParts): Promise<JsonObject> {
   const { teams, keyRing, log } = parts;
-  refuseUnknown(Object.keys(body), ["team_ids"], "field");
-  const { team_ids: listed = null } = body;
-  if (listed === null)
-    throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
-  const ids = readNames(listed, "team_ids");
   for (const id of ids) {
     refuseDeclared(parts, id, "team_ids");
     refuseDeclaredMembers(parts, id);
@@ -127,11 +147,7 @@ async function deleteTeams(body: JsonObject, parts: TeamRouteParts): Promise<Jso
 function teamPages(parts: TeamRouteParts): AdminRoutes {
   const { teams, keys, declared, declaredTeams } = parts;
   return {
-    async "GET /team/info"({ query }) {
-      refuseUnknown(query.keys(), ["team_id"], "query parameter");
-      const id = query.get("team_id") ?? "";
-      if (id === "")
-        throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
+    "GET /team/info": named("team.read", queried, async (_, id) => {
       const written = declaredTeam(parts, id);
       const team = written ?? (await teams.find(id));
       if (team === undefined) throw noTeam("team_id");
@@ -144,15 +160,24 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
         keys: [...members.map(declaredView), ...found.map(keyView)],
         total_keys: members.length + total,
       };
-    },
-    async "GET /team/list"({ query }) {
+    }),
+    "GET /team/list": listed("team.read", async ({ query }) => {
       refuseUnknown(query.keys(), [], "query parameter");
       const written = declaredTeams();
       const ids = new Set(written.map(({ id }) => id));
       const stored = (await teams.list()).filter(({ id }) => !ids.has(id));
       return [...written.map(declaredTeamView), ...stored.map(teamView)];
-    },
+    }),
   };
+}
+
+/** The team that a query names. */
+async function queried({ query }: AdminRequest): Promise<Located<string>> {
+  refuseUnknown(query.keys(), ["team_id"], "query parameter");
+  const id = query.get("team_id") ?? "";
+  if (id === "")
+    throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
+  return locateTeam(id, () => noTeam("team_id"));
 }
 
 function declaredTeam({ declaredTeams }: KeyPlaces, id: string): DeclaredTeam | undefined {

@@ -6,7 +6,7 @@ import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
 import { VERSION } from "../../../telemetry/version.ts";
-import type { AdminRoutes } from "../app.ts";
+import { type AdminRoutes, atWhole } from "../route.ts";
 import { audit } from "../audit.ts";
 import { within } from "../time-query.ts";
 import {
@@ -52,7 +52,7 @@ export function configRoutes(parts: ConfigRouteParts): AdminRoutes {
 function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
   const { edits, hasName } = parts;
   return {
-    async "GET /config/status"() {
+    "GET /config/status": atWhole("status.read", async () => {
       return {
         version: VERSION,
         ...(await describeStatus(edits.status, hasName)),
@@ -60,8 +60,8 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
         previous_key: parts.previousKey(),
         ledger: describeLedger(parts.ledgerHealth()),
       };
-    },
-    async "GET /config/history"({ query }) {
+    }),
+    "GET /config/history": atWhole("config.read", async ({ query }) => {
       refuseUnknown(query.keys(), ["since", "until"], "query parameter");
       const isAsked = within(query);
       const { entries, attempts } = edits.history;
@@ -73,14 +73,14 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
           .map((entry) => describeEntry(entry, live)),
         attempts: attempts.filter(isAsked).toReversed().map(describeAttempt),
       };
-    },
+    }),
   };
 }
 
 /** Changes of what runs. */
 function editRoutes({ edits, log }: ConfigRouteParts): AdminRoutes {
   return {
-    async "POST /config/reload"({ body }) {
+    "POST /config/reload": atWhole("config.reload", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["force", "canary", "author"], "field");
       const { force = null } = body;
       const digest = force === null ? undefined : readText(force, "force");
@@ -89,39 +89,39 @@ function editRoutes({ edits, log }: ConfigRouteParts): AdminRoutes {
       const author = readAuthor(body);
       audit(log, { action: plan === undefined ? action : `${action}.canary`, author });
       return describeAttempt(await edits.reload(digest, plan, author));
-    },
-    async "POST /config/canary/promote"({ body }) {
+    }),
+    "POST /config/canary/promote": atWhole("config.canary", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["author"], "field");
       const author = readAuthor(body);
       audit(log, { action: "config.canary.promote", author });
       return describeAttempt(edits.endCanary("promoted", author));
-    },
-    async "POST /config/canary/abort"({ body }) {
+    }),
+    "POST /config/canary/abort": atWhole("config.canary", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["author"], "field");
       const author = readAuthor(body);
       audit(log, { action: "config.canary.abort", author });
       return describeAttempt(edits.endCanary("returned", author));
-    },
-    async "POST /config/rollback"({ body }) {
+    }),
+    "POST /config/rollback": atWhole("config.rollback", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["generation", "author"], "field");
       const generation = readGeneration(body["generation"] ?? null);
       const author = readAuthor(body);
       audit(log, { action: "config.rollback", author });
       return describeAttempt(await edits.rollback(generation, author));
-    },
+    }),
   };
 }
 
 /** What files and texts hold, and what they would change. */
 function comparisonRoutes({ edits, configDiff }: ConfigRouteParts): AdminRoutes {
   return {
-    async "GET /config/files"({ query }) {
+    "GET /config/files": atWhole("config.read", async ({ query }) => {
       refuseUnknown(query.keys(), ["of"], "query parameter");
       const of = query.get("of") ?? "running";
       const side = readSide(/^\d{1,15}$/.test(of) ? Number(of) : of, "of");
       return { of: side, files: configDiff.filesOf(side, "of") };
-    },
-    async "POST /config/validate"({ body }) {
+    }),
+    "POST /config/validate": atWhole("config.preview", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["files", "replay"], "field");
       const isReplayed = readFlag(body["replay"] ?? false, "replay");
       const { digest, isUnchanged, findings, snapshot } = edits.review(
@@ -135,13 +135,13 @@ function comparisonRoutes({ edits, configDiff }: ConfigRouteParts): AdminRoutes 
           ? {}
           : describeImpact(await configDiff.of(snapshot, isReplayed))),
       };
-    },
-    async "POST /config/diff"({ body }) {
+    }),
+    "POST /config/diff": atWhole("config.preview", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["from", "to", "replay"], "field");
       const isReplayed = readFlag(body["replay"] ?? false, "replay");
       const from = readSide(body["from"] ?? "running", "from");
       const to = readSide(body["to"] ?? "files", "to");
       return { from, to, ...describeImpact(await configDiff.compare(from, to, isReplayed)) };
-    },
+    }),
   };
 }

@@ -1,0 +1,138 @@
+/**
+ * Admin routes: each names its action of the policy and how its object is found. There is no other
+ * way to make one.
+ */
+
+import type { JsonObject, PolicyAction } from "@sluice/contract";
+import type { GatewayError } from "@sluice/contract";
+import type { PolicyObject, Principal, Visible } from "../access/may.ts";
+
+/** A request to an admin route, whose caller is known. */
+export interface AdminRequest {
+  readonly query: URLSearchParams;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The body of a POST, an empty object for other methods. */
+  readonly body: JsonObject;
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** The address of the client; `null` when it is gone. */
+  readonly address: string | null;
+}
+
+/** An answer other than JSON. */
+export class TextAnswer {
+  readonly type: string;
+  readonly text: string;
+
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
+/** An object that a request names, as the policy sees it and as the handler needs it. */
+export interface Located<Found> {
+  readonly object: PolicyObject;
+  readonly found: Found;
+  /** The answer for a caller who may not see it: that of an object that does not exist. */
+  readonly missing: () => GatewayError;
+}
+
+/** Finds the object that a request names. Throws `not_found`. */
+export type Locate<Found> = (request: AdminRequest) => Promise<Located<Found>>;
+
+declare const MADE: unique symbol;
+
+/** A route. Only the functions of this file make one. */
+export interface AdminRoute {
+  readonly action: PolicyAction;
+  /** How its object is found. */
+  readonly object: "whole" | "listed" | "named" | "several";
+  /** Answers with a JSON value or a text, or throws the refusal of the policy. */
+  readonly answer: (request: AdminRequest, access: Access) => Promise<unknown>;
+  readonly [MADE]: true;
+}
+
+/**
+ * Routes by `METHOD /path`, with the parameters of `@koa/router`: `:name` is a segment, `*name` one
+ * or more.
+ */
+export type AdminRoutes = Readonly<
+  Record<`${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`, AdminRoute>
+>;
+
+/** What the policy says about a caller: `access.ts`. */
+export interface Access {
+  /** Throws `permission_denied` unless the action is allowed at the whole. */
+  atWhole(request: AdminRequest, action: PolicyAction): void;
+  /** The objects to list. Throws `permission_denied` when there can be none. */
+  visible(request: AdminRequest, action: PolicyAction): Visible;
+  /** Throws `permission_denied`, and the object's `missing` where the caller may not see it. */
+  check(request: AdminRequest, action: PolicyAction, located: Located<unknown>): void;
+  /** Whether the caller may see the object of an action. */
+  sees(request: AdminRequest, action: PolicyAction, located: Located<unknown>): boolean;
+}
+
+/** A route about the gateway itself: only roles at the whole open it. */
+export function atWhole(
+  action: PolicyAction,
+  answer: (request: AdminRequest) => Promise<unknown>,
+): AdminRoute {
+  return made(action, "whole", async (request, access) => {
+    access.atWhole(request, action);
+    return answer(request);
+  });
+}
+
+/** A route that lists: what the caller may see is part of its query. */
+export function listed(
+  action: PolicyAction,
+  answer: (request: AdminRequest, visible: Visible) => Promise<unknown>,
+): AdminRoute {
+  return made(action, "listed", async (request, access) =>
+    answer(request, access.visible(request, action)),
+  );
+}
+
+/** A route about one object, which exists or is about to. */
+export function named<Found>(
+  action: PolicyAction,
+  locate: Locate<Found>,
+  answer: (request: AdminRequest, found: Found) => Promise<unknown>,
+): AdminRoute {
+  return made(action, "named", async (request, access) => {
+    // A caller who may do it nowhere learns nothing about what exists.
+    access.visible(request, action);
+    const located = await locate(request);
+    access.check(request, action, located);
+    return answer(request, located.found);
+  });
+}
+
+/**
+ * A route about several objects. Objects that the caller may not see are left out, as those that do
+ * not exist are. One that the caller sees and may not act on refuses the request.
+ */
+export function several<Found>(
+  action: PolicyAction,
+  locate: (request: AdminRequest) => Promise<readonly Located<Found>[]>,
+  answer: (request: AdminRequest, found: readonly Found[]) => Promise<unknown>,
+): AdminRoute {
+  return made(action, "several", async (request, access) => {
+    access.visible(request, action);
+    const seen = (await locate(request)).filter((one) => access.sees(request, action, one));
+    for (const one of seen) access.check(request, action, one);
+    return answer(
+      request,
+      seen.map(({ found }) => found),
+    );
+  });
+}
+
+function made(
+  action: PolicyAction,
+  object: AdminRoute["object"],
+  answer: AdminRoute["answer"],
+): AdminRoute {
+  return { action, object, answer } as AdminRoute;
+}
