@@ -7,7 +7,7 @@ import type { Log } from "@sluice/contract";
 import type { ServerSettings } from "../config/snapshot.ts";
 import type { Start, StartOptions } from "../prepare-start.ts";
 import { mayAdminister, responsive } from "./admin/ask-workers.ts";
-import { authenticate, masterAlone } from "../http/admin/authenticate.ts";
+import { authenticate, masterAlone } from "../http/access/authenticate.ts";
 import { createWorkersListener } from "./admin/admin-workers.ts";
 import { listen, type Listener } from "../http/listener/listen.ts";
 import { hostState, installationOf, listenOrExplain, openTls } from "../open-parts.ts";

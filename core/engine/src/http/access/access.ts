@@ -1,7 +1,7 @@
 /** The policy's answers to admin routes: what is allowed, refused, or not to be seen. */
 
 import { GatewayError, POLICY, type PolicyAction, type PolicyRule } from "@sluice/contract";
-import type { Access } from "../admin/route.ts";
+import type { Access } from "./route.ts";
 import { may, type Principal, visibleTo, WHOLE } from "./may.ts";
 
 const READ_KEY_REFUSAL =

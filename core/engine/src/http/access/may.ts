@@ -61,14 +61,13 @@ export function may(principal: Principal, action: PolicyAction, object: PolicyOb
   return rule.isAtEach === true ? object.places.every(isCovered) : object.places.some(isCovered);
 }
 
-/** Objects that a principal may see: all, or those of any of these places and owners. */
+/** Objects that a principal may see: all, or those of any of these places and users. */
 export type Visible =
   | "all"
   | {
-      readonly organizationIds: readonly string[];
-      readonly teamIds: readonly string[];
-      readonly userId?: string;
-      readonly keyId?: string;
+      readonly organizations: readonly string[];
+      readonly teams: readonly string[];
+      readonly users: readonly string[];
     };
 
 /**
@@ -82,20 +81,12 @@ export function visibleTo(principal: Principal, action: PolicyAction): Visible |
   const grants = principal.kind === "user" ? grantsFor(principal, rule) : [];
   if (grants.some(({ place }) => place.kind === "whole")) return "all";
   const counted = rule.reach === "whole" ? [] : grants;
-  const organizationIds = idsOf(counted, "organization");
-  const teamIds = idsOf(counted, "team");
-  const userId =
-    principal.kind === "user" && rule.owners.includes("user") ? principal.userId : undefined;
-  const keyId =
-    principal.kind === "key" && rule.owners.includes("key") ? principal.keyId : undefined;
-  if (organizationIds.length + teamIds.length === 0 && userId === undefined && keyId === undefined)
-    return undefined;
-  return {
-    organizationIds,
-    teamIds,
-    ...(userId !== undefined && { userId }),
-    ...(keyId !== undefined && { keyId }),
-  };
+  const organizations = idsOf(counted, "organization");
+  const teams = idsOf(counted, "team");
+  const isOwner = principal.kind === "user" && rule.owners.includes("user");
+  const users = isOwner && principal.userId !== undefined ? [principal.userId] : [];
+  if (organizations.length + teams.length + users.length === 0) return undefined;
+  return { organizations, teams, users };
 }
 
 /** Whether a role includes another one. */

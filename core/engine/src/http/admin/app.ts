@@ -17,8 +17,8 @@ import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
-import { authenticate, type Recognition } from "./authenticate.ts";
-import { type AdminRoute, type AdminRoutes, TextAnswer } from "./route.ts";
+import { authenticate, type Recognition } from "../access/authenticate.ts";
+import { type AdminRoute, type AdminRoutes, TextAnswer } from "../access/route.ts";
 
 // As CommonJS: its other form imports `node:http` (../node-http.ts).
 const { Router } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");

@@ -8,8 +8,8 @@ import {
   type Log,
 } from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
-import { type AdminRoutes, atWhole } from "./route.ts";
-import { audit } from "./audit.ts";
+import { type AdminRoutes, atWhole } from "../access/route.ts";
+import { audit } from "../access/audit.ts";
 
 const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } as const;
 

@@ -11,8 +11,8 @@ import {
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { importedDigest } from "../../resources/stored-keys.ts";
-import { type AdminRoutes, atWhole } from "./route.ts";
-import { audit } from "./audit.ts";
+import { type AdminRoutes, atWhole } from "../access/route.ts";
+import { audit } from "../access/audit.ts";
 import {
   invalid,
   readDollars,

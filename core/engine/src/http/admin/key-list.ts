@@ -2,7 +2,7 @@
 
 import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
-import { type AdminRoutes, listed, type Located, named } from "./route.ts";
+import { type AdminRoutes, listed, type Located, named } from "../access/route.ts";
 import { keyLocated, locateKey } from "./locate.ts";
 import { budgetView, type BudgetParts } from "./budget-view.ts";
 import { invalid, refuseUnknown } from "./fields.ts";

@@ -12,9 +12,15 @@ import type {
   TeamStore,
 } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import { type AdminRequest, type AdminRoutes, type Located, named, several } from "./route.ts";
+import {
+  type AdminRequest,
+  type AdminRoutes,
+  type Located,
+  named,
+  several,
+} from "../access/route.ts";
 import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
-import { audit } from "./audit.ts";
+import { audit } from "../access/audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
 import { keyLocated, locateKey, placesOfTeam } from "./locate.ts";

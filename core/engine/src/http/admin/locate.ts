@@ -4,7 +4,7 @@ import type { GatewayError } from "@sluice/contract";
 import type { ObjectPlace } from "../access/may.ts";
 import { type FoundKey, findKey, type KeyPlaces, noKey } from "./find-key.ts";
 import { declaredId } from "./record-view.ts";
-import type { Located } from "./route.ts";
+import type { Located } from "../access/route.ts";
 
 /** The place of a team or of what belongs to it; none without a team. */
 export function placesOfTeam(teamId: string | null | undefined): readonly ObjectPlace[] {

@@ -12,7 +12,7 @@ import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
 import type { MetricRegistry, Sample } from "../../telemetry/metrics.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../telemetry/prometheus.ts";
-import { type AdminRoutes, atWhole, TextAnswer } from "./route.ts";
+import { type AdminRoutes, atWhole, TextAnswer } from "../access/route.ts";
 
 /** The parts whose state the page shows. */
 export interface StateMetricParts {

@@ -12,7 +12,7 @@ import {
 import { dollarsOf } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
-import { type AdminRoutes, atWhole } from "./route.ts";
+import { type AdminRoutes, atWhole } from "../access/route.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { MAX_REQUESTS, pageOf, placeOfCursor, type RequestPlace } from "./request-page.ts";
 import { timeIn } from "./time-query.ts";

@@ -10,7 +10,7 @@ import {
 import { attemptRecord, type ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
 import { describeAttempt, describeRecord } from "../../accounting/explain.ts";
-import { type AdminRoutes, atWhole } from "./route.ts";
+import { type AdminRoutes, atWhole } from "../access/route.ts";
 
 /** Rows of one request that are read. */
 const MAX_ROWS = 100;

@@ -1,7 +1,7 @@
 /** Admin route for a restart, where one process is the whole gateway. */
 
 import { GatewayError } from "@sluice/contract";
-import { type AdminRoutes, atWhole } from "./route.ts";
+import { type AdminRoutes, atWhole } from "../access/route.ts";
 
 /** The message of a single process, which cannot replace itself. */
 export const SINGLE_PROCESS =

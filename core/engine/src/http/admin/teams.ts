@@ -18,11 +18,11 @@ import {
   type Located,
   named,
   several,
-} from "./route.ts";
+} from "../access/route.ts";
 import { locateTeam } from "./locate.ts";
 import { WHOLE } from "../access/may.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
-import { audit } from "./audit.ts";
+import { audit } from "../access/audit.ts";
 import {
   type Changes,
   invalid,

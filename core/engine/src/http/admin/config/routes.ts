@@ -6,8 +6,8 @@ import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
 import { VERSION } from "../../../telemetry/version.ts";
-import { type AdminRoutes, atWhole } from "../route.ts";
-import { audit } from "../audit.ts";
+import { type AdminRoutes, atWhole } from "../../access/route.ts";
+import { audit } from "../../access/audit.ts";
 import { within } from "../time-query.ts";
 import {
   readAuthor,

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError, type Identity, type Secret } from "@sluice/contract";
 import type { KeyRing } from "../../resources/key-ring.ts";
-import type { Principal } from "../access/may.ts";
+import type { Principal } from "./may.ts";
 import { presentedKey } from "../intake/presented-key.ts";
 
 const REFUSAL = "The master key is missing or not valid. Send it as: Authorization: Bearer …";

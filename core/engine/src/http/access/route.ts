@@ -5,7 +5,7 @@
 
 import type { JsonObject, PolicyAction } from "@sluice/contract";
 import type { GatewayError } from "@sluice/contract";
-import type { PolicyObject, Principal, Visible } from "../access/may.ts";
+import type { PolicyObject, Principal, Visible } from "./may.ts";
 
 /** A request to an admin route, whose caller is known. */
 export interface AdminRequest {

@@ -3,7 +3,7 @@
  * listener, the page of the documentation and the test of every role and route are made from it.
  */
 
-import type { Role } from "./tenants.ts";
+import type { Role } from "./records.ts";
 
 /** Where a role counts for an action. */
 export type PolicyReach =
