@@ -54,6 +54,11 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
 /** Routes whose answer shows a new key: the only time that the key itself is shown. */
 function newSecrets(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
+  const locateRotated = (request: AdminRequest): Promise<Located<FoundKey>> => {
+    refuseUnknown(Object.keys(request.body), ["key", "grace_period"], "field");
+    graceEnd(request.body, clock.now());
+    return asked(parts)(request);
+  };
   return {
     "POST /key/generate": named("key.create", locateNew, async ({ body }) => {
       const nowMs = clock.now();
@@ -80,10 +85,8 @@ function newSecrets(parts: KeyRouteParts): AdminRoutes {
       audit(log, { action: "key.generate", keyId: id, fields });
       return { key, ...keyView(record) };
     }),
-    "POST /key/regenerate": named("key.rotate", asked(parts), async ({ body }, found) => {
-      refuseUnknown(Object.keys(body), ["key", "grace_period"], "field");
-      const nowMs = clock.now();
-      const previousUntilMs = graceEnd(body, nowMs);
+    "POST /key/regenerate": named("key.rotate", locateRotated, async ({ body }, found) => {
+      const previousUntilMs = graceEnd(body, clock.now());
       const { id } = ownKey(found, "key");
       const key = newKey();
       const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
