@@ -86,11 +86,19 @@ export interface LedgerFilter {
   readonly toMs?: number;
 }
 
-/** Selects the rows of a sum: those of a filter that also carry a tag, or went to a provider. */
+/**
+ * Selects the rows of a sum: those of a filter that also carry a tag, went to a provider, or used
+ * one of some models.
+ */
 export interface LedgerSumFilter extends LedgerFilter {
   readonly tag?: string;
   /** The provider instance's name in `config/gateway.yaml`. */
   readonly provider?: string;
+  /**
+   * Names of models: ids, configured entries, or a beginning with `*` after it. A row has one of
+   * them as its model or as its model group. Empty: no row.
+   */
+  readonly models?: readonly string[];
 }
 
 /** A query of tags. */

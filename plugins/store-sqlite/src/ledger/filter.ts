@@ -40,6 +40,18 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
   return { terms, parameters, column };
 }
 
+/** One text for any list: statements are kept by their texts. */
+const OF_MODELS = `exists (select 1 from json_each(?) name where name.value in (model, model_group)
+  or (substr(name.value, -1) = '*'
+    and substr(ifnull(model, ''), 1, length(name.value) - 1) = substr(name.value, 1, length(name.value) - 1)))`;
+
+/** The condition that a row has one of these models; none without a list of models. */
+export function modelConditions(models: readonly string[] | undefined): Conditions {
+  return models === undefined
+    ? { terms: [], parameters: [] }
+    : { terms: [OF_MODELS], parameters: [JSON.stringify(models)] };
+}
+
 /** Prepared statements by their text. */
 export function createStatementCache<T>(prepare: (sql: string) => T): (sql: string) => T {
   const prepared = new Map<string, T>();

@@ -13,7 +13,19 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 interface Row extends Partial<
-  Pick<SpendRow, "keyId" | "userId" | "teamId" | "targetId" | "costNanoUsd" | "tags">
+  Pick<
+    SpendRow,
+    | "keyId"
+    | "userId"
+    | "teamId"
+    | "organizationId"
+    | "endUser"
+    | "model"
+    | "modelGroup"
+    | "targetId"
+    | "costNanoUsd"
+    | "tags"
+  >
 > {
   readonly at: number;
 }
@@ -32,6 +44,7 @@ async function ledgerOf(rows: readonly Row[], before: number) {
   const values = rows.map((row, index) =>
     ledgerValues({
       keyId: "k",
+      model: "other",
       ...row,
       requestId: `r${index}`,
       attempt: 1,
@@ -64,18 +77,46 @@ test.each([
   [{ provider: "openai" }, 1_010],
   [{ provider: "openai", fromMs: DAY_MS + 1 }, 1_000],
   [{ provider: "openai", tag: "blue", fromMs: 2 * DAY_MS }, 1_000],
+  [{ organizationId: "o" }, 1_100],
+  [{ organizationId: "o", models: ["m"] }, 100],
+  [{ organizationId: "o", models: ["m", "x/*"] }, 1_100],
+  [{ organizationId: "p" }, 0],
+  [{ keyId: "a", models: ["m"] }, 10],
+  [{ keyId: "a", models: ["n", "l"] }, 0],
+  [{ keyId: "a", models: [] }, 0],
+  [{ models: ["*"] }, 11_111],
+  [{ models: ["x/*"], fromMs: DAY_MS }, 1_000],
+  [{ userId: "u", teamId: "t" }, 0],
+  [{ teamId: "t", userId: "v" }, 1_000],
+  [{ endUser: "c" }, 1_010],
+  [{ endUser: "c", organizationId: "o" }, 1_000],
+  [{ endUser: "c", fromMs: DAY_MS + 1 }, 1_000],
+  [{ endUser: "c", tag: "blue" }, 1_000],
 ])(
   "the rows of %j cost %i, whether they are older than the totals or not",
   async (filter, expected) => {
     const rows: readonly Row[] = [
       { at: 5, keyId: "a", costNanoUsd: 1 },
-      { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m" },
-      { at: DAY_MS + 1, userId: "u", costNanoUsd: 100, targetId: "open", tags: ["red", "blue"] },
+      { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m", model: "m", endUser: "c" },
+      {
+        at: DAY_MS + 1,
+        userId: "u",
+        organizationId: "o",
+        costNanoUsd: 100,
+        targetId: "open",
+        model: "m",
+        tags: ["red", "blue"],
+      },
       {
         at: 3 * DAY_MS,
         teamId: "t",
+        userId: "v",
+        organizationId: "o",
+        endUser: "c",
         costNanoUsd: 1_000,
         targetId: "openai/x/y",
+        model: "x/y",
+        modelGroup: "x/*",
         tags: ["blue", "blue"],
       },
       { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },

@@ -4,8 +4,8 @@
  */
 
 import type { LedgerSumFilter } from "@sluice/contract";
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { createStatementCache } from "./filter.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { createStatementCache, modelConditions } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
 import { TOTAL_MS } from "./totals.ts";
 
@@ -28,9 +28,8 @@ export function createLedgerSum(
   });
 
   function* ofRows(filter: LedgerSumFilter): Generator<readonly never[], bigint> {
-    const { tag, provider } = filter;
-    const terms: string[] = [];
-    const values: SQLInputValue[] = [];
+    const { tag, provider, models } = filter;
+    const { terms, parameters: values } = modelConditions(models);
     if (tag !== undefined) {
       terms.push(WITH_TAG);
       values.push(tag);
@@ -76,7 +75,8 @@ export function createLedgerSum(
  */
 function subjectOf(filter: LedgerSumFilter): string | undefined {
   const { requestId, completionId, toMs, keyId, userId, teamId, tag, provider } = filter;
-  if (filter.organizationId !== undefined || filter.endUser !== undefined) return undefined;
+  if ([filter.organizationId, filter.endUser, filter.models].some((one) => one !== undefined))
+    return undefined;
   if (requestId !== undefined || completionId !== undefined || toMs !== undefined) return undefined;
   const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(
     ([, id]) => id !== undefined,
