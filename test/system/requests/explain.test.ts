@@ -450,17 +450,28 @@ describe("a request that is no longer kept", () => {
 });
 
 describe("a stream out of which an unreadable event was dropped", () => {
-  it("says so in its row, its explanation and the log (V5)", async () => {
+  it("says so in a comment, its row, its explanation and the log (V5)", async () => {
     upstream.script({ kind: "reply", fault: { kind: "garbage", after: 2 } });
     const response = await chat(gateway, {
       model: "gpt-4o-mini",
       messages: MESSAGES,
       stream: true,
     });
-    expect(await response.text()).toContain("[DONE]");
+    expect((await response.text()).trimEnd().split("\n\n").slice(-2)).toEqual([
+      ": x-sluice-dropped-events 1",
+      "data: [DONE]",
+    ]);
     const id = response.headers.get("x-request-id");
     const [row] = await rowsOf(gateway, id);
     expect(row).toMatchObject({ status: "success", metadata: { dropped_events: 1 } });
+    // The SDK passes over the comment, and a stream of which nothing is missing has none.
+    const texts: string[] = [];
+    const body = { model: "gpt-4o-mini", messages: MESSAGES, stream: true } as const;
+    for await (const { choices } of await openaiClient(gateway).chat.completions.create(body))
+      texts.push(choices[0]?.delta.content ?? "");
+    expect(texts.join("")).not.toBe("");
+    upstream.reset();
+    expect(await (await chat(gateway, body)).text()).not.toContain("x-sluice-dropped-events");
     const { steps } = await explain(id);
     expect(steps.flatMap(({ decisions }) => decisions).join("\n")).toContain(
       "left out an event of the stream",

@@ -54,6 +54,13 @@ function closeAttempt(exchange: LiveExchange, attempt: AttemptWriter, clock: Clo
   attempt.charge(costOf(exchange, attempt));
 }
 
+/** How many unreadable events were left out of the streams of an exchange. */
+export function droppedEvents(exchange: LiveExchange): number {
+  let count = SERVED.get(exchange)?.droppedEvents ?? 0;
+  for (const attempt of exchange.attempts) count += attempt.droppedEvents ?? 0;
+  return count;
+}
+
 function costOf(exchange: LiveExchange, attempt: Attempt): Cost {
   return attempt.cost ?? priceAttempt(exchange, attempt) ?? UNPRICED;
 }

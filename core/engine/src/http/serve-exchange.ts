@@ -18,7 +18,7 @@ import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../accounting/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import type { RequestLedger } from "../accounting/ledger/ledger.ts";
-import { closeAttempts, spendRows } from "../accounting/rows.ts";
+import { closeAttempts, droppedEvents, spendRows } from "../accounting/rows.ts";
 import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
 import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
@@ -182,10 +182,11 @@ async function answerStream(
     if (cut !== undefined) exchange.failure ??= cut;
     await settle(exchange, parts);
     const chunk = cut === undefined ? estimatedUsageChunk(exchange, last) : undefined;
-    const usage = chunk === undefined ? "" : stream.chunk(chunk);
-    return mayExplain(exchange)
-      ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock))
-      : usage;
+    let text = chunk === undefined ? "" : stream.chunk(chunk);
+    const dropped = droppedEvents(exchange);
+    if (dropped > 0) text += `: x-sluice-dropped-events ${dropped}\n\n`;
+    if (!mayExplain(exchange)) return text;
+    return text + explainComment(recordOf(exchange, outline, reply.status, parts.clock));
   };
   const headers = replyHeaders(exchange, form, parts.clock);
   const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
