@@ -458,15 +458,25 @@ describe("native bytes and addresses (F14)", () => {
   });
 
   it.each([
-    `/openai/v1/chat/completions/${BAD}`,
-    "/openai/v1/chat/completions/%66orbidden",
-    "/openai/v1/chat/completions/%zz%66orbidden",
-    "/openai/v1/chat/completions?q=%66orbidden",
-    "/openai/v1/chat/completions?q=%zz%66orbidden",
-  ])("are judged in %s", async (path) => {
-    const response = await post(path, user("x"));
-    expect([400, 403]).toContain(response.status);
+    [`/openai/v1/chat/completions/${BAD}`, "guardrail_violation"],
+    ["/openai/v1/chat/completions/%66orbidden", "guardrail_violation"],
+    ["/openai/v1/chat/completions/%zz%66orbidden", "invalid_request_error"],
+    ["/openai/v1/chat/completions?q=%66orbidden", "guardrail_violation"],
+    ["/openai/v1/chat/completions?q=%zz%66orbidden", "guardrail_violation"],
+  ])("are judged in %s: %s", async (path, type) => {
+    expect(await refusal(path, user("x"))).toMatchObject({ type });
+  });
+
+  it("are judged in the path of a GET", async () => {
+    const headers = { authorization: `Bearer ${gateway.masterKey}` };
+    const ask = (path: string) => fetch(gateway.publicUrl + path, { headers });
+    const refused = await ask(`/openai/v1/search/${BAD}`);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { type: "guardrail_violation", param: "no-bad" } },
+    ]);
     expect(upstream.requests).toHaveLength(seen);
+    expect((await ask("/openai/v1/search/allowed")).status).toBe(200);
   });
 });
 

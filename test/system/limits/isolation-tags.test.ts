@@ -47,7 +47,8 @@ beforeAll(async () => {
       "{ id: dear, targets: [{ provider: up, model: dear, price: { input: 1, output: 10 } }] }",
     ],
   });
-  const budgets = "[{ per: tag, max: 100, only: [green] }, { per: tag, max: 100, duration: 1d }]";
+  const budgets =
+    "[{ per: tag, max: 0.0001, only: [small] }, { per: tag, max: 100, only: [green] }, { per: tag, max: 100, duration: 1d }]";
   for (const name of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, name);
     const text = readFileSync(path, "utf8");
@@ -80,21 +81,30 @@ describe("a tag of another key (I10)", () => {
     expect((await ask(blue, body, headers)).status).toBe(200);
   });
 
-  it("is refused on native routes", async () => {
-    const ofNative = async (key: string): Promise<number> => {
-      const response = await fetch(`${gateway.publicUrl}/openai/up/v1/chat/completions`, {
+  it("is refused on native routes, where budgets of tags hold too (contract 1.5)", async () => {
+    const ofNative = async (key: string, tags?: string) => {
+      const response = await fetch(`${gateway.publicUrl}/up/v1/chat/completions`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${key}`,
           "content-type": "application/json",
-          "x-sluice-tags": "team-blue",
+          ...(tags !== undefined && { "x-sluice-tags": tags }),
         },
-        body: JSON.stringify({ model: "dear", messages: MESSAGES }),
+        body: JSON.stringify({ model: "dear", messages: MESSAGES, max_tokens: 50 }),
       });
-      await response.text();
-      return response.status;
+      return { status: response.status, text: await response.text() };
     };
-    expect(await ofNative(attacker)).toBe(403);
+    expect(await ofNative(attacker, "team-blue")).toMatchObject({
+      status: 403,
+      text: expect.stringContaining('The tag \\"team-blue\\" belongs to') as string,
+    });
+    expect(await ofNative(blue, "team-blue")).toMatchObject({ status: 200 });
+    const poor = await newKey({ allowed_tags: ["small"] });
+    expect(await ofNative(poor)).toMatchObject({ status: 200 });
+    expect(await ofNative(poor, "small")).toMatchObject({
+      status: 429,
+      text: expect.stringContaining("tag small's budget") as string,
+    });
   });
 
   it("is refused where a budget names it and no record has it", async () => {

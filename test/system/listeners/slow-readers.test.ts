@@ -4,12 +4,15 @@
  */
 
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { chat, MESSAGES, spendRows } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { createWorkspace } from "../support/workspace.ts";
 
 const READERS = 5;
 /** More than the system holds for two connections, so that every reader stalls its upstream. */
@@ -75,14 +78,14 @@ afterAll(async () => {
 });
 
 /** A client that asks, and reads nothing. Its connection is open until the gateway ends it. */
-function stall(user: string, stream: boolean): Socket {
-  const { port, host } = new URL(gateway.publicUrl);
+function stall(user: string, stream: boolean, asked = gateway): Socket {
+  const { port, host } = new URL(asked.publicUrl);
   const body = JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, stream, user });
   const socket = connect(Number(port), "127.0.0.1");
   socket.pause();
   socket.on("error", () => undefined);
   socket.write(
-    `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${gateway.masterKey}\r\n` +
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${asked.masterKey}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   return socket;
@@ -121,6 +124,33 @@ it("of a stream hold back the upstream, and are cut", async () => {
     });
     // What was counted is a sample of a text of megabytes: "word " is one token in five characters.
     expect(row.completion_tokens).toBeGreaterThan(10_000);
+  }
+}, 40_000);
+
+it("are cut at their time, not at twice of it", async () => {
+  const workspace = createWorkspace({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    server: "stalled_client_timeout: 2s",
+  });
+  const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
+  const text = readFileSync(pipeline, "utf8");
+  // The deadline of the route ends who is cut later.
+  writeFileSync(pipeline, text.replace("deadline: 600s", "deadline: 3500ms"));
+  const other = await startGateway(workspace);
+  const socket = stall("late", true, other);
+  try {
+    const [row] = await eventually(
+      "the row",
+      async () => {
+        const rows = await spendRows(other, {});
+        return rows.length > 0 && rows;
+      },
+      20_000,
+    );
+    expect(row).toMatchObject({ status: "partial", error_code: "client_stalled" });
+  } finally {
+    socket.destroy();
+    await other.dispose();
   }
 }, 40_000);
 

@@ -464,15 +464,24 @@ describe("a reply without a usage (P5)", () => {
     expect(row).toMatchObject({ usage_source: "estimated", completion_tokens: WORDS });
   });
 
-  it("is free where the endpoint counts tokens", async () => {
-    upstream.reply(200, "application/json", '{"input_tokens":12}');
+  it.each<readonly [string, object, string]>([
+    ["/anthropic/v1/messages/count_tokens", CHAT, '{"input_tokens":12}'],
+    ["/gemini/v1beta/models/m:countTokens", { contents: [] }, '{"totalTokens":12}'],
+    [`${VERTEX}/google/models/m:countTokens`, { contents: [] }, '{"totalTokens":12}'],
+    [
+      "/bedrock/model/m/count-tokens",
+      { input: { converse: { messages: [] } } },
+      '{"inputTokens":12}',
+    ],
+  ])("is free where the endpoint counts tokens: %s", async (path, body, counted) => {
+    upstream.reply(200, "application/json", counted);
     const headers = {
       authorization: `Bearer ${gateway.masterKey}`,
       "content-type": "application/json",
     };
-    const url = `${gateway.publicUrl}/anthropic/v1/messages/count_tokens`;
-    const response = await fetch(url, { method: "POST", body: JSON.stringify(CHAT), headers });
-    await response.text();
+    const url = gateway.publicUrl + path;
+    const response = await fetch(url, { method: "POST", body: JSON.stringify(body), headers });
+    expect([response.status, await response.text()]).toEqual([200, counted]);
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ cost_status: "free", spend: 0 });
   });

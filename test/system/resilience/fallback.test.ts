@@ -16,6 +16,7 @@ import {
 } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
 import { NEVER_EJECTS } from "../support/workspace.ts";
 
 const SECOND_TEXT = "It was the second one who said this.";
@@ -38,12 +39,54 @@ const STREAM_FAILURES: typeof FAILURES = [
   ["an error after the role", { kind: "reply", fault: { kind: "error", after: 1 } }],
 ];
 
+/** Refusals in a vendor's own words, each with the fallback that it is for (clients 8). */
+const WORDED = {
+  "Anthropic's content filter": {
+    provider: "claude",
+    use: "use: anthropic",
+    path: "",
+    fallbacks: "{ content_policy: [tolerant] }",
+    body: {
+      type: "error",
+      error: {
+        type: "invalid_request_error",
+        message: "Output blocked by content filtering policy",
+      },
+    },
+    model: "tolerant",
+  },
+  "DeepSeek's": {
+    provider: "deepseek",
+    use: "use: compatible, preset: deepseek",
+    path: "/v1",
+    fallbacks: "{ content_policy: [tolerant] }",
+    body: { error: { message: "Content Exists Risk", type: "invalid_request_error" } },
+    model: "tolerant",
+  },
+  "xAI's context": {
+    provider: "xai",
+    use: "use: compatible, preset: xai",
+    path: "/v1",
+    fallbacks: "{ context_window: [large] }",
+    body: {
+      code: "Client specified an invalid argument",
+      error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    },
+    model: "large",
+  },
+} as const;
+
 let first: Upstream;
 let second: Upstream;
+let vendor: NativeUpstream;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([createUpstream(), createUpstream()]);
+  [first, second, vendor] = await Promise.all([
+    createUpstream(),
+    createUpstream(),
+    createNativeUpstream(),
+  ]);
   const key = 'api_key: "${env:OPENAI_API_KEY}"';
   const limits = "timeouts: { first_byte: 1s, idle: 300ms }";
   gateway = await startGateway({
@@ -53,10 +96,19 @@ beforeAll(async () => {
     provider: limits,
     providers: [
       `second: { use: openai, ${key}, base_url: "${second.baseUrl}", ${limits} }`,
+      ...Object.values(WORDED).map(
+        ({ provider, use, path }) =>
+          `${provider}: { ${use}, ${key}, base_url: "${vendor.url}${path}" }`,
+      ),
       `dead: { use: openai, ${key}, base_url: "http://127.0.0.1:1/v1" }`,
     ],
     models: [
-      "{ id: main, targets: [{ provider: openai, model: m1 }], fallbacks: { general: [spare], context_window: [large] } }",
+      "{ id: main, targets: [{ provider: openai, model: m1 }], fallbacks: { general: [spare], context_window: [large], content_policy: [tolerant] } }",
+      "{ id: tolerant, targets: [{ provider: second, model: m6 }] }",
+      ...Object.values(WORDED).map(
+        ({ provider, fallbacks }) =>
+          `{ id: ${provider}, targets: [{ provider: ${provider}, model: m }], fallbacks: ${fallbacks} }`,
+      ),
       "{ id: classed, targets: [{ provider: openai, model: m1 }], fallbacks: { general: [spare], rate_limit: [large], timeout: [] } }",
       "{ id: blind, targets: [{ provider: second, model: m5 }], info: { max_input_tokens: 50, supports_vision: false } }",
       "{ id: refused, targets: [{ provider: dead, model: m1 }], fallbacks: { general: [spare] } }",
@@ -77,7 +129,7 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await gateway?.dispose();
-  await Promise.all([first?.close(), second?.close()]);
+  await Promise.all([first?.close(), second?.close(), vendor?.close()]);
 });
 
 /** The text of a streamed chat reply, and every model that its chunks name. */
@@ -169,6 +221,19 @@ describe("a fallback", () => {
       [1, ["m3"]],
     );
   });
+
+  it.each(Object.entries(WORDED))(
+    "for a refusal in the vendor's own words is that of its class: %s",
+    async (_name, { provider, body, model }) => {
+      for (const stream of [false, true]) {
+        vendor.reply(400, "application/json", JSON.stringify(body));
+        const response = await chat(gateway, { model: provider, messages: MESSAGES, stream });
+        await response.text();
+        expect([response.status, response.headers.get("x-sluice-model")]).toEqual([200, model]);
+      }
+      expect(second.requests.length).toBe(2);
+    },
+  );
 
   it("may be named by the request, with a body of its own; what a key may not see is passed over", async () => {
     const { key } = await createKey(gateway, { models: ["main", "spare"] });

@@ -14,6 +14,7 @@ import {
   configStatus,
   createKey,
   MESSAGES,
+  rowsOf,
 } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
@@ -67,6 +68,23 @@ async function ask(
     statuses.push(response.status);
   }
   return statuses;
+}
+
+/** A stream of a key of its own, whose client leaves after the first bytes; resolves with its row. */
+async function leaveStream(path: string): Promise<void> {
+  const { key } = await createKey(gateway, {});
+  const leaving = new AbortController();
+  const model = path.startsWith("/v1") ? "m" : "left";
+  const response = await fetch(gateway.publicUrl + path, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model, messages: MESSAGES, stream: true }),
+    signal: leaving.signal,
+  });
+  await response.body?.getReader().read();
+  leaving.abort();
+  const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
+  expect(row).toMatchObject({ status: "partial", error_code: "client_closed" });
 }
 
 interface Status {
@@ -185,6 +203,22 @@ describe("an edit whose requests fail", () => {
     );
     expect(await ask(1, "secret")).toEqual([404]);
   });
+
+  it.each(["/openai/v1/chat/completions", "/v1/chat/completions"])(
+    "is not taken back for clients that leave their streams of %s (load-and-faults 2.3)",
+    async (path) => {
+      upstream.script({ kind: "reply", text: "word ".repeat(500), eventDelayMs: 20 });
+      upstream.script("before", { kind: "reply" });
+      await edit(target("before"));
+      await ask(100);
+      const { generation } = await edit(target("left"));
+      await Promise.all(Array.from({ length: 20 }, () => leaveStream(path)));
+      const { live, judged } = await status();
+      expect(live).toMatchObject({ generation, contents_of: null });
+      expect(judged).toMatchObject({ generation, errors: 0 });
+      upstream.script({ kind: "reply" });
+    },
+  );
 
   it("is not taken back for what one key makes fail (I9)", async () => {
     const [attacker, victim] = (await Promise.all(
