@@ -32,6 +32,16 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 };
 const paths = globSync(".github/workflows/*.yml", { cwd: ROOT }).sort();
 
+it("npm runs no script of a dependency, and resolves no version of the last days", () => {
+  const lines = readFileSync(join(ROOT, ".npmrc"), "utf8").trim().split("\n");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "ignore-scripts=true",
+      expect.stringMatching(/^min-release-age=[1-9]/),
+    ]),
+  );
+});
+
 function readWorkflow(path: string): Workflow {
   return parse(readFileSync(join(ROOT, path), "utf8")) as Workflow;
 }
