@@ -1,16 +1,11 @@
 /** Identities: the senders of requests. */
 
 import type { Model } from "./model.ts";
+import type { ImportedSpend } from "./tenants/imported-spend.ts";
+import type { LimitScope } from "./tenants/scopes.ts";
 
 /** The spend rows that a virtual key may read: its own, its user's or its team's. */
 export type SpendScope = "key" | "user" | "team";
-
-/** Spend of a record before it was imported from another gateway. */
-export interface ImportedSpend {
-  readonly nanoUsd: number;
-  /** It counts in budget periods that contain this time. Milliseconds since 1970. */
-  readonly atMs: number;
-}
 
 /** Limits of a key or a team, from its record; `null` is no limit. */
 export interface RecordLimits {
@@ -41,16 +36,16 @@ export interface Identity {
   /** Model ids, wildcards and access groups; empty means every model. */
   readonly models: readonly string[];
   /**
-   * The team's own list, of the same form. A model must be on both lists. Absent or empty: the team
-   * does not restrict models.
+   * The lists of what the key belongs to, of the same form; none is empty. A model must be on each.
+   * Absent: there are none.
    */
-  readonly teamModels?: readonly string[];
+  readonly modelBounds?: readonly (readonly string[])[];
   /**
    * The rows that the identity may read. `user` and `team` exist only with a user or a team. The
    * master key reads all rows.
    */
   readonly spendScope: SpendScope;
-  /** The tags of the key and of its team. */
+  /** The tags of the key and of what it belongs to. */
   readonly tags: readonly string[];
   /**
    * Tags that a request may name besides `tags`, even when other records carry them or they have a
@@ -58,8 +53,8 @@ export interface Identity {
    */
   readonly allowedTags?: readonly string[];
   /**
-   * Names of the guardrails that every request of the key or its team must pass. Absent: no
-   * additional ones.
+   * Names of the guardrails that every request of the key must pass, its own and those of what it
+   * belongs to. Absent: no additional ones.
    */
   readonly guardrails?: readonly string[];
   /**
@@ -68,10 +63,14 @@ export interface Identity {
    */
   readonly passthrough?: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The key's own limits. Absent: none. */
-  readonly limits?: RecordLimits | undefined;
-  /** The limits that the key shares with its team. */
-  readonly teamLimits?: RecordLimits | undefined;
+  /** Names of its team for models: alias to model id. Absent: none. */
+  readonly modelAliases?: Readonly<Record<string, string>>;
+  /** The customer that the key acts for. It wins over the one that a request names. */
+  readonly customerId?: string | undefined;
+  /** `false`: its requests may not name their customer. Absent: they may. */
+  readonly mayNameCustomers?: boolean;
+  /** The scopes that have limits, from the widest to the key. Absent: none. */
+  readonly scopes?: readonly LimitScope[];
 }
 
 /** Finds the identity of a credential. */

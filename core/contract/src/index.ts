@@ -24,5 +24,7 @@ export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
 export * from "./tenants/policy.ts";
+export * from "./tenants/imported-spend.ts";
 export * from "./tenants/records.ts";
+export * from "./tenants/scopes.ts";
 export * from "./usage.ts";

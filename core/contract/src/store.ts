@@ -1,7 +1,8 @@
 /** Stores: the place of keys, teams and the ledger. */
 
-import type { ImportedSpend, SpendScope } from "./identity.ts";
+import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger.ts";
+import type { ImportedSpend } from "./tenants/imported-spend.ts";
 
 /**
  * A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the

@@ -7,7 +7,7 @@ export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";
 export { KEEPER, KEEPING, type ReplyKeeper } from "./kept-replies.ts";
-export { isModelOf } from "./model-pattern.ts";
+export { isModelOf, namesModel } from "./model-pattern.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export {
   type CostPart,
@@ -59,6 +59,11 @@ export {
   replayFrames,
   type ReplayReader,
 } from "./stream/replay-buffer.ts";
-export { type BudgetPeriod, budgetPeriod, importedSince } from "./units/budget-period.ts";
+export {
+  type BudgetPeriod,
+  anchoredPeriod,
+  budgetPeriod,
+  importedSince,
+} from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";

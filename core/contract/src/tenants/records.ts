@@ -3,7 +3,7 @@
  * store keeps them. Keys and teams are in `../store.ts`; they have the same block of limits.
  */
 
-import type { ImportedSpend } from "../identity.ts";
+import type { ImportedSpend } from "./imported-spend.ts";
 
 /** When a budget's period begins: by the calendar, or counted from the creation of the record. */
 export type BudgetAnchor = "calendar" | "creation";

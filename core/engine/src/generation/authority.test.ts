@@ -35,6 +35,10 @@ describe("mayUse", () => {
   });
 });
 
+/** A key with a list, of a team that may have none. */
+const memberOf = (models: readonly string[], team: readonly string[]) =>
+  fakeIdentity({ models, ...(team.length > 0 && { modelBounds: [team] }) });
+
 describe("mayUse of a model that is only for keys that name it", () => {
   it.each([
     [[], [], false],
@@ -43,9 +47,7 @@ describe("mayUse of a model that is only for keys that name it", () => {
     [[], ["openai/o3"], true],
     [["gpt-4o"], ["openai/o3"], false],
   ])("with the list %j and the team's list %j is %s", (models, teamModels, expected) => {
-    expect(mayUse(fakeIdentity({ models, teamModels }), { ...model, onlyNamed: true })).toBe(
-      expected,
-    );
+    expect(mayUse(memberOf(models, teamModels), { ...model, onlyNamed: true })).toBe(expected);
   });
 
   it("is true for the master key", () => {
@@ -62,7 +64,7 @@ describe("mayUse of a team's key", () => {
     [[], ["gpt-4o"], false],
     [["gpt-4o"], [], false],
   ])("with the list %j and the team's list %j is %s", (models, teamModels, expected) => {
-    expect(mayUse(fakeIdentity({ models, teamModels }), model)).toBe(expected);
+    expect(mayUse(memberOf(models, teamModels), model)).toBe(expected);
   });
 });
 
@@ -119,7 +121,7 @@ describe("the authority of a snapshot", () => {
     records.set("t", team);
     expect(await authority.identify("sk-ci")).toMatchObject({
       models: ["echo"],
-      teamModels: ["gpt"],
+      modelBounds: [["gpt"]],
       tags: ["x", "y"],
       allowedTags: ["z"],
       guardrails: ["pii"],

@@ -3,32 +3,35 @@
  * configuration declares.
  */
 
-import type { Authority, Identity, Model } from "@sluice/contract";
+import type { Authority, Identity, MaybePromise, Model } from "@sluice/contract";
+import { namesModel } from "@sluice/runtime";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
+import { keyBase } from "../resources/key-identity.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
-import { DeclaredTeams } from "./declared-teams.ts";
-import { isWildcard } from "./models.ts";
+import type { KeyBase } from "../resources/tenants/compile-identity.ts";
+import { DeclaredTenants } from "./declared-tenants.ts";
 
 /** The authority of a snapshot. */
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
-  const teams = new DeclaredTeams(snapshot.teams);
-  const identities = new Map(
+  const tenants = new DeclaredTenants(snapshot, ring.tenants);
+  const identities = ring.identitiesBy(tenants);
+  const declared = new Map(
     snapshot.keys.map(
-      (settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const,
+      (settings) => [ring.fingerprint(settings.key.reveal()), declaredKey(settings)] as const,
     ),
   );
   const declaredTags = new Set([...snapshot.keys, ...snapshot.teams].flatMap(({ tags }) => tags));
+  const identityOf = (base: KeyBase | undefined): MaybePromise<Identity | undefined> =>
+    base && identities.of(base);
   return {
     headerNames: snapshot.server.authHeaders,
     identify(presented) {
       const fingerprint = ring.fingerprint(presented);
-      const known = identities.get(fingerprint);
-      if (known === undefined) return ring.identify(presented, fingerprint, teams);
-      if (!hasTeam(known)) return known;
-      return teams.has(known.teamId) ? teams.join(known) : ring.inTeam(known);
+      const base = declared.get(fingerprint) ?? ring.find(presented, fingerprint);
+      return base instanceof Promise ? base.then(identityOf) : identityOf(base);
     },
     keyIdOf: async (presented) =>
-      identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
+      declared.get(ring.fingerprint(presented))?.identity.keyId ?? (await ring.idOf(presented)),
     foreignTag(identity, tags) {
       const others = tags.filter((tag) => !mayName(identity, tag));
       if (others.length === 0) return undefined;
@@ -37,66 +40,35 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       const owned = ring.ownedTags(others);
       return owned instanceof Promise ? owned.then(([first]) => first) : owned[0];
     },
-    teamModels: async (teamId) => teams.find(teamId)?.models ?? (await ring.teamModels(teamId)),
+    async teamModels(teamId) {
+      const { value: team } = await tenants.team(teamId);
+      return team && (team.models ?? []);
+    },
     mayUse,
   };
 }
 
-function identityOf(settings: DeclaredKey): Identity {
-  return Object.freeze({
-    kind: "key",
-    keyId: `yaml:${settings.alias}`,
-    alias: settings.alias,
-    userId: settings.userId,
-    teamId: settings.teamId,
-    models: settings.models,
-    spendScope: settings.spendScope,
-    tags: settings.tags,
-    ...(settings.allowedTags === undefined || settings.allowedTags.length === 0
-      ? {}
-      : { allowedTags: settings.allowedTags }),
-    guardrails: settings.guardrails,
-    ...(settings.passthrough === true ? { passthrough: true } : {}),
-    metadata: settings.metadata,
-    limits: settings.limits,
-  });
-}
-
-function hasTeam(identity: Identity): identity is Identity & { readonly teamId: string } {
-  return identity.teamId !== undefined;
+function declaredKey(settings: DeclaredKey): KeyBase {
+  const { alias, userId, teamId, spendScope, metadata, limits, ...block } = settings;
+  const names = { keyId: `yaml:${alias}`, alias, userId, teamId, spendScope, metadata };
+  return keyBase(names, { ...block, ...limits }, false);
 }
 
 /**
- * Whether both lists of an identity, the key's and the team's, name the model; one of them by its
- * words where it is `only_named`.
+ * Whether every list of an identity, the key's and those of what it belongs to, names the model;
+ * one of them by its words where it is `only_named`.
  */
 export function mayUse(identity: Identity, model: Model): boolean {
-  const { kind, models, teamModels = [] } = identity;
-  if (!names(models, model) || !names(teamModels, model)) return false;
+  const { kind, models, modelBounds } = identity;
+  if (!namesModel(models, model)) return false;
+  if (modelBounds !== undefined && !modelBounds.every((list) => namesModel(list, model)))
+    return false;
   return (
-    model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0
+    model.onlyNamed !== true || kind === "master" || models.length > 0 || modelBounds !== undefined
   );
 }
 
 /** Whether an identity may name a tag that others own. The master key may name each. */
 function mayName({ kind, tags, allowedTags = [] }: Identity, tag: string): boolean {
   return kind === "master" || tags.includes(tag) || allowedTags.includes(tag);
-}
-
-/**
- * Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty
- * list names all.
- */
-export function names(
-  list: readonly string[],
-  model: Pick<Model, "id" | "entry" | "accessGroups">,
-): boolean {
-  if (list.length === 0) return true;
-  return list.some(
-    (name) =>
-      name === model.id ||
-      name === model.entry ||
-      model.accessGroups.includes(name) ||
-      (isWildcard(name) && model.id.startsWith(name.slice(0, -1))),
-  );
 }

@@ -4,20 +4,28 @@ import type { Identity } from "@sluice/contract";
 import { configuredNanoUsd } from "@sluice/runtime";
 import type { TestKeySection } from "../config/schema/pipeline-tests.ts";
 
+const SCOPE = {
+  kind: "key",
+  id: "sluice-test",
+  anchor: "calendar",
+  createdAtMs: 0,
+  perModel: [],
+} as const;
+
 /** The identity of a test's key. */
 export function identityOf(key: TestKeySection): Identity {
   const {
     alias = "test",
     user_id: userId,
     team_id: teamId,
-    team_models: teamModels,
+    team_models: teamModels = [],
     guardrails,
     passthrough,
   } = key;
   const { rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
   const maxBudgetNanoUsd = nullableNanoUsd(key.max_budget);
   const softBudgetNanoUsd = nullableNanoUsd(key.soft_budget);
-  const limits = {
+  const amounts = {
     maxBudgetNanoUsd,
     softBudgetNanoUsd,
     budgetDuration: null,
@@ -25,7 +33,7 @@ export function identityOf(key: TestKeySection): Identity {
     tpm,
     maxParallelRequests,
   };
-  const isLimited = Object.values(limits).some((bound) => bound !== null);
+  const isLimited = Object.values(amounts).some((bound) => bound !== null);
   return Object.freeze({
     kind: "key",
     keyId: "sluice-test",
@@ -33,13 +41,13 @@ export function identityOf(key: TestKeySection): Identity {
     userId,
     teamId,
     models: key.models ?? [],
-    ...(teamModels === undefined ? {} : { teamModels }),
+    ...(teamModels.length > 0 && { modelBounds: [teamModels] }),
     spendScope: "key",
     tags: key.tags ?? [],
     ...(guardrails === undefined ? {} : { guardrails }),
     ...(passthrough === true ? { passthrough } : {}),
     metadata: key.metadata ?? {},
-    ...(isLimited ? { limits } : {}),
+    ...(isLimited && { scopes: [{ ...SCOPE, amounts }] }),
   });
 }
 

@@ -1,65 +1,55 @@
-/** The identities that records of keys and teams make. */
+/** What the record of a key says, before what the key belongs to. */
 
-import type { Identity, KeyRecord, RecordLimits, TeamRecord } from "@sluice/contract";
+import type { Identity, KeyRecord } from "@sluice/contract";
+import { compileIdentity, type KeyBase } from "./tenants/compile-identity.ts";
+import type { Block } from "./tenants/tenant-source.ts";
 
-/** What an identity takes from its team. */
-export type TeamBounds = RecordLimits &
-  Pick<TeamRecord, "models" | "tags" | "allowedTags" | "guardrails" | "passthrough">;
+/** The members of an identity that are no part of its block of limits. */
+export type KeyNames = Pick<
+  Identity,
+  "keyId" | "alias" | "userId" | "teamId" | "organizationId" | "spendScope" | "metadata"
+>;
 
-/** A key of the store, without its team. */
-export function identityOf(record: KeyRecord): Identity {
-  const { spendScope, userId, teamId } = record;
+/** A key of the store. */
+export function storedKey(record: KeyRecord): KeyBase {
+  const {
+    id: keyId,
+    alias,
+    spendScope,
+    userId,
+    teamId,
+    organizationId,
+    metadata,
+  } = record as KeyRecord & { organizationId?: string | null };
   const hasScope = spendScope === "key" || (spendScope === "user" ? userId : teamId) !== null;
-  return Object.freeze<Identity>({
-    kind: "key",
-    keyId: record.id,
-    alias: record.alias ?? undefined,
+  const names: KeyNames = {
+    keyId,
+    alias: alias ?? undefined,
     userId: userId ?? undefined,
     teamId: teamId ?? undefined,
-    models: record.models,
+    organizationId: organizationId ?? undefined,
     // A key without a user or team reads its own rows, not those of all keys without one.
     spendScope: hasScope ? spendScope : "key",
-    tags: record.tags,
-    ...(record.allowedTags.length === 0 ? {} : { allowedTags: record.allowedTags }),
-    guardrails: record.guardrails,
-    ...(record.passthrough ? { passthrough: true } : {}),
-    metadata: record.metadata,
-    limits: limitsOf(record),
-  });
+    metadata,
+  };
+  return keyBase(names, record, true);
 }
 
-/** A key as a member of its team. */
-export function memberOf(identity: Identity, team: TeamBounds): Identity {
-  const tags = [...new Set([...identity.tags, ...team.tags])];
-  const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
-  const allowed = [...(identity.allowedTags ?? []), ...team.allowedTags];
-  const allowedTags = allowed.length === 0 ? {} : { allowedTags: allowed };
-  const opened = identity.passthrough === true || team.passthrough ? { passthrough: true } : {};
-  return Object.freeze({
-    ...identity,
-    ...opened,
-    ...allowedTags,
-    teamModels: team.models,
-    teamLimits: limitsOf(team),
-    tags,
-    guardrails,
-  });
+/** A key as its record says, with the limits of the record alone. */
+export function keyBase(names: KeyNames, block: Block, isStored: boolean): KeyBase {
+  const identity: Identity = { kind: "key", ...names, models: [], tags: [] };
+  const base = { identity, block, isStored };
+  return { ...base, identity: compileIdentity(base, partsAlone(names.organizationId)) };
 }
 
-/** The limits of a record; `undefined` when it has none. */
-function limitsOf(record: RecordLimits): RecordLimits | undefined {
-  const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } =
-    record;
-  const { importedSpend } = record;
-  const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
-  if (importedSpend === undefined && bounds.every((bound) => bound === null)) return undefined;
-  return Object.freeze({
-    maxBudgetNanoUsd,
-    softBudgetNanoUsd,
-    budgetDuration,
-    rpm,
-    tpm,
-    maxParallelRequests,
-    ...(importedSpend !== undefined && { importedSpend }),
-  });
+function partsAlone(organizationId: string | undefined) {
+  return {
+    organizationId,
+    organization: undefined,
+    team: undefined,
+    membership: undefined,
+    user: undefined,
+    budgets: new Map(),
+    groups: new Map(),
+  };
 }

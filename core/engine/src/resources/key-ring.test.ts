@@ -145,7 +145,7 @@ describe("a key ring", () => {
     const bounded = ringOf(records, [team({ models: ["m"], tags: ["t", "k"] })]).ring;
     expect(await bounded.identify("sk-a")).toMatchObject({
       teamId: "t",
-      teamModels: ["m"],
+      modelBounds: [["m"]],
       tags: ["k", "t"],
     });
   });
@@ -154,17 +154,18 @@ describe("a key ring", () => {
     const limits = { ...UNLIMITED, maxBudgetNanoUsd: 5, budgetDuration: "1d", tpm: 7 };
     const { ring } = ringOf([keyOf("sk-a", { teamId: "t", ...limits })], [team({ rpm: 3 })]);
     expect(await ring.identify("sk-a")).toMatchObject({
-      limits,
-      teamLimits: { rpm: 3, maxBudgetNanoUsd: null },
+      scopes: [
+        { kind: "team", id: "t", amounts: { rpm: 3, maxBudgetNanoUsd: null } },
+        { kind: "key", id: "k", amounts: limits },
+      ],
     });
     expect(
       await ringOf([keyOf("sk-c", { softBudgetNanoUsd: 0 })]).ring.identify("sk-c"),
     ).toMatchObject({
-      limits: { ...UNLIMITED, softBudgetNanoUsd: 0 },
+      scopes: [{ kind: "key", amounts: { ...UNLIMITED, softBudgetNanoUsd: 0 } }],
     });
-    expect(
-      await ringOf([keyOf("sk-b", { budgetDuration: "1d" })]).ring.identify("sk-b"),
-    ).toMatchObject({ limits: undefined });
+    const { ring: periodAlone } = ringOf([keyOf("sk-b", { budgetDuration: "1d" })]);
+    expect((await periodAlone.identify("sk-b"))?.scopes).toBeUndefined();
   });
 
   it.each([

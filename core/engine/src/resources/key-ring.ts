@@ -1,14 +1,29 @@
 /**
- * The key ring: keys to identities, from the master key and the store with its teams, with a short
+ * The key ring: keys to what their records say, from the master key and the store, with a short
  * memory.
  */
 
 import { hash } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore, Log, TeamStore } from "@sluice/contract";
-import { identityOf, memberOf } from "./key-identity.ts";
+import { isDeepStrictEqual } from "node:util";
+import type {
+  Clock,
+  Identity,
+  KeyRecord,
+  KeyStore,
+  Log,
+  MaybePromise,
+  TeamStore,
+  TenantStore,
+} from "@sluice/contract";
+import { storedKey } from "./key-identity.ts";
 import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./master-keys.ts";
 import { type FoundKey, StoredKeys } from "./stored-keys.ts";
-import { MEMORY_ENTRIES, MEMORY_MS, OwnedTags } from "./owned-tags.ts";
+import { OwnedTags } from "./owned-tags.ts";
+import type { KeyBase } from "./tenants/compile-identity.ts";
+import { Identities } from "./tenants/identities.ts";
+import { MEMORY_ENTRIES, MEMORY_MS } from "./tenants/record-memory.ts";
+import { StoredTenants } from "./tenants/stored-tenants.ts";
+import type { TenantSource } from "./tenants/tenant-source.ts";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
@@ -16,6 +31,8 @@ export interface KeyRingOptions {
   readonly masterKey: string;
   readonly keys: Pick<KeyStore, "findByDigest" | "replaceDigest" | "ownedTags">;
   readonly teams: Pick<TeamStore, "find">;
+  /** Absent: the store keeps keys and teams alone. */
+  readonly tenants?: TenantStore | undefined;
   readonly clock: Clock;
   /** Absent: nothing is logged. */
   readonly log?: Log;
@@ -23,18 +40,10 @@ export interface KeyRingOptions {
   readonly previousMaster?: (() => PreviousMaster | undefined) | undefined;
 }
 
-/** Teams that the configuration declares: they win over those of the store. */
-export interface TeamsOfFile {
-  has(id: string): boolean;
-  /** The key as a member of its team; `undefined` while the team is blocked. */
-  join(identity: Identity): Identity | undefined;
-}
-
 interface Remembered {
-  readonly identity: Identity | undefined;
-  readonly teamId?: string | undefined;
-  /** The identity is the key's alone: the configuration that asked declares its team. */
-  readonly isAlone?: boolean;
+  readonly record: KeyRecord | undefined;
+  /** The same object as long as the record is the same; `undefined`: it is refused. */
+  readonly base: KeyBase | undefined;
   /** Never later than the moment at which the key itself ends. */
   readonly untilMs: number;
 }
@@ -51,27 +60,30 @@ const MASTER: Identity = Object.freeze({
   metadata: Object.freeze({}),
 });
 
+const MASTER_BASE: KeyBase = { identity: MASTER, block: {}, isStored: false };
+
 /**
- * Finds the identity of a key. It never holds a key: hashes compare and look up without telling
+ * Finds what a key is. It never holds a key: hashes compare and look up without telling
  * anything of one.
  */
 export class KeyRing {
   readonly #master: MasterKeys;
   readonly #stored: StoredKeys;
-  readonly #teams: KeyRingOptions["teams"];
+  /** The records of the store that keys belong to. */
+  readonly tenants: StoredTenants;
+  readonly #identities: Identities;
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
   readonly #tags: OwnedTags;
-  /** Declared keys as members of their teams. */
-  #members = new WeakMap<Identity, Remembered>();
   /** Counts the changes: a look-up that began before one is not remembered after it. */
   #changes = 0;
 
   constructor(options: KeyRingOptions) {
     this.#stored = new StoredKeys(options);
     this.#tags = new OwnedTags(options.keys, options.clock);
-    this.#teams = options.teams;
+    this.tenants = new StoredTenants(options);
     this.#clock = options.clock;
+    this.#identities = this.identitiesBy(this.tenants);
     this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
   }
 
@@ -89,28 +101,35 @@ export class KeyRing {
   }
 
   /**
-   * The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those
-   * of a blocked team, alike. Who has the key's fingerprint already hands it in. `declared` are the
-   * teams of the configuration that asks.
+   * The identity of a presented key by the records of the store alone; `undefined` for unknown,
+   * blocked and expired ones, and those of something that is blocked, alike.
    */
-  identify(
+  identify(presented: string): MaybePromise<Identity | undefined> {
+    const base = this.find(presented);
+    if (base instanceof Promise) return base.then((found) => found && this.#identities.of(found));
+    return base && this.#identities.of(base);
+  }
+
+  /**
+   * What the record of a presented key says; `undefined` for unknown, blocked and expired ones
+   * alike. Who has the key's fingerprint already hands it in.
+   */
+  find(
     presented: string,
     fingerprint = this.fingerprint(presented),
-    declared?: TeamsOfFile,
-  ): Identity | undefined | Promise<Identity | undefined> {
-    if (this.#master.isPresent(fingerprint)) return MASTER;
+  ): MaybePromise<KeyBase | undefined> {
+    if (this.#master.isPresent(fingerprint)) return MASTER_BASE;
     const remembered = this.#remembered.get(fingerprint);
-    const isRemembered =
-      remembered !== undefined &&
-      this.#clock.now() < remembered.untilMs &&
-      (remembered.isAlone ?? false) === isDeclared(remembered.teamId, declared);
-    if (isRemembered && remembered.identity !== undefined)
-      return remembered.isAlone === true
-        ? declared?.join(remembered.identity)
-        : remembered.identity;
+    const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
+    if (isRemembered && remembered.base !== undefined) return remembered.base;
     // An edit may name the key while it is remembered as unknown.
-    if (this.#master.takesPrevious(fingerprint)) return MASTER;
-    return isRemembered ? undefined : this.#load(presented, fingerprint, declared);
+    if (this.#master.takesPrevious(fingerprint)) return MASTER_BASE;
+    return isRemembered ? undefined : this.#load(presented, fingerprint, remembered);
+  }
+
+  /** Makes identities of keys by the records of a source. */
+  identitiesBy(source: TenantSource): Identities {
+    return new Identities(source, this.tenants, this.#clock);
   }
 
   get previousMasterUse(): PreviousMasterUse {
@@ -125,19 +144,6 @@ export class KeyRing {
     const fingerprint = this.fingerprint(presented);
     if (this.#master.isOne(fingerprint)) return MASTER.keyId;
     return (await this.#stored.find(presented, fingerprint))?.record.id;
-  }
-
-  /**
-   * A declared key with what its team says: `undefined` while the team is blocked. A team that is
-   * not in the store is a label for spend, and bounds nothing.
-   */
-  inTeam(
-    declared: Identity & { readonly teamId: string },
-  ): Identity | undefined | Promise<Identity | undefined> {
-    const remembered = this.#members.get(declared);
-    if (remembered !== undefined && this.#clock.now() < remembered.untilMs)
-      return remembered.identity;
-    return this.#join(declared);
   }
 
   /** The key of the store with a secret, whatever its state; `undefined` without one. */
@@ -155,59 +161,34 @@ export class KeyRing {
     return this.#tags.owned(tags);
   }
 
-  /** What a team's own list names; `undefined` when there is no such team. */
-  async teamModels(teamId: string): Promise<readonly string[] | undefined> {
-    return (await this.#teams.find(teamId))?.models;
-  }
-
-  /** Forgets every look-up, because keys or teams have just been changed in this process. */
+  /** Forgets every look-up, because records have just been changed in this process. */
   forget(): void {
     this.#changes++;
     this.#remembered.clear();
     this.#tags.forget();
-    this.#members = new WeakMap();
+    this.tenants.forget();
   }
 
   async #load(
     presented: string,
     fingerprint: string,
-    declared: TeamsOfFile | undefined,
-  ): Promise<Identity | undefined> {
+    before: Remembered | undefined,
+  ): Promise<KeyBase | undefined> {
     const changes = this.#changes;
     const found = await this.#stored.use(presented, fingerprint);
     const record = found?.record;
-    const teamId = record?.teamId ?? undefined;
-    const isAlone = isDeclared(teamId, declared);
-    const team = teamId === undefined || isAlone ? undefined : await this.#teams.find(teamId);
     const nowMs = this.#clock.now();
     const endMs = found === undefined ? Infinity : endOf(found);
     const isRefused = record === undefined || record.blocked || endMs <= nowMs;
-    // A team that is gone took its keys with it: one that is left over opens nothing.
-    const isTeamRefused = teamId !== undefined && !isAlone && (team?.blocked ?? true);
-    const key = isRefused || isTeamRefused ? undefined : identityOf(record);
-    const identity = key !== undefined && team !== undefined ? memberOf(key, team) : key;
+    const isSame = before?.base !== undefined && isDeepStrictEqual(record, before.record);
+    const base = isRefused ? undefined : isSame ? before.base : storedKey(record);
     if (changes === this.#changes) {
       if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
-      const untilMs =
-        identity === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
-      this.#remembered.set(fingerprint, { identity, teamId, isAlone, untilMs });
+      const untilMs = base === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
+      this.#remembered.set(fingerprint, { record, base, untilMs });
     }
-    return identity !== undefined && isAlone ? declared?.join(identity) : identity;
+    return base;
   }
-
-  async #join(declared: Identity & { readonly teamId: string }): Promise<Identity | undefined> {
-    const changes = this.#changes;
-    const team = await this.#teams.find(declared.teamId);
-    const identity =
-      team === undefined ? declared : team.blocked ? undefined : memberOf(declared, team);
-    if (changes === this.#changes)
-      this.#members.set(declared, { identity, untilMs: this.#clock.now() + MEMORY_MS });
-    return identity;
-  }
-}
-
-function isDeclared(teamId: string | undefined, declared: TeamsOfFile | undefined): boolean {
-  return teamId !== undefined && declared?.has(teamId) === true;
 }
 
 /**

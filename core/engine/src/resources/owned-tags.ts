@@ -1,11 +1,7 @@
 /** Tags that stand on a record of the store, with a short memory. */
 
 import type { Clock, KeyStore } from "@sluice/contract";
-
-/** How long a look-up is believed: another process may have changed the store. */
-export const MEMORY_MS = 1_000;
-/** Entries remembered at most; unknown keys count as well. */
-export const MEMORY_ENTRIES = 10_000;
+import { MEMORY_ENTRIES, MEMORY_MS } from "./tenants/record-memory.ts";
 
 /** Tags, and whether they stand on a record of the store, with a short memory. */
 export class OwnedTags {

@@ -35,16 +35,64 @@ export function budgetPeriod(
   if (duration === null || duration === undefined) return FOR_EVER;
   const [, digits, unit] = /^(\d{1,4})(d|w|mo)$/.exec(duration) ?? [];
   const count = Number(digits);
-  if (unit === undefined || count === 0) return multiples(parseDuration(duration), nowMs);
+  if (unit === undefined || count === 0) return multiples(parseDuration(duration), nowMs, 0);
   if (unit === "mo" || (unit === "d" && count === 30))
     return months(unit === "mo" ? count : 1, nowMs, timeZone);
   const days = unit === "w" ? count * 7 : count;
   return blocks(days * DAY_MS, days % 7 === 0 ? MONDAY_MS : 0, nowMs, timeZone);
 }
 
-function multiples(lengthMs: number | undefined, nowMs: number): BudgetPeriod {
+/**
+ * The period of a duration that contains a time, where periods are counted from `originMs`. Days,
+ * weeks and months keep the local time of day of the origin, months its day of the month or their
+ * last day; `30d` are thirty days here. Without a duration, or with an invalid one, the period is
+ * unbounded.
+ */
+export function anchoredPeriod(
+  duration: string | null | undefined,
+  nowMs: number,
+  timeZone: string,
+  originMs: number,
+): BudgetPeriod {
+  if (duration === null || duration === undefined) return FOR_EVER;
+  const [, digits, unit] = /^(\d{1,4})(d|w|mo)$/.exec(duration) ?? [];
+  const count = Number(digits);
+  if (unit === undefined || count === 0) return multiples(parseDuration(duration), nowMs, originMs);
+  const localMs = originMs + offsetMs(originMs, timeZone);
+  if (unit === "mo") return monthsFrom(localMs, count, nowMs, timeZone);
+  return blocks((unit === "w" ? count * 7 : count) * DAY_MS, localMs, nowMs, timeZone);
+}
+
+function monthsFrom(
+  originMs: number,
+  count: number,
+  nowMs: number,
+  timeZone: string,
+): BudgetPeriod {
+  const origin = new Date(originMs);
+  const local = new Date(nowMs + offsetMs(nowMs, timeZone));
+  const startOf = (index: number): number =>
+    fromLocal(monthsAfter(origin, index * count), timeZone);
+  const passed =
+    (local.getUTCFullYear() - origin.getUTCFullYear()) * 12 +
+    local.getUTCMonth() -
+    origin.getUTCMonth();
+  let index = Math.floor(passed / count);
+  if (startOf(index) > nowMs) index -= 1;
+  return { startMs: startOf(index), endMs: startOf(index + 1) };
+}
+
+/** The same day and time of day some months later, or the last day of that month. */
+function monthsAfter(origin: Date, months: number): number {
+  const [year, month] = [origin.getUTCFullYear(), origin.getUTCMonth() + months];
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const timeOfDay = origin.getTime() - Math.floor(origin.getTime() / DAY_MS) * DAY_MS;
+  return Date.UTC(year, month, Math.min(origin.getUTCDate(), lastDay)) + timeOfDay;
+}
+
+function multiples(lengthMs: number | undefined, nowMs: number, originMs: number): BudgetPeriod {
   if (lengthMs === undefined || lengthMs <= 0) return FOR_EVER;
-  const startMs = Math.floor(nowMs / lengthMs) * lengthMs;
+  const startMs = Math.floor((nowMs - originMs) / lengthMs) * lengthMs + originMs;
   return { startMs, endMs: startMs + lengthMs };
 }
 

@@ -19,6 +19,7 @@ import { checkMaxCost } from "./max-cost.ts";
 import type { LeaseParts } from "./parts.ts";
 import { unpricedRefusal } from "./refusal.ts";
 import type { CallClaims, EntryEstimate, LimitLease } from "./reserve.ts";
+import { StandIns } from "./stand-ins.ts";
 import { isEnforced, type Rule, type RuleSet } from "./rules/rule.ts";
 
 /** What a gate knows of the entry of its exchange. */
@@ -41,6 +42,7 @@ export class LimitGate {
   #isEntryUsed = false;
   /** Reservations beside the entry's. */
   #serial = 0;
+  readonly #standIns: StandIns;
 
   constructor(
     parts: LeaseParts,
@@ -56,6 +58,7 @@ export class LimitGate {
     this.#entry = entry;
     this.#model = exchange.model;
     this.#document = exchange.request?.document;
+    this.#standIns = new StandIns(parts.resolver, entry.set, exchange.model);
   }
 
   /** Admits a call of the exchange or of a branch of it. Throws or rejects with the refusal. */
@@ -67,7 +70,9 @@ export class LimitGate {
   ): MaybePromise<void> {
     const { identity } = exchange;
     if (identity === undefined) return;
-    const ofTarget = this.#parts.resolver.ofTarget(identity, target);
+    const own = this.#parts.resolver.ofTarget(identity, target);
+    const ofModel = this.#standIns.rulesFor(exchange, identity);
+    const ofTarget = ofModel.length === 0 ? own : [...ofModel, ...own];
     const isFirst = !this.#isEntryUsed;
     this.#isEntryUsed = true;
     if (isFirst && ofTarget.length === 0 && this.#isReservedAtEntry(exchange, target, document)) {
@@ -75,7 +80,7 @@ export class LimitGate {
       if (estimate !== undefined && this.#hasMoney(ofTarget)) {
         admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
       }
-      this.#calls.add(admission, nanoUsd);
+      this.#calls.add(admission, nanoUsd, exchange.model);
       return;
     }
     const estimate = this.#estimateFor(exchange, document, target);
@@ -83,8 +88,9 @@ export class LimitGate {
     if (this.#hasMoney(ofTarget))
       admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
     checkMaxCost(exchange, this.#calls.committed() + nanoUsd, this.#entry.maxCostNanoUsd);
-    const lacking = this.#lease.lacking(this.#entry.set.rules, ofTarget, estimate, nanoUsd);
-    this.#calls.add(admission, nanoUsd);
+    const { rules } = this.#entry.set;
+    const lacking = this.#lease.lacking(rules, ofTarget, estimate, nanoUsd, exchange.model);
+    this.#calls.add(admission, nanoUsd, exchange.model);
     if (lacking.claims.length === 0) return;
     const dismiss = (error: unknown): never => {
       this.#calls.dismiss(admission);
@@ -101,8 +107,8 @@ export class LimitGate {
         uncertain,
       });
       if (result instanceof Promise)
-        return result.then((taken) => this.#admitted(taken, lacking, admission), dismiss);
-      return this.#admitted(result, lacking, admission);
+        return result.then((taken) => this.#admitted(taken, lacking, admission, exchange), dismiss);
+      return this.#admitted(result, lacking, admission, exchange);
     } catch (error) {
       return dismiss(error);
     }
@@ -112,8 +118,12 @@ export class LimitGate {
     result: TakeResult,
     { rules, shared }: CallClaims,
     admission: Admission,
+    { model }: Exchange,
   ): MaybePromise<void> {
-    if (result.outcome === "granted") return;
+    if (result.outcome === "granted") {
+      this.#standIns.granted(model);
+      return;
+    }
     this.#calls.dismiss(admission);
     if (result.outcome === "refused")
       return this.#lease.refuse(result, rules, result.failedIndex >= shared);

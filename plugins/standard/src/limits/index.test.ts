@@ -12,6 +12,7 @@ import {
 } from "@sluice/testing";
 import { admit, beginAttempt } from "@sluice/runtime";
 import {
+  type Amounts,
   type Attempt,
   GatewayError,
   type Cost,
@@ -20,7 +21,7 @@ import {
   type Identity,
   type LedgerSumFilter,
   type Model,
-  type RecordLimits,
+  type LimitScope,
   type SharedState,
   type Target,
 } from "@sluice/contract";
@@ -42,7 +43,7 @@ const CONFIG: LimitsConfig = {
   on_max_cost: "refuse",
   limit_master: false,
 };
-const NONE: RecordLimits = {
+const NONE: Amounts = {
   maxBudgetNanoUsd: null,
   softBudgetNanoUsd: null,
   budgetDuration: null,
@@ -120,8 +121,22 @@ function stage({ config = {}, host: parts = {} }: Parts = {}) {
   return { host, clock, enter, state: host.state };
 }
 
-const keyWith = (own: Partial<RecordLimits>, more: Partial<Identity> = {}) =>
-  fakeIdentity({ limits: { ...NONE, ...own }, ...more });
+const keyWith = (own: Partial<Amounts>, more: Partial<Identity> = {}) =>
+  fakeIdentity({ scopes: [scopeOf("key", own, more.keyId)], ...more });
+
+/** A scope that has some amounts: the key's, or that of the team `t`. */
+const scopeOf = (
+  kind: "key" | "team",
+  own: Partial<Amounts>,
+  id = kind === "key" ? "key-1" : "t",
+): LimitScope => ({
+  kind,
+  id,
+  amounts: { ...NONE, ...own },
+  anchor: "calendar",
+  createdAtMs: 0,
+  perModel: [],
+});
 
 /** A call that was admitted and used so many tokens. */
 async function call(exchange: Exchange, completionTokens: number, at = target): Promise<void> {
@@ -367,8 +382,9 @@ describe("a budget", () => {
 
   it("that is soft is the key's and the team's own as well: alone, beside a hard one, and before the step's share of it", async () => {
     const config = { soft_budget: "10%", budgets: [{ per: "key", soft: 0.000_000_5 }] } as const;
-    const warned = async (own: Partial<RecordLimits>, team: Partial<RecordLimits> = {}) => {
-      const identity = keyWith(own, { teamId: "t", teamLimits: { ...NONE, ...team } });
+    const warned = async (own: Partial<Amounts>, team: Partial<Amounts> = {}) => {
+      const scopes = [scopeOf("team", team), scopeOf("key", own)];
+      const identity = fakeIdentity({ teamId: "t", scopes });
       const { exchange } = await stage({ config }).enter(identity);
       return exchange.headers.get("x-sluice-soft-budget");
     };

@@ -9,12 +9,13 @@ import {
   rate,
   slot,
   type SlotRule,
+  subjectOf,
   withKeyParts,
 } from "./rules/rule.ts";
 
 const TEAM: BudgetRule = {
+  ...subjectOf("team", "t"),
   kind: "budget",
-  subject: "team",
   key: "budget:team:t",
   limitNanoUsd: 1_000,
   softNanoUsd: undefined,
@@ -22,9 +23,10 @@ const TEAM: BudgetRule = {
   rows: { fromMs: 0 },
   importedNanoUsd: 0,
   provider: undefined,
+  models: undefined,
 };
-const OWN: BudgetRule = { ...TEAM, subject: "key", key: "budget:key:a" };
-const WINDOW = rate("deployment", "deployment:up/m", "tokens", 1_000, 60_000);
+const OWN: BudgetRule = { ...TEAM, ...subjectOf("key", "a"), key: "budget:key:a" };
+const WINDOW = rate(subjectOf("deployment", "up/m"), "deployment:up/m", "tokens", 1_000, 60_000);
 
 const money = (rule: Rule, amount: number): readonly [readonly Rule[], readonly Claim[]] => [
   [rule],
@@ -37,7 +39,7 @@ const tokens = (amount: number): readonly [readonly Rule[], readonly Claim[]] =>
 
 /** The part of a key in a team's limit. */
 const partOf = (keyId: string, limit: number): SlotRule =>
-  withKeyParts([slot("team", "team:t", limit)], keyId)[0] as SlotRule;
+  withKeyParts([slot(subjectOf("team", "t"), "team:t", limit)], keyId)[0] as SlotRule;
 
 /** Reserves what is all uncertain, and says what was too much. */
 class OpenReservations extends Open {

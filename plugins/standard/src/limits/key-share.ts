@@ -14,14 +14,7 @@ import type {
   MaybePromise,
   TakeResult,
 } from "@sluice/contract";
-import {
-  isOfOneKey,
-  type OverShare,
-  type Rule,
-  type SlotRule,
-  UNLIMITED,
-  claimOf,
-} from "./rules/rule.ts";
+import { type OverShare, type Rule, type SlotRule, UNLIMITED, claimOf } from "./rules/rule.ts";
 import type { TokenEstimate } from "./estimate.ts";
 import { overShareRefusal } from "./refusal.ts";
 
@@ -143,7 +136,7 @@ export class OpenReservations {
   }
 
   #isShared(rule: Rule): boolean {
-    if (this.#share >= 1 || isOfOneKey(rule)) return false;
+    if (this.#share >= 1 || rule.isOfOneKey) return false;
     return rule.kind === "tokens" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
   }
 

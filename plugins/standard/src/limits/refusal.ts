@@ -128,9 +128,10 @@ function budgetRefusal(
   isOfTarget: boolean,
   reading: StateReading | undefined,
 ): GatewayError {
-  const { subject, limitNanoUsd, period } = rule;
-  const left = state?.remaining ?? 0;
-  const { spentNanoUsd: spent, reservedNanoUsd: reserved } = reading ?? {};
+  const { subject, limitNanoUsd, period, isShown } = rule;
+  // What is left of a budget that other tenants share is how much they have spent.
+  const left = isShown ? (state?.remaining ?? 0) : 0;
+  const { spentNanoUsd: spent, reservedNanoUsd: reserved } = (isShown ? reading : undefined) ?? {};
   const stand =
     spent === undefined || reserved === undefined || reserved === 0
       ? ""

@@ -9,11 +9,13 @@ import type {
   ClaimState,
   Exchange,
   Granted,
+  Model,
   Refused,
   MaybePromise,
   TakeResult,
   Identity,
 } from "@sluice/contract";
+import { namesModel } from "@sluice/runtime";
 import { type AdmittedCalls, type Reserved, settleReservations } from "./settle.ts";
 import type { TokenEstimate } from "./estimate.ts";
 import { KeyPart } from "./key-share.ts";
@@ -133,13 +135,17 @@ export class LimitLease {
     ofTarget: readonly Rule[],
     estimate: TokenEstimate,
     nanoUsd: number,
+    model: Model | undefined,
   ): CallClaims {
     const rules: Rule[] = [];
     const claims: Claim[] = [];
+    const counts = ({ models }: BudgetRule): boolean =>
+      models === undefined || (model !== undefined && namesModel(models, model));
     const add = (rule: Rule): void => {
       let lacking = 0;
       if (rule.kind === "budget") {
-        lacking = this.#calls.committed(rule.provider) + nanoUsd - this.#reservedNanoUsd(rule);
+        lacking =
+          this.#calls.committed(rule) + (counts(rule) ? nanoUsd : 0) - this.#reservedNanoUsd(rule);
         if (lacking <= 0) return;
       }
       rules.push(rule);

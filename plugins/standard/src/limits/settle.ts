@@ -1,10 +1,10 @@
 /** Settle: ends the reservations of one exchange with what its admitted calls used and cost. */
 
-import type { Admission, Attempt, Claim, Exchange, Reservation } from "@sluice/contract";
+import type { Admission, Attempt, Claim, Exchange, Model, Reservation } from "@sluice/contract";
 import type { KeyPart } from "./key-share.ts";
 import type { LeaseParts } from "./parts.ts";
-import { claimOf, type Rule } from "./rules/rule.ts";
-import { priceAttempt } from "@sluice/runtime";
+import { type BudgetRule, claimOf, type Rule } from "./rules/rule.ts";
+import { namesModel, priceAttempt } from "@sluice/runtime";
 import { knownCost } from "./estimate.ts";
 
 /** One reservation and the rules of its claims, in their order. */
@@ -57,7 +57,7 @@ function settledClaim(
   if (rule.kind === "budget") {
     const isBooked = booked.has(rule.key);
     booked.add(rule.key);
-    return claimOf(rule, 0, isBooked ? 0 : calls.spent(rule.provider));
+    return claimOf(rule, 0, isBooked ? 0 : calls.spent(rule));
   }
   if (rule.kind !== "tokens" || taken?.kind !== "window") return claimOf(rule, 0, 0);
   const own = admission === undefined ? undefined : calls.attemptOf(admission);
@@ -78,31 +78,30 @@ function tokensUsed(attempts: readonly Attempt[], taken: number): number {
 /** Sums what admitted calls have cost or may still cost. Amounts are nano-dollars. */
 export class AdmittedCalls {
   readonly #exchange: Exchange;
-  /** The maximum cost of each call. */
-  #maxNanoUsd: Map<Admission, number> | undefined;
+  #calls: Map<Admission, AdmittedCall> | undefined;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
   /** Adds a call with its maximum cost. */
-  add(admission: Admission, maxNanoUsd: number): void {
-    (this.#maxNanoUsd ??= new Map()).set(admission, maxNanoUsd);
+  add(admission: Admission, maxNanoUsd: number, model: Model | undefined): void {
+    (this.#calls ??= new Map()).set(admission, { maxNanoUsd, model });
   }
 
   /** Removes a call that was refused after all. */
   dismiss(admission: Admission): void {
-    this.#maxNanoUsd?.delete(admission);
+    this.#calls?.delete(admission);
   }
 
   /**
-   * The cost of all calls, or of one provider's. The maximum stands for a cost that is not known
-   * yet.
+   * The cost of all calls, or of those that count for a budget. The maximum stands for a cost that
+   * is not known yet.
    */
-  committed(provider?: string): number {
+  committed(budget?: CountedCalls): number {
     let sum = 0;
-    for (const [admission, maxNanoUsd] of this.#maxNanoUsd ?? []) {
-      if (provider !== undefined && admission.target.provider !== provider) continue;
+    for (const [admission, { maxNanoUsd, model }] of this.#calls ?? []) {
+      if (!isCounted(budget, admission.target.provider, model)) continue;
       const attempt = this.attemptOf(admission);
       sum += (attempt === undefined ? undefined : this.#known(attempt)) ?? maxNanoUsd;
     }
@@ -110,13 +109,13 @@ export class AdmittedCalls {
   }
 
   /**
-   * The cost of all attempts, or of one provider's. The maximum stands for a cost that stays
+   * The cost of the attempts that count for a budget. The maximum stands for a cost that stays
    * unknown.
    */
-  spent(provider?: string): number {
+  spent(budget: CountedCalls): number {
     let sum = 0;
     for (const attempt of this.#exchange.attempts) {
-      if (provider !== undefined && attempt.target.provider !== provider) continue;
+      if (!isCounted(budget, attempt.target.provider, attempt.model)) continue;
       sum += this.#known(attempt) ?? this.#maxOf(attempt);
     }
     return sum;
@@ -132,6 +131,25 @@ export class AdmittedCalls {
   }
 
   #maxOf({ admission }: Attempt): number {
-    return (admission === undefined ? undefined : this.#maxNanoUsd?.get(admission)) ?? 0;
+    return (admission === undefined ? undefined : this.#calls?.get(admission))?.maxNanoUsd ?? 0;
   }
+}
+
+/** Which calls count for a budget. */
+type CountedCalls = Pick<BudgetRule, "provider" | "models">;
+
+/** An admitted call: its maximum cost, and the model of the exchange at its time. */
+interface AdmittedCall {
+  readonly maxNanoUsd: number;
+  readonly model: Model | undefined;
+}
+
+function isCounted(
+  budget: CountedCalls | undefined,
+  provider: string,
+  model: Model | undefined,
+): boolean {
+  if (budget === undefined) return true;
+  if (budget.provider !== undefined && provider !== budget.provider) return false;
+  return budget.models === undefined || (model !== undefined && namesModel(budget.models, model));
 }

@@ -73,7 +73,8 @@ const host = fakeHost({
     keyIdOf: async () => undefined,
     foreignTag: () => undefined,
     teamModels: async (teamId) => (teamId === "red" ? ["b"] : undefined),
-    mayUse: (identity, one) => names(identity.models, one) && names(identity.teamModels ?? [], one),
+    mayUse: (identity, one) =>
+      names(identity.models, one) && (identity.modelBounds ?? []).every((list) => names(list, one)),
   },
   providers: {
     names: () => ["main"],
@@ -96,7 +97,7 @@ const host = fakeHost({
 });
 
 const MASTER = fakeIdentity({ kind: "master", keyId: "master" });
-const OF_TEAM = fakeIdentity({ teamId: "red", teamModels: ["a", "b"] });
+const OF_TEAM = fakeIdentity({ teamId: "red", modelBounds: [["a", "b"]] });
 
 async function ask(
   query = "",

@@ -59,7 +59,7 @@ export async function viewerOf(
         param: "team_id",
       },
     );
-  return { ...identity, teamId, teamModels };
+  return { ...identity, teamId, ...(teamModels.length > 0 && { modelBounds: [teamModels] }) };
 }
 
 function fallbackClassOf(value: string | undefined): FallbackClass {

@@ -45,9 +45,9 @@ export function createModelView(host: Host): ModelView {
         isWildcard(entry.id) ? knownModels(entry, host) : [entry],
       );
       // A key may name a model that only a wildcard serves.
-      const own = [...viewer.models, ...(viewer.teamModels ?? [])].flatMap((id) =>
-        isWildcard(id) ? [] : (find(viewer, id) ?? []),
-      );
+      const own = [viewer.models, ...(viewer.modelBounds ?? [])]
+        .flat()
+        .flatMap((id) => (isWildcard(id) ? [] : (find(viewer, id) ?? [])));
       return unique([...expanded.filter(sees(viewer)), ...own]);
     },
     wildcards: (viewer) => listed.filter(({ id }) => isWildcard(id)).filter(sees(viewer)),

@@ -124,9 +124,9 @@ export function mayUseTarget(identity: Identity, target: Target, rules: ModelRul
   return candidates.some((model) => rules.authority.mayUse(identity, model));
 }
 
-/** Whether the key or its team has a model list. */
-export function isLimited({ kind, models, teamModels = [] }: Identity): boolean {
-  return kind !== "master" && (models.length > 0 || teamModels.length > 0);
+/** Whether the key, or something that it belongs to, has a model list. */
+export function isLimited({ kind, models, modelBounds }: Identity): boolean {
+  return kind !== "master" && (models.length > 0 || modelBounds !== undefined);
 }
 
 function namesNoModel(): GatewayError {

@@ -94,7 +94,7 @@ describe("requests of the ledger", () => {
     const groups = await readRequestGroups(sourcesOf(rows, { k1: ["gpt"], t: ["small"] }));
     expect(groups.map((group) => group.key)).toEqual([
       { kind: "key", keyId: "gone", models: [] },
-      { kind: "key", keyId: "k1", models: ["gpt"], teamModels: ["small"], teamId: "t" },
+      { kind: "key", keyId: "k1", models: ["gpt"], modelBounds: [["small"]], teamId: "t" },
     ]);
   });
 

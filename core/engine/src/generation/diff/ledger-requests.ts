@@ -19,7 +19,7 @@ const MAX_ROWS = 10_000;
 const PAGE_ROWS = 1_000;
 
 /** The members of an identity that decide about models. */
-export interface ReplayKey extends Pick<Identity, "kind" | "keyId" | "models" | "teamModels"> {
+export interface ReplayKey extends Pick<Identity, "kind" | "keyId" | "models" | "modelBounds"> {
   /** The team of its requests. Absent: none. */
   readonly teamId?: string;
   /** The store has the team's row for the configuration alone: undeclared, the team is blocked. */
@@ -192,6 +192,11 @@ function keyReader({ keys, teams }: ReplaySources): (request: Request) => Promis
     if (!teamsById.has(teamId)) teamsById.set(teamId, await teams.find(teamId));
     const team = teamsById.get(teamId);
     const isTeamOfFile = team?.managedBy === "file" ? { isTeamOfFile: true } : {};
-    return { ...key, teamId, teamModels: team?.models ?? [], ...isTeamOfFile };
+    return { ...key, teamId, modelBounds: boundsOf(team?.models), ...isTeamOfFile };
   };
+}
+
+/** The lists that bound a member of a team: its own, unless it is empty. */
+export function boundsOf(models: readonly string[] = []): readonly (readonly string[])[] {
+  return models.length === 0 ? [] : [models];
 }

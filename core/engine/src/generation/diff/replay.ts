@@ -9,7 +9,7 @@ import { mayUse } from "../authority.ts";
 import { isSame, listed } from "./effects/compare.ts";
 import { priceLookup } from "./effects/prices.ts";
 import { createCatalog } from "../models.ts";
-import type { ReplayKey, RequestGroup } from "./ledger-requests.ts";
+import { boundsOf, type ReplayKey, type RequestGroup } from "./ledger-requests.ts";
 import { type ReplaySpend, SpendTally } from "./replay-spend.ts";
 
 /** Requests with the same result. */
@@ -190,7 +190,7 @@ function keyOf(
   const team = teamsOf.get(teamId ?? "");
   if (team === undefined && isTeamOfFile) return `the team ${teamId} is not declared`;
   if (team?.blocked === true) return `the team ${teamId} is blocked`;
-  return { ...key, models, ...(team !== undefined && { teamModels: team.models }) };
+  return { ...key, models, ...(team !== undefined && { modelBounds: boundsOf(team.models) }) };
 }
 
 function passedThrough(

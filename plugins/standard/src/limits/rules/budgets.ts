@@ -1,24 +1,26 @@
-/** The budgets of the options, of keys and of teams. Each is a rule for its current period. */
+/** The budgets of the options and of scopes. Each is a rule for its current period. */
 
+import type { Amounts, Host, Identity, LedgerSumFilter, LimitScope } from "@sluice/contract";
 import {
-  type Host,
-  type Identity,
-  type ImportedSpend,
-  type LedgerSumFilter,
-  type RecordLimits,
-} from "@sluice/contract";
-import { budgetPeriod, configuredNanoUsd, importedSince } from "@sluice/runtime";
+  anchoredPeriod,
+  type BudgetPeriod,
+  budgetPeriod,
+  configuredNanoUsd,
+  importedSince,
+} from "@sluice/runtime";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
-import { type BudgetRule, UNLIMITED } from "./rule.ts";
+import { type BudgetRule, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
 
 type Per = BudgetConfig["per"];
 
-/** A budget without its period. */
-interface Budget {
-  readonly max: number;
-  readonly soft: number | undefined;
-  readonly duration: string | null;
-  readonly imported: ImportedSpend | undefined;
+/** Whose money a budget of a scope counts. */
+export interface BudgetSubject extends Subject {
+  /** Names it in shared state. */
+  readonly subjectKey: string;
+  /** The rows that count, of any time. */
+  readonly rows: LedgerSumFilter;
+  /** Names of the models whose attempts count. Absent: all. */
+  readonly models?: readonly string[];
 }
 
 /** Makes the rules of budgets. */
@@ -26,6 +28,7 @@ export class BudgetRules {
   readonly #budgets: readonly BudgetConfig[];
   readonly #limitsMaster: boolean;
   readonly #timeZone: string;
+  readonly #models: Host["models"];
   /** The part of a budget that is its soft limit, unless it has one of its own. */
   readonly #softShare: number | undefined;
   /** Tags that a budget names. */
@@ -33,7 +36,8 @@ export class BudgetRules {
   readonly hasProviders: boolean;
   readonly hasTags: boolean;
 
-  constructor({ budgets, limit_master, soft_budget }: LimitsConfig, { timeZone }: Host) {
+  constructor({ budgets, limit_master, soft_budget }: LimitsConfig, { timeZone, models }: Host) {
+    this.#models = models;
     this.#budgets = budgets;
     this.#limitsMaster = limit_master;
     this.#timeZone = timeZone;
@@ -63,76 +67,83 @@ export class BudgetRules {
       const max = isExempt || budget.max === undefined ? UNLIMITED : configuredNanoUsd(budget.max);
       const soft = budget.soft === undefined ? undefined : configuredNanoUsd(budget.soft);
       const duration = budget.duration ?? null;
-      const imported = importedOf(identity, per, id);
-      return [this.#rule(per, id, { max, soft, duration, imported }, nowMs)];
+      const period = budgetPeriod(duration, nowMs, this.#timeZone);
+      const imported = identity.scopes?.find((scope) => scope.kind === per && scope.id === id);
+      return {
+        ...subjectOf(per, id),
+        kind: "budget",
+        key: budgetKey(`${per}:${id}`, duration, period),
+        limitNanoUsd: max,
+        softNanoUsd: soft ?? this.#softOf(max),
+        period,
+        rows: { fromMs: period.startMs, ...rowsOf(per, id) },
+        importedNanoUsd: importedSince(imported?.importedSpend, period.startMs),
+        provider: per === "provider" ? id : undefined,
+        models: undefined,
+      };
     });
   }
 
-  /** The budget of a key's or a team's record; `undefined` where it has none. */
-  ofRecord(
-    per: "key" | "team",
-    id: string,
-    { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration, importedSpend }: RecordLimits,
+  /** The budget among the amounts of a scope; `undefined` where they have none. */
+  ofScope(
+    { subjectKey, rows, models, ...subject }: BudgetSubject,
+    { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration }: Amounts,
+    { anchor, createdAtMs, importedSpend }: LimitScope,
     nowMs: number,
   ): BudgetRule | undefined {
     if (maxBudgetNanoUsd === null && softBudgetNanoUsd === null) return undefined;
-    const [max, soft] = [maxBudgetNanoUsd ?? UNLIMITED, softBudgetNanoUsd ?? undefined];
-    return this.#rule(per, id, { max, soft, duration, imported: importedSpend }, nowMs);
-  }
-
-  #rule(
-    per: Per,
-    id: string,
-    { max, soft, duration, imported }: Budget,
-    nowMs: number,
-  ): BudgetRule {
-    const period = budgetPeriod(duration, nowMs, this.#timeZone);
-    const share = this.#softShare;
-    const softOfShare =
-      share === undefined || max === UNLIMITED ? undefined : Math.round(max * share);
+    const max = maxBudgetNanoUsd ?? UNLIMITED;
+    const period =
+      anchor === "creation"
+        ? anchoredPeriod(duration, nowMs, this.#timeZone, createdAtMs)
+        : budgetPeriod(duration, nowMs, this.#timeZone);
     return {
+      ...subject,
       kind: "budget",
-      subject: subjectOf(per, id),
-      key: `budget:${per}:${id}:${duration ?? "ever"}:${period.startMs}`,
+      key: budgetKey(subjectKey, duration, period),
       limitNanoUsd: max,
-      softNanoUsd: soft ?? softOfShare,
+      softNanoUsd: softBudgetNanoUsd ?? this.#softOf(max),
       period,
-      rows: rowsOf(per, id, period.startMs),
-      importedNanoUsd: importedSince(imported, period.startMs),
-      provider: per === "provider" ? id : undefined,
+      rows: { ...rows, fromMs: period.startMs },
+      // What was spent before the import has no model.
+      importedNanoUsd: models === undefined ? importedSince(importedSpend, period.startMs) : 0,
+      provider: undefined,
+      models,
     };
   }
+
+  /** Names of models as rows have them: the models of an access group are in no row. */
+  modelsInRows(names: readonly string[]): readonly string[] {
+    const grouped = this.#models
+      .list()
+      .filter(({ accessGroups }) => accessGroups.some((group) => names.includes(group)))
+      .map(({ entry }) => entry);
+    return [...new Set([...names, ...grouped])];
+  }
+
+  #softOf(max: number): number | undefined {
+    const share = this.#softShare;
+    return share === undefined || max === UNLIMITED ? undefined : Math.round(max * share);
+  }
 }
 
-/** What the key or the team of an identity had spent before its import. */
-function importedOf(
-  { keyId, teamId, limits, teamLimits }: Identity,
-  per: Per,
-  id: string,
-): ImportedSpend | undefined {
-  if (per === "key" && id === keyId) return limits?.importedSpend;
-  return per === "team" && id === teamId ? teamLimits?.importedSpend : undefined;
+function budgetKey(subjectKey: string, duration: string | null, { startMs }: BudgetPeriod): string {
+  return `budget:${subjectKey}:${duration ?? "ever"}:${startMs}`;
 }
 
-/** In the words of a message. */
-function subjectOf(per: Per, id: string): string {
-  if (per === "global") return "gateway";
-  return per === "key" || per === "user" || per === "team" ? per : `${per} ${id}`;
-}
-
-function rowsOf(per: BudgetConfig["per"], id: string, fromMs: number): LedgerSumFilter {
+function rowsOf(per: Per, id: string): LedgerSumFilter {
   switch (per) {
     case "key":
-      return { fromMs, keyId: id };
+      return { keyId: id };
     case "user":
-      return { fromMs, userId: id };
+      return { userId: id };
     case "team":
-      return { fromMs, teamId: id };
+      return { teamId: id };
     case "tag":
-      return { fromMs, tag: id };
+      return { tag: id };
     case "provider":
-      return { fromMs, provider: id };
+      return { provider: id };
     case "global":
-      return { fromMs };
+      return {};
   }
 }

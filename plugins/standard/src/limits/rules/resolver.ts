@@ -3,7 +3,8 @@
  * period ends.
  */
 
-import type { Host, Identity, Model, RecordLimits, Target } from "@sluice/contract";
+import type { Host, Identity, Model, LimitScope, Target } from "@sluice/contract";
+import { namesModel } from "@sluice/runtime";
 import type { LimitsConfig } from "../config.ts";
 import { BudgetRules } from "./budgets.ts";
 import { foreignTag } from "./foreign-tag.ts";
@@ -15,9 +16,10 @@ import {
   windowsOfTarget,
   withKeyParts,
 } from "./rule.ts";
-import { optionRules, recordRules } from "./windows.ts";
+import { scopeRules } from "./scopes.ts";
+import { optionRules } from "./windows.ts";
 
-/** The rules of a step's options, and of keys, teams and targets. */
+/** The rules of a step's options, of scopes and of targets. */
 export class LimitResolver {
   readonly #config: LimitsConfig;
   readonly #clock: Host["clock"];
@@ -40,7 +42,7 @@ export class LimitResolver {
   of(identity: Identity, model: Model | undefined): RuleSet {
     let sets = this.#sets.get(identity);
     if (sets === undefined) this.#sets.set(identity, (sets = new Map()));
-    const entry = model?.entry ?? "";
+    const entry = modelKey(identity, model);
     const known = sets.get(entry);
     const nowMs = this.#clock.now();
     if (known !== undefined && nowMs < known.untilMs) return known;
@@ -76,18 +78,16 @@ export class LimitResolver {
   }
 
   #make(identity: Identity, model: Model | undefined, nowMs: number): Rule[] {
-    const { keyId, userId, teamId, limits, teamLimits, tags } = identity;
+    const { keyId, userId, teamId, scopes = [], tags } = identity;
     const isMaster = identity.kind === "master";
     const budgets: Rule[] = [];
     const others: Rule[] = [];
-    const addRecord = (per: "key" | "team", id: string, from: RecordLimits | undefined): void => {
-      if (from === undefined) return;
-      const budget = this.#budgets.ofRecord(per, id, from, nowMs);
-      if (budget !== undefined) budgets.push(budget);
-      others.push(...recordRules(per, id, from));
-    };
-    addRecord("key", keyId, limits);
-    if (teamId !== undefined) addRecord("team", teamId, teamLimits);
+    // The key's own limits are asked first: its refusals are the ones that it can change.
+    for (const scope of scopes.toReversed()) {
+      const made = scopeRules(scope, identity, model, this.#budgets, nowMs);
+      budgets.push(...made.budgets);
+      others.push(...made.others);
+    }
     for (const [per, id] of [
       ["key", keyId],
       ["user", userId],
@@ -104,3 +104,18 @@ export class LimitResolver {
     return hasParts ? withKeyParts(rules, keyId) : rules;
   }
 }
+
+/**
+ * What the rules at a model are stored under: its entry, and the limits of single models that hold
+ * for it. The ids below a wildcard are as many as clients name.
+ */
+function modelKey({ scopes = NO_SCOPES }: Identity, model: Model | undefined): string {
+  if (model === undefined) return "";
+  let key = model.entry;
+  for (const { perModel, kind } of scopes)
+    for (const { name, models } of perModel)
+      if (namesModel(models, model)) key += `\n${kind} ${name}`;
+  return key;
+}
+
+const NO_SCOPES: readonly LimitScope[] = Object.freeze([]);

@@ -18,18 +18,24 @@ export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** One limit. What is taken of it depends on the request. */
 export type Rule = RateRule | SlotRule | BudgetRule;
 
-/** Requests or tokens in a window. */
-export interface RateRule {
-  readonly kind: "requests" | "tokens";
+/** Whose limit a rule is, and where it holds. */
+export interface Subject {
   /** In the words of a message: `key`, `team`, `deployment openai/gpt-4o`, … */
   readonly subject: string;
   /**
    * Whether the client may know how it stands: the limits of its own, not those that it shares with
-   * other clients.
+   * other tenants.
    */
   readonly isShown: boolean;
   /** Whether it holds at a model: it is known when the body is. */
   readonly isOfModel: boolean;
+  /** Whether it is one key's alone. All others are shared. */
+  readonly isOfOneKey: boolean;
+}
+
+/** Requests or tokens in a window. */
+export interface RateRule extends Subject {
+  readonly kind: "requests" | "tokens";
   /** The id of the target that has the limit. */
   readonly target?: string;
   /** For requests what is taken; for tokens a model of it. */
@@ -37,11 +43,8 @@ export interface RateRule {
 }
 
 /** Requests at the same time. */
-export interface SlotRule {
+export interface SlotRule extends Subject {
   readonly kind: "slots";
-  readonly subject: string;
-  /** Whether it holds at a model: it is known when the body is. */
-  readonly isOfModel: boolean;
   readonly claim: ConcurrentClaim;
   /**
    * The limit that keys share, where this rule is the part of one key in it. The limit of the claim
@@ -51,9 +54,8 @@ export interface SlotRule {
 }
 
 /** Money in a period. */
-export interface BudgetRule {
+export interface BudgetRule extends Subject {
   readonly kind: "budget";
-  readonly subject: string;
   readonly key: string;
   /** `MAX_SAFE_INTEGER` where spending is only counted. */
   readonly limitNanoUsd: number;
@@ -65,6 +67,8 @@ export interface BudgetRule {
   readonly importedNanoUsd: number;
   /** The provider whose attempts count; `undefined`: all providers. */
   readonly provider: string | undefined;
+  /** Names of the models whose attempts count; `undefined`: all models. */
+  readonly models: readonly string[] | undefined;
 }
 
 /** A claim that is more than a key's share. */
@@ -136,11 +140,16 @@ function isEarly(rule: Rule): boolean {
   return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
 }
 
+/** What a rule is counted under in shared state, among those of its kind. */
+export function keyOf(rule: Rule): string {
+  return rule.kind === "budget" ? rule.key : rule.claim.key;
+}
+
 /** The tightest of several limits under one key: a reservation has one claim for each key. */
 export function distinct(rules: readonly Rule[]): Rule[] {
   const byKey = new Map<string, Rule>();
   for (const rule of rules) {
-    const key = rule.kind === "budget" ? rule.key : rule.claim.key;
+    const key = keyOf(rule);
     const known = byKey.get(key);
     const tightest = known === undefined || limitOf(rule) < limitOf(known) ? rule : known;
     byKey.set(key, known === undefined ? rule : withSoft(tightest, known, rule));
@@ -162,44 +171,42 @@ function limitOf(rule: Rule): number {
   return rule.kind === "budget" ? rule.limitNanoUsd : rule.claim.limit;
 }
 
-const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
-
-/**
- * Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models,
- * targets and of all.
- */
-export function isOfOneKey({ subject }: Rule): boolean {
-  return subject === "key" || subject === KEY_AT_MODEL;
-}
-
-const KEY_AT_MODEL = "key at this model";
+/** Whose limits the client may know: those of its own. */
 const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
 
-/** Requests or tokens in a window, of `key`, `team`, … and its id. */
+/** The subject of a limit of the options: that of a key, a team, a model, all keys, … */
+export function subjectOf(per: string, id: string): Subject {
+  return {
+    subject: wordsFor(per, id),
+    isShown: SHOWN.has(per),
+    isOfModel: per === "model" || per === "key_model",
+    isOfOneKey: per === "key" || per === "key_model",
+  };
+}
+
+function wordsFor(per: string, id: string): string {
+  if (per === "global") return "gateway";
+  if (per === "key_model") return "key at this model";
+  return per === "tag" || per === "provider" ? `${per} ${id}` : per;
+}
+
+/** Requests or tokens in a window of a subject. `subjectKey` names it in shared state. */
 export function rate(
-  per: string,
+  subject: Subject,
   subjectKey: string,
   kind: RateRule["kind"],
   limit: number,
   windowMs: number,
 ): RateRule {
   const key = `${kind}:${subjectKey}:${windowMs}`;
-  return {
-    kind,
-    subject: per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per,
-    isShown: SHOWN.has(per),
-    isOfModel: OF_MODEL.has(per),
-    claim: { kind: "window", key, limit, windowMs, amount: 1 },
-  };
+  return { ...subject, kind, claim: { kind: "window", key, limit, windowMs, amount: 1 } };
 }
 
 /** Requests at the same time. */
-export function slot(per: string, subjectKey: string, limit: number): SlotRule {
-  const subject = per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per;
+export function slot(subject: Subject, subjectKey: string, limit: number): SlotRule {
   return {
+    ...subject,
     kind: "slots",
-    subject,
-    isOfModel: OF_MODEL.has(per),
     claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit },
   };
 }
@@ -210,7 +217,7 @@ export function slot(per: string, subjectKey: string, limit: number): SlotRule {
  */
 export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
   return rules.flatMap((rule) => {
-    if (rule.kind !== "slots" || isOfOneKey(rule)) return [rule];
+    if (rule.kind !== "slots" || rule.isOfOneKey) return [rule];
     const { key, limit } = rule.claim;
     const claim: ConcurrentClaim = {
       kind: "concurrent",
@@ -230,15 +237,15 @@ function slotsAlone(limit: number): number {
 
 /** The windows of a deployment. */
 export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
-  const subject = `deployment ${id}`;
+  const subject: Subject = {
+    subject: `deployment ${id}`,
+    isShown: false,
+    isOfModel: false,
+    isOfOneKey: false,
+  };
   const rules: Rule[] = [];
-  if (rpm !== undefined)
-    rules.push({ ...rate("deployment", `deployment:${id}`, "requests", rpm, MINUTE_MS), subject });
+  if (rpm !== undefined) rules.push(rate(subject, `deployment:${id}`, "requests", rpm, MINUTE_MS));
   if (tpm !== undefined)
-    rules.push({
-      ...rate("deployment", `deployment:${id}`, "tokens", tpm, MINUTE_MS),
-      subject,
-      target: id,
-    });
+    rules.push({ ...rate(subject, `deployment:${id}`, "tokens", tpm, MINUTE_MS), target: id });
   return rules;
 }

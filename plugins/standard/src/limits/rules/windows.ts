@@ -1,20 +1,20 @@
 /** Rates and concurrency: which ones of the options and of a record hold. */
 
 import { parseDuration } from "@sluice/kit";
-import type { Identity, Model, RecordLimits } from "@sluice/contract";
+import type { Amounts, Identity, Model } from "@sluice/contract";
 import type { LimitsConfig, WindowSubject } from "../config.ts";
-import { MINUTE_MS, rate, type Rule, slot } from "./rule.ts";
+import { MINUTE_MS, rate, type Rule, slot, type Subject, subjectOf } from "./rule.ts";
 
-/** The rates and slots of a key's or a team's record. */
-export function recordRules(
-  per: "key" | "team",
-  id: string,
-  { rpm, tpm, maxParallelRequests: parallel }: RecordLimits,
+/** The rates and slots of some amounts of a record. */
+export function amountRules(
+  subject: Subject,
+  subjectKey: string,
+  { rpm, tpm, maxParallelRequests: parallel }: Amounts,
 ): Rule[] {
   const rules: Rule[] = [];
-  if (rpm !== null) rules.push(rate(per, `${per}:${id}`, "requests", rpm, MINUTE_MS));
-  if (tpm !== null) rules.push(rate(per, `${per}:${id}`, "tokens", tpm, MINUTE_MS));
-  if (parallel !== null) rules.push(slot(per, `${per}:${id}`, parallel));
+  if (rpm !== null) rules.push(rate(subject, subjectKey, "requests", rpm, MINUTE_MS));
+  if (tpm !== null) rules.push(rate(subject, subjectKey, "tokens", tpm, MINUTE_MS));
+  if (parallel !== null) rules.push(slot(subject, subjectKey, parallel));
   return rules;
 }
 
@@ -29,14 +29,15 @@ export function optionRules(
     const id = subjectId(per, identity, model);
     if (id === undefined || !isMeant(only, per, identity, model)) continue;
     const lengthMs = parseDuration(window) ?? MINUTE_MS;
+    const [subject, subjectKey] = [subjectOf(per, id), `${per}:${id}`];
     if (requests !== undefined)
-      rules.push(rate(per, `${per}:${id}`, "requests", requests, lengthMs));
-    if (tokens !== undefined) rules.push(rate(per, `${per}:${id}`, "tokens", tokens, lengthMs));
+      rules.push(rate(subject, subjectKey, "requests", requests, lengthMs));
+    if (tokens !== undefined) rules.push(rate(subject, subjectKey, "tokens", tokens, lengthMs));
   }
   for (const { per, requests, only } of parallel) {
     const id = subjectId(per, identity, model);
     if (id !== undefined && isMeant(only, per, identity, model))
-      rules.push(slot(per, `${per}:${id}`, requests));
+      rules.push(slot(subjectOf(per, id), `${per}:${id}`, requests));
   }
   return rules;
 }

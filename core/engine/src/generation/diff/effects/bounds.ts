@@ -3,7 +3,7 @@
 import type { RecordLimits } from "@sluice/contract";
 import { dollarsOf } from "@sluice/runtime";
 import type { DeclaredKey, Position, Snapshot } from "../../../config/snapshot.ts";
-import { names } from "../../authority.ts";
+import { namesModel } from "@sluice/runtime";
 import { listed, valueText } from "./compare.ts";
 import type { Effect } from "./effect.ts";
 
@@ -56,7 +56,7 @@ export function accessEffects(
 
 function usable({ models: list }: Bounded, { models }: Snapshot): ReadonlySet<string> {
   const ids = models
-    .filter(({ id, accessGroups }) => names(list, { id, entry: id, accessGroups }))
+    .filter(({ id, accessGroups }) => namesModel(list, { id, entry: id, accessGroups }))
     .map(({ id }) => id);
   return new Set(ids);
 }

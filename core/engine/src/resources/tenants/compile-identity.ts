@@ -1,0 +1,217 @@
+/** Makes the identity of a key out of its record and those of everything that it belongs to. */
+
+import type {
+  Amounts,
+  BudgetRecord,
+  Identity,
+  ModelAmounts,
+  LimitScope,
+  ScopeKind,
+} from "@sluice/contract";
+import type { AccessGroups, Block, TeamBlock } from "./tenant-source.ts";
+
+/** A key alone: what its record says, before what it belongs to. */
+export interface KeyBase {
+  readonly identity: Identity;
+  readonly block: Block;
+  /**
+   * Whether the store has the key: what it names must exist then. What a declared key names may be
+   * a label for spend.
+   */
+  readonly isStored: boolean;
+}
+
+/** The records that a key belongs to; `undefined`: it belongs to none of the kind. */
+export interface IdentityParts {
+  readonly organizationId: string | undefined;
+  readonly organization: Block | undefined;
+  readonly team: TeamBlock | undefined;
+  readonly membership: Block | undefined;
+  readonly user: Block | undefined;
+  /** The budget records that blocks refer to, by their ids; `undefined`: there is none. */
+  readonly budgets: ReadonlyMap<string, BudgetRecord | undefined>;
+  readonly groups: AccessGroups;
+}
+
+/** Spending that is counted and not limited. */
+const COUNTED = Number.MAX_SAFE_INTEGER;
+
+const NO_AMOUNTS: Amounts = Object.freeze({
+  maxBudgetNanoUsd: null,
+  softBudgetNanoUsd: null,
+  budgetDuration: null,
+  rpm: null,
+  tpm: null,
+  maxParallelRequests: null,
+});
+
+/** A budget that a record names and that does not exist: it admits nothing. */
+const MISSING: Amounts = Object.freeze({ ...NO_AMOUNTS, maxBudgetNanoUsd: 0 });
+
+/** A record that the key belongs to, and the scope that its limits hold in. */
+interface Holder {
+  readonly kind: ScopeKind;
+  readonly id: string;
+  readonly block: Block;
+}
+
+/** The identity of a key with all its scopes. */
+export function compileIdentity({ identity, block }: KeyBase, parts: IdentityParts): Identity {
+  const { organizationId, team } = parts;
+  const holders = holdersOf(identity, parts);
+  const all = [...holders, { kind: "key", id: identity.keyId, block } as const];
+  const own = (list: readonly string[] | undefined): readonly string[] =>
+    expanded(list ?? [], organizationId, parts.groups);
+  const bounds = holders.map((holder) => own(holder.block.models)).filter(isNotEmpty);
+  const scopes = all.flatMap((holder) => scopesOf(holder, parts));
+  const of = (name: "tags" | "allowedTags" | "guardrails"): readonly string[] =>
+    // The key's own come first, then from the nearest to the widest.
+    [...new Set(all.toReversed().flatMap((holder) => holder.block[name] ?? []))];
+  const allowedTags = of("allowedTags");
+  const aliases = team?.modelAliases;
+  return Object.freeze<Identity>({
+    ...identity,
+    organizationId,
+    models: own(block.models),
+    tags: of("tags"),
+    guardrails: of("guardrails"),
+    ...(allowedTags.length > 0 && { allowedTags }),
+    ...(all.some((holder) => holder.block.passthrough === true) && { passthrough: true }),
+    ...(bounds.length > 0 && { modelBounds: bounds }),
+    ...(scopes.length > 0 && { scopes }),
+    ...(aliases !== undefined && Object.keys(aliases).length > 0 && { modelAliases: aliases }),
+  });
+}
+
+function isNotEmpty(list: readonly string[]): boolean {
+  return list.length > 0;
+}
+
+/** What a key belongs to, from the widest to the nearest. */
+function holdersOf({ teamId, userId }: Identity, parts: IdentityParts): Holder[] {
+  const { organizationId, organization, team, membership, user } = parts;
+  const holders: Holder[] = [];
+  if (organizationId !== undefined && organization !== undefined)
+    holders.push({ kind: "organization", id: organizationId, block: organization });
+  if (teamId !== undefined && team !== undefined)
+    holders.push({ kind: "team", id: teamId, block: team });
+  if (teamId !== undefined && userId !== undefined && team !== undefined) {
+    const block = withDefaults(membership ?? {}, team);
+    holders.push({ kind: "membership", id: `${teamId.length}:${teamId}:${userId}`, block });
+  }
+  if (userId !== undefined && user !== undefined) {
+    const isIgnored = team?.userBudgets === "ignore";
+    holders.push({ kind: "user", id: userId, block: isIgnored ? withoutBudgets(user) : user });
+  }
+  return holders;
+}
+
+/** A membership with the limits of its team's members where it has none of its own. */
+function withDefaults(
+  membership: Block,
+  { memberDefaults = {}, createdAtMs = 0 }: TeamBlock,
+): Block {
+  const amounts = Object.fromEntries(
+    Object.entries(memberDefaults).filter(
+      ([name, value]) => value !== null && (membership[name as keyof Amounts] ?? null) === null,
+    ),
+  );
+  return { createdAtMs, ...membership, ...amounts };
+}
+
+/** A block whose spending is counted and refuses nothing. */
+function withoutBudgets(block: Block): Block {
+  const perModel = Object.entries(block.perModel ?? {}).map(([name, amounts]) => [
+    name,
+    counted(amounts),
+  ]);
+  return {
+    ...block,
+    ...counted({ ...NO_AMOUNTS, ...amountsOf(block) }),
+    perModel: Object.fromEntries(perModel) as NonNullable<Block["perModel"]>,
+  };
+}
+
+function counted(amounts: Amounts): Amounts {
+  const { maxBudgetNanoUsd } = amounts;
+  const max = maxBudgetNanoUsd === null ? null : COUNTED;
+  return { ...amounts, maxBudgetNanoUsd: max, softBudgetNanoUsd: null };
+}
+
+/** A list with the models of the access groups that it names. */
+function expanded(
+  list: readonly string[],
+  organizationId: string | undefined,
+  groups: AccessGroups,
+): readonly string[] {
+  if (groups.size === 0) return list;
+  const more = list.flatMap((name) => {
+    const group = groups.get(name);
+    const isOwn = group?.organizationId === null || group?.organizationId === organizationId;
+    return group !== undefined && isOwn ? group.models : [];
+  });
+  return more.length === 0 ? list : [...new Set([...list, ...more])];
+}
+
+/** The scopes of a record: its own amounts, and those of the budget that it refers to. */
+function scopesOf({ kind, id, block }: Holder, parts: IdentityParts): LimitScope[] {
+  const { budgetAnchor: anchor = "calendar", createdAtMs = 0, importedSpend } = block;
+  const own: LimitScope = {
+    kind,
+    id,
+    amounts: amountsOf(block),
+    anchor,
+    createdAtMs,
+    perModel: perModelOf(block.perModel, parts),
+    ...(importedSpend !== undefined && { importedSpend }),
+  };
+  const scopes = isBounding(own) ? [own] : [];
+  const { budgetId } = block;
+  if (budgetId === undefined || budgetId === null) return scopes;
+  const budget = parts.budgets.get(budgetId);
+  const isPool = block.budgetShare === "pool";
+  const referred: LimitScope = {
+    kind: isPool ? "pool" : kind,
+    id: isPool ? budgetId : id,
+    amounts: budget === undefined ? MISSING : amountsOf(budget),
+    anchor: budget?.budgetAnchor ?? "calendar",
+    // A template counts from the record that refers to it, a common counter from its own.
+    createdAtMs: isPool ? (budget?.createdAtMs ?? 0) : createdAtMs,
+    perModel: perModelOf(budget?.perModel, parts),
+    ...(importedSpend !== undefined && !isPool && { importedSpend }),
+  };
+  return isBounding(referred) ? [...scopes, referred] : scopes;
+}
+
+function amountsOf(block: Partial<Amounts>): Amounts {
+  return {
+    maxBudgetNanoUsd: block.maxBudgetNanoUsd ?? null,
+    softBudgetNanoUsd: block.softBudgetNanoUsd ?? null,
+    budgetDuration: block.budgetDuration ?? null,
+    rpm: block.rpm ?? null,
+    tpm: block.tpm ?? null,
+    maxParallelRequests: block.maxParallelRequests ?? null,
+  };
+}
+
+function perModelOf(
+  perModel: Block["perModel"],
+  { organizationId, groups }: IdentityParts,
+): readonly ModelAmounts[] {
+  return Object.entries(perModel ?? {})
+    .map(([name, amounts]) => ({
+      name,
+      models: expanded([name], organizationId, groups),
+      amounts: amountsOf(amounts),
+    }))
+    .filter(({ amounts }) => isLimiting(amounts));
+}
+
+function isLimiting({ budgetDuration: _period, ...bounds }: Amounts): boolean {
+  return Object.values(bounds).some((bound) => bound !== null);
+}
+
+/** Whether a scope limits anything, or counts what was spent before an import. */
+function isBounding({ amounts, perModel, importedSpend }: LimitScope): boolean {
+  return importedSpend !== undefined || perModel.length > 0 || isLimiting(amounts);
+}
