@@ -150,6 +150,33 @@ describe("sluice check, of a plugin that cannot be loaded", () => {
   });
 });
 
+describe("sluice check, of an installed package of TypeScript", () => {
+  it("says that it must be compiled (journeys B4)", async () => {
+    const workspace = workspaceOf([]);
+    const folder = join(workspace.folder, "node_modules/@acme/typed");
+    mkdirSync(folder, { recursive: true });
+    const manifest = {
+      name: "@acme/typed",
+      version: "1.0.0",
+      type: "module",
+      exports: "./index.ts",
+    };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+    writeFileSync(join(folder, "index.ts"), FILES["create.ts"] ?? "");
+    const text = readFileSync(workspace.configPath, "utf8");
+    workspace.write(text.replace("plugins:\n", 'plugins:\n  - "@acme/typed@^1.0.0"\n'));
+    const { code, lines } = await checked(workspace);
+    expect([code, lines]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /Plugin @acme\/typed@\^1\.0\.0 cannot be loaded: .* {2}Compile the package to JavaScript and install the result \(npm run build, npm pack\)/,
+        ),
+      ],
+    ]);
+  });
+});
+
 describe("sluice check, of a guardrail", () => {
   it("that cannot be made names the place and the message", async () => {
     const { code, lines } = await checked(workspaceOf(["create.ts"], ["own: { use: create }"]));
