@@ -470,8 +470,26 @@ describe("a stream out of which an unreadable event was dropped", () => {
     for await (const { choices } of await openaiClient(gateway).chat.completions.create(body))
       texts.push(choices[0]?.delta.content ?? "");
     expect(texts.join("")).not.toBe("");
+    const post = async (path: string, asked: object): Promise<string> => {
+      const answer = await fetch(gateway.publicUrl + path, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(asked),
+      });
+      expect(answer.status).toBe(200);
+      return answer.text();
+    };
+    const messages = { ...body, max_tokens: 9 };
+    expect(await post("/v1/messages", messages)).toContain(": x-sluice-dropped-events 1\n\n");
+    const parts = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
+    expect(
+      await post("/v1beta/models/gpt-4o-mini:streamGenerateContent?alt=sse", parts),
+    ).not.toContain("x-sluice-dropped-events");
     upstream.reset();
-    expect(await (await chat(gateway, body)).text()).not.toContain("x-sluice-dropped-events");
+    expect(await post("/v1/chat/completions", body)).not.toContain("x-sluice-dropped-events");
     const { steps } = await explain(id);
     expect(steps.flatMap(({ decisions }) => decisions).join("\n")).toContain(
       "left out an event of the stream",

@@ -184,7 +184,9 @@ async function answerStream(
     const chunk = cut === undefined ? estimatedUsageChunk(exchange, last) : undefined;
     let text = chunk === undefined ? "" : stream.chunk(chunk);
     const dropped = droppedEvents(exchange);
-    if (dropped > 0) text += `: x-sluice-dropped-events ${dropped}\n\n`;
+    // Where silence is white space, clients take a comment for a broken event.
+    if (dropped > 0 && form.heartbeat.trim() !== "")
+      text += `: x-sluice-dropped-events ${dropped}\n\n`;
     if (!mayExplain(exchange)) return text;
     return text + explainComment(recordOf(exchange, outline, reply.status, parts.clock));
   };
