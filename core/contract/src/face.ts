@@ -7,7 +7,7 @@
 import type { GatewayError } from "./error.ts";
 import type { ClientRequest } from "./exchange.ts";
 import type { JsonDocument, JsonObject } from "./json.ts";
-import type { NativeOnly, NativeReplies } from "./native.ts";
+import type { NativeOnly, NativeReplies, SealedItem } from "./native.ts";
 
 /** What `read` makes of a client's request. */
 export interface FaceRequest<State = unknown> {
@@ -35,6 +35,8 @@ export interface FaceRequest<State = unknown> {
    * this list as `thoughts_of`. Absent: none.
    */
   readonly thoughtsOf?: readonly string[];
+  /** Items of the client's document with sealed texts, for an upstream of the dialect. */
+  readonly sealed?: readonly SealedItem[];
 }
 
 /** A sealed text and its deployment. */
@@ -95,6 +97,25 @@ export interface FaceStream {
   failure(error: GatewayError): string;
 }
 
+/**
+ * What a relayed reply has that its upstream cannot know: sealed texts, and what the gateway keeps.
+ * Every other character stays.
+ */
+export interface FaceRelay {
+  /** A reply as it is kept. The same object where nothing differs. */
+  reply(original: JsonObject): JsonObject;
+  /** A reply of `reply` as the client gets it. */
+  shown(reply: JsonObject): JsonObject;
+  /** Whole events as the client gets them. They are not the last ones of the stream. */
+  events(text: string): string;
+  /** The reply in the last events, in the form of `reply`; `undefined` without one. */
+  last(end: string): JsonObject | undefined;
+  /** The last events as the client gets them. `reply`: as it was kept. */
+  end(end: string, reply?: JsonObject): string;
+  /** The end of a stream that failed, behind the events that were written. */
+  failure(error: GatewayError): string;
+}
+
 /** An error before the first byte of a reply. */
 export interface FaceError {
   readonly status: number;
@@ -122,11 +143,19 @@ export interface OpenedRequest {
   readonly itemsBefore: number;
 }
 
+/** An entry that leads to another one. */
+export interface KeptPointer {
+  readonly id: string;
+  readonly entry: JsonObject;
+}
+
 /** An entry, and the reply as the client gets it when the entry is kept. */
 export interface KeptReply {
   readonly id: string;
   readonly entry: JsonObject;
   readonly reply: JsonObject;
+  /** Entries that lead to this one. Absent: none. */
+  readonly pointers?: readonly KeptPointer[];
 }
 
 /** The answer to a request for an entry. */
@@ -199,6 +228,8 @@ export interface Face<State = unknown> {
   whole(reply: JsonObject, state: State, context: FaceContext): JsonObject;
   /** A writer of one stream. */
   stream(state: State, context: FaceContext): FaceStream;
+  /** What relayed replies get of the gateway. Absent: nothing. */
+  relay?(state: State, context: FaceContext): FaceRelay;
   /** An error reply. */
   error(error: GatewayError, requestId: string): FaceError;
   /** The reply to a request that only counts its tokens. Absent: the face has no such request. */

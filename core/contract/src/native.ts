@@ -91,6 +91,16 @@ export interface NativeReplies {
   readonly lastHas?: string;
 }
 
+/** An item of the client's document with a text that a face has sealed for a deployment. */
+export interface SealedItem {
+  /** The place in the document's `input`. */
+  readonly index: number;
+  /** The text that was sealed. Absent: it cannot be opened. */
+  readonly text?: string;
+  /** The id of the target whose reply it was sealed for. */
+  readonly deployment?: string;
+}
+
 /** The client's own document of a request that a face has translated. */
 export interface NativeRequest {
   readonly dialect: string;
@@ -108,6 +118,10 @@ export interface NativeRequest {
   readonly hints: readonly string[];
   /** The client's headers of its dialect, lower-case names: `anthropic-beta`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Items with sealed texts. Absent: none. */
+  readonly sealed?: readonly SealedItem[];
+  /** Whether the reply is kept: the next request has what the upstream needs back of it. */
+  readonly isKept?: true;
   /** Absent: replies are translated. */
   readonly replies?: NativeReplies;
 }
@@ -118,6 +132,10 @@ export interface NativeDocument {
   readonly document: JsonDocument;
   /** The client's headers of that dialect, lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Items with sealed texts. Absent: none. */
+  readonly sealed?: readonly SealedItem[];
+  /** Whether the reply is kept: the next request has what the upstream needs back of it. */
+  readonly isKept?: true;
   /** Absent: replies are translated. */
   readonly replies?: NativeReplies;
 }

@@ -5,5 +5,6 @@ export {
   apiKeyOption as apiKey,
   baseUrlOption as baseUrl,
   embeddingFormatsOption as embeddingFormats,
+  responsesOption as responses,
   secretOption as secret,
 } from "./options.ts";

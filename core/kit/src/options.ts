@@ -44,3 +44,12 @@ export function embeddingFormatsOption(
     description: `The \`encoding_format\`s that the upstream supports. With one, the gateway converts to the other. Example: \`${example}\`.`,
   };
 }
+
+/** The option `responses`. `byDefault` completes "Default: `true` …". */
+export function responsesOption(byDefault: string | undefined): JsonSchema {
+  const absent = byDefault === undefined ? "`false`" : `\`true\` ${byDefault}, else \`false\``;
+  return {
+    type: "boolean",
+    description: `The upstream has OpenAI's Responses API: clients of \`/v1/responses\` reach it with their own document. Default: ${absent}. Example: \`true\`.`,
+  };
+}

@@ -18,6 +18,8 @@ export interface Thoughts {
   readonly calls: readonly (readonly [string, JsonObject])[];
   /** Data that belongs to the text of the answer. */
   readonly extra?: JsonObject | undefined;
+  /** An upstream's own text for its next request, in the place of all others. */
+  readonly native?: string;
   /** The deployment that they were sealed for. Absent: they were not sealed. */
   readonly deployment?: string;
 }
@@ -46,6 +48,11 @@ export function seal(
   return PREFIX + context.seal(JSON.stringify(content));
 }
 
+/** Writes an envelope of an upstream's own `encrypted_content`. */
+export function sealNative(native: string, context: Pick<FaceContext, "seal">): string {
+  return PREFIX + context.seal(JSON.stringify({ native }));
+}
+
 /** Reads an envelope; `undefined` for every other value. */
 export function open(value: JsonValue | undefined, means: FaceMeans): Thoughts | undefined {
   if (typeof value !== "string" || value.length > MAX_CHARACTERS || !value.startsWith(PREFIX))
@@ -53,8 +60,9 @@ export function open(value: JsonValue | undefined, means: FaceMeans): Thoughts |
   const sealed = means.open(value.slice(PREFIX.length));
   const content = sealed === undefined ? undefined : Members.parse(sealed.text);
   if (sealed === undefined || content === undefined) return undefined;
-  const { text, blocks = [], calls = [], extra } = content;
+  const { text, blocks = [], calls = [], extra, native } = content;
   const isWell =
+    (native === undefined || typeof native === "string") &&
     (text === undefined || typeof text === "string") &&
     Array.isArray(blocks) &&
     blocks.every(isBlock) &&
@@ -64,8 +72,9 @@ export function open(value: JsonValue | undefined, means: FaceMeans): Thoughts |
   return isWell ? { ...thoughtsOf(content), deployment: sealed.deployment } : undefined;
 }
 
-function thoughtsOf({ text, blocks, calls, extra }: JsonObject): Thoughts {
+function thoughtsOf({ text, blocks, calls, extra, native }: JsonObject): Thoughts {
   return {
+    ...(typeof native === "string" ? { native } : {}),
     text: text as string | undefined,
     blocks: (blocks ?? []) as readonly JsonObject[],
     calls: (calls ?? []) as unknown as Thoughts["calls"],

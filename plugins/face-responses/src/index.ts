@@ -4,6 +4,7 @@ import { defineFace } from "@sluice/kit";
 import type { Face, GatewayError, JsonObject } from "@sluice/contract";
 import { codeOf, messageOf, paramOf } from "./codes.ts";
 import { keeping } from "./keeping/index.ts";
+import { ResponseRelay } from "./relay.ts";
 import { ResponseStream } from "./reply/stream.ts";
 import { wholeResponse } from "./reply/whole.ts";
 import { readRequest } from "./request/read.ts";
@@ -30,10 +31,12 @@ export default defineFace<JsonObject>({
     // Clients send them to every model.
     hints: ["reasoning_effort", "thinking", "verbosity"],
     nativeHeaders: ["openai-beta"],
+    nativeReplies: { modelAt: [["response", "model"], ["model"]] },
     heartbeat: ": keep-alive\n\n",
     read: (document, _client, means) => readRequest(document.value, means),
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
+    relay: (state, context) => new ResponseRelay(state, context),
     error: errorReply,
     count: (inputTokens) => ({ object: "response.input_tokens", input_tokens: inputTokens }),
     keeping,

@@ -8,6 +8,7 @@ export interface AzureConfig {
   readonly endpoint: string;
   readonly api: "v1" | "deployments";
   readonly api_version?: string;
+  readonly responses?: boolean;
   readonly api_key?: Secret;
   readonly token?: Secret;
   readonly tenant_id?: string;
@@ -41,6 +42,7 @@ export const azureConfigSchema: JsonSchema = {
       description:
         "Sent as `api-version`. Default: `2024-10-21` with `api: deployments`, none with `api: v1`. Example: `2025-01-01-preview`.",
     },
+    responses: Option.responses("with `api: v1` at an address of Azure"),
     api_key: Option.secret("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
     token: Option.secret(
       "An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`.",

@@ -7,6 +7,7 @@ import {
   ImageCalls,
   OPENAI_HISTORY,
   reasoningTraits,
+  Responses,
 } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
@@ -19,6 +20,9 @@ import { translateStream } from "./stream.ts";
  * (learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle).
  */
 const DATED_VERSION = "2024-10-21";
+
+/** Addresses of Azure's own resources: another one may be a proxy without every API. */
+const AZURE_HOST = /\.(?:openai|cognitiveservices)\.azure\.[a-z]+$|\.services\.ai\.azure\.com$/;
 
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
 const ERROR_WORDS: Compatible.ErrorWords = {
@@ -60,6 +64,8 @@ export default defineProvider<AzureConfig>({
         api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
     };
+    const hasResponses =
+      config.responses ?? (api === "v1" && AZURE_HOST.test(new URL(endpoint).hostname));
     return {
       capabilities: {
         operations: names,
@@ -69,7 +75,14 @@ export default defineProvider<AzureConfig>({
         isReference: true,
         imagesPerCall: ImageCalls.perCall,
       },
+      ...(hasResponses ? Responses.lane : {}),
       encode(request) {
+        // Both of Azure's APIs have responses below the resource, with the deployment in the body.
+        if (request.native !== undefined)
+          return Responses.call(request.native, request, {
+            url: `${endpoint}/openai/v1/responses${query === "" || api !== "v1" ? "" : `?${query}`}`,
+            headers,
+          });
         const { path, encode } = of(request);
         return {
           kind: "http",
@@ -79,8 +92,12 @@ export default defineProvider<AzureConfig>({
           body: encode(request).bytes,
         };
       },
-      decode: (body, request) => of(request).decode(body, request),
-      stream: translateStream,
+      decode: (body, request) =>
+        request.native === undefined
+          ? of(request).decode(body, request)
+          : Responses.decode(body, request),
+      stream: (request) =>
+        request.native === undefined ? translateStream(request) : Responses.translate(request),
       error: (reply) => Compatible.readError(reply, ERROR_WORDS),
       passthrough(request) {
         const { endpoint: path, query: asked } = request;

@@ -12,6 +12,7 @@ export interface CompatibleConfig {
   readonly base_url?: string;
   readonly price_as?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly responses?: boolean;
   readonly embedding_formats: readonly EmbeddingCalls.Format[];
 }
 
@@ -57,6 +58,7 @@ export const compatibleConfigSchema: JsonSchema = {
       description:
         "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
     },
+    responses: Option.responses(undefined),
     embedding_formats: Option.embeddingFormats(["float"], "[float, base64]"),
   },
 };

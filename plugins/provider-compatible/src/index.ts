@@ -10,6 +10,7 @@ import {
   PARAMETERS,
   readUsage,
   reasoningTraits,
+  Responses,
 } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type {
@@ -45,7 +46,10 @@ export default defineProvider<CompatibleConfig>({
     return {
       ...(priceAs === undefined ? {} : { priceAs }),
       capabilities: capabilitiesOf(preset, names),
+      ...(config.responses === true ? Responses.lane : {}),
       encode(request) {
+        if (request.native !== undefined)
+          return Responses.call(request.native, request, { url: `${baseUrl}/responses`, headers });
         return {
           kind: "http",
           method: "POST",
@@ -55,10 +59,14 @@ export default defineProvider<CompatibleConfig>({
         };
       },
       decode(body, request) {
+        if (request.native !== undefined) return Responses.decode(body, request);
         const decoded = of(request).decode(body, request);
         return request.operation === "chat" ? repaired(decoded, request, preset) : decoded;
       },
-      stream: (request) => Compatible.createTranslator(request, preset.finish),
+      stream: (request) =>
+        request.native === undefined
+          ? Compatible.createTranslator(request, preset.finish)
+          : Responses.translate(request),
       error: (reply) => Compatible.readError(reply, preset.errors),
       passthrough: (request) => Native.call(request, baseUrl, account, preset.nativeApi?.prefixes),
       native: {

@@ -12,6 +12,7 @@ import {
   OPENAI_HISTORY,
   readErrorReply,
   reasoningTraits,
+  Responses,
 } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/contract";
@@ -21,6 +22,7 @@ interface OpenaiConfig {
   readonly base_url: string;
   readonly organization?: string;
   readonly project?: string;
+  readonly responses?: boolean;
   readonly embedding_formats: readonly EmbeddingCalls.Format[];
 }
 
@@ -39,6 +41,7 @@ export default defineProvider<OpenaiConfig>({
         description: "Sent as `openai-organization`. Example: `org-abc`.",
       },
       project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
+      responses: Option.responses("at `https://api.openai.com`"),
       embedding_formats: Option.embeddingFormats(["float", "base64"], "[float]"),
     },
   },
@@ -54,6 +57,7 @@ export default defineProvider<OpenaiConfig>({
       undefined,
       OPENAI_HISTORY,
     );
+    const hasResponses = config.responses ?? new URL(config.base_url).hostname === "api.openai.com";
     return {
       capabilities: {
         operations: names,
@@ -63,13 +67,25 @@ export default defineProvider<OpenaiConfig>({
         isReference: true,
         imagesPerCall: ImageCalls.perCall,
       },
+      ...(hasResponses ? Responses.lane : {}),
       encode(request) {
+        if (request.native !== undefined)
+          return Responses.call(request.native, request, {
+            url: `${config.base_url}/responses`,
+            headers,
+          });
         const { path, encode } = of(request);
         const url = config.base_url + path;
         return { kind: "http", method: "POST", url, headers, body: encode(request).bytes };
       },
-      decode: (body, request) => of(request).decode(body, request),
-      stream: (request) => createChatTranslator(request.replyModel, request),
+      decode: (body, request) =>
+        request.native === undefined
+          ? of(request).decode(body, request)
+          : Responses.decode(body, request),
+      stream: (request) =>
+        request.native === undefined
+          ? createChatTranslator(request.replyModel, request)
+          : Responses.translate(request),
       error: readErrorReply,
       passthrough: (request) => Native.call(request, config.base_url, account),
       native: { root: Native.root(config.base_url), endpoints: Native.openaiEndpoints() },

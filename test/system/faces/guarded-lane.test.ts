@@ -17,6 +17,7 @@ beforeAll(async () => {
   upstream = await createNativeUpstream();
   const workspace = guardedWorkspace({
     ...fourProviders(upstream.url),
+    provider: "responses: true",
     guardrails: [`masking: { use: forbid, word: ${WORD}, action: mask }`],
     step: "{ output: [masking] }",
   });
@@ -70,6 +71,105 @@ const askGemini = () =>
     contents: [{ role: "user", parts: [{ text: "Hi." }] }],
   });
 
+const response = (output: readonly object[], more: object = {}): string =>
+  JSON.stringify({
+    id: "resp_0123456789",
+    object: "response",
+    status: "completed",
+    output,
+    ...more,
+  });
+const said = (part: object, more: object = {}): object => ({
+  id: "msg_0123456789",
+  type: "message",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: "Fine.", annotations: [], ...part }],
+  ...more,
+});
+const search = (more: object): object => ({
+  id: "ws_0123456789",
+  type: "web_search_call",
+  status: "completed",
+  ...more,
+});
+const FINE_ITEM = said({});
+
+/** Replies of responses with a word where no chat completion has a place, and where it has one. */
+const RESPONSES: Readonly<Record<string, string>> = {
+  "a member of a part": response([said({ of_next_year: WORD })]),
+  "a member of an item": response([said({}, { of_next_year: WORD })]),
+  "a member of a response": response([FINE_ITEM], { instructions: WORD }),
+  "an item of next year": response([FINE_ITEM, { type: "of_next_year", text: WORD }]),
+  "a search": response([search({ action: { query: WORD } }), FINE_ITEM]),
+  "a summary": response([
+    { id: "rs_0123456789", type: "reasoning", summary: [{ type: "summary_text", text: WORD }] },
+    FINE_ITEM,
+  ]),
+  "an annotation": response([
+    said({
+      annotations: [{ type: "url_citation", url: `https://x.example/${WORD}`, title: WORD }],
+    }),
+  ]),
+  "arguments of a call": response([
+    FINE_ITEM,
+    {
+      id: "fc_0123456789",
+      type: "function_call",
+      call_id: "call_1",
+      name: "f",
+      arguments: JSON.stringify({ a: WORD }),
+    },
+  ]),
+  "the input of a custom tool": response([
+    FINE_ITEM,
+    { id: "ctc_0123456789", type: "custom_tool_call", call_id: "call_1", name: "f", input: WORD },
+  ]),
+  "a call of a typed tool": response([
+    FINE_ITEM,
+    {
+      id: "sh_0123456789",
+      type: "shell_call",
+      call_id: "call_1",
+      status: "completed",
+      action: { commands: [WORD] },
+    },
+  ]),
+};
+
+/** The same as a stream whose deltas hold the word in two pieces. */
+function streamOf(body: string): string {
+  const whole = JSON.parse(body) as { readonly output: readonly Record<string, unknown>[] };
+  const events: object[] = [{ type: "response.created", response: { ...whole, output: [] } }];
+  for (const [index, item] of whole.output.entries()) {
+    const at = { item_id: item.id, output_index: index };
+    events.push({ type: "response.output_item.added", output_index: index, item });
+    const summary = JSON.stringify(item.summary ?? "").includes(WORD) ? WORD : "";
+    const given = String(item.arguments ?? item.input ?? "");
+    const kind =
+      item.arguments === undefined ? "custom_tool_call_input" : "function_call_arguments";
+    const text = item.type === "message" ? "Fine." : "";
+    for (const [type, delta] of [
+      ["reasoning_summary_text", summary],
+      ["output_text", text],
+      [kind, given],
+    ] as const) {
+      const half = delta.indexOf(WORD) + 4;
+      for (const piece of delta === "" ? [] : [delta.slice(0, half), delta.slice(half)])
+        events.push({ type: `response.${type}.delta`, ...at, delta: piece });
+    }
+    events.push({ type: "response.output_item.done", output_index: index, item });
+  }
+  events.push({ type: "response.completed", response: whole });
+  return events
+    .map((each, number) => JSON.stringify({ ...each, sequence_number: number }))
+    .map((data) => `data: ${data}\n\n`)
+    .join("");
+}
+
+const askResponses = (more: object = {}) =>
+  ask("/v1/responses", { model: "openai", input: "Hi.", ...more });
+
 const MESSAGES: Readonly<Record<string, string>> = {
   "a member of a text": JSON.stringify(message([{ ...FINE, of_next_year: WORD }])),
   "a member of a message": JSON.stringify(message([FINE], { stop_details: { explanation: WORD } })),
@@ -101,6 +201,21 @@ describe("a whole reply of a lane", () => {
     expect([status, said]).toEqual([200, expect.stringContaining('"text":"Fine."')]);
     expect(said).not.toContain(WORD);
   });
+
+  it.each(Object.entries(RESPONSES))(
+    "of responses has nothing unjudged: %s",
+    async (_what, body) => {
+      upstream.reply(200, "application/json", body);
+      const whole = await askResponses();
+      expect([whole.status, whole.said]).toEqual([200, expect.stringContaining('"text":"Fine."')]);
+      expect(whole.said).not.toContain(WORD);
+      expect(upstream.requests.at(-1)?.url).toBe("/v1/responses");
+      upstream.reply(200, "text/event-stream", streamOf(body));
+      const streamed = await askResponses({ stream: true });
+      expect(streamed.said).toContain('"text":"Fine."');
+      expect(streamed.said).not.toContain(WORD);
+    },
+  );
 
   it("has nothing unjudged from the cache", async () => {
     upstream.reply(200, "application/json", MESSAGES["a member of a text"]!);

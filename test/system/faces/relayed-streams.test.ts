@@ -11,7 +11,9 @@ import { fakeAttempt, fakeClock, makeProvider, requestOf } from "@sluice/testing
 import type { Provider, ProviderDefinition } from "@sluice/contract";
 import anthropic from "@sluice/provider-anthropic";
 import google from "@sluice/provider-google";
+import openai from "@sluice/provider-openai";
 import messagesFace from "@sluice/face-messages";
+import responsesFace from "@sluice/face-responses";
 import { gemini as geminiFace } from "@sluice/face-gemini";
 import { fixturesOf } from "../support/fixtures.ts";
 import { amount } from "../support/proof.ts";
@@ -77,6 +79,47 @@ const GEMINI = [
   geminiEvent("", 70, { finishReason: "STOP" }),
 ].join("");
 
+/** Numbers in each event, padding, an event of next year, an item of a server's tool. */
+const RESPONSES = (() => {
+  let number = 0;
+  const next = (type: string, rest: object): string =>
+    event(type, { sequence_number: number++, ...rest });
+  const piece = (delta: string, index: number): string =>
+    next("response.output_text.delta", {
+      item_id: "msg_1",
+      output_index: 2,
+      content_index: 0,
+      delta,
+      logprobs: [],
+      obfuscation: "x".repeat((index % 5) + 1),
+    });
+  const response = { id: "resp_1", object: "response", model: "gpt-upstream", of_next_year: 1 };
+  const sealed = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "sealed" };
+  const search = { id: "ws_1", type: "web_search_call", status: "completed", action: {} };
+  const call = { id: "ctc_1", type: "custom_tool_call", call_id: "call_1", name: "patch" };
+  const usage = { input_tokens: 3, output_tokens: 70, total_tokens: 73 };
+  return [
+    next("response.created", { response: { ...response, status: "in_progress", output: [] } }),
+    next("response.output_item.added", { output_index: 0, item: sealed }),
+    next("response.output_item.done", { output_index: 0, item: sealed }),
+    next("response.output_item.added", { output_index: 1, item: search }),
+    next("response.output_item.done", { output_index: 1, item: search }),
+    next("response.output_item.added", { output_index: 2, item: { id: "msg_1", type: "message" } }),
+    ...WORDS.map(piece),
+    piece('"model":"gpt-upstream"', 3),
+    piece("ä€😀", 4),
+    next("response.of_next_year", { value: [1, { a: 2 }] }),
+    ...WORDS.map(piece),
+    next("response.output_item.done", { output_index: 2, item: { id: "msg_1", type: "message" } }),
+    next("response.output_item.added", { output_index: 3, item: { ...call, input: "" } }),
+    ...WORDS.map((delta) =>
+      next("response.custom_tool_call_input.delta", { item_id: "ctc_1", output_index: 3, delta }),
+    ),
+    next("response.output_item.done", { output_index: 3, item: { ...call, input: "x" } }),
+    next("response.completed", { response: { ...response, status: "completed", usage } }),
+  ].join("");
+})();
+
 interface Case {
   readonly provider: Provider;
   readonly dialect: string;
@@ -111,6 +154,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "server tools": caseOf(anthropic, messagesFace, fixture("server-tools/stream")),
   thinking: caseOf(anthropic, messagesFace, fixture("thinking/stream")),
   gemini: caseOf(geminiProvider, geminiFace, GEMINI),
+  responses: caseOf(openai, responsesFace, RESPONSES),
 };
 
 interface Read {
@@ -121,11 +165,17 @@ interface Read {
   readonly runs: number;
 }
 
-function read({ provider, replies }: Case, chunks: readonly Uint8Array[], relays = true): Read {
-  const request = requestOf(
+function read(
+  { provider, dialect, replies }: Case,
+  chunks: readonly Uint8Array[],
+  relays = true,
+): Read {
+  const asked = requestOf(
     { model: CLIENT_MODEL, messages: [] },
     { provider: "p", model: "m", operation: "chat", stream: true },
   );
+  const native = { dialect, document: asked.document, headers: {} };
+  const request = { ...asked, native };
   const relay = relays ? new Relay(replies) : undefined;
   const translator = provider.stream(request);
   const output = new StreamOutput({
@@ -181,7 +231,7 @@ function expected({ stream }: Case): string[] {
   return eventsOf(stream).map((each) => {
     const [head = "", data = ""] = each.split(/(?<=data: )/);
     const value = JSON.parse(data) as Record<string, unknown>;
-    const message = value.message as Record<string, unknown> | undefined;
+    const message = (value.message ?? value.response) as Record<string, unknown> | undefined;
     const holder = message?.model === undefined ? value : message;
     for (const name of ["model", "modelVersion"])
       if (holder[name] !== undefined) holder[name] = CLIENT_MODEL;
@@ -238,7 +288,7 @@ describe.each(Object.entries(CASES))("a relayed stream: %s", (_name, one) => {
 });
 
 it("reads most of a long stream in runs", () => {
-  for (const name of ["messages", "gemini"]) {
+  for (const name of ["messages", "gemini", "responses"]) {
     const one = CASES[name]!;
     const { runs } = read(one, [Buffer.from(one.stream)]);
     expect(runs).toBeGreaterThan(0);

@@ -8,5 +8,6 @@ export * as ImageCalls from "./image-calls.ts";
 export { OPENAI_HISTORY, createOperations } from "./operations.ts";
 export { PARAMETERS } from "./parameters.ts";
 export { reasoningTraits } from "./reasoning-models.ts";
+export * as Responses from "./responses/index.ts";
 export { createChatTranslator } from "./stream.ts";
 export { readCacheWrites, readUsage } from "./usage.ts";

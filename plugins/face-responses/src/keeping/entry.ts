@@ -2,8 +2,8 @@
 
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
-import type { JsonDocument, JsonObject, JsonValue, KeptReply } from "@sluice/contract";
-import { inputItemId, isResponseId } from "./ids.ts";
+import type { JsonDocument, JsonObject, JsonValue, KeptPointer, KeptReply } from "@sluice/contract";
+import { inputItemId, isResponseId, isUpstreamItemId } from "./ids.ts";
 
 /** A stored response. */
 export interface StoredResponse {
@@ -31,7 +31,29 @@ export function entryOf({ value }: JsonDocument, reply: JsonObject): KeptReply |
   const response = { ...reply, store: true };
   const used = new Set<string>();
   const input = itemsOf(value.input).map((item, index) => withId(item, id, index, used));
-  return { id, entry: { version: 1, response, input }, reply: response };
+  const pointers = pointersTo(id, response);
+  return {
+    id,
+    entry: { version: 1, response, input },
+    reply: response,
+    ...(pointers.length === 0 ? {} : { pointers }),
+  };
+}
+
+/** The maximum of items of one response that clients refer to by an id of the upstream. */
+const MAX_POINTERS = 64;
+
+/** Entries of the items whose ids do not name the response. */
+function pointersTo(id: string, { output }: JsonObject): readonly KeptPointer[] {
+  return Members.objectsOf(output)
+    .flatMap((item) => (isUpstreamItemId(item.id) ? [item.id] : []))
+    .slice(-MAX_POINTERS)
+    .map((itemId) => ({ id: itemId, entry: { version: 1, of: id } }));
+}
+
+/** The response that an entry of an item leads to. */
+export function pointedAt(entry: JsonObject | undefined): string | undefined {
+  return entry?.version === 1 && isResponseId(entry.of) ? entry.of : undefined;
 }
 
 /** Reads an entry; `undefined` for one of another version. */

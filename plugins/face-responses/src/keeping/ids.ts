@@ -1,17 +1,26 @@
 /** Ids of responses and of their items: each item's id names its response. */
 
-const RESPONSE = /^resp_[0-9a-f]{32}$/;
-const ITEM = /^[a-z]{1,8}_([0-9a-f]{32})i?\d{4,6}$/;
+/** Ids of the gateway, and those of an upstream whose reply was relayed: they are longer. */
+const RESPONSE = /^resp_[0-9A-Za-z_-]{8,120}$/;
+const ITEM = /^[a-z]{1,8}_([0-9a-f]{32})\d{4,6}$/;
+const INPUT_ITEM = /^[a-z]{1,8}_([0-9A-Za-z_-]{8,120})i\d{4,6}$/;
+const UPSTREAM_ITEM = /^[a-z]{1,8}_[0-9A-Za-z_-]{8,120}$/;
 
 /** Whether a value has the form of a response's id. */
 export function isResponseId(value: unknown): value is string {
   return typeof value === "string" && RESPONSE.test(value);
 }
 
-/** The response that an item belongs to; `undefined` for an id that no response gave out. */
+/** The response that an item belongs to; `undefined` for an id that names none. */
 export function responseOfItem(id: unknown): string | undefined {
-  const [, ids] = typeof id === "string" ? (ITEM.exec(id) ?? []) : [];
+  if (typeof id !== "string") return undefined;
+  const [, ids] = ITEM.exec(id) ?? INPUT_ITEM.exec(id) ?? [];
   return ids === undefined ? undefined : `resp_${ids}`;
+}
+
+/** Whether an id may be one that an upstream gave to an item: a pointer leads to its response. */
+export function isUpstreamItemId(id: unknown): id is string {
+  return typeof id === "string" && UPSTREAM_ITEM.test(id) && responseOfItem(id) === undefined;
 }
 
 /** The id of an input item that came without one. `index`: its place among the items. */

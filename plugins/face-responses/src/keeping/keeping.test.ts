@@ -135,7 +135,7 @@ describe("an entry", () => {
     const client = (id: string): ClientRequest =>
       ({ parameters: { response_id: id } }) as Partial<ClientRequest> as ClientRequest;
     expect(keeping.idOf(client(responseId("a")))).toBe(responseId("a"));
-    for (const odd of ["", "resp_", "resp_A", `${responseId("a")}0`, `${responseId("a")}\n`])
+    for (const odd of ["", "resp_", "resp_A", `msg_${"a".repeat(32)}`, `${responseId("a")}\n`])
       expect(keeping.idOf(client(odd))).toBeUndefined();
   });
 });

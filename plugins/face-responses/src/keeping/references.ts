@@ -10,8 +10,8 @@ import type {
   OpenedRequest,
 } from "@sluice/contract";
 import { refused, shown } from "../request/refusals.ts";
-import { historyOf, itemsOf, readEntry } from "./entry.ts";
-import { isResponseId, responseOfItem } from "./ids.ts";
+import { historyOf, itemsOf, pointedAt, readEntry } from "./entry.ts";
+import { isResponseId, isUpstreamItemId, responseOfItem } from "./ids.ts";
 
 /** The maximum of responses that the items of one request refer to. */
 const MAX_REFERENCED = 64;
@@ -25,13 +25,14 @@ export function references(document: JsonDocument, known: KnownEntries): readonl
   const referred = itemsOf(document.value.input).filter(isReference);
   if (previous === undefined && referred.length === 0) return [];
   if (known.size === 0) {
-    const latest = previous ?? responseOfItem(referred.at(-1)?.id);
-    if (latest !== undefined) return isResponseId(latest) ? [latest] : [];
+    if (previous !== undefined) return isResponseId(previous) ? [previous] : [];
+    const latest = entryOfItem(referred.at(-1)?.id, known);
+    if (latest !== undefined) return [latest];
   }
   const items = itemsById(known);
   const missing = referred.flatMap(({ id }) => {
-    const response = responseOfItem(id);
-    return response === undefined || known.has(response) || items.has(String(id)) ? [] : [response];
+    const entry = items.has(String(id)) ? undefined : entryOfItem(id, known);
+    return entry === undefined || known.has(entry) ? [] : [entry];
   });
   const ids = [...new Set(missing)];
   if (known.size + ids.length > MAX_REFERENCED)
@@ -40,6 +41,13 @@ export function references(document: JsonDocument, known: KnownEntries): readonl
       `input refers to items of more than ${MAX_REFERENCED} responses. Send previous_response_id, or the items themselves.`,
     );
   return ids;
+}
+
+/** The entry to look up for an item: its response, or the one that leads to it. */
+function entryOfItem(id: JsonValue | undefined, known: KnownEntries): string | undefined {
+  const response = responseOfItem(id);
+  if (response !== undefined || !isUpstreamItemId(id)) return response;
+  return pointedAt(known.get(id)) ?? id;
 }
 
 /** The request with its references replaced by what they refer to. */

@@ -70,14 +70,24 @@ export function readInput(
   if (typeof input === "string") say("user", input);
   else if (Array.isArray(input)) {
     const reading: Reading = { conversation, tools, notes, means };
-    for (const [index, item] of (input as readonly JsonValue[]).entries())
+    for (const [index, item] of (input as readonly JsonValue[]).entries()) {
+      noteSealed(item, index, reading);
       readItem(item, pathOf(index, means), reading);
+    }
   } else if (input !== undefined && input !== null)
     throw invalidField("input", "a string or an array of items");
   conversation.end();
   if (conversation.messages.length === 0 && notes.nativeOnly.length === 0)
     throw invalidField("input", "a text, or items with at least one message");
   return conversation;
+}
+
+/** Notes an envelope of the gateway: an upstream of this API gets what is in it. */
+function noteSealed(item: JsonValue, index: number, { notes, means }: Reading): void {
+  if (!isObject(item) || !isEnvelope(item.encrypted_content)) return;
+  const { native, deployment } = open(item.encrypted_content, means) ?? {};
+  const isOpen = native !== undefined && deployment !== undefined;
+  notes.sealed.push(isOpen ? { index, text: native, deployment } : { index });
 }
 
 function readItem(item: JsonValue, path: string, reading: Reading): void {
@@ -133,7 +143,6 @@ const READERS: Readonly<Record<string, Reader>> = Members.table<Reader>({
   function_call_output: readOutput,
   custom_tool_call_output: readOutput,
   reasoning(item, path, { conversation, notes, means }) {
-    if (isEnvelope(item.encrypted_content)) notes.hasEnvelope = true;
     const thoughts = readThoughts(item, means);
     if (thoughts === undefined) notes.drop(path);
     else conversation.thoughts(thoughts, path);
@@ -172,7 +181,8 @@ function readThoughts(
   { encrypted_content: sealed, content, summary }: JsonObject,
   means: FaceMeans,
 ): Thoughts | undefined {
-  if (sealed !== undefined && sealed !== null) return open(sealed, means);
+  const opened = sealed === undefined || sealed === null ? undefined : open(sealed, means);
+  if (sealed !== undefined && sealed !== null && opened?.native === undefined) return opened;
   const text = [content, summary]
     .map((parts) =>
       Members.objectsOf(parts)
@@ -180,6 +190,7 @@ function readThoughts(
         .join("\n\n"),
     )
     .find((each) => each !== "");
+  if (opened !== undefined) return { ...opened, text };
   return text === undefined ? undefined : { text, blocks: [], calls: [] };
 }
 

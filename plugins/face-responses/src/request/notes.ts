@@ -1,6 +1,6 @@
 /** What a request says and the reference dialect cannot: left out without harm, or native only. */
 
-import type { JsonValue, NativeOnly } from "@sluice/contract";
+import type { JsonValue, NativeOnly, SealedItem } from "@sluice/contract";
 
 /** The path of items that came from a stored response. */
 export const STORED_PATH = "previous_response_id";
@@ -13,8 +13,8 @@ export class Notes {
   /** Items without a form in the reference dialect, as the client sent them. */
   readonly items: JsonValue[] = [];
 
-  /** Whether an envelope of the gateway was among the items. */
-  hasEnvelope = false;
+  /** Items with envelopes of the gateway, by their places in `input`. */
+  readonly sealed: SealedItem[] = [];
 
   /** Notes what is left out without harm. Of a stored response the client reads the items there. */
   drop(...paths: readonly string[]): void {

@@ -4,7 +4,7 @@ import { isObject } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import type { Notes } from "./notes.ts";
-import { refused, shown } from "./refusals.ts";
+import { shown } from "./refusals.ts";
 
 /** The content of one message. */
 export interface Content {
@@ -70,10 +70,10 @@ function readPart(part: JsonObject, path: string, notes: Notes): readonly JsonOb
       if (!isObject(part.input_audio)) throw invalidField(`${path}.input_audio`, "an object");
       return [{ type: "input_audio", input_audio: part.input_audio }];
     default:
-      throw refused(
-        `${path}.type`,
-        `${path} has the type ${shown(part.type)}. Use input_text, input_image, input_file or input_audio.`,
-      );
+      if (typeof part.type !== "string") throw invalidField(`${path}.type`, "the type of the part");
+      notes.native(path, `a part of type ${shown(part.type)}`);
+      notes.items.push(part);
+      return [];
   }
 }
 

@@ -33,7 +33,7 @@ export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<Res
   const native = nativeFields(body, notes);
   const { messages, thoughtsOf } = readInput(body, tools, notes, means);
   const used = toolFields(body, tools, notes);
-  const { nativeOnly, items, hasEnvelope } = notes;
+  const { nativeOnly, items, sealed } = notes;
   const dropped = [...ignoredFields(body), ...notes.dropped];
   return {
     body: {
@@ -55,7 +55,7 @@ export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<Res
     },
     ...(dropped.length === 0 ? {} : { dropped }),
     ...(nativeOnly.length === 0 ? {} : { nativeOnly }),
-    ...(hasEnvelope ? { holdsOwnMarks: true as const } : {}),
+    ...(sealed.length === 0 ? {} : { sealed }),
     ...(thoughtsOf.length === 0 ? {} : { thoughtsOf }),
   };
 }

@@ -27,8 +27,15 @@ export function nativeDocument(
   const isSendable =
     native.holdsOwnMarks !== true && !isEdited(exchange, native) && !IS_JUDGED.get(exchange);
   if (isSendable && isOwnDialect(native, instance, target)) {
-    const { dialect, document, headers, replies } = native;
-    return { dialect, document, headers, ...(replies === undefined ? {} : { replies }) };
+    const { dialect, document, headers, replies, sealed, isKept } = native;
+    return {
+      dialect,
+      document,
+      headers,
+      ...(replies === undefined ? {} : { replies }),
+      ...(sealed === undefined ? {} : { sealed }),
+      ...(isKept === undefined ? {} : { isKept }),
+    };
   }
   const [only] = native.only;
   if (only === undefined || isOwnDialect(native, instance, target)) return undefined;

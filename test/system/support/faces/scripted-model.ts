@@ -1,6 +1,6 @@
 /**
  * A scripted model behind the upstream APIs, distinguished by the path: chat completions of OpenAI
- * and of Mistral, Anthropic's messages, Gemini's generateContent, Bedrock's converse, Cohere's
+ * and of Mistral, OpenAI's responses, Anthropic's messages, Gemini's generateContent, Bedrock's converse, Cohere's
  * chat. It says the same in each of them.
  */
 
@@ -16,6 +16,7 @@ import { BEDROCK } from "./apis/bedrock.ts";
 import { COHERE } from "./apis/cohere.ts";
 import { GEMINI } from "./apis/gemini.ts";
 import { MISTRAL, OPENAI } from "./apis/openai.ts";
+import { RESPONSES } from "./apis/responses.ts";
 import { type Api, JSON_TYPE, type Said } from "./apis/said.ts";
 
 export type { Said, SaidCall, SaidFailure } from "./apis/said.ts";
@@ -106,5 +107,6 @@ function apiOf({ url }: NativeRequest): Api {
   if (/:(?:stream)?[gG]enerateContent/.test(url)) return GEMINI;
   if (/\/converse(?:-stream)?$/.test(url)) return BEDROCK;
   if (url.endsWith("/v2/chat")) return COHERE;
+  if (url.endsWith("/responses")) return RESPONSES;
   return url.startsWith("/mistral/") ? MISTRAL : OPENAI;
 }

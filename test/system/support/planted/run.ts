@@ -28,6 +28,8 @@ export function plantedWorkspace(url: string): WorkspaceOptions {
   return {
     baseUrl: `${url}/v1`,
     attempts: 1,
+    // Its native lane must not be taken by a request that is judged.
+    provider: "responses: true",
     providers: [
       ...["gemini", "cohere", "mistral", "anthropic"].map(
         (name) => `${name}: { use: ${name}, ${keys}, base_url: ${url} }`,
@@ -86,6 +88,8 @@ function replyTo(url: string): object {
   if (url.includes("embeddings")) return { object: "list", data, usage };
   if (url.includes("images")) return { created: 1, data: [{ b64_json: "AAAA" }] };
   const content = [{ type: "text", text: "ok" }];
+  if (url.endsWith("/responses"))
+    return { id: "resp_0123456789", object: "response", status: "completed", output: [] };
   if (url.includes("/messages")) {
     const counts = { input_tokens: 1, output_tokens: 1 };
     const head = { id: "m", type: "message", role: "assistant" };

@@ -21,7 +21,7 @@ import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
 import { KeptReplies } from "./kept-replies.ts";
-import { RelayForm } from "./relayed.ts";
+import { CompletedRelayForm, RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 import { Seals } from "./seals.ts";
 
@@ -93,19 +93,22 @@ export class FacedForm implements ReplyForm {
       own.length === 0
         ? document
         : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
-    const read = this.#face.read(bare, client, this.#seals.means(this.#kept?.opened));
+    const means = this.#seals.means(this.#kept?.opened);
+    const read = this.#face.read(bare, client, means);
     const { body, state, dropped = NO_NAMES, nativeOnly: only = [] } = read;
     this.#state = state;
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
-    const kept = Object.fromEntries(own.map((name) => [name, document.value[name]]));
+    const gateways = Object.fromEntries(own.map((name) => [name, document.value[name]]));
     yield;
-    const request = receive(writtenDocument({ ...body, ...kept }), client);
+    const request = receive(writtenDocument({ ...body, ...gateways }), client);
     yield;
     const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies } = this.#face;
     const headers = headersOf(client, nativeHeaders);
     const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};
     const thoughts = read.thoughtsOf === undefined ? {} : { thoughtsOf: read.thoughtsOf };
+    const sealed = read.sealed === undefined ? {} : { sealed: read.sealed };
+    const kept = this.#kept?.isWanted === true ? { isKept: true as const } : {};
     const translated = request.document;
     const replies = nativeReplies === undefined ? {} : { replies: nativeReplies };
     const native = {
@@ -118,6 +121,8 @@ export class FacedForm implements ReplyForm {
       ...marks,
       ...replies,
       ...thoughts,
+      ...sealed,
+      ...kept,
     };
     return { ...request, native };
   }
@@ -136,17 +141,33 @@ export class FacedForm implements ReplyForm {
     return kept instanceof Promise ? kept.then(written) : written(kept);
   }
 
-  relayed(reply: WholeReply): WholeReply | undefined {
+  relayed(reply: WholeReply): MaybePromise<WholeReply> | undefined {
     const original = originalOf(reply.document);
-    return original?.dialect === this.#face.dialect
-      ? { ...reply, document: original.document }
-      : undefined;
+    if (original?.dialect !== this.#face.dialect) return undefined;
+    const { document } = original;
+    const relay = this.#face.relay?.(this.#state, this.#context);
+    if (relay === undefined) return { ...reply, document };
+    const written = (sent: JsonObject): WholeReply => ({
+      ...reply,
+      document: sent === document.value ? document : writtenDocument(sent),
+    });
+    const sealed = relay.reply(document.value);
+    const kept = this.#kept?.keep(sealed, this.#lost) ?? sealed;
+    return kept instanceof Promise
+      ? kept.then((sent) => written(relay.shown(sent)))
+      : written(relay.shown(kept));
   }
 
   stream(relays: string | undefined): StreamForm {
     const writer = this.#face.stream(this.#state, this.#context);
     const failsAlone = this.#face.failsAlone === true;
-    if (relays === this.#face.dialect) return new RelayForm(writer, failsAlone);
+    if (relays === this.#face.dialect) {
+      const relay = this.#face.relay?.(this.#state, this.#context);
+      if (relay === undefined) return new RelayForm(writer, failsAlone);
+      return new CompletedRelayForm(relay, failsAlone, (reply) =>
+        this.#kept?.keep(reply, this.#lost),
+      );
+    }
     return {
       text: (batch) => textOf(batch, writer),
       failsAlone,

@@ -6,10 +6,20 @@ import type {
   FaceStream,
   JsonDocument,
   JsonObject,
+  KeptReply,
   MaybePromise,
   OpenedRequest,
 } from "@sluice/contract";
 import { KEEPER, type ReplyKeeper } from "@sluice/runtime";
+
+/** Keeps an entry and those that lead to it. Returns whether all of them are kept. */
+function keptWith(keeper: ReplyKeeper, { id, entry, pointers }: KeptReply): MaybePromise<boolean> {
+  const isKept = keeper.keep(id, entry);
+  if (pointers === undefined) return isKept;
+  return Promise.all([isKept, ...pointers.map((each) => keeper.keep(each.id, each.entry))]).then(
+    (kept) => kept.every(Boolean),
+  );
+}
 
 /** Nothing is kept or found where no step has set a keeper. */
 export class KeptReplies {
@@ -26,6 +36,11 @@ export class KeptReplies {
   /** Whether requests may refer to kept replies: known before the body is read. */
   get isOn(): boolean {
     return this.#keeper !== undefined;
+  }
+
+  /** Whether the client wants its reply kept, after `open`. */
+  get isWanted(): boolean {
+    return this.#isWanted;
   }
 
   /** The request with what it refers to in place, after `open`. */
@@ -63,7 +78,7 @@ export class KeptReplies {
       onLost();
       return reply;
     };
-    const isKept = keeper.keep(made.id, made.entry);
+    const isKept = keptWith(keeper, made);
     return isKept instanceof Promise ? isKept.then(sentOf) : sentOf(isKept);
   }
 

@@ -1,27 +1,41 @@
 /** A stream in the client's own dialect: the upstream's events as they came. */
 
-import type { FaceStream, GatewayError } from "@sluice/contract";
+import type {
+  FaceRelay,
+  FaceStream,
+  GatewayError,
+  JsonObject,
+  MaybePromise,
+} from "@sluice/contract";
 import type { FrameBatch } from "@sluice/kit/internals";
 import type { StreamForm } from "./reply-form.ts";
 
 /** Characters that wait for the end of a stream. */
 const MAX_END_CHARACTERS = 1_048_576;
+/** The same where the last event has the whole reply. */
+const MAX_REPLY_CHARACTERS = 64 * 1024 * 1024;
 
 /** The form of one relayed stream. The gateway adds nothing but the failure of a cut one. */
 export class RelayForm implements StreamForm {
   readonly failsAlone: boolean;
   readonly #writer: Pick<FaceStream, "failure">;
+  readonly #maxEnd: number;
   #end = "";
 
-  constructor(writer: Pick<FaceStream, "failure">, failsAlone: boolean) {
+  constructor(
+    writer: Pick<FaceStream, "failure">,
+    failsAlone: boolean,
+    maxEnd = MAX_END_CHARACTERS,
+  ) {
     this.#writer = writer;
     this.failsAlone = failsAlone;
+    this.#maxEnd = maxEnd;
   }
 
   text({ relayed }: FrameBatch): string {
     if (relayed === undefined) return "";
     this.#end += relayed.end;
-    if (this.#end.length <= MAX_END_CHARACTERS) return relayed.text;
+    if (this.#end.length <= this.#maxEnd) return relayed.text;
     // More than an end: it is written as it comes.
     const text = this.#end + relayed.text;
     this.#end = "";
@@ -37,11 +51,42 @@ export class RelayForm implements StreamForm {
     return "";
   }
 
-  end(): string {
+  end(): MaybePromise<string> {
     return this.#end;
   }
 
   failure(error: GatewayError): string {
     return this.#writer.failure(error);
+  }
+}
+
+/** A relayed stream with what its upstream cannot know. `keep`: keeps a reply. */
+export class CompletedRelayForm extends RelayForm {
+  readonly #relay: FaceRelay;
+  readonly #keep: (reply: JsonObject) => MaybePromise<JsonObject> | undefined;
+
+  constructor(
+    relay: FaceRelay,
+    failsAlone: boolean,
+    keep: (reply: JsonObject) => MaybePromise<JsonObject> | undefined,
+  ) {
+    super(relay, failsAlone, MAX_REPLY_CHARACTERS);
+    this.#relay = relay;
+    this.#keep = keep;
+  }
+
+  override text(batch: FrameBatch): string {
+    const text = super.text(batch);
+    return text === "" ? text : this.#relay.events(text);
+  }
+
+  override end(): MaybePromise<string> {
+    const end = super.end() as string;
+    const reply = this.#relay.last(end);
+    if (reply === undefined) return this.#relay.end(end);
+    const kept = this.#keep(reply) ?? reply;
+    return kept instanceof Promise
+      ? kept.then((sent) => this.#relay.end(end, sent))
+      : this.#relay.end(end, kept);
   }
 }

@@ -33,7 +33,7 @@ export interface ReplyForm {
   /** Asked before the headers of the reply: `dropped` may grow. */
   whole(reply: WholeReply): MaybePromise<WholeReply>;
   /** The reply as its upstream wrote it in the client's dialect; `undefined` for any other one. */
-  relayed?(reply: WholeReply): WholeReply | undefined;
+  relayed?(reply: WholeReply): MaybePromise<WholeReply> | undefined;
   /**
    * The form of a stream. One is asked for each stream that is written. `relays`: the dialect of
    * the texts that its batches relay, where no step reads its frames.

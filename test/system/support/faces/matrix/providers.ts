@@ -6,8 +6,8 @@ const KEY = 'api_key: "${env:NATIVE_KEY}"';
 
 /** Options of each provider; `@` is the address. */
 const OPTIONS = {
-  openai: `use: openai, ${KEY}, base_url: @/v1`,
-  azure: `use: azure, ${KEY}, endpoint: @`,
+  openai: `use: openai, ${KEY}, base_url: @/v1, responses: true`,
+  azure: `use: azure, ${KEY}, endpoint: @, responses: true`,
   anthropic: `use: anthropic, ${KEY}, base_url: @`,
   gemini: `use: gemini, ${KEY}, base_url: @`,
   bedrock: `use: bedrock, region: us-east-1, ${KEY}, base_url: @`,
@@ -62,6 +62,7 @@ export function modelOf(provider: MatrixProvider, feature: Feature): string {
 export function matrixWorkspace(url: string): WorkspaceOptions {
   return {
     baseUrl: `${url}/v1`,
+    provider: "responses: true",
     attempts: 1,
     balance: "{ breaker: { eject_single: false } }",
     providers: MATRIX_PROVIDERS.filter((name) => name !== "openai").map(

@@ -1,0 +1,145 @@
+/**
+ * Replies of an upstream of this API: its events as they came, but for what belongs to the gateway.
+ * `encrypted_content` is sealed for the key and the deployment; a stored response says so.
+ */
+
+import { isObject } from "@sluice/kit";
+import { Members } from "@sluice/kit/dialect";
+import type { FaceContext, FaceRelay, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
+import { finalCodeOf, messageOf } from "./codes.ts";
+import { sealNative } from "./envelope.ts";
+import { responseOf } from "./reply/response.ts";
+import type { ResponsesState } from "./state.ts";
+
+const SEALED = "encrypted_content";
+const DATA = /^data: ?(\{.*\})\r?$/gm;
+const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/g;
+/** Events with the response as it begins. */
+const BEGINNINGS: ReadonlySet<unknown> = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+]);
+
+/** The relay of one reply. */
+export class ResponseRelay implements FaceRelay {
+  readonly #state: ResponsesState;
+  readonly #context: FaceContext;
+  /** The response that the client read first. */
+  #begun: JsonObject | undefined;
+  /** The last text that was written: it has the last number. */
+  #written = "";
+
+  constructor(state: ResponsesState, context: FaceContext) {
+    this.#state = state;
+    this.#context = context;
+  }
+
+  reply(original: JsonObject): JsonObject {
+    return this.#named(this.#sealed(original) as JsonObject);
+  }
+
+  shown(reply: JsonObject): JsonObject {
+    return this.#state.hasEnvelopes ? reply : (withoutSealed(reply) as JsonObject);
+  }
+
+  events(text: string): string {
+    const isBeginning = this.#begun === undefined;
+    const shown =
+      isBeginning || text.includes(SEALED)
+        ? text.replaceAll(DATA, (line, data: string) => this.#line(line, data))
+        : text;
+    this.#written = shown;
+    return shown;
+  }
+
+  last(end: string): JsonObject | undefined {
+    for (const [, data = ""] of end.matchAll(DATA)) {
+      const { response } = Members.parse(data) ?? {};
+      if (isObject(response)) return this.reply(response);
+    }
+    return undefined;
+  }
+
+  end(end: string, reply?: JsonObject): string {
+    if (reply === undefined) return end;
+    const shown = this.shown(reply);
+    return end.replaceAll(DATA, (line, data: string) => {
+      const event = Members.parse(data);
+      return isObject(event?.response)
+        ? `data: ${JSON.stringify({ ...event, response: shown })}`
+        : line;
+    });
+  }
+
+  failure(error: GatewayError): string {
+    const failure = { code: finalCodeOf(error), message: messageOf(error) };
+    const parts = {
+      ending: { status: "failed", error: failure },
+      output: [],
+      usage: null,
+    } as const;
+    const made = responseOf(this.#state, this.#context, parts);
+    const response =
+      this.#begun === undefined ? made : { ...this.#begun, ...FAILED, error: failure };
+    const number = Number([...this.#written.matchAll(NUMBER)].at(-1)?.[1] ?? -1) + 1;
+    const event = { type: "response.failed", sequence_number: number, response };
+    return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+
+  /** One line with data. */
+  #line(line: string, data: string): string {
+    if (this.#begun !== undefined && !data.includes(SEALED)) return line;
+    const event = Members.parse(data);
+    if (event === undefined) return line;
+    if (BEGINNINGS.has(event.type) && isObject(event.response)) {
+      const response = this.shown(this.reply(event.response));
+      this.#begun = response;
+      return response === event.response ? line : `data: ${JSON.stringify({ ...event, response })}`;
+    }
+    const sealed = this.shown(this.#sealed(event) as JsonObject);
+    return sealed === event ? line : `data: ${JSON.stringify(sealed)}`;
+  }
+
+  /** A response with what the upstream did not get: the id of the one before it, and metadata. */
+  #named(response: JsonObject): JsonObject {
+    const { previous_response_id: previous = null, metadata } = this.#state.echo;
+    const hasNotes = isObject(metadata) && Object.keys(metadata).length > 0;
+    if (previous === null && !hasNotes) return response;
+    return {
+      ...response,
+      ...(previous === null ? {} : { previous_response_id: previous }),
+      ...(hasNotes ? { metadata } : {}),
+    };
+  }
+
+  /** A value whose texts for the upstream alone are sealed. The same one where it has none. */
+  #sealed(value: JsonValue): JsonValue {
+    return mapped(value, (text) => sealNative(text, this.#context));
+  }
+}
+
+const FAILED: JsonObject = { status: "failed", output: [], usage: null };
+
+/** A value without sealed texts. */
+function withoutSealed(value: JsonValue): JsonValue {
+  return mapped(value, () => undefined);
+}
+
+/** A value with other texts of the member, or without it. The same one where nothing differs. */
+function mapped(value: JsonValue, change: (text: string) => string | undefined): JsonValue {
+  if (Array.isArray(value)) {
+    const items = (value as readonly JsonValue[]).map((each) => mapped(each, change));
+    return items.every((each, index) => each === value[index]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  let isChanged = false;
+  const members: Record<string, JsonValue> = {};
+  for (const [name, each] of Object.entries(value)) {
+    if (each === undefined) continue;
+    const made = name === SEALED && typeof each === "string" ? change(each) : mapped(each, change);
+    isChanged ||= made !== each;
+    if (made !== undefined) members[name] = made;
+  }
+  return isChanged ? members : value;
+}
