@@ -57,11 +57,14 @@ function usageMembers(said: Said): object {
   };
 }
 
+/** An event without its number. */
+type Event = Readonly<Record<string, unknown>> & { readonly type: string };
+
 /** An item at its end, as it begins, and the events between. */
 interface Item {
   readonly done: { readonly id: string };
   readonly begun: object;
-  readonly events: readonly { readonly type: string }[];
+  readonly events: readonly Event[];
 }
 
 function itemsOf(said: Said): readonly Item[] {
