@@ -10,7 +10,7 @@ import {
   Responses,
 } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/contract";
+import type { NativeEndpoint, PassthroughRequest, Secret } from "@sluice/contract";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { openIdentity } from "./identity.ts";
 import { translateStream } from "./stream.ts";
@@ -42,6 +42,26 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
   ...Native.openaiEndpoints(["openai/v1/", "openai/"]),
 ];
 
+function hasResponses({ responses, api, endpoint }: AzureConfig): boolean {
+  return responses ?? (api === "v1" && AZURE_HOST.test(new URL(endpoint).hostname));
+}
+
+/** Responses are below the resource in both of its APIs, with the deployment in the body. */
+function responsesUrl({ endpoint, api, api_version: version }: AzureConfig): string {
+  const query =
+    api === "v1" && version !== undefined ? `?api-version=${encodeURIComponent(version)}` : "";
+  return `${endpoint}/openai/v1/responses${query}`;
+}
+
+/** A native request with the version that its dated path needs. */
+function versioned(request: PassthroughRequest, version = DATED_VERSION): PassthroughRequest {
+  const { endpoint: path, query: asked } = request;
+  const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
+  if (!isDated || /(?:^|&)api-version=/i.test(asked)) return request;
+  const added = `api-version=${encodeURIComponent(version)}`;
+  return { ...request, query: asked === "" ? added : `${asked}&${added}` };
+}
+
 export default defineProvider<AzureConfig>({
   name: "azure",
   stability: "beta",
@@ -64,8 +84,6 @@ export default defineProvider<AzureConfig>({
         api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
     };
-    const hasResponses =
-      config.responses ?? (api === "v1" && AZURE_HOST.test(new URL(endpoint).hostname));
     return {
       capabilities: {
         operations: names,
@@ -75,14 +93,10 @@ export default defineProvider<AzureConfig>({
         isReference: true,
         imagesPerCall: ImageCalls.perCall,
       },
-      ...(hasResponses ? Responses.lane : {}),
+      ...(hasResponses(config) ? Responses.lane : {}),
       encode(request) {
-        // Both of Azure's APIs have responses below the resource, with the deployment in the body.
         if (request.native !== undefined)
-          return Responses.call(request.native, request, {
-            url: `${endpoint}/openai/v1/responses${query === "" || api !== "v1" ? "" : `?${query}`}`,
-            headers,
-          });
+          return Responses.call(request.native, request, { url: responsesUrl(config), headers });
         const { path, encode } = of(request);
         return {
           kind: "http",
@@ -99,17 +113,7 @@ export default defineProvider<AzureConfig>({
       stream: (request) =>
         request.native === undefined ? translateStream(request) : Responses.translate(request),
       error: (reply) => Compatible.readError(reply, ERROR_WORDS),
-      passthrough(request) {
-        const { endpoint: path, query: asked } = request;
-        const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
-        const isAdded = isDated && !/(?:^|&)api-version=/i.test(asked);
-        const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
-        return Native.call(
-          { ...request, query: [asked, added].filter((part) => part !== "").join("&") },
-          endpoint,
-          account,
-        );
-      },
+      passthrough: (request) => Native.call(versioned(request, version), endpoint, account),
       native: { root: Native.root(endpoint), endpoints: ENDPOINTS },
       ...(tokens === undefined
         ? {}

@@ -10,4 +10,4 @@ export { PARAMETERS } from "./parameters.ts";
 export { reasoningTraits } from "./reasoning-models.ts";
 export * as Responses from "./responses/index.ts";
 export { createChatTranslator } from "./stream.ts";
-export { readCacheWrites, readUsage } from "./usage.ts";
+export { readUsage } from "./usage.ts";

@@ -21,6 +21,7 @@ import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
 import { KeptReplies } from "./kept-replies.ts";
+import { nativeRequest } from "./native-request.ts";
 import { CompletedRelayForm, RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 import { Seals } from "./seals.ts";
@@ -95,7 +96,7 @@ export class FacedForm implements ReplyForm {
         : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
     const means = this.#seals.means(this.#kept?.opened);
     const read = this.#face.read(bare, client, means);
-    const { body, state, dropped = NO_NAMES, nativeOnly: only = [] } = read;
+    const { body, state, dropped = NO_NAMES } = read;
     this.#state = state;
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
@@ -103,27 +104,13 @@ export class FacedForm implements ReplyForm {
     yield;
     const request = receive(writtenDocument({ ...body, ...gateways }), client);
     yield;
-    const { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies } = this.#face;
-    const headers = headersOf(client, nativeHeaders);
-    const marks = read.holdsOwnMarks === true ? { holdsOwnMarks: true as const } : {};
-    const thoughts = read.thoughtsOf === undefined ? {} : { thoughtsOf: read.thoughtsOf };
-    const sealed = read.sealed === undefined ? {} : { sealed: read.sealed };
-    const kept = this.#kept?.isWanted === true ? { isKept: true as const } : {};
-    const translated = request.document;
-    const replies = nativeReplies === undefined ? {} : { replies: nativeReplies };
-    const native = {
-      dialect,
+    const isKept = this.#kept?.isWanted === true;
+    const native = nativeRequest(this.#face, read, {
       document: bare,
-      translated,
-      only,
-      hints,
-      headers,
-      ...marks,
-      ...replies,
-      ...thoughts,
-      ...sealed,
-      ...kept,
-    };
+      translated: request.document,
+      client,
+      isKept,
+    });
     return { ...request, native };
   }
 
@@ -221,17 +208,6 @@ function saysContent({ choices, usage = null }: JsonObject): boolean {
   const { index = 0, delta, finish_reason: finish = null, logprobs = null } = choice;
   if (index !== 0 || finish !== null || logprobs !== null || !isObject(delta)) return false;
   return Object.keys(delta).every((name) => name === "content" || name === "role");
-}
-
-function headersOf(
-  client: ClientRequest,
-  names: readonly string[],
-): Readonly<Record<string, string>> {
-  const found = names.map((name) => [name, client.header(name)] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
 }
 
 /** The form of a request that only counts its tokens. */

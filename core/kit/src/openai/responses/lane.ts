@@ -37,9 +37,9 @@ const WITHOUT = /(?:^|[/.:-])(?:gpt-35|davinci|babbage|ada\b)|-audio|-search-pre
 const OWN_ID = /^[a-z]{1,8}_(?:[0-9a-f]{32}\d{4,6}|[0-9A-Za-z_-]{8,120}i\d{4,6})$/;
 
 /**
- * The call with the client's own document: all but the model is as the client wrote it. The upstream
- * stores nothing: what it stored would belong to every key of its account. Sealed reasoning of this
- * deployment is opened, and that of others is left out.
+ * The call with the client's own document: all but the model is as the client wrote it. The
+ * upstream stores nothing: what it stored would belong to every key of its account. Sealed
+ * reasoning of this deployment is opened, and that of others is left out.
  */
 export function responsesCall(
   native: NativeDocument,
