@@ -23,6 +23,8 @@ export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
+export * from "./tenants/empty-records.ts";
+export * from "./tenants/ids.ts";
 export * from "./tenants/policy.ts";
 export * from "./tenants/imported-spend.ts";
 export * from "./tenants/records.ts";

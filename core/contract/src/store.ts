@@ -2,13 +2,24 @@
 
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger.ts";
-import type { ImportedSpend } from "./tenants/imported-spend.ts";
+import type {
+  Deletion,
+  KeysOfDeleted,
+  LimitBlock,
+  ManagedBy,
+  TeamExtras,
+  TenantConflict,
+  TenantPage,
+  TenantQuery,
+  TenantScope,
+  TenantStore,
+} from "./tenants/records.ts";
 
 /**
  * A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the
  * installation's pepper.
  */
-export interface KeyRecord {
+export interface KeyRecord extends LimitBlock {
   readonly id: string;
   /**
    * Lower-case hexadecimal. Of an imported key, until its first use: `sha256:` and the SHA-256 of
@@ -23,67 +34,32 @@ export interface KeyRecord {
   readonly previousUntilMs: number | null;
   /** The last four characters of the key, for the operator. */
   readonly last4: string;
-  /** Unique among keys. */
-  readonly alias: string | null;
-  readonly models: readonly string[];
-  readonly maxBudgetNanoUsd: number | null;
-  readonly softBudgetNanoUsd: number | null;
-  readonly budgetDuration: string | null;
-  readonly rpm: number | null;
-  readonly tpm: number | null;
-  readonly maxParallelRequests: number | null;
-  /** Milliseconds since 1970. */
-  readonly expiresAtMs: number | null;
-  readonly tags: readonly string[];
-  /** Tags that its requests may name even when other records carry them or they have a budget. */
-  readonly allowedTags: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly guardrails: readonly string[];
-  /**
-   * Whether it reaches every native path of the providers, besides the inference endpoints. Applies
-   * only without a model list.
-   */
-  readonly passthrough: boolean;
   readonly spendScope: SpendScope;
   readonly userId: string | null;
   readonly teamId: string | null;
-  readonly blocked: boolean;
+  /**
+   * The organization of a key without a team. With a team it is `null` or the team's organization.
+   */
+  readonly organizationId: string | null;
+  /** The customer that the key acts for. It wins over the one that a request names. */
+  readonly customerId: string | null;
+  /** Whether its requests may name their customer. */
+  readonly mayNameCustomers: boolean;
+  /** Whether it acts with the roles of its user on the admin listener. */
+  readonly admin: boolean;
   readonly createdAtMs: number;
-  /** What it had spent before its import. Absent: nothing. */
-  readonly importedSpend?: ImportedSpend;
 }
 
 /** A team: limits shared by its keys. */
-export interface TeamRecord {
+export interface TeamRecord extends LimitBlock, TeamExtras {
   readonly id: string;
-  readonly alias: string | null;
-  readonly models: readonly string[];
-  readonly maxBudgetNanoUsd: number | null;
-  readonly softBudgetNanoUsd: number | null;
-  readonly budgetDuration: string | null;
-  readonly rpm: number | null;
-  readonly tpm: number | null;
-  readonly maxParallelRequests: number | null;
-  readonly tags: readonly string[];
-  /** Tags that its requests may name even when other records carry them or they have a budget. */
-  readonly allowedTags: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly guardrails: readonly string[];
-  /**
-   * Whether it reaches every native path of the providers, besides the inference endpoints. Applies
-   * only without a model list.
-   */
-  readonly passthrough: boolean;
-  readonly blocked: boolean;
   /**
    * `file`: the row stands for a team that the configuration declares, so that keys can belong to
    * it. It is blocked: it counts only after the configuration no longer declares the team. Absent:
    * `store`.
    */
-  readonly managedBy?: "file" | "store";
+  readonly managedBy?: ManagedBy;
   readonly createdAtMs: number;
-  /** What it had spent before its import. Absent: nothing. */
-  readonly importedSpend?: ImportedSpend;
 }
 
 /** The members of a key that may change. Only a rotation changes the digests. */
@@ -104,10 +80,12 @@ export type KeyChanges = Partial<
 export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs" | "importedSpend">>;
 
 /**
- * The reason why a key was not written: another key has its alias, id or digest; its team does not
- * exist; or a key with its id was imported before, and may have been deleted since.
+ * The reason why a key was not written: another key has its id or digest, or another key of the
+ * organization its alias; its team does not exist; a key with its id was imported before, and may
+ * have been deleted since; its organization or budget does not exist; or they belong to another
+ * organization than its team.
  */
-export type KeyConflict = "taken" | "no-team" | "imported";
+export type KeyConflict = "taken" | "no-team" | "imported" | "missing" | "border";
 
 /** A new secret for a key. */
 export interface Rotation {
@@ -123,7 +101,13 @@ export interface Rotation {
 export interface KeyQuery {
   readonly userId?: string;
   readonly teamId?: string;
+  /** Keys of the organization itself and of its teams. */
+  readonly organizationId?: string;
+  readonly customerId?: string;
+  readonly budgetId?: string;
   readonly alias?: string;
+  /** Only keys that belong to one of these. */
+  readonly within?: TenantScope;
   readonly offset: number;
   readonly limit: number;
 }
@@ -172,21 +156,22 @@ export interface KeyStore {
   ownedTags?(tags: readonly string[]): Promise<readonly string[]>;
 }
 
-/** Stored teams. */
+/** Stored teams. Ids follow the rules of `TenantTable`. */
 export interface TeamStore {
   find(id: string): Promise<TeamRecord | undefined>;
-  list(): Promise<readonly TeamRecord[]>;
-  /** Adds a team. Returns false when its id is taken. */
-  insert(team: TeamRecord): Promise<boolean>;
-  update(id: string, changes: TeamChanges): Promise<TeamRecord | undefined>;
+  list(query: TenantQuery): Promise<TenantPage<TeamRecord>>;
+  insert(team: TeamRecord): Promise<"added" | TenantConflict>;
+  update(id: string, changes: TeamChanges): Promise<TeamRecord | TenantConflict | undefined>;
   /**
-   * Writes the row of a declared team, `managedBy: "file"`: adds it, or replaces the limits of a
-   * row that is managed by the file. A row of the store stays as it is. Absent: no key of the store
-   * can belong to a declared team.
+   * Writes the row of a declared team, `managedBy: "file"`, as `TenantTable.declare` does. Absent:
+   * no key of the store can belong to a declared team.
    */
-  declare?(team: TeamRecord): Promise<void>;
-  /** Deletes a team and its keys in one transaction. Returns whether the team existed. */
-  delete(id: string): Promise<boolean>;
+  declare?(team: TeamRecord): Promise<"declared" | "taken">;
+  /**
+   * Deletes a team and its memberships; its keys as `keys` says, all in one transaction. A blocked
+   * key still names the team.
+   */
+  delete(id: string, keys: KeysOfDeleted): Promise<Deletion>;
 }
 
 /** The stored ledger. */
@@ -239,5 +224,7 @@ export interface Store {
   inspect?(path?: string): Promise<StoreSchema>;
   readonly keys: KeyStore;
   readonly teams: TeamStore;
+  /** Absent: the store keeps keys and teams alone. */
+  readonly tenants?: TenantStore;
   readonly ledger: LedgerStore;
 }

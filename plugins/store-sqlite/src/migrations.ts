@@ -5,7 +5,8 @@
 
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { createOwnedTags } from "./owned-tags.ts";
+import { createOwnedTags } from "./tenants/owned-tags.ts";
+import { createTenantTables } from "./tenants/create-tables.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 
 /** All migrations by name. They run in the order of their names. */
@@ -167,6 +168,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
       // A customer is an end user within an organization: those of keys without one are included.
       await sql`create index ledger_by_customer on ledger (end_user, started_at_ms)
         where end_user is not null`.execute(database);
+    },
+  },
+  "0020_tenants": {
+    async up(database) {
+      await createTenantTables(database);
     },
   },
 };

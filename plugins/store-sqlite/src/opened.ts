@@ -1,15 +1,15 @@
 /** The open file: its connections, its thread and its queries. */
 
 import type { StoreHost } from "@sluice/contract";
-import type { DatabaseSync } from "node:sqlite";
-import type { Kysely } from "kysely";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { CompiledQuery, Kysely } from "kysely";
 import { createKysely } from "./dialect.ts";
 import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
-import { runHere } from "./statements.ts";
+import { inTransaction, runHere, type StatementResult, statementsOf } from "./statements.ts";
 import { identityOf, MEMORY } from "./store-file.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -22,6 +22,8 @@ export interface Opened {
   readonly kysely: Kysely<Schema>;
   /** Changes, in a thread of their own. */
   readonly writer: Kysely<Schema>;
+  /** Several changes in one transaction, where `writer` runs its own. */
+  readonly transact: (statements: readonly CompiledQuery[]) => Promise<readonly StatementResult[]>;
   /** Inserts rows on the event loop; in the thread, where another process holds the file. */
   readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
   readonly reader: SqliteLedgerReader;
@@ -54,6 +56,16 @@ export async function open(
         thread === undefined
           ? kysely
           : createKysely((sql, parameters) => thread.run(sql, parameters)),
+      async transact(queries) {
+        // Only the builder's own parameters arrive here.
+        const statements = queries.map(({ sql, parameters }) => ({
+          sql,
+          parameters: parameters as readonly SQLInputValue[],
+        }));
+        return thread === undefined
+          ? inTransaction(database, statementsOf(database), statements)
+          : thread.transact(statements);
+      },
       insert(rows) {
         try {
           insertHere(rows);

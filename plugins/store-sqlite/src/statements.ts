@@ -45,6 +45,31 @@ export function runHere(database: DatabaseSync): RunStatement {
   };
 }
 
+/** Several statements as one. Rejects as `RunStatement`, and none has an effect then. */
+export type RunTransaction = (
+  statements: readonly {
+    readonly sql: string;
+    readonly parameters: readonly SQLInputValue[];
+  }[],
+) => Promise<readonly StatementResult[]>;
+
+/** Runs statements in one transaction, on a connection that no other task uses meanwhile. */
+export function inTransaction(
+  database: DatabaseSync,
+  run: ReturnType<typeof statementsOf>,
+  statements: Parameters<RunTransaction>[0],
+): readonly StatementResult[] {
+  database.exec("begin immediate");
+  try {
+    const results = statements.map(({ sql, parameters }) => run(sql, parameters));
+    database.exec("commit");
+    return results;
+  } catch (error) {
+    if (database.isTransaction) database.exec("rollback");
+    throw error;
+  }
+}
+
 interface Prepared {
   readonly statement: StatementSync;
   readonly hasRows: boolean;

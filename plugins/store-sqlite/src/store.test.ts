@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openEarlierStore } from "./earlier-store.fixture.ts";
-import { key } from "./records.fixture.ts";
+import { key } from "./tenants/records.fixture.ts";
 import { createSqliteStore } from "./store.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };

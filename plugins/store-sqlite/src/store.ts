@@ -2,12 +2,14 @@
 
 import { GatewayError, type Store, type StoreHost } from "@sluice/contract";
 import type { Kysely } from "kysely";
-import { createKeyStore } from "./keys.ts";
+import { createKeyStore } from "./tenants/keys.ts";
 import { ledgerValues } from "./ledger/insert.ts";
 import type { Opened } from "./opened.ts";
 import type { Schema } from "./schema.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
-import { createTeamStore } from "./teams.ts";
+import type { AnyTables, Place } from "./tenants/table.ts";
+import { createTeamStore } from "./tenants/teams.ts";
+import { createTenantStore } from "./tenants/tenants.ts";
 
 /** The options of the store in YAML. */
 export interface SqliteConfig {
@@ -39,6 +41,12 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
   };
   const database = (): Kysely<Schema> => opened().kysely;
   const writer = (): Kysely<Schema> => writable().writer;
+  // A shape has the types of its table.
+  const place: Place = {
+    database: () => database() as unknown as AnyTables,
+    writer: () => writer() as unknown as AnyTables,
+    transact: async (statements) => writable().transact(statements),
+  };
 
   return {
     async start(signal, { mustExist = false } = {}) {
@@ -63,7 +71,8 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
     }),
     keys: createKeyStore(database, writer),
-    teams: createTeamStore(database, writer),
+    teams: createTeamStore(place),
+    tenants: createTenantStore(place),
     ledger: {
       insert: async (rows) => {
         const { insert } = writable();

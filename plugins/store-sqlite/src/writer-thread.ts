@@ -7,7 +7,7 @@ import type { Log } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import type { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
-import { locked, type StatementResult } from "./statements.ts";
+import { locked, type RunTransaction, type StatementResult } from "./statements.ts";
 import { isBusy } from "./open-database.ts";
 import type { LedgerValues } from "./ledger/insert.ts";
 import { startThread } from "./thread.ts";
@@ -28,7 +28,7 @@ const YOUNG_MB = 4;
 const IDLE_MS = 10_000;
 
 interface Waiting {
-  readonly answered: PromiseWithResolvers<StatementResult>;
+  readonly answered: PromiseWithResolvers<readonly StatementResult[]>;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -63,8 +63,14 @@ export class WriterThread {
    * Runs one statement. Rejects with `overloaded` while the file is locked, else with an `Error`
    * that has SQLite's `errcode`.
    */
-  run(sql: string, parameters: readonly SQLInputValue[]): Promise<StatementResult> {
-    return this.#ask({ kind: "statement", sql, parameters });
+  async run(sql: string, parameters: readonly SQLInputValue[]): Promise<StatementResult> {
+    const [result] = await this.#ask({ kind: "statement", sql, parameters });
+    return result ?? { rows: [], changes: 0 };
+  }
+
+  /** Runs statements in one transaction, and rejects as `run` does: all have an effect, or none. */
+  transact(statements: Parameters<RunTransaction>[0]): Promise<readonly StatementResult[]> {
+    return this.#ask({ kind: "transaction", statements });
   }
 
   /**
@@ -84,7 +90,7 @@ export class WriterThread {
     clearTimeout(timer);
   }
 
-  #ask(task: WriterTask): Promise<StatementResult> {
+  #ask(task: WriterTask): Promise<readonly StatementResult[]> {
     if (this.#waiting.size >= MAX_WAITING) {
       return Promise.reject(
         new GatewayError("overloaded", "Too many changes wait for the store.", {
@@ -93,7 +99,7 @@ export class WriterThread {
       );
     }
     const id = ++this.#lastId;
-    const answered = Promise.withResolvers<StatementResult>();
+    const answered = Promise.withResolvers<readonly StatementResult[]>();
     const deadlineMs = task.kind === "insert" ? INSERT_DEADLINE_MS : CHANGE_DEADLINE_MS;
     const timer = setTimeout(() => {
       this.#end(id)?.answered.reject(
@@ -125,7 +131,7 @@ export class WriterThread {
   #receive(answer: WriterAnswer): void {
     const waiting = this.#end(answer.id);
     if (waiting === undefined) return;
-    if (answer.kind === "done") waiting.answered.resolve(answer.result);
+    if (answer.kind === "done") waiting.answered.resolve(answer.results);
     else {
       const error = Object.assign(new Error(answer.message), { errcode: answer.errcode });
       waiting.answered.reject(isBusy(error) ? locked(error) : error);

@@ -6,7 +6,12 @@ import { errorMessage } from "@sluice/contract";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { type StatementResult, statementsOf } from "./statements.ts";
+import {
+  inTransaction,
+  type RunTransaction,
+  type StatementResult,
+  statementsOf,
+} from "./statements.ts";
 import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
 import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 
@@ -18,6 +23,10 @@ export type WriterTask =
       readonly sql: string;
       readonly parameters: readonly SQLInputValue[];
     }
+  | {
+      readonly kind: "transaction";
+      readonly statements: Parameters<RunTransaction>[0];
+    }
   | { readonly kind: "end" };
 
 /** A message to the thread. */
@@ -28,7 +37,7 @@ export interface WriterQuestion {
 
 /** An answer of the thread. */
 export type WriterAnswer =
-  | { readonly id: number; readonly kind: "done"; readonly result: StatementResult }
+  | { readonly id: number; readonly kind: "done"; readonly results: readonly StatementResult[] }
   | {
       readonly id: number;
       readonly kind: "error";
@@ -59,12 +68,16 @@ parentPort?.on("message", ({ id, task }: WriterQuestion) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
   const send = (answer: WriterAnswer): void => parentPort?.postMessage(answer);
   try {
-    if (task.kind === "insert") {
-      insert(task.rows);
-      send({ id, kind: "done", result: { rows: [], changes: task.rows.length } });
-    } else send({ id, kind: "done", result: run(task.sql, task.parameters) });
+    send({ id, kind: "done", results: resultsOf(task) });
   } catch (error) {
     const errcode = error instanceof Error && "errcode" in error ? error.errcode : undefined;
     send({ id, kind: "error", message: errorMessage(error), errcode });
   }
 });
+
+function resultsOf(task: Exclude<WriterTask, { kind: "end" }>): readonly StatementResult[] {
+  if (task.kind === "transaction") return inTransaction(database, run, task.statements);
+  if (task.kind === "statement") return [run(task.sql, task.parameters)];
+  insert(task.rows);
+  return [];
+}

@@ -173,15 +173,28 @@ export type TenantId<Kind extends TenantKind> = Kind extends "membership"
     ? { readonly id: string; readonly organizationId: string }
     : { readonly id: string };
 
-/** Selects records of a kind, by their ids in order. */
+/** Places and users whose records a reader may see. Empty lists: none. */
+export interface TenantScope {
+  readonly organizations: readonly string[];
+  readonly teams: readonly string[];
+  readonly users: readonly string[];
+}
+
+/**
+ * Selects records of a kind, by their ids in order. A record must match all filters. A filter that
+ * no record of the kind can match selects none.
+ */
 export interface TenantQuery {
+  /** Records of an organization; `""`: customers of keys without one. */
   readonly organizationId?: string;
   readonly userId?: string;
   readonly teamId?: string;
   /** Records that refer to a budget. */
   readonly budgetId?: string;
-  /** The beginning of the id or of the alias. */
+  /** The beginning of the id or, but for customers, of the alias; as it is written. */
   readonly search?: string;
+  /** Only records that belong to one of these. */
+  readonly within?: TenantScope;
   /** The cursor of the page before. */
   readonly after?: string;
   readonly limit: number;
@@ -193,32 +206,88 @@ export interface TenantPage<Record> {
   readonly next?: string;
 }
 
-/** The members of a record that may change. */
+/**
+ * The members of a record that may change. A budget and an access group stay in their
+ * organization.
+ */
 export type TenantChanges<Kind extends TenantKind> = Partial<
-  Omit<TenantRecords[Kind], keyof TenantId<Kind> | "createdAtMs" | "importedSpend">
+  Omit<
+    TenantRecords[Kind],
+    | keyof TenantId<Kind>
+    | "createdAtMs"
+    | "importedSpend"
+    | (Kind extends "budget" | "access_group" ? "organizationId" : never)
+  >
 >;
 
 /**
- * Why a record was not written: its id is taken, also by one that differs only by case, width or
- * surrounding spaces; the id was used before and deleted; another record of the organization has
- * the alias; or something that it refers to does not exist.
+ * Why a record was not written:
+ *
+ * - `taken`: another record has the id, or one that differs only by case, width, invisible characters
+ *   or surrounding spaces (not of customers, whose ids are any bytes); or another user has the
+ *   e-mail.
+ * - `used`: the id was used before and deleted. Not of customers and memberships, which return.
+ * - `alias`: another record of the organization has the alias. Users and memberships may share one.
+ * - `missing`: an organization, team, user or budget that it refers to does not exist.
+ * - `border`: what it refers to belongs to another organization.
  */
-export type TenantConflict = "taken" | "used" | "alias" | "missing";
+export type TenantConflict = "taken" | "used" | "alias" | "missing" | "border";
+
+/** What becomes of the keys of something that is deleted. A blocked key keeps its references. */
+export type KeysOfDeleted = "delete" | "block" | { readonly moveToTeam: string };
+
+/**
+ * What a deletion did.
+ *
+ * - `referenced`: other records refer to it, so it is still there.
+ * - `missing`, `alias`, `border`: the keys could not be moved, so it is still there.
+ */
+export interface Deletion {
+  readonly outcome: "deleted" | "absent" | "referenced" | "missing" | "alias" | "border";
+  /** Ids of the keys that were deleted, blocked or moved. */
+  readonly keys: readonly string[];
+}
 
 /** Records of one kind. Every write is one statement, or one transaction. */
 export interface TenantTable<Kind extends TenantKind> {
   find(id: TenantId<Kind>): Promise<TenantRecords[Kind] | undefined>;
   list(query: TenantQuery): Promise<TenantPage<TenantRecords[Kind]>>;
+  /** Adds a record. Its id is kept in Unicode NFC, that of a customer as it is. */
   insert(record: TenantRecords[Kind]): Promise<"added" | TenantConflict>;
   update(
     id: TenantId<Kind>,
     changes: TenantChanges<Kind>,
   ): Promise<TenantRecords[Kind] | TenantConflict | undefined>;
-  /** Adds or replaces the row of a record that the configuration declares. */
-  declare(record: TenantRecords[Kind]): Promise<void>;
-  /** Deletes a record. Returns whether it existed. Its id is never used again. */
-  delete(id: TenantId<Kind>): Promise<boolean>;
+  /**
+   * Writes the row of a record that the configuration declares, `managedBy: "file"`: adds it, or
+   * replaces a row that is managed by the file. Its references need not exist, and an alias that
+   * another record has is left out. A row of the store stays as it is. Returns `taken` for an id
+   * that differs from another one as `TenantConflict` says: nothing is written then.
+   */
+  declare(record: TenantRecords[Kind]): Promise<"declared" | "taken">;
+  /**
+   * Deletes a record with what belongs to it alone: the memberships of a user, the customers of an
+   * organization. An organization with teams, keys, budgets or access groups, and a budget to which
+   * others refer, is `referenced`. `keys` are those of a user, or of a user in the team of a
+   * membership; absent: they stay as they are.
+   */
+  delete(id: TenantId<Kind>, keys?: "delete" | "block"): Promise<Deletion>;
+}
+
+/** What reports call something, also after its deletion. */
+export interface TenantName {
+  readonly id: string;
+  readonly alias: string | null;
+  readonly organizationId: string | null;
+  readonly teamId: string | null;
+  readonly isDeleted: boolean;
 }
 
 /** The tables of all kinds. */
-export type TenantStore = { readonly [Kind in TenantKind]: TenantTable<Kind> };
+export type TenantStore = { readonly [Kind in TenantKind]: TenantTable<Kind> } & {
+  /** The names of these ids, those of deleted ones included. Unknown ids are left out. */
+  names(
+    kind: "organization" | "team" | "user" | "key",
+    ids: readonly string[],
+  ): Promise<readonly TenantName[]>;
+};

@@ -1,6 +1,6 @@
 /** The declared keys and teams of a snapshot. */
 
-import type { RecordLimits, Secret } from "@sluice/contract";
+import { EMPTY_TEAM, type RecordLimits, type Secret } from "@sluice/contract";
 import { configuredNanoUsd } from "@sluice/runtime";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
@@ -33,6 +33,7 @@ export function keysOf(gateway: ResolvedDocument, sections: GatewaySections): De
 /** The entries of `teams:`. */
 export function teamsOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredTeam[] {
   return sections.teams.map((team, index) => ({
+    ...EMPTY_TEAM,
     id: team.team_id,
     alias: team.team_alias ?? null,
     models: team.models,

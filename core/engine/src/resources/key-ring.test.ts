@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KeyRecord, TeamRecord } from "@sluice/contract";
+import { EMPTY_KEY, type KeyRecord, type TeamRecord } from "@sluice/contract";
 import { fakeClock } from "@sluice/testing";
 import { KeyRing } from "./key-ring.ts";
 
@@ -32,29 +32,10 @@ const pepper = ringOf([]).ring;
 
 function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
   return {
+    ...EMPTY_KEY,
     id: "k",
     digest: pepper.digest(key),
     last4: key.slice(-4),
-    previousDigest: null,
-    previousUntilMs: null,
-    alias: null,
-    models: [],
-    maxBudgetNanoUsd: null,
-    softBudgetNanoUsd: null,
-    budgetDuration: null,
-    rpm: null,
-    tpm: null,
-    maxParallelRequests: null,
-    expiresAtMs: null,
-    tags: [],
-    allowedTags: [],
-    metadata: {},
-    guardrails: [],
-    passthrough: false,
-    spendScope: "key",
-    userId: null,
-    teamId: null,
-    blocked: false,
     createdAtMs: 0,
     ...parts,
   };

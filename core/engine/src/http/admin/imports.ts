@@ -1,6 +1,8 @@
 /** Admin routes that take keys and teams of another gateway. */
 
 import {
+  EMPTY_KEY,
+  EMPTY_TEAM,
   type GatewayError,
   isGatewayError,
   type JsonObject,
@@ -23,13 +25,7 @@ import {
   requiredText,
 } from "./fields.ts";
 import { declareTeam, type KeyRouteParts } from "./keys.ts";
-import {
-  EMPTY_KEY,
-  EMPTY_TEAM,
-  KEY_FIELDS,
-  readRecordChanges,
-  TEAM_FIELDS,
-} from "./record-fields.ts";
+import { KEY_FIELDS, readRecordChanges, TEAM_FIELDS } from "./record-fields.ts";
 
 /** Entries of one request. */
 const MAX_ENTRIES = 200;
@@ -117,7 +113,10 @@ async function takeTeam(entry: JsonObject, parts: Parts): Promise<Result> {
   if ((await teams.find(id)) !== undefined) return unchanged(id, "it exists");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, ...originOf(entry, nowMs) };
   if (isDryRun) return added(id);
-  if (!(await teams.insert(record))) return unchanged(id, "it exists");
+  const outcome = await teams.insert(record);
+  if (outcome === "alias")
+    return refused(id, `another team has the alias ${JSON.stringify(record.alias)}`);
+  if (outcome !== "added") return unchanged(id, "it exists, or a team with a similar id did");
   audit(log, { action: "team.import", teamId: id, fields: names });
   return added(id);
 }

@@ -11,7 +11,7 @@ import type {
   Secret,
   TeamStore,
 } from "@sluice/contract";
-import { GatewayError } from "@sluice/contract";
+import { EMPTY_KEY, GatewayError } from "@sluice/contract";
 import {
   type AdminRequest,
   type AdminRoutes,
@@ -25,7 +25,7 @@ import { type Changes, invalid, readNames, refuseUnknown, requiredText } from ".
 import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
 import { keyLocated, locateKey, placesOfTeam } from "./locate.ts";
 import { existingKey, readGivenKey } from "./given-key.ts";
-import { EMPTY_KEY, KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
+import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 import type { KeyDefaults } from "../../config/snapshot.ts";
@@ -264,6 +264,13 @@ function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): 
     return invalid(
       "team_id",
       `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
+    );
+  }
+  if (outcome === "missing" || outcome === "border") {
+    const why = outcome === "missing" ? "does not exist" : "is not that of its team";
+    return invalid(
+      "organization_id",
+      `The organization of the key, or its budget or the organization of that, ${why}.`,
     );
   }
   if (outcome === "imported" || typeof alias !== "string") return existingKey();

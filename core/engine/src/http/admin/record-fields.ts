@@ -1,6 +1,6 @@
 /** The fields of keys and of teams, with LiteLLM's names. */
 
-import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
+import type { JsonObject } from "@sluice/contract";
 import {
   type Changes,
   type Fields,
@@ -72,35 +72,6 @@ export function readRecordChanges(
     "The field soft_budget exceeds max_budget: the warning would never appear. Send a smaller amount.",
   );
 }
-
-/** A team with defaults alone. */
-export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
-  alias: null,
-  models: [],
-  maxBudgetNanoUsd: null,
-  softBudgetNanoUsd: null,
-  budgetDuration: null,
-  rpm: null,
-  tpm: null,
-  maxParallelRequests: null,
-  tags: [],
-  allowedTags: [],
-  metadata: {},
-  guardrails: [],
-  passthrough: false,
-  blocked: false,
-};
-
-/** A key with defaults alone. */
-export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs"> = {
-  ...EMPTY_TEAM,
-  previousDigest: null,
-  previousUntilMs: null,
-  expiresAtMs: null,
-  spendScope: "key",
-  userId: null,
-  teamId: null,
-};
 
 const SCOPES = ["key", "user", "team"];
 

@@ -1,9 +1,14 @@
 /** The administrator's view of keys and teams: all members except keys and their digests. */
 
-import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
+import {
+  EMPTY_KEY,
+  type JsonObject,
+  type KeyRecord,
+  type LimitBlock,
+  type TeamRecord,
+} from "@sluice/contract";
 import type { DeclaredKey, DeclaredTeam } from "../../config/snapshot.ts";
 import { budgetDollars } from "./dollars.ts";
-import { EMPTY_KEY } from "./record-fields.ts";
 
 /** A key of the store. */
 export function keyView(record: KeyRecord): JsonObject {
@@ -80,9 +85,7 @@ export function declaredTeamView(team: DeclaredTeam): JsonObject {
   };
 }
 
-function limitsView(
-  record: Omit<TeamRecord, "id" | "alias" | "createdAtMs" | "managedBy">,
-): JsonObject {
+function limitsView(record: Omit<LimitBlock, "alias">): JsonObject {
   return {
     models: record.models,
     max_budget: budgetDollars(record.maxBudgetNanoUsd),

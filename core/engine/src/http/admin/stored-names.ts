@@ -23,7 +23,8 @@ export function storedNames(keys: KeyStore, teams: TeamStore): HasName {
 
 async function hasTeam(teams: TeamStore, pattern: string): Promise<boolean> {
   if (!pattern.endsWith("*")) return (await teams.find(pattern)) !== undefined;
-  return (await teams.list()).some(({ id }) => matchesName(pattern, id));
+  const { records } = await teams.list({ search: pattern.slice(0, -1), limit: PAGE });
+  return records.some(({ id }) => matchesName(pattern, id));
 }
 
 async function hasKey(keys: KeyStore, pattern: string): Promise<boolean> {

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import {
   type Clock,
+  EMPTY_TEAM,
   GatewayError,
   type JsonObject,
   type Log,
@@ -32,7 +33,8 @@ import {
   requiredText,
 } from "./fields.ts";
 import { type KeyPlaces, managedByFile } from "./find-key.ts";
-import { EMPTY_TEAM, TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
+import { TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
+import { type Refused, tenantConflict } from "./tenant-conflict.ts";
 import { declaredTeamView, declaredView, keyView, teamView } from "./record-view.ts";
 
 /** The parts of the routes. */
@@ -65,6 +67,7 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     const changes: TeamChanges = { ...members, managedBy: "store" };
     const record = await teams.update(id, changes);
     if (record === undefined) throw noTeam("team_id");
+    if (typeof record === "string") throw tenantConflict(record, refusedTeam(id));
     keyRing.forget();
     audit(log, { action, teamId: id, fields: names });
     return record;
@@ -116,11 +119,8 @@ async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<Json
     wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
   refuseDeclared(parts, id, "team_id");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
-  if (!(await teams.insert(record)))
-    throw invalid(
-      "team_id",
-      `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`,
-    );
+  const outcome = await teams.insert(record);
+  if (outcome !== "added") throw tenantConflict(outcome, refusedTeam(id));
   keyRing.forget();
   audit(log, { action: "team.new", teamId: id, fields: names });
   return teamView(record);
@@ -134,7 +134,7 @@ async function deleteTeams(ids: readonly string[], parts: TeamRouteParts): Promi
   }
   const deleted: string[] = [];
   for (const id of ids) {
-    if (!(await teams.delete(id))) continue;
+    if ((await teams.delete(id, "delete")).outcome !== "deleted") continue;
     keyRing.forget();
     audit(log, { action: "team.delete", teamId: id });
     deleted.push(id);
@@ -165,7 +165,7 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
       refuseUnknown(query.keys(), [], "query parameter");
       const written = declaredTeams();
       const ids = new Set(written.map(({ id }) => id));
-      const stored = (await teams.list()).filter(({ id }) => !ids.has(id));
+      const stored = (await allTeams(teams)).filter(({ id }) => !ids.has(id));
       return [...written.map(declaredTeamView), ...stored.map(teamView)];
     }),
   };
@@ -178,6 +178,23 @@ async function queried({ query }: AdminRequest): Promise<Located<string>> {
   if (id === "")
     throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
   return locateTeam(id, () => noTeam("team_id"));
+}
+
+const PAGE = 500;
+
+async function allTeams(teams: TeamStore): Promise<readonly TeamRecord[]> {
+  const all: TeamRecord[] = [];
+  let after: string | undefined;
+  do {
+    const page = await teams.list({ limit: PAGE, ...(after !== undefined && { after }) });
+    all.push(...page.records);
+    after = page.next;
+  } while (after !== undefined);
+  return all;
+}
+
+function refusedTeam(id: string): Refused {
+  return { kind: "team", id, idField: "team_id", aliasField: "team_alias" };
 }
 
 function declaredTeam({ declaredTeams }: KeyPlaces, id: string): DeclaredTeam | undefined {

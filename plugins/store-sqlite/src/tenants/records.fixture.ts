@@ -1,9 +1,16 @@
 /** Records of a key and a team, for the tests of the store. */
 
-import type { KeyRecord, TeamRecord } from "@sluice/contract";
+import {
+  EMPTY_AMOUNTS,
+  EMPTY_KEY,
+  EMPTY_TEAM,
+  type KeyRecord,
+  type TeamRecord,
+} from "@sluice/contract";
 
 /** A key of which nearly everything is said. */
 export const key: KeyRecord = {
+  ...EMPTY_KEY,
   id: "k1",
   digest: "ab".repeat(32),
   last4: "wxyz",
@@ -25,27 +32,25 @@ export const key: KeyRecord = {
   passthrough: true,
   spendScope: "user",
   userId: "u1",
-  teamId: null,
-  blocked: false,
+  budgetAnchor: "creation",
+  perModel: { "gpt-4o": { ...EMPTY_AMOUNTS, rpm: 5 } },
+  customerId: "c1",
+  mayNameCustomers: false,
+  admin: true,
   createdAtMs: 1_700_000_000_000,
 };
 
 /** A team of which little is said. */
 export const team: TeamRecord = {
+  ...EMPTY_TEAM,
   id: "t1",
   alias: "research",
-  models: [],
-  maxBudgetNanoUsd: null,
-  softBudgetNanoUsd: null,
-  budgetDuration: null,
-  rpm: null,
   tpm: 1_000,
-  maxParallelRequests: null,
-  tags: [],
-  allowedTags: [],
-  metadata: {},
   guardrails: ["toxicity"],
-  passthrough: false,
+  modelAliases: { fast: "gpt-4o-mini" },
+  userBudgets: "ignore",
+  memberDefaults: { rpm: 3 },
+  selfService: { maxKeys: 2, upperBounds: { rpm: 9, models: ["gpt-4o"] }, defaults: { tpm: 4 } },
   blocked: true,
   createdAtMs: 1_700_000_000_000,
 };

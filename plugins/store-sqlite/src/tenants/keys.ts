@@ -1,7 +1,6 @@
 /** Virtual keys at rest. */
 
 import {
-  errorMessage,
   type KeyChanges,
   type KeyConflict,
   type KeyQuery,
@@ -9,10 +8,12 @@ import {
   type KeyStore,
   type SpendScope,
 } from "@sluice/contract";
-import type { CompiledQuery, Kysely } from "kysely";
-import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
-import type { KeyTable, Schema } from "./schema.ts";
-import { withoutNul } from "./text.ts";
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import type { KeyTable, Schema } from "../schema.ts";
+import { withoutNul } from "../text.ts";
+import { refusalOf } from "./conflicts.ts";
+import { flag, limitColumns, limitMembers, nullableText, present } from "./limits.ts";
+import { anyOf, isOneOf } from "./shape.ts";
 
 /**
  * Makes the key store: `database` reads, `writer` changes. Both are resolved at every call, because
@@ -135,8 +136,12 @@ function keyWrites(
   return {
     async insert(key) {
       const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
+      const effective = effectiveOrganization(key.teamId, key.organizationId);
       try {
-        await writer().insertInto("virtual_key").values(row).execute();
+        await writer()
+          .insertInto("virtual_key")
+          .values({ ...row, effective_organization_id: effective })
+          .execute();
         return "added";
       } catch (error) {
         return conflictOf(error);
@@ -148,7 +153,7 @@ function keyWrites(
       try {
         const row = await writer()
           .updateTable("virtual_key")
-          .set(columns)
+          .set({ ...columns, ...moved(changes) })
           .where("id", "=", id)
           .returningAll()
           .executeTakeFirst();
@@ -167,38 +172,78 @@ function keyWrites(
   };
 }
 
-function matching(database: Kysely<Schema>, { userId, teamId, alias }: KeyQuery) {
-  return database
-    .selectFrom("virtual_key")
-    .$if(userId !== undefined, (query) => query.where("user_id", "=", userId ?? ""))
-    .$if(teamId !== undefined, (query) => query.where("team_id", "=", teamId ?? ""))
-    .$if(alias !== undefined, (query) => query.where("alias", "=", alias ?? ""));
+/**
+ * The organization of a key: that of its team, else its own. `undefined` is the value that the row
+ * has.
+ */
+export function effectiveOrganization(
+  teamId: string | null | undefined,
+  organizationId: string | null | undefined,
+): RawBuilder<string> {
+  const team = teamId === undefined ? sql.ref("virtual_key.team_id") : sql`${teamId}`;
+  const own =
+    organizationId === undefined ? sql.ref("virtual_key.organization_id") : sql`${organizationId}`;
+  return sql<string>`coalesce((select organization_id from team where id = ${team}), ${own}, '')`;
 }
 
-/** SQLITE_CONSTRAINT with its extension (https://sqlite.org/rescode.html). */
-const CONFLICTS: ReadonlyMap<unknown, KeyConflict> = new Map([
-  [1555, "taken"], // PRIMARYKEY
-  [2067, "taken"], // UNIQUE
-  [1811, "no-team"], // TRIGGER
+/** The organization of a key whose team or organization changes. */
+function moved({ teamId, organizationId }: KeyChanges): {
+  effective_organization_id?: RawBuilder<string>;
+} {
+  if (teamId === undefined && organizationId === undefined) return {};
+  return { effective_organization_id: effectiveOrganization(teamId, organizationId) };
+}
+
+function matching(database: Kysely<Schema>, query: KeyQuery) {
+  const { userId, teamId, organizationId, customerId, budgetId, alias, within } = query;
+  const wanted = Object.entries({
+    user_id: userId,
+    team_id: teamId,
+    effective_organization_id: organizationId,
+    customer_id: customerId,
+    budget_id: budgetId,
+    alias,
+  } as const);
+  let rows = database.selectFrom("virtual_key");
+  for (const [column, value] of wanted)
+    if (value !== undefined) rows = rows.where(column as "alias", "=", value);
+  if (within === undefined) return rows;
+  return rows.where(
+    anyOf(
+      isOneOf("effective_organization_id", within.organizations),
+      isOneOf("team_id", within.teams),
+      isOneOf("user_id", within.users),
+    ),
+  );
+}
+
+/** What the triggers of keys raise, and the indexes refuse. */
+const CONFLICTS: ReadonlyMap<string, KeyConflict> = new Map([
+  ["taken", "taken"],
+  ["alias", "taken"],
+  ["no-team", "no-team"],
+  ["imported", "imported"],
+  ["missing", "missing"],
+  ["border", "border"],
 ]);
-/** What the trigger for keys that were imported before raises. */
-const IMPORTED = "imported";
 
 function conflictOf(error: unknown): KeyConflict {
-  const conflict =
-    error instanceof Error && "errcode" in error ? CONFLICTS.get(error.errcode) : undefined;
+  const conflict = CONFLICTS.get(refusalOf(error));
   if (conflict === undefined) throw error;
-  return conflict === "no-team" && errorMessage(error) === IMPORTED ? "imported" : conflict;
+  return conflict;
 }
 
 function toColumns(key: KeyChanges): Partial<KeyTable> {
   return {
     ...limitColumns(key),
     ...present({
-      expires_at_ms: key.expiresAtMs,
       spend_scope: key.spendScope,
       user_id: nullableText(key.userId),
       team_id: nullableText(key.teamId),
+      organization_id: nullableText(key.organizationId),
+      customer_id: nullableText(key.customerId),
+      may_name_customers: flag(key.mayNameCustomers),
+      admin: flag(key.admin),
     }),
   };
 }
@@ -223,10 +268,13 @@ function toRecord(row: KeyTable): KeyRecord {
     previousDigest: row.previous_digest,
     previousUntilMs: row.previous_until_ms,
     ...limitMembers(row),
-    expiresAtMs: row.expires_at_ms,
     spendScope: row.spend_scope as SpendScope,
     userId: row.user_id,
     teamId: row.team_id,
+    organizationId: row.organization_id,
+    customerId: row.customer_id,
+    mayNameCustomers: row.may_name_customers === 1,
+    admin: row.admin === 1,
     createdAtMs: row.created_at_ms,
   };
 }

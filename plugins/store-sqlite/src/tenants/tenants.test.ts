@@ -1,0 +1,29 @@
+import type { Log, Store } from "@sluice/contract";
+import { tenantStoreContract } from "@sluice/testing";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createSqliteStore } from "../store.ts";
+
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
+const directory = mkdtempSync(join(tmpdir(), "sluice-tenants-"));
+const started: Store[] = [];
+
+async function startedAt(path: string): Promise<Store> {
+  const store = createSqliteStore({ path }, host);
+  started.push(store);
+  await store.start(new AbortController().signal);
+  return store;
+}
+
+afterAll(async () => {
+  for (const store of started) await store.stop();
+  rmSync(directory, { recursive: true });
+});
+
+tenantStoreContract({ describe, it, expect }, "SQLite, a file", () =>
+  startedAt(join(directory, "sluice.db")),
+);
+tenantStoreContract({ describe, it, expect }, "SQLite, in memory", () => startedAt(":memory:"));
