@@ -41,13 +41,6 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
   };
   const database = (): Kysely<Schema> => opened().kysely;
   const writer = (): Kysely<Schema> => writable().writer;
-  // A shape has the types of its table.
-  const place: Place = {
-    database: () => database() as unknown as AnyTables,
-    writer: () => writer() as unknown as AnyTables,
-    transact: async (statements) => writable().transact(statements),
-  };
-
   return {
     async start(signal, { mustExist = false } = {}) {
       signal.throwIfAborted();
@@ -70,9 +63,7 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       copyTo: async (copy: string) => (await import("./copies.ts")).copyStore(path, copy),
       inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
     }),
-    keys: createKeyStore(database, writer),
-    teams: createTeamStore(place),
-    tenants: createTenantStore(place),
+    ...recordTables(database, writer, writable),
     ledger: {
       insert: async (rows) => {
         const { insert } = writable();
@@ -83,6 +74,25 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       tags: async (filter, signal) => opened().reader.tags(filter, signal),
       spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
+  };
+}
+
+/** Keys, teams and the other tenants. */
+function recordTables(
+  database: () => Kysely<Schema>,
+  writer: () => Kysely<Schema>,
+  writable: () => Opened,
+): Required<Pick<Store, "keys" | "teams" | "tenants">> {
+  // A shape has the types of its table.
+  const place: Place = {
+    database: () => database() as unknown as AnyTables,
+    writer: () => writer() as unknown as AnyTables,
+    transact: async (statements) => writable().transact(statements),
+  };
+  return {
+    keys: createKeyStore(database, writer),
+    teams: createTeamStore(place),
+    tenants: createTenantStore(place),
   };
 }
 

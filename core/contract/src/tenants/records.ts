@@ -223,9 +223,9 @@ export type TenantChanges<Kind extends TenantKind> = Partial<
 /**
  * Why a record was not written:
  *
- * - `taken`: another record has the id, or one that differs only by case, width, invisible characters
- *   or surrounding spaces (not of customers, whose ids are any bytes); or another user has the
- *   e-mail.
+ * - `taken`: another record has the id, or one that differs only by case, width, invisible
+ *   characters or surrounding spaces (not of customers, whose ids are any bytes); or another user
+ *   has the e-mail.
  * - `used`: the id was used before and deleted. Not of customers and memberships, which return.
  * - `alias`: another record of the organization has the alias. Users and memberships may share one.
  * - `missing`: an organization, team, user or budget that it refers to does not exist.

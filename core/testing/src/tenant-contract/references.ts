@@ -18,7 +18,9 @@ export function referenceTests(suite: Suite): void {
   borderTests(suite);
 }
 
-/** Two organizations, `a` and `b`, each with a team, a user and a budget; and a budget of the whole. */
+/**
+ * Two organizations, `a` and `b`, each with a team, a user and a budget; and a budget of the whole.
+ */
 async function twoOrganizations({ tenants, teams }: StoreUnderTest, p: string): Promise<void> {
   await tenants.budget.insert(budgetOf(`${p}whole`));
   for (const side of ["a", "b"]) {

@@ -117,7 +117,9 @@ const TAG_OWNERS: readonly (readonly [string, (row: string) => string])[] = [
   ["customer", (row) => `json_array(${row}organization_id, ${row}id)`],
 ];
 
-/** Teams from before: their ids fold in JavaScript, and of equal aliases all but the first change. */
+/**
+ * Teams from before: their ids fold in JavaScript, and of equal aliases all but the first change.
+ */
 async function foldTeams(database: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from team`.execute(database);
   for (const { id } of rows) {
