@@ -17,10 +17,23 @@ export interface CredentialValue {
 /** The credentials of a call: secrets in any header, and `authorization`. */
 export function credentialValues(headers: HttpCall["headers"]): readonly CredentialValue[] {
   return Object.entries(headers).flatMap(([name, value]) => {
-    if (!(value instanceof Secret) && name !== "authorization") return [];
-    const text = value instanceof Secret ? value.reveal() : value;
-    return [{ text, bare: text.replace(/^\S+\s+/, "") }];
+    const text = credentialText(name, value);
+    return text === undefined ? [] : [{ text, bare: bareValue(text) }];
   });
+}
+
+/** The text of a header that is a credential; `undefined` for any other. */
+export function credentialText(
+  name: string,
+  value: string | Secret | undefined,
+): string | undefined {
+  if (value instanceof Secret) return value.reveal();
+  return name === "authorization" ? value : undefined;
+}
+
+/** A header's value without its scheme. */
+export function bareValue(text: string): string {
+  return text.replace(/^\S+\s+/, "");
 }
 
 /** Changes the pieces of a body. A value across several pieces is found. */

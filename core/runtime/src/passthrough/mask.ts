@@ -4,13 +4,18 @@
  */
 
 import type { HttpCall } from "@sluice/contract";
-import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./credential-values.ts";
+import {
+  bareValue,
+  type BodyFilter,
+  credentialText,
+  MIN_SECRET_CHARACTERS,
+} from "./credential-values.ts";
 
 const MASK = "*".charCodeAt(0);
 const NOTHING = Buffer.alloc(0);
 const NO_FORMS: readonly Buffer[] = [];
 const MAX_KNOWN = 64;
-/** Forms by credential, so that no reply writes them again. */
+/** Forms by the text of a header, so that no reply writes them again. */
 const knownForms = new Map<string, readonly Buffer[]>();
 
 /**
@@ -24,33 +29,66 @@ export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefin
   let held: Buffer = NOTHING;
   return {
     push(chunk) {
-      const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      let bytes = held.length === 0 ? piece : Buffer.concat([held, piece]);
-      for (const form of forms) bytes = masked(bytes, form, bytes === piece);
-      const from = Math.min(...forms.map((form) => beginOf(bytes, form)));
+      const piece = asBuffer(chunk);
+      const bytes = maskedAll(
+        held.length === 0 ? piece : Buffer.concat([held, piece]),
+        forms,
+        held.length === 0,
+      );
+      let from = bytes.length;
+      for (const form of forms) from = Math.min(from, beginOf(bytes, form));
       // A copy: a part of a piece would keep the whole of it.
       held = from === bytes.length ? NOTHING : Buffer.from(bytes.subarray(from));
-      return bytes.subarray(0, from);
+      return from === bytes.length ? bytes : bytes.subarray(0, from);
     },
     end: () => held,
   };
 }
 
-function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
-  const lists = credentialValues(headers).map(({ bare }) => formsOf(bare));
-  return lists.length === 1 ? (lists[0] as readonly Buffer[]) : [...new Set(lists)].flat();
+/** A whole body with a call's credentials masked: the same object where it has none. */
+export function maskedBody(body: Uint8Array, headers: HttpCall["headers"]): Uint8Array {
+  const forms = maskedForms(headers);
+  return forms.length === 0 ? body : maskedAll(asBuffer(body), forms, true);
 }
 
-/** The forms of one value, without its scheme, which is no secret. */
-function formsOf(bare: string): readonly Buffer[] {
-  if (bare.length < MIN_SECRET_CHARACTERS) return NO_FORMS;
-  const known = knownForms.get(bare);
-  if (known !== undefined) return known;
-  const texts = new Set([bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)]);
-  const forms = [...texts].map((text) => Buffer.from(text));
-  if (knownForms.size >= MAX_KNOWN) knownForms.clear();
-  knownForms.set(bare, forms);
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Every request asks for them: one credential costs a look-up and makes nothing. */
+function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
+  let forms = NO_FORMS;
+  for (const name in headers) {
+    const text = credentialText(name, headers[name]);
+    if (text === undefined) continue;
+    const own = knownForms.get(text) ?? newForms(text);
+    forms = forms.length === 0 ? own : union(forms, own);
+  }
   return forms;
+}
+
+/** The forms of a header's value without its scheme, which is no secret. */
+function newForms(text: string): readonly Buffer[] {
+  const bare = bareValue(text);
+  const texts = new Set([bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)]);
+  const forms =
+    bare.length < MIN_SECRET_CHARACTERS ? NO_FORMS : [...texts].map((form) => Buffer.from(form));
+  if (knownForms.size >= MAX_KNOWN) knownForms.clear();
+  knownForms.set(text, forms);
+  return forms;
+}
+
+function union(forms: readonly Buffer[], others: readonly Buffer[]): readonly Buffer[] {
+  return [...forms, ...others.filter((other) => !forms.some((form) => form.equals(other)))];
+}
+
+/** The bytes with all forms masked. `isForeign`: they are not ours to write to. */
+function maskedAll(bytes: Buffer, forms: readonly Buffer[], isForeign: boolean): Buffer {
+  let shown = bytes;
+  for (const form of forms) shown = masked(shown, form, isForeign && shown === bytes);
+  return shown;
 }
 
 /** The bytes with a form masked. `isForeign`: they are not ours to write to. */

@@ -9,6 +9,7 @@ import {
   type DecodedReply,
   GatewayError,
   type HttpCall,
+  type MaybePromise,
   type ProviderInstance,
   type ProviderRequest,
   type ProviderTimeouts,
@@ -18,7 +19,7 @@ import {
 import { excerptOf, prepareJson, Relay, type RelayRules, relayWhole } from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
 import type { BodyFilter } from "../passthrough/credential-values.ts";
-import { createMasker } from "../passthrough/mask.ts";
+import { createMasker, maskedBody } from "../passthrough/mask.ts";
 import { authorize, encodeInTurns } from "./calls/prepare-call.ts";
 import { asGatewayError } from "@sluice/kit/internals";
 import type { CommitAfter } from "./hold.ts";
@@ -30,7 +31,7 @@ import { wholeAsStream } from "./replies/whole-stream.ts";
 import type { ConnectionPlace } from "@sluice/kit/internals";
 import { nextTurn } from "@sluice/kit/internals";
 import { errorWithoutCredential, textWithoutCredential } from "./without-credential.ts";
-import type { Upstream, UpstreamResponse } from "@sluice/kit/internals";
+import type { SendOptions, Upstream, UpstreamResponse } from "@sluice/kit/internals";
 import { foreignReplyId, upstreamRequestId } from "./upstream-request-id.ts";
 
 /** Options of an attempt. */
@@ -145,7 +146,6 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   options.observer?.answered();
   refuseCoding(response);
   const rules = relayRules(options, response);
-  const masker = maskerOf(response, sent);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);
     const { replyId } = request;
@@ -153,7 +153,7 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     const bounds = { commitAfter, firstContent, dropListener, clean };
     return openStream({
       relay: rules === undefined ? undefined : new Relay(rules),
-      masker,
+      masker: maskerOf(response, sent),
       response,
       translator,
       framing: translation.framing,
@@ -165,7 +165,7 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
       ...bounds,
     });
   }
-  const body = maskedWhole(await response.body.collect(MAX_REPLY_BYTES, options.hold), masker);
+  const body = masked(await response.body.collect(MAX_REPLY_BYTES, options.hold), response, sent);
   // A large reply is a piece of work of its own.
   if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
   const decoded = decode(options, body, response);
@@ -196,20 +196,14 @@ function relayRules(
   return { ...native.replies, dialect: native.dialect, model };
 }
 
-/**
- * A masker of the credential; `undefined` for other bodies than texts: events of a provider's own
- * framing have checksums.
- */
+/** A masker of events; `undefined` for those of a provider's own framing, which have checksums. */
 function maskerOf(response: UpstreamResponse, { headers }: Sent): BodyFilter | undefined {
-  return isJson(response) || isEventStream(response) ? createMasker(headers) : undefined;
+  return isEventStream(response) ? createMasker(headers) : undefined;
 }
 
-/** A whole body without the call's credential. */
-function maskedWhole(body: Uint8Array, masker: BodyFilter | undefined): Uint8Array {
-  if (masker === undefined) return body;
-  const shown = masker.push(body);
-  const rest = masker.end();
-  return rest.length === 0 ? shown : Buffer.concat([shown, rest]);
+/** A whole body without the call's credential, where it is a text. */
+function masked(body: Uint8Array, response: UpstreamResponse, { headers }: Sent): Uint8Array {
+  return isJson(response) || isEventStream(response) ? maskedBody(body, headers) : body;
 }
 
 /** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */
@@ -236,25 +230,49 @@ function looksLikeReply(body: Uint8Array): boolean {
   return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
 }
 
-async function send(
-  options: AttemptOptions,
-  call: HttpCall,
-  sent: Sent,
-): Promise<UpstreamResponse> {
-  const { provider, upstream, signal, attempt, place } = options;
-  const { translation } = provider;
-  let ready;
+/** Without a promise of its own for a call that is ready to be sent. */
+function send(options: AttemptOptions, call: HttpCall, sent: Sent): Promise<UpstreamResponse> {
+  const { provider, signal, place } = options;
+  let ready: MaybePromise<HttpCall>;
   try {
-    ready = authorize(translation, call, signal);
-    if (ready instanceof Promise) ready = await ready;
-    sent.headers = ready.headers;
-    const body = typeof ready.body === "string" ? encodeInTurns(ready.body) : undefined;
-    if (body instanceof Promise) ready = { ...ready, body: await body };
+    ready = authorize(provider.translation, call, signal);
+    ready =
+      ready instanceof Promise
+        ? ready.then((authorized) => sendable(authorized, sent))
+        : sendable(ready, sent);
   } catch (error) {
     place?.release();
     throw error;
   }
-  return await upstream.send(ready, { signal, timeouts: timeoutsOf(options), attempt, place });
+  return ready instanceof Promise
+    ? sendLater(options, ready)
+    : options.upstream.send(ready, sendOptions(options));
+}
+
+async function sendLater(
+  options: AttemptOptions,
+  preparing: Promise<HttpCall>,
+): Promise<UpstreamResponse> {
+  let ready;
+  try {
+    ready = await preparing;
+  } catch (error) {
+    options.place?.release();
+    throw error;
+  }
+  return await options.upstream.send(ready, sendOptions(options));
+}
+
+/** A call with its credentials, its body encoded where that takes several turns. */
+function sendable(call: HttpCall, sent: Sent): MaybePromise<HttpCall> {
+  sent.headers = call.headers;
+  const encoding = typeof call.body === "string" ? encodeInTurns(call.body) : undefined;
+  return encoding instanceof Promise ? encoding.then((body) => ({ ...call, body })) : call;
+}
+
+function sendOptions(options: AttemptOptions): SendOptions {
+  const { signal, attempt, place } = options;
+  return { signal, timeouts: timeoutsOf(options), attempt, place };
 }
 
 /** The deadlines of the call: a stream has its own for the first byte. */
