@@ -7,6 +7,7 @@ import type { SpendRow } from "@sluice/contract";
 import { encodeFrame } from "./frame.ts";
 import { LogReader, type OutboxBatch } from "./log-reader.ts";
 import type { OutboxLog } from "./log.ts";
+import { rowTexts } from "./row-text.ts";
 
 /** Rows in one batch of the log, and so in one transaction of the store behind it. */
 export const MAX_BATCH_ROWS = 200;
@@ -89,7 +90,7 @@ export class Batches {
   }
 
   #write(rows: readonly SpendRow[], notes: string): void {
-    const body = membersOf(rows);
+    const body = rowTexts(rows);
     this.#append(encodeFrame(this.#committedSequence + 1, notes, body), 1);
     this.#committedSequence += 1;
     this.#window.push(this.#committedSequence, rows, body.length);
@@ -118,15 +119,10 @@ export function framesOf(
   for (let start = 0; start < rows.length; start += MAX_BATCH_ROWS) {
     const part = rows.slice(start, start + MAX_BATCH_ROWS);
     const sequence = first + batches.length;
-    const frame = encodeFrame(sequence, start === 0 ? notes : "", membersOf(part));
+    const frame = encodeFrame(sequence, start === 0 ? notes : "", rowTexts(part));
     batches.push({ rows: part, frame: Buffer.from(frame) });
   }
   return batches;
-}
-
-/** Rows as members of a JSON array. */
-function membersOf(rows: readonly SpendRow[]): string {
-  return JSON.stringify(rows).slice(1, -1);
 }
 
 /** Maximum of JSON characters of the rows in memory. */

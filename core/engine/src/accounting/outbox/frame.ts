@@ -5,6 +5,7 @@
 
 import { crc32 } from "node:zlib";
 import type { SpendRow } from "@sluice/contract";
+import { rowOfText } from "./row-text.ts";
 
 /** Hexadecimal digits of the CRC-32 that a line begins with. */
 const CRC_DIGITS = 8;
@@ -66,9 +67,9 @@ export function decodeFrame(text: Buffer): Frame {
   const [sequence, notes, rows] = JSON.parse(text.toString()) as [
     number,
     readonly (readonly unknown[])[],
-    readonly SpendRow[],
+    readonly unknown[],
   ];
-  return { sequence, notes, rows };
+  return { sequence, notes, rows: rows.map(rowOfText) };
 }
 
 function hexOf(sum: number): string {

@@ -19,8 +19,10 @@ import { readLines } from "./read-lines.ts";
 
 const OWNER_ONLY = 0o600;
 
-/** The first line of each segment. The number of the form changes with the form. */
-const FORM = 1;
+/** The first line of each segment has the number of its form. */
+const FORM = 2;
+/** In the first form rows have their names. */
+const KNOWN_FORMS: readonly number[] = [1, FORM];
 
 interface Header {
   readonly outbox: number;
@@ -168,7 +170,7 @@ export function readHeader(file: number, bytes: number): number {
     const text = textOfLine(line);
     if (text === undefined) break;
     const { outbox, first } = JSON.parse(text.toString()) as Header;
-    if (outbox !== FORM) throw new Error("it is of a newer version");
+    if (!KNOWN_FORMS.includes(outbox)) throw new Error("it is of a newer version");
     return first;
   }
   throw new Error("it is damaged: its first line is not that of an outbox");
