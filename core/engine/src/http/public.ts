@@ -91,10 +91,15 @@ export function createPublicApp(parts: PublicParts): PublicApp {
   };
   return {
     callback: () => (request, response) => {
-      serve(app.createContext(request, response), serving).catch((error: unknown) => {
+      const failed = (error: unknown): void => {
         parts.log.error("the public app failed", { error });
         response.destroy();
-      });
+      };
+      try {
+        serve(app.createContext(request, response), serving)?.catch(failed);
+      } catch (error) {
+        failed(error);
+      }
     },
   };
 }
@@ -106,28 +111,34 @@ interface Serving extends PublicParts {
   readonly stalled: StalledClients;
 }
 
-async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
-  const { res: response } = ctx;
+/** Without a promise where it has answered. */
+function serve(ctx: Koa.Context, parts: Serving): Promise<void> | undefined {
   const id = requestId(parts.clock.now());
-  let admitted: Admitted | undefined;
+  let admitted: Admitted | undefined | Promise<undefined>;
   try {
-    const found = admit(ctx, id, parts);
-    admitted = found instanceof Promise ? await found : found;
+    admitted = admit(ctx, id, parts);
   } catch (error) {
-    const failure = isGatewayError(error)
-      ? error
-      : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
-    if (failure.status === 500)
-      parts.log.error("request failed", { request_id: id, error: failure });
-    writeError(
-      response,
-      failure,
-      ["x-request-id", id],
-      referenceForm(generationFor(ctx.req, parts)?.snapshot.server.errorCode),
-    );
-    parts.metrics.countUnrouted(failure.status, failure.code);
+    refuse(ctx, id, error, parts);
+    return undefined;
   }
-  if (admitted !== undefined) await run(ctx, id, admitted, parts);
+  if (admitted instanceof Promise)
+    return admitted.catch((error: unknown) => refuse(ctx, id, error, parts));
+  return admitted === undefined ? undefined : run(ctx, id, admitted, parts);
+}
+
+/** Answers a request that has no exchange. */
+function refuse({ req, res }: Koa.Context, id: string, error: unknown, parts: Serving): undefined {
+  const failure = isGatewayError(error)
+    ? error
+    : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
+  if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
+  writeError(
+    res,
+    failure,
+    ["x-request-id", id],
+    referenceForm(generationFor(req, parts)?.snapshot.server.errorCode),
+  );
+  parts.metrics.countUnrouted(failure.status, failure.code);
 }
 
 /** The generation for a request; `undefined` before the first one and while shutting down. */

@@ -1,6 +1,6 @@
 /** The exchange: one client request on its way through the gateway, its time and its end. */
 
-import { checkReply } from "@sluice/kit/internals";
+import { checkReply, type Deadline, deadlinesOf } from "@sluice/kit/internals";
 import { type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
 import {
   type Admission,
@@ -209,7 +209,10 @@ class ExchangeLifetime implements Lifetime {
   deadlineMs: number;
   readonly #clock: Clock;
   readonly #abort: Abort;
-  #timer: NodeJS.Timeout;
+  /** The route's deadline, while it holds. */
+  readonly #limit: Deadline;
+  /** The client's own, which is earlier. */
+  #timer: NodeJS.Timeout | undefined;
   #settled: (() => void)[] = [];
   #isOver = false;
 
@@ -220,7 +223,7 @@ class ExchangeLifetime implements Lifetime {
     this.startedAtMs = clock.now();
     this.startedMs = clock.monotonic();
     this.deadlineMs = this.startedMs + limitMs;
-    this.#timer = this.#timeOut(limitMs, "the route's deadline");
+    this.#limit = deadlinesOf(limitMs).begin(() => this.#pass(limitMs, "the route's deadline"));
   }
 
   /** Callbacks registered after the end, from an abandoned branch, run immediately. */
@@ -236,16 +239,17 @@ class ExchangeLifetime implements Lifetime {
     const deadlineMs = this.startedMs + timeoutMs;
     if (deadlineMs >= this.deadlineMs) return;
     this.deadlineMs = deadlineMs;
+    this.#limit.end();
     clearTimeout(this.#timer);
-    this.#timer = this.#timeOut(
-      timeoutMs,
-      "its own timeout",
+    this.#timer = setTimeout(
+      () => this.#pass(timeoutMs, "its own timeout"),
       Math.max(0, deadlineMs - this.#clock.monotonic()),
     );
   }
 
   /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
   end(): void {
+    this.#limit.end();
     clearTimeout(this.#timer);
     this.#isOver = true;
     const settled = this.#settled;
@@ -253,14 +257,12 @@ class ExchangeLifetime implements Lifetime {
     for (const callback of settled) callback();
   }
 
-  #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#abort(
-        new GatewayError(
-          "deadline_exceeded",
-          `The request took longer than ${name} of ${limitMs} ms.`,
-        ),
-      );
-    }, leftMs);
+  #pass(limitMs: number, name: string): void {
+    this.#abort(
+      new GatewayError(
+        "deadline_exceeded",
+        `The request took longer than ${name} of ${limitMs} ms.`,
+      ),
+    );
   }
 }
