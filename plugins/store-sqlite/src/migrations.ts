@@ -8,6 +8,7 @@ import type { Migration } from "kysely/migration";
 import { createOwnedTags } from "./tenants/owned-tags.ts";
 import { createTenantTables } from "./tenants/create-tables.ts";
 import { createTotals } from "./ledger/create-totals.ts";
+import { createSums } from "./ledger/sums/create-tables.ts";
 
 /** All migrations by name. They run in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -173,6 +174,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0020_tenants": {
     async up(database) {
       await createTenantTables(database);
+    },
+  },
+  "0021_spend_sums": {
+    async up(database) {
+      await createSums(database);
     },
   },
 };

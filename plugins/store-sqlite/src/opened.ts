@@ -4,8 +4,10 @@ import type { StoreHost } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { CompiledQuery, Kysely } from "kysely";
 import { createKysely } from "./dialect.ts";
-import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
+import { createLedgerInsert } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
+import type { LedgerValues } from "./ledger/sums/amounts.ts";
+import { fillSums } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
@@ -41,6 +43,7 @@ export async function open(
   try {
     const kysely = createKysely(runHere(database));
     await migrate(database, kysely, path);
+    await fillSums(database, signal);
     signal.throwIfAborted();
     // From here on this connection never waits on the event loop.
     database.exec("pragma busy_timeout = 0");

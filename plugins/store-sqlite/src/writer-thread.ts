@@ -9,7 +9,7 @@ import type { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
 import { locked, type RunTransaction, type StatementResult } from "./statements.ts";
 import { isBusy } from "./open-database.ts";
-import type { LedgerValues } from "./ledger/insert.ts";
+import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { startThread } from "./thread.ts";
 import type { WriterAnswer, WriterQuestion, WriterTask } from "./writer-worker.ts";
 

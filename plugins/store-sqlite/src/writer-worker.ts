@@ -12,7 +12,8 @@ import {
   type StatementResult,
   statementsOf,
 } from "./statements.ts";
-import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
+import { createLedgerInsert } from "./ledger/insert.ts";
+import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 
 /** A task of the thread. */

@@ -1,8 +1,10 @@
-/** The table of totals, as a migration makes it. */
+/** The table of totals of earlier versions, as their migration made it. */
 
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../schema.ts";
-import { TOTAL_MS } from "./totals.ts";
+
+/** The length of a span, in milliseconds. */
+const TOTAL_MS = 900_000;
 
 const PROVIDER =
   "case instr(target_id, '/') when 0 then target_id else substr(target_id, 1, instr(target_id, '/') - 1) end";

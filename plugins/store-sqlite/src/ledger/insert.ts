@@ -7,15 +7,16 @@ import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { toJsonText, withoutNul } from "../text.ts";
-import { createTotalsWriter, TotalsOfRows } from "./totals.ts";
-
-/** A row as its columns have it, in the order of `LEDGER_COLUMNS`. */
-export type LedgerValues = readonly SQLInputValue[];
+import type { LedgerValues } from "./sums/amounts.ts";
+import { SumsOfRows } from "./sums/collect.ts";
+import { createFillGuard } from "./sums/fill.ts";
+import { createSumIds } from "./sums/ids.ts";
+import { createSumsWriter } from "./sums/write.ts";
 
 /**
  * Prepares the insert on an open database. The function it returns inserts all rows or throws and
- * inserts none; a row whose `(requestId, attempt)` is there stays as it is. The totals of budgets
- * change in the same transaction.
+ * inserts none; a row whose `(requestId, attempt)` is there stays as it is. The sums change in the
+ * same transaction.
  */
 export function createLedgerInsert(
   database: DatabaseSync,
@@ -26,7 +27,9 @@ export function createLedgerInsert(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
      on conflict (request_id, attempt) do nothing`,
   );
-  const writeTotals = createTotalsWriter(database);
+  const ids = createSumIds(database);
+  const writeSums = createSumsWriter(database);
+  const fillGuard = createFillGuard(database);
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
 
@@ -34,11 +37,14 @@ export function createLedgerInsert(
     if (rows.length === 0) return;
     begin.run();
     try {
-      const totals = new TotalsOfRows();
-      for (const row of rows) if (insert.run(...row).changes > 0) totals.add(row);
-      writeTotals(totals);
+      const isLeftToFill = fillGuard();
+      const sums = new SumsOfRows(ids);
+      for (const row of rows)
+        if (insert.run(...row).changes > 0 && !isLeftToFill(row)) sums.add(row);
+      writeSums(sums);
       commit.run();
     } catch (error) {
+      ids.forget();
       // A full disk ends the transaction by itself; then there is nothing to roll back.
       if (database.isTransaction) database.exec("rollback");
       throw error;

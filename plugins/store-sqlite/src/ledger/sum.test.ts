@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { SpendRow } from "@sluice/contract";
 import { createKysely } from "../dialect.ts";
+import { openEarlierStore } from "../earlier-store.fixture.ts";
+import { migrate } from "../migrate.ts";
 import { runHere } from "../statements.ts";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { createLedgerInsert, ledgerValues } from "./insert.ts";
 import { createLedgerSum } from "./sum.ts";
-import { migrations } from "../migrations.ts";
-import { openDatabase } from "../open-database.ts";
-import { createTotals } from "./create-totals.ts";
+import { fillSums } from "./sums/fill.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -30,14 +30,9 @@ interface Row extends Partial<
   readonly at: number;
 }
 
-/** A ledger with rows of which so many were there before the totals. */
+/** A ledger with rows of which so many were there before the sums. */
 async function ledgerOf(rows: readonly Row[], before: number) {
-  const database = openDatabase(":memory:", "normal");
-  const kysely = createKysely(runHere(database));
-  await migrations["0001_first"]?.up(kysely);
-  // The statements name every column of today.
-  for (const name of ["0008_counted_refusals", "0009_upstream_ids", "0012_organization_of_rows"])
-    await migrations[name]?.up(kysely);
+  const database = await openEarlierStore(":memory:", "0021_spend_sums");
   const old = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
   );
@@ -52,7 +47,10 @@ async function ledgerOf(rows: readonly Row[], before: number) {
     } as unknown as SpendRow),
   );
   for (const row of values.slice(0, before)) old.run(...row);
-  await createTotals(kysely);
+  await migrate(database, createKysely(runHere(database)), ":memory:");
+  // New rows arrive while the old ones are being added up.
+  createLedgerInsert(database)(values.slice(0, -1));
+  await fillSums(database, new AbortController().signal);
   const insert = createLedgerInsert(database);
   // Rows come again, as after a crash of the gateway.
   insert(values);
@@ -66,6 +64,10 @@ test.each([
   [{ fromMs: DAY_MS + 1 }, 11_100],
   [{ fromMs: DAY_MS + HOUR_MS / 2 }, 11_000],
   [{ toMs: DAY_MS }, 1],
+  [{ toMs: DAY_MS + 1 }, 11],
+  [{ keyId: "a", fromMs: 6, toMs: DAY_MS + HOUR_MS }, 10],
+  [{ endUser: "c", fromMs: DAY_MS - 1, toMs: 3 * DAY_MS + 1 }, 1_010],
+  [{ keyId: "" }, 0],
   [{ keyId: "a" }, 11],
   [{ keyId: "a", fromMs: 6 }, 10],
   [{ userId: "u" }, 100],
@@ -93,7 +95,7 @@ test.each([
   [{ endUser: "c", fromMs: DAY_MS + 1 }, 1_000],
   [{ endUser: "c", tag: "blue" }, 1_000],
 ])(
-  "the rows of %j cost %i, whether they are older than the totals or not",
+  "the rows of %j cost %i, whether they are older than the sums or not",
   async (filter, expected) => {
     const rows: readonly Row[] = [
       { at: 5, keyId: "a", costNanoUsd: 1 },
@@ -124,7 +126,7 @@ test.each([
     ];
     for (const before of [0, 3, rows.length]) {
       const sum = await ledgerOf(rows, before);
-      expect([...sum(filter)].flat(), `${before} rows before the totals`).toEqual([expected]);
+      expect([...sum(filter)].flat(), `${before} rows before the sums`).toEqual([expected]);
     }
   },
 );

@@ -1,13 +1,13 @@
 /**
- * Sums the cost of spend rows: what a budget begins with. Whole spans are read from the totals, the
- * rest row by row.
+ * Sums the cost of spend rows: what a budget begins with. Whole spans are read from the stored
+ * sums, the edges row by row.
  */
 
 import type { LedgerSumFilter } from "@sluice/contract";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { createStatementCache, modelConditions } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
-import { TOTAL_MS } from "./totals.ts";
+import { sumSource } from "./sums/source.ts";
 
 const WITH_TAG = "exists (select 1 from json_each(ledger.tags) each where each.value = ?)";
 /** A target's id is `provider/model`, or the provider's name alone where no model was named. */
@@ -26,6 +26,8 @@ export function createLedgerSum(
     statement.setReadBigInts(true);
     return statement;
   });
+  const sumOf = (sql: string, parameters: readonly SQLInputValue[]): bigint =>
+    (prepare(sql).get(...parameters)?.["cost"] as bigint | null | undefined) ?? 0n;
 
   function* ofRows(filter: LedgerSumFilter): Generator<readonly never[], bigint> {
     const { tag, provider, models } = filter;
@@ -41,47 +43,33 @@ export function createLedgerSum(
     let sum = 0n;
     for (const { where, parameters } of spans(filter)) {
       const all = [where, ...terms].join(" and ");
-      const row = prepare(`select sum(cost_nano_usd) as cost from ledger where ${all}`).get(
+      sum += sumOf(`select sum(cost_nano_usd) as cost from ledger where ${all}`, [
         ...parameters,
         ...values,
-      );
-      sum += (row?.["cost"] as bigint | null | undefined) ?? 0n;
+      ]);
       yield [];
     }
     return sum;
   }
 
   return function* (filter) {
-    const subject = subjectOf(filter);
-    if (subject === undefined) {
+    const source = sumSource(filter);
+    const { fromMs = -Infinity, toMs = Infinity } = filter;
+    const first = Math.ceil(fromMs / (source?.unitMs ?? 1));
+    const end = Math.floor(toMs / (source?.unitMs ?? 1));
+    if (source === undefined || first >= end) {
       yield [Number(yield* ofRows(filter))];
       return;
     }
-    const { fromMs = 0 } = filter;
-    const span = Math.ceil(fromMs / TOTAL_MS);
-    const row = prepare(
-      "select sum(nano_usd) as cost from spent where subject = ? and span >= ?",
-    ).get(subject, span);
-    let sum = (row?.["cost"] as bigint | null | undefined) ?? 0n;
-    if (span * TOTAL_MS > fromMs)
-      sum += yield* ofRows({ ...filter, fromMs, toMs: span * TOTAL_MS });
+    const { unitMs, sql, parameters } = source;
+    let sum = sumOf(sql, [...parameters, atMost(first), atMost(end)]);
+    if (first * unitMs > fromMs) sum += yield* ofRows({ ...filter, fromMs, toMs: first * unitMs });
+    if (end * unitMs < toMs) sum += yield* ofRows({ ...filter, fromMs: end * unitMs, toMs });
     yield [Number(sum)];
   };
 }
 
-/**
- * The subject of the totals that a filter means; `undefined` where it has another bound or more
- * than one subject.
- */
-function subjectOf(filter: LedgerSumFilter): string | undefined {
-  const { requestId, completionId, toMs, keyId, userId, teamId, tag, provider } = filter;
-  if ([filter.organizationId, filter.endUser, filter.models].some((one) => one !== undefined))
-    return undefined;
-  if (requestId !== undefined || completionId !== undefined || toMs !== undefined) return undefined;
-  const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(
-    ([, id]) => id !== undefined,
-  );
-  const [first] = subjects;
-  if (subjects.length > 1 || provider?.includes("/") === true) return undefined;
-  return first === undefined ? "all" : `${first[0]}:${first[1]}`;
+/** A number that SQLite can hold. */
+function atMost(unit: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, unit));
 }

@@ -1,0 +1,148 @@
+/** Ids of cells and tags: sums name them by numbers, which are a tenth of their texts. */
+
+import type { DatabaseSync } from "node:sqlite";
+import { AT, type LedgerValues } from "./amounts.ts";
+
+/** A combination of scopes, model and provider. */
+export interface Cell {
+  readonly id: number;
+  readonly modelId: number;
+}
+
+/** Finds the ids of cells and tags, or makes them. */
+export interface SumIds {
+  cellOf(row: LedgerValues): Cell;
+  tagOf(tag: string): number;
+  /** Forgets what is in memory: after a rollback, ids may be others'. */
+  forget(): void;
+}
+
+/** Ids in memory of each kind. They are dropped together when there are more. */
+const MAX_IDS = 50_000;
+
+/** Prepares the statements of an open database. Ids are made in the caller's transaction. */
+export function createSumIds(database: DatabaseSync): SumIds {
+  const makeModel = database.prepare(
+    "insert into spend_model (model, model_group) values (?, ?) returning id",
+  );
+  const makeCell = database.prepare(
+    `insert into spend_cell (organization_id, team_id, user_id, key_id, model_id, provider)
+     values (?, ?, ?, ?, ?, ?) returning id`,
+  );
+  const makeTag = database.prepare("insert into spend_tag (tag) values (?) returning id");
+  const find = createFinder(database);
+  const known = { cells: new Map<string, Cell>(), tags: new Map<string, number>() };
+  return {
+    cellOf(row) {
+      const names = namesOf(row);
+      const text = names.join("\0");
+      let cell = known.cells.get(text);
+      if (cell !== undefined) return cell;
+      const [organization, team, user, key, model, group, provider] = names;
+      const modelId = find.model(model, group) ?? idOf(makeModel.get(model, group));
+      const id =
+        find.cell(names, modelId) ??
+        idOf(makeCell.get(organization, team, user, key, modelId, provider));
+      if (known.cells.size >= MAX_IDS) known.cells.clear();
+      known.cells.set(text, (cell = { id, modelId }));
+      return cell;
+    },
+    tagOf(tag) {
+      let id = known.tags.get(tag);
+      if (id !== undefined) return id;
+      id = find.tag(tag) ?? idOf(makeTag.get(tag));
+      if (known.tags.size >= MAX_IDS) known.tags.clear();
+      known.tags.set(tag, id);
+      return id;
+    },
+    forget() {
+      known.cells.clear();
+      known.tags.clear();
+    },
+  };
+}
+
+/**
+ * Finds ids and makes none: what is missing gets a number below zero, which no stored sum has. For
+ * one check.
+ */
+export function createKnownIds(database: DatabaseSync): SumIds {
+  const find = createFinder(database);
+  let missing = 0;
+  return {
+    cellOf(row) {
+      const names = namesOf(row);
+      const modelId = find.model(names[4], names[5]) ?? --missing;
+      return { modelId, id: find.cell(names, modelId) ?? --missing };
+    },
+    tagOf: (tag) => find.tag(tag) ?? --missing,
+    forget: () => undefined,
+  };
+}
+
+function createFinder(database: DatabaseSync) {
+  const model = database.prepare("select id from spend_model where model = ? and model_group = ?");
+  const cell = database.prepare(
+    `select id from spend_cell where organization_id = ? and team_id = ? and user_id = ?
+       and key_id = ? and model_id = ? and provider = ?`,
+  );
+  const tag = database.prepare("select id from spend_tag where tag = ?");
+  return {
+    model: (name: string, group: string) => foundId(model.get(name, group)),
+    cell: ([organization, team, user, key, , , provider]: CellNames, modelId: number) =>
+      foundId(cell.get(organization, team, user, key, modelId, provider)),
+    tag: (name: string) => foundId(tag.get(name)),
+  };
+}
+
+type CellNames = [
+  organization: string,
+  team: string,
+  user: string,
+  key: string,
+  model: string,
+  group: string,
+  provider: string,
+];
+
+/** What a row is summed up by. Texts of rows have no NUL characters. */
+function namesOf(row: LedgerValues): CellNames {
+  return [
+    textOf(row, AT.organization_id),
+    textOf(row, AT.team_id),
+    textOf(row, AT.user_id),
+    textOf(row, AT.key_id),
+    textOf(row, AT.model),
+    textOf(row, AT.model_group),
+    providerOf(row),
+  ];
+}
+
+/** A text column; empty where the row has none. */
+export function textOf(row: LedgerValues, at: number): string {
+  const value = row[at];
+  return typeof value === "string" ? value : "";
+}
+
+/** The provider instance of a row: its target is `provider/model`. Empty without a target. */
+export function providerOf(row: LedgerValues): string {
+  const target = textOf(row, AT.target_id);
+  const slash = target.indexOf("/");
+  return slash < 0 ? target : target.slice(0, slash);
+}
+
+/** The tags of a row, each once. */
+export function tagsOf(row: LedgerValues): Iterable<string> {
+  const text = row[AT.tags];
+  return typeof text === "string" ? new Set(JSON.parse(text) as string[]) : [];
+}
+
+function foundId(row: Record<string, unknown> | undefined): number | undefined {
+  return row === undefined ? undefined : Number(row["id"]);
+}
+
+function idOf(row: Record<string, unknown> | undefined): number {
+  const id = foundId(row);
+  if (id === undefined) throw new Error("an id of the spend sums was not made");
+  return id;
+}
