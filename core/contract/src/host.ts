@@ -2,7 +2,7 @@
 
 import type { GuardrailCatalog } from "./guardrail.ts";
 import type { Authority } from "./identity.ts";
-import type { LedgerReader } from "./ledger.ts";
+import type { LedgerReader } from "./ledger/ledger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ModelCatalog, ModelDirectory } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";

@@ -1,7 +1,6 @@
 /** Stores: the place of keys, teams and the ledger. */
 
 import type { SpendScope } from "./identity.ts";
-import type { LedgerReader, SpendRow } from "./ledger.ts";
 import type {
   Deletion,
   KeysOfDeleted,
@@ -14,6 +13,9 @@ import type {
   TenantScope,
   TenantStore,
 } from "./tenants/records.ts";
+import type { ImportedSpend, SpendScope } from "./identity.ts";
+import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
+import type { SumsCheck } from "./ledger/report.ts";
 
 /**
  * A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the
@@ -222,6 +224,15 @@ export interface Store {
    * nothing, and needs no `start`. Absent: it cannot tell.
    */
   inspect?(path?: string): Promise<StoreSchema>;
+  /**
+   * Compares the sums of its file with the rows of a span of time, whole UTC days, and changes
+   * nothing. Needs no `start`; the file may be in use. Rejects with the signal's reason, and with
+   * `Error` when the file cannot be read. Absent: the store keeps no sums.
+   */
+  verifySums?(
+    span: { readonly fromMs?: number; readonly toMs?: number },
+    signal: AbortSignal,
+  ): Promise<SumsCheck>;
   readonly keys: KeyStore;
   readonly teams: TeamStore;
   /** Absent: the store keeps keys and teams alone. */

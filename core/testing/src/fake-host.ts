@@ -63,6 +63,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
       rows: async () => [],
       days: async () => [],
       tags: async () => [],
+      report: async () => [],
       spent: async () => 0,
     },
     timeZone: "UTC",

@@ -72,6 +72,7 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       rows: async (query, signal) => opened().reader.rows(query, signal),
       days: async (filter, signal) => opened().reader.days(filter, signal),
       tags: async (filter, signal) => opened().reader.tags(filter, signal),
+      report: async (query, signal) => opened().reader.report(query, signal),
       spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
   };

@@ -109,6 +109,7 @@ beforeEach(() => {
     rows: async () => [],
     days: async () => [],
     tags: async () => [],
+    report: async () => [],
     spent: async () => 0,
   };
   const { metrics, tokens, state, sealer } = fakeHost();

@@ -46,6 +46,7 @@ function ledgerOf(rows: readonly SpendRow[]): LedgerReader {
     rows: async () => rows.toReversed(),
     days: async () => [],
     tags: async () => [],
+    report: async () => [],
     spent: async () => 0,
   };
 }

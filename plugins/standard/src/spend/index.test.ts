@@ -99,6 +99,7 @@ async function ask(
       rows: async (query) => (questions.rows.push(query), found),
       days: async (filter) => (questions.days.push(filter), [day]),
       tags: async (filter) => (questions.tags.push(filter), [tag]),
+      report: async () => [],
       spent: async () => 0,
     },
     authority: {

@@ -52,12 +52,17 @@ export function modelConditions(models: readonly string[] | undefined): Conditio
     : { terms: [OF_MODELS], parameters: [JSON.stringify(models)] };
 }
 
-/** Prepared statements by their text. */
+/** Statements that are kept. Their filters may be combined in many ways. */
+const MAX_STATEMENTS = 256;
+
+/** Prepared statements by their text. They are dropped together when there are more. */
 export function createStatementCache<T>(prepare: (sql: string) => T): (sql: string) => T {
   const prepared = new Map<string, T>();
   return (sql) => {
     let statement = prepared.get(sql);
-    if (statement === undefined) prepared.set(sql, (statement = prepare(sql)));
+    if (statement !== undefined) return statement;
+    if (prepared.size >= MAX_STATEMENTS) prepared.clear();
+    prepared.set(sql, (statement = prepare(sql)));
     return statement;
   };
 }

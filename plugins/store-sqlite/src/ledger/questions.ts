@@ -7,12 +7,15 @@ import type {
   LedgerSumFilter,
   LedgerTag,
   LedgerTagQuery,
+  SpendGroup,
+  SpendReportQuery,
   SpendRow,
 } from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { createLedgerDays } from "./days.ts";
 import { createLedgerRows } from "./rows.ts";
 import { createLedgerSum } from "./sum.ts";
+import { createSpendReport } from "./sums/report.ts";
 import { createLedgerTags } from "./tags.ts";
 
 /** A question that another thread can be sent. */
@@ -20,10 +23,11 @@ export type LedgerQuestion =
   | { readonly about: "rows"; readonly query: LedgerQuery }
   | { readonly about: "days"; readonly filter: LedgerFilter }
   | { readonly about: "tags"; readonly filter: LedgerTagQuery }
+  | { readonly about: "report"; readonly query: SpendReportQuery }
   | { readonly about: "spent"; readonly filter: LedgerSumFilter };
 
 /** A part of an answer. */
-export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag | number)[];
+export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag | SpendGroup | number)[];
 
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
@@ -38,6 +42,7 @@ export function createLedgerAnswers(
   const rows = createLedgerRows(database);
   const days = createLedgerDays(database);
   const tags = createLedgerTags(database);
+  const report = createSpendReport(database);
   const spent = createLedgerSum(database);
   return (question) => {
     switch (question.about) {
@@ -47,6 +52,8 @@ export function createLedgerAnswers(
         return days(question.filter);
       case "tags":
         return tags(question.filter);
+      case "report":
+        return report(question.query);
       case "spent":
         return spent(question.filter);
     }

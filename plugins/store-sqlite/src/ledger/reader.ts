@@ -6,6 +6,7 @@ import type {
   LedgerSumFilter,
   LedgerTag,
   Log,
+  SpendGroup,
   SpendRow,
 } from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
@@ -74,6 +75,8 @@ export function createLedgerReader(
       (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
     tags: async (filter, signal) =>
       (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
+    report: async (query, signal) =>
+      (await ask({ about: "report", query }, signal)) as readonly SpendGroup[],
     spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
     stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
   };

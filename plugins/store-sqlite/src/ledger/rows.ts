@@ -12,7 +12,7 @@ type Columns = Record<string, SQLOutputValue>;
 export function createLedgerRows(
   database: DatabaseSync,
 ): (query: LedgerQuery) => readonly SpendRow[] {
-  // One statement for each combination of filters, 512 at the most.
+  // One statement for each combination of filters.
   const prepare = createStatementCache((sql) => database.prepare(sql));
 
   return (query) => {

@@ -1,9 +1,18 @@
-/** Sums spend rows by tag, day by day. All sums are integers. */
+/** Sums of tags: of whole hours from the stored sums, else row by row. All sums are integers. */
 
-import { GatewayError, type LedgerTag, type LedgerTagQuery } from "@sluice/contract";
+import {
+  GatewayError,
+  type LedgerFilter,
+  type LedgerTag,
+  type LedgerTagQuery,
+  type SpendGroup,
+  type SpendReportQuery,
+} from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { createStatementCache } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
+import { HOUR_MS } from "./sums/collect.ts";
+import { createSpendReport } from "./sums/report.ts";
 
 const BATCH_TAGS = 2_000;
 /**
@@ -34,6 +43,7 @@ export function createLedgerTags(
   database: DatabaseSync,
 ): (query: LedgerTagQuery) => Generator<readonly LedgerTag[]> {
   const spans = createDaySpans(database);
+  const report = createSpendReport(database);
   const prepare = createStatementCache((sql) => {
     const statement = database.prepare(sql);
     statement.setReadBigInts(true);
@@ -41,7 +51,17 @@ export function createLedgerTags(
     return statement;
   });
 
+  /** Whole hours of scopes are read from the sums. */
+  function* ofSums(query: SpendReportQuery): Generator<readonly LedgerTag[]> {
+    for (const groups of report(query)) yield groups.map(toTag);
+  }
+
   return function* ({ limit, ...filter }) {
+    const query = reportQuery(filter, limit);
+    if (query !== undefined) {
+      yield* ofSums(query);
+      return;
+    }
     const found = new Map<string, Sums>();
     for (const { where, parameters } of spans(filter)) {
       const statement = prepare(
@@ -55,6 +75,41 @@ export function createLedgerTags(
     const tags = [...found.values()].sort(compareTags).slice(0, limit);
     for (let start = 0; start < tags.length; start += BATCH_TAGS)
       yield tags.slice(start, start + BATCH_TAGS);
+  };
+}
+
+/** The report of a query; `undefined` where single rows must be read. */
+function reportQuery(filter: LedgerFilter, limit = MAX_TAGS): SpendReportQuery | undefined {
+  const { requestId, completionId, endUser, fromMs, toMs } = filter;
+  const isWhole = [fromMs ?? 0, toMs ?? 0].every((atMs) => atMs % HOUR_MS === 0);
+  if ([requestId, completionId, endUser].some((id) => id !== undefined) || !isWhole)
+    return undefined;
+  const { keyId, userId, teamId, organizationId } = filter;
+  const ids = Object.entries({
+    key: keyId,
+    user: userId,
+    team: teamId,
+    organization: organizationId,
+  }).filter(([, id]) => id !== undefined);
+  if (ids.some(([, id]) => id === "")) return undefined;
+  return {
+    by: ["tag"],
+    bucket: "none",
+    order: "spend",
+    filter: Object.fromEntries(ids),
+    limit,
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+  };
+}
+
+function toTag({ ids: [tag], sums }: SpendGroup): LedgerTag {
+  return {
+    tag: tag ?? "",
+    rows: Number(sums.rows),
+    unpricedRows: Number(sums.unpricedRows),
+    costNanoUsd: sums.costNanoUsd,
+    totalTokens: Number(sums.totalTokens),
   };
 }
 

@@ -123,6 +123,10 @@ export function createLedger(options: LedgerOptions): Ledger {
       await catchUp();
       return store.tags(filter, signal);
     },
+    async report(query, signal) {
+      await catchUp();
+      return store.report(query, signal);
+    },
     async spent(filter, signal) {
       if (outbox.keptRows > 0) throw unreadable();
       if (relay.hasWork) {

@@ -26,6 +26,7 @@ export function openFileStore(path: string): FileStore {
     rows: async () => [],
     days: async () => [],
     tags: async () => [],
+    report: async () => [],
     spent: async () => 0,
     counts() {
       const rows = database.prepare("select id, count(*) as times from seen group by id").all();

@@ -55,6 +55,7 @@ export function createMemoryStore(): MemoryStore {
     rows: async (query) => [...kept.values()].toReversed().slice(0, query.limit),
     days: async () => [],
     tags: async () => [],
+    report: async () => [],
     spent: async () =>
       [...kept.values()].reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0),
   };

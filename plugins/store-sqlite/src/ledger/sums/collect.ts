@@ -45,8 +45,8 @@ export class SumsOfRows {
     const hour = Math.floor(atMs / HOUR_MS);
     addTo(this.hours, [hour, cell.id], amounts);
     for (const tag of tagsOf(row)) addTo(this.tags, [hour, this.#ids.tagOf(tag), cell.id], amounts);
-    const customer = row[AT.end_user];
-    if (typeof customer === "string")
+    const customer = textOf(row, AT.end_user);
+    if (customer !== "")
       addTo(this.customers, [Math.floor(atMs / DAY_MS), customer, cell.id], amounts);
     this.#addTotals(row, Math.floor(atMs / TOTAL_MS), cell.modelId);
   }

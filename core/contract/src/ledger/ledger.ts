@@ -3,6 +3,8 @@
  * authentication.
  */
 
+import type { SpendGroup, SpendReportQuery } from "./report.ts";
+
 export type RowStatus = "success" | "failure" | "partial";
 export type CostStatus = "priced" | "unpriced" | "free";
 
@@ -164,6 +166,11 @@ export interface LedgerReader {
   days(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerDay[]>;
   /** Tags, the highest cost first. A row with several tags counts for each. */
   tags(query: LedgerTagQuery, signal?: AbortSignal): Promise<readonly LedgerTag[]>;
+  /**
+   * Sums of rows by what they are of, and by time. Throws `invalid_field` for a query that the sums
+   * do not answer.
+   */
+  report(query: SpendReportQuery, signal?: AbortSignal): Promise<readonly SpendGroup[]>;
   /**
    * The cost of the rows in nano-dollars, the start value of a budget. Rejects when recorded rows
    * are not readable yet.

@@ -1,0 +1,53 @@
+/** Random spend rows: few ids, so that they repeat, and times around the borders of days. */
+
+import type { SpendRow } from "@sluice/contract";
+import fc from "fast-check";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
+/** Sums of a few of these leave what a double holds exactly. */
+const count = fc.option(
+  fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(Number.MAX_SAFE_INTEGER)),
+);
+/** Any row, a repeated one of a call too. */
+export const row: fc.Arbitrary<SpendRow> = fc.record({
+  requestId: oneOf("a", "b", "c", "d", "e", "f"),
+  attempt: fc.integer({ min: 0, max: 3 }),
+  callType: fc.constant("chat"),
+  keyId: oneOf("k1", "k2", "__proto__"),
+  keyAlias: fc.constant("alias"),
+  userId: fc.option(oneOf("u1", "u2")),
+  teamId: fc.option(oneOf("t1", "T1")),
+  organizationId: fc.option(oneOf("o1", "o2")),
+  endUser: fc.option(oneOf("c1", "c 2", "\u{1f600}", "\uff5e")),
+  model: oneOf("m1", "m2", "", "'; drop table ledger"),
+  targetId: fc.option(oneOf("p1/m1", "p1/x/y", "p2")),
+  modelGroup: fc.option(oneOf("m*", "m1")),
+  provider: fc.option(oneOf("openai")),
+  status: oneOf<SpendRow["status"]>("success", "failure", "partial"),
+  errorCode: fc.constant(null),
+  promptTokens: count,
+  completionTokens: count,
+  totalTokens: count,
+  cachedTokens: count,
+  reasoningTokens: count,
+  usageSource: oneOf<SpendRow["usageSource"]>("provider", "estimated", null),
+  costNanoUsd: count,
+  costStatus: oneOf<SpendRow["costStatus"]>("priced", "unpriced", "free"),
+  cacheHit: fc.boolean(),
+  // Around the borders of hours and days, before 1970 too.
+  startedAtMs: fc
+    .tuple(fc.integer({ min: -2, max: 3 }), oneOf(0, 1, 23), fc.integer({ min: -1, max: 1 }))
+    .map(([day, hour, ms]) => day * DAY_MS + hour * HOUR_MS + ms),
+  firstContentAtMs: fc.constant(null),
+  endedAtMs: fc.constant(0),
+  generation: fc.constant(1),
+  tags: fc.array(oneOf("x", "y:1", "ü"), { maxLength: 3 }),
+  metadata: fc.constant({}),
+  clientAddress: fc.constant(null),
+  upstreamRequestId: fc.constant(null),
+  completionId: fc.constant(null),
+  requests: oneOf(undefined, undefined, 40),
+});
