@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SPEND_DIMENSIONS, type SpendRow } from "@sluice/contract";
+import {
+  SPEND_DIMENSIONS,
+  type SpendGroup,
+  type SpendReportQuery,
+  type SpendRow,
+} from "@sluice/contract";
 import { amount } from "@sluice/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -55,23 +60,28 @@ function deadAfter(steps: number): AbortSignal {
   } as AbortSignal;
 }
 
-function expectSums(database: DatabaseSync, rows: readonly SpendRow[]): void {
+const QUERIES = SPEND_DIMENSIONS.map((dimension): SpendReportQuery => {
+  const bucket = dimension === "customer" ? "day" : "hour";
+  return { by: [dimension], bucket, filter: {}, limit: 1_000 };
+});
+
+/** A report of each dimension. */
+function reportsOf(database: DatabaseSync): SpendGroup[][] {
   const report = createSpendReport(database);
-  for (const dimension of SPEND_DIMENSIONS) {
-    const bucket = dimension === "customer" ? "day" : "hour";
-    const query = { by: [dimension], bucket, filter: {}, limit: 1_000 } as const;
-    const groups = [...report(query)]
-      .flat()
-      .map(({ startMs, ids, sums }) => ({ startMs, ids, sums }));
-    expect(groups).toEqual(modelReport(rows, query));
-  }
+  return QUERIES.map((query) =>
+    [...report(query)].flat().map(({ startMs, ids, sums }) => ({ startMs, ids, sums })),
+  );
+}
+
+function modelReports(rows: readonly SpendRow[]): SpendGroup[][] {
+  return QUERIES.map((query) => modelReport(rows, query));
 }
 
 test("a fill that was killed goes on, and counts rows that came meanwhile once", async () => {
-  const rows = fc.array(row, { maxLength: 12 });
+  const some = fc.array(row, { maxLength: 12 });
   const property = fc.asyncProperty(
-    rows,
-    fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), rows), { maxLength: 3 }),
+    some,
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), some), { maxLength: 3 }),
     async (before, kills) => {
       const path = await earlierFile(before);
       for (const [steps, meanwhile] of kills) {
@@ -83,7 +93,8 @@ test("a fill that was killed goes on, and counts rows that came meanwhile once",
       }
       const database = await openMigrated(path);
       await fillSums(database, never);
-      expectSums(database, [...before, ...kills.flatMap(([, meanwhile]) => meanwhile)]);
+      const rows = [...before, ...kills.flatMap(([, meanwhile]) => meanwhile)];
+      expect(reportsOf(database)).toEqual(modelReports(rows));
       database.close();
     },
   );
@@ -96,7 +107,7 @@ test("two processes fill one file", async () => {
   const both = [await openMigrated(path), await openMigrated(path)];
   await Promise.all(both.map((database) => fillSums(database, never)));
   for (const database of both) {
-    expectSums(database, rows);
+    expect(reportsOf(database)).toEqual(modelReports(rows));
     database.close();
   }
 });

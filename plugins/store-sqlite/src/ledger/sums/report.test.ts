@@ -136,7 +136,7 @@ test("an insert that fails changes no sum, and the next one is counted", async (
   const good = { ...first, requestId: "good", attempt: 1, keyId: "new", tags: ["new"] };
   // SQLite cannot bind an object.
   const bad = { ...good, requestId: "bad", attempt: {} as number };
-  await expect(store.ledger.insert([good, bad])).rejects.toThrow();
+  await expect(store.ledger.insert([good, bad])).rejects.toThrow("cannot be bound");
   expect(await store.ledger.report(byKeyAndTag)).toEqual([]);
   const other = { ...good, requestId: "other", keyId: "other", tags: ["other"] };
   await store.ledger.insert([other]);
