@@ -1,6 +1,8 @@
 /** Stores: the place of keys, teams and the ledger. */
 
 import type { SpendScope } from "./identity.ts";
+import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
+import type { SumsCheck } from "./ledger/report.ts";
 import type {
   Deletion,
   KeysOfDeleted,
@@ -13,9 +15,6 @@ import type {
   TenantScope,
   TenantStore,
 } from "./tenants/records.ts";
-import type { ImportedSpend, SpendScope } from "./identity.ts";
-import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
-import type { SumsCheck } from "./ledger/report.ts";
 
 /**
  * A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the
