@@ -21,7 +21,10 @@ export type SpendDimension = (typeof SPEND_DIMENSIONS)[number];
 /** The spans of time that a report distinguishes. */
 export type SpendBucket = "hour" | "day" | "none";
 
-/** The ids of scopes that rows must have. An empty id: rows without one. */
+/**
+ * The ids that rows must have. An empty id: rows without one, but for `tag` and `customer`, which
+ * take none. A report that groups or filters by these two has the rows that have them.
+ */
 export type SpendFilter = Readonly<Partial<Record<SpendDimension, string>>>;
 
 /** The exact sums of some rows. A row that stands for n requests counts n times. */
@@ -61,7 +64,7 @@ export interface SpendGroup {
 
 /** A question for sums. */
 export interface SpendReportQuery {
-  /** At most two, each once. Empty: one group for each bucket. Not `tag` and `customer` together. */
+  /** At most two, each once, and not `tag` with `customer`. Empty: one group for each bucket. */
   readonly by: readonly SpendDimension[];
   /** A report of customers has no hours. */
   readonly bucket: SpendBucket;

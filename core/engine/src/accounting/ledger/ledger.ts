@@ -91,9 +91,6 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { outbox, store, guard } = options;
   const relay = new Relay(options);
   relay.notice();
-  const catchUp = async (): Promise<void> => {
-    if (relay.hasWork) await waitBriefly(relay);
-  };
 
   const write = (rows: readonly SpendRow[]): Promise<void> => {
     const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
@@ -111,22 +108,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     check: () => guard?.check(),
     note: (call, withdraw) => (guard ?? outbox).note(call, withdraw),
     flush: (signal) => relay.flush(signal),
-    async rows(query, signal) {
-      await catchUp();
-      return store.rows(query, signal);
-    },
-    async days(filter, signal) {
-      await catchUp();
-      return store.days(filter, signal);
-    },
-    async tags(filter, signal) {
-      await catchUp();
-      return store.tags(filter, signal);
-    },
-    async report(query, signal) {
-      await catchUp();
-      return store.report(query, signal);
-    },
+    ...caughtUp(store, relay),
     async spent(filter, signal) {
       if (outbox.keptRows > 0) throw unreadable();
       if (relay.hasWork) {
@@ -147,6 +129,31 @@ export function createLedger(options: LedgerOptions): Ledger {
       refusals.stop();
       guard?.stop();
       return relay.stop();
+    },
+  };
+}
+
+/** Reports, made when the store has what was recorded before they were asked for. */
+function caughtUp(store: LedgerStore, relay: Relay): Omit<LedgerReader, "spent"> {
+  const catchUp = async (): Promise<void> => {
+    if (relay.hasWork) await waitBriefly(relay);
+  };
+  return {
+    async rows(query, signal) {
+      await catchUp();
+      return store.rows(query, signal);
+    },
+    async days(filter, signal) {
+      await catchUp();
+      return store.days(filter, signal);
+    },
+    async tags(filter, signal) {
+      await catchUp();
+      return store.tags(filter, signal);
+    },
+    async report(query, signal) {
+      await catchUp();
+      return store.report(query, signal);
     },
   };
 }

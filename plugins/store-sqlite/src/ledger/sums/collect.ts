@@ -36,7 +36,7 @@ export class SumsOfRows {
     this.#ids = ids;
   }
 
-  /** Counts a row; its values are in the order of `LEDGER_COLUMNS`. One without a time is left out. */
+  /** Counts a row, in the order of `LEDGER_COLUMNS`. One without a time does not count. */
   add(row: LedgerValues): void {
     const atMs = row[AT.started_at_ms];
     if (typeof atMs !== "number") return;
