@@ -24,8 +24,8 @@ const RUN_MS = 90_000;
 const SECRET = "a-credential-of-the-proof-0123456789";
 const CREDENTIAL = 'api_key: "${env:SOME_KEY}"';
 const PROVIDERS: Readonly<Record<string, string>> = {
-  openai: `use: openai, ${CREDENTIAL}, base_url: @/v1`,
-  azure: `use: azure, ${CREDENTIAL}, endpoint: @`,
+  openai: `use: openai, ${CREDENTIAL}, base_url: @/v1, responses: true`,
+  azure: `use: azure, ${CREDENTIAL}, endpoint: @, responses: true`,
   anthropic: `use: anthropic, ${CREDENTIAL}, base_url: @`,
   gemini: `use: gemini, ${CREDENTIAL}, base_url: @`,
   bedrock: `use: bedrock, ${CREDENTIAL}, region: us-east-1, base_url: @`,

@@ -1,6 +1,8 @@
 /** The wire forms in which the scripted model is asked and answers. */
 
 import { eventFrame } from "@sluice/testing";
+import { RESPONSES } from "../system/support/faces/apis/responses.ts";
+import type { Said } from "../system/support/faces/apis/said.ts";
 import { itemsOf, membersOf, type ModelAnswer, type ModelTurn } from "./script.ts";
 
 /** A reply of the scripted upstream. */
@@ -113,6 +115,26 @@ const anthropic: WireDialect = {
   },
 };
 
+/** OpenAI's responses: the native lane of Codex. */
+const responses: WireDialect = {
+  read(body) {
+    const { tools, input, stream } = membersOf(body);
+    const items = itemsOf(input);
+    const offered = [...itemsOf(tools), ...items.flatMap((item) => itemsOf(item.tools))];
+    return {
+      tools: offered.map(({ name, parameters }) => ({ name: String(name), schema: parameters })),
+      results: items.filter(({ type }) => String(type).endsWith("_call_output")).length,
+      isStreamed: stream === true,
+      text: JSON.stringify(body),
+    };
+  },
+  write(answer, { isStreamed }) {
+    const { kind: _kind, ...said } = answer;
+    const reply: Said = "text" in said ? said : { thought: "A command.", calls: [said] };
+    return isStreamed ? stream(RESPONSES.events(reply).join("")) : json(RESPONSES.whole(reply));
+  },
+};
+
 /** Gemini's generateContent. */
 const gemini: WireDialect = {
   read(body, url) {
@@ -199,7 +221,7 @@ export function dialectOf(url: string): WireDialect {
   if (/\/v1\/messages/.test(url)) return anthropic;
   if (/:(?:stream)?[gG]enerateContent/.test(url)) return gemini;
   if (/\/converse(?:-stream)?$/.test(url)) return bedrock;
-  return openai;
+  return url.endsWith("/responses") ? responses : openai;
 }
 
 function json(body: object): WireReply {

@@ -152,13 +152,19 @@ export function translateStream(
 ): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     const blocks: Blocks = new Map();
-    // The last word on each count wins; the end of a stream repeats some of them as null.
+    // The last word on each count wins; the end of a stream repeats some of them as null. The
+    // output grows: a smaller count is of a part.
     let usage: JsonObject = {};
     const merge = (later: JsonValue | undefined): void => {
       if (!isObject(later)) return;
+      const output = Math.max(
+        tokenCount(usage.output_tokens) ?? 0,
+        tokenCount(later.output_tokens) ?? 0,
+      );
       usage = {
         ...usage,
         ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)),
+        ...(output === 0 ? {} : { output_tokens: output }),
       };
     };
     const report = (later: JsonValue | undefined): void => {

@@ -409,6 +409,7 @@ describe("members that hold words of a protocol (F13)", () => {
     { status: BAD },
     { detail: BAD },
     { encrypted_content: BAD },
+    { type: "of_next_year", encrypted_content: BAD.repeat(80) },
     { [BAD]: 1 },
   ])("are judged where they hold another: %j", async (more) => {
     expect(await refusal(CHAT, { ...user("x"), ...more })).toMatchObject({ param: "no-bad" });

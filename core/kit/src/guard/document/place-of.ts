@@ -1,6 +1,6 @@
 /** The kind of a member's content, by its name, its place, and its object. */
 
-import type { JsonObject } from "@sluice/contract";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { type Content, type Leaf, MEMBERS, type PlaceName, STRING_AT } from "./places.ts";
 
 /** Encoded content, and the places that hold it. Blocks have them; messages do not. */
@@ -19,6 +19,24 @@ const ENCODED: ReadonlySet<Content> = new Set<Content>([
   "inline",
 ]);
 
+/**
+ * Types of objects whose sealed texts the provider made: it refuses another text there. In an object
+ * of another type the member may be a text that the model reads.
+ */
+const SEALED_TYPES: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  encrypted_content: new Set([
+    "reasoning",
+    "compaction",
+    "compaction_summary",
+    "web_search_result",
+  ]),
+  signature: new Set(["thinking", "reasoning", "reasoning.text", undefined]),
+};
+
+function isSealing(name: string, type: JsonValue | undefined): boolean {
+  return SEALED_TYPES[name]?.has(type) !== false;
+}
+
 /** The kind of a member at a place; `undefined`: no dialect has the member there. */
 export function contentOf(
   name: string,
@@ -28,6 +46,7 @@ export function contentOf(
   const content = MEMBERS[place][name];
   if (content === undefined || owner === undefined || !ENCODED.has(content)) return content;
   if (typeof owner.role === "string") return undefined;
+  if (content === "sealed" && !isSealing(name, owner.type)) return "text";
   if (content === "data") return owner.type === "redacted_thinking" ? "sealed" : undefined;
   if (content === "result") return owner.type === "image_generation_call" ? "base64" : "text";
   // Of a source of text, `data` is the text.

@@ -180,6 +180,8 @@ describe("unreadable content is reported:", () => {
           { type: "reasoning", id: `rs_${"0".repeat(48)}`, summary: [], encrypted_content: long },
         ],
       },
+      { input: [{ type: "compaction", encrypted_content: long }] },
+      { messages: [{ role: "assistant", content: [{ type: "thinking", signature: long }] }] },
       { input: [{ type: "image_generation_call", status: "completed", result: long }] },
       {
         choices: [
@@ -198,6 +200,31 @@ describe("unreadable content is reported:", () => {
       const { texts, opaque } = bodyTexts(body, "passthrough");
       expect(texts.filter(({ text }) => text.length > 100)).toEqual([]);
       expect(opaque).toEqual([]);
+    }
+  });
+
+  it("not a sealed text in an object whose type no provider seals: it is a text", () => {
+    const long = "thewordofthistest".repeat(40);
+    for (const body of [
+      { input: [{ type: "of_next_year", encrypted_content: long }] },
+      { messages: [{ role: "user", content: [{ type: "of_next_year", signature: long }] }] },
+      {
+        messages: [
+          {
+            role: "user",
+            content: [
+              {
+                type: "native_block",
+                native_block: { type: "web_fetch_x", encrypted_content: long },
+              },
+            ],
+          },
+        ],
+      },
+      { messages: [{ role: "user", content: [{ encrypted_content: long }] }] },
+    ]) {
+      const { texts } = bodyTexts(body, "passthrough");
+      expect(texts.map(({ text }) => text)).toContain(long);
     }
   });
 
