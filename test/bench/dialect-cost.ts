@@ -1,6 +1,6 @@
 /**
  * What a translated or relayed stream costs beside an untranslated one: the same words as events of
- * the reference dialect, of Anthropic's and of Gemini's, from the bytes that come to the text that
+ * the reference dialect, of Anthropic's, of Gemini's and of OpenAI's responses, from the bytes that come to the text that
  * goes, in this process. `node test/bench/dialect-cost.ts`
  */
 
@@ -12,6 +12,7 @@ import anthropic from "@sluice/provider-anthropic";
 import google from "@sluice/provider-google";
 import openai from "@sluice/provider-openai";
 import { messagesStream } from "./load/upstream-messages.ts";
+import { responsesStream } from "./load/upstream-responses.ts";
 import { SNAPSHOT_MODEL, STREAM_EVENTS } from "./scenarios.ts";
 
 const PASSES = 20;
@@ -64,11 +65,14 @@ function measure(
   chunks: readonly Uint8Array[],
   mayRun: boolean,
   rules: RelayRules | undefined,
+  isNative: boolean,
 ): number {
-  const request = requestOf(
+  const asked = requestOf(
     { model: REPLY_MODEL, messages: [] },
     { provider: "p", model: "m", operation: "chat", stream: true },
   );
+  const native = { dialect: "own", document: asked.document, headers: {} };
+  const request = isNative ? { ...asked, native } : asked;
   const before = process.cpuUsage();
   let written = 0;
   for (let pass = 0; pass < PASSES; pass++) {
@@ -117,6 +121,8 @@ const streams: readonly (readonly [string, unknown, readonly string[], RelayRule
   ["anthropic, relayed", anthropic, messagesStream(), relayed(["message", "model"], ["model"])],
   ["gemini", gemini, geminiStream()],
   ["gemini, relayed", gemini, geminiStream(), relayed(["modelVersion"])],
+  ["responses", openai, responsesStream()],
+  ["responses, relayed", openai, responsesStream(), relayed(["response", "model"], ["model"])],
 ];
 const subjects = streams.flatMap(([name, definition, events, rules]) => {
   const provider = makeProvider(definition as ProviderDefinition<never>);
@@ -125,6 +131,7 @@ const subjects = streams.flatMap(([name, definition, events, rules]) => {
       name,
       provider,
       rules,
+      isNative: name.startsWith("responses"),
       pieces: joined(events, chunks),
       chunks,
       mayRun,
@@ -133,8 +140,8 @@ const subjects = streams.flatMap(([name, definition, events, rules]) => {
   );
 });
 for (let round = 0; round < ROUNDS + WARM_UP; round++) {
-  for (const { provider, pieces, mayRun, rules, times } of subjects) {
-    const cpuUs = measure(provider, pieces, mayRun, rules);
+  for (const { provider, pieces, mayRun, rules, isNative, times } of subjects) {
+    const cpuUs = measure(provider, pieces, mayRun, rules, isNative);
     if (round >= WARM_UP) times.push(cpuUs);
   }
 }

@@ -26,6 +26,7 @@ export function inspectReply(wire: string, scenario: Scenario): string {
     if (!head.startsWith("HTTP/1.1 200")) throw new Error("The status is not 200.");
     if (scenario.operation !== undefined) return inspectData(body, scenario.operation);
     if (scenario.isMessages === true) return inspectMessages(body);
+    if (scenario.isResponses === true) return inspectResponses(body);
     return scenario.stream ? inspectStream(body) : inspectWhole(body);
   } catch (error) {
     throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, {
@@ -89,6 +90,19 @@ function inspectMessages(body: string): string {
   if (words !== STREAM_EVENTS)
     throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
   return events[0]?.message?.model ?? "";
+}
+
+function inspectResponses(body: string): string {
+  const events = [...body.matchAll(/^data: (.*)$/gm)].map(
+    ([, data = ""]) =>
+      JSON.parse(data) as { readonly type: string; readonly response?: { readonly model: string } },
+  );
+  if (events.at(-1)?.type !== "response.completed")
+    throw new Error("The end of the response is missing.");
+  const words = events.filter(({ type }) => type === "response.output_text.delta").length;
+  if (words !== STREAM_EVENTS)
+    throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
+  return events[0]?.response?.model ?? "";
 }
 
 function unchunk(bytes: Buffer): string {

@@ -23,6 +23,12 @@ export interface Scenario {
    * with `isTranslated`. Targets that forward paths get messages from the upstream.
    */
   readonly isMessages?: boolean;
+  /**
+   * The client speaks OpenAI's responses. The upstream speaks chat completions, or responses too
+   * with `isNative`. Targets that forward paths get responses from the upstream.
+   */
+  readonly isResponses?: boolean;
+  readonly isNative?: boolean;
   /** Connections, each with one request in flight. */
   readonly concurrency: number;
 }
@@ -44,6 +50,9 @@ export const BURST_USER = "bench-burst";
 
 /** The model of translated streams. */
 export const TRANSLATED_MODEL = "claude-haiku-4-5";
+
+/** The model whose upstream speaks responses. */
+export const NATIVE_MODEL = "gpt-4.1-mini";
 
 /** The model that clients ask for, on every target. */
 export const MODEL = "gpt-4o-mini";
@@ -75,6 +84,15 @@ export const SCENARIOS: readonly Scenario[] = [
     isMessages: true,
     isTranslated: true,
   },
+  { name: "responses burst c=32", stream: true, concurrency: 32, isBurst: true, isResponses: true },
+  {
+    name: "responses to responses burst c=32",
+    stream: true,
+    concurrency: 32,
+    isBurst: true,
+    isResponses: true,
+    isNative: true,
+  },
   { name: "embeddings 3 MB", stream: false, concurrency: 2, operation: "embeddings" },
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
@@ -96,8 +114,9 @@ export const EMBEDDINGS_DIMENSIONS = 1_536;
 export const IMAGE_BYTES = 3_750_000;
 
 /** The path of a scenario's requests. */
-export function requestPath({ operation, isMessages }: Scenario): string {
+export function requestPath({ operation, isMessages, isResponses }: Scenario): string {
   if (isMessages === true) return "/v1/messages";
+  if (isResponses === true) return "/v1/responses";
   if (operation === "embeddings") return "/v1/embeddings";
   return operation === "images" ? "/v1/images/generations" : "/v1/chat/completions";
 }
@@ -121,7 +140,7 @@ export function requestBody(scenario: Scenario): string {
   const content = "Where does the Rhine end, and how many countries has it touched by then?";
   const user = scenario.isPaced ? PACED_USER : scenario.isBurst ? BURST_USER : "bench";
   const common = {
-    model: scenario.isTranslated ? TRANSLATED_MODEL : MODEL,
+    model: scenario.isTranslated ? TRANSLATED_MODEL : scenario.isNative ? NATIVE_MODEL : MODEL,
     temperature: 0.2,
     ...(scenario.stream && { stream: true }),
   };
@@ -134,6 +153,8 @@ export function requestBody(scenario: Scenario): string {
       messages: [asked],
       metadata: { user_id: user },
     });
+  if (scenario.isResponses === true)
+    return JSON.stringify({ ...common, store: false, instructions: system, input: [asked], user });
   const messages = [{ role: "system", content: system }, asked];
   return JSON.stringify({ ...common, messages, user });
 }

@@ -7,6 +7,7 @@
 import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
 import { messagesStream } from "./upstream-messages.ts";
+import { responsesStream } from "./upstream-responses.ts";
 import {
   BURST_CHUNKS,
   BURST_USER,
@@ -57,6 +58,7 @@ const usageStream = streamReply(true);
 const plainBurst = inBurst(plainStream);
 const usageBurst = inBurst(usageStream);
 const messagesBurst = inBurst(messagesStream().map(asChunk));
+const responsesBurst = inBurst(responsesStream().map(asChunk));
 
 const server = createServer({ noDelay: true }, serve);
 server.listen(Number(values.port), "127.0.0.1", () =>
@@ -92,6 +94,7 @@ function answer(socket: Socket, head: string, body: string): void {
   if (head.startsWith("POST /v1/embeddings")) socket.write(embeddings);
   else if (head.startsWith("POST /v1/images/")) socket.write(image);
   else if (head.startsWith("POST /v1/messages")) pour(socket, messagesBurst, false);
+  else if (head.startsWith("POST /v1/responses")) pour(socket, responsesBurst, false);
   else if (!/"stream": ?true/.test(body)) socket.write(whole);
   else if (body.includes(BURST_USER))
     pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);

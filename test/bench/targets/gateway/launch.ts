@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MODEL, TRANSLATED_MODEL } from "../../scenarios.ts";
+import { MODEL, NATIVE_MODEL, TRANSLATED_MODEL } from "../../scenarios.ts";
 import { untestedPipelines } from "./pipelines.ts";
 import { freePort, type BenchContext, type Launch } from "../../target.ts";
 import type { Checkout } from "./present.ts";
@@ -73,12 +73,25 @@ function facesOf(root: string): readonly string[] {
   return readdirSync(join(root, "plugins")).filter((name) => name.startsWith("face-"));
 }
 
+/** A provider with the native lane of responses, and its model. Older commits have none. */
+function nativeOf(
+  root: string,
+  upstreamUrl: string,
+): Readonly<Record<"provider" | "model", string>> {
+  if (!existsSync(join(root, "core/kit/src/openai/responses"))) return { provider: "", model: "" };
+  return {
+    provider: `  native: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1", responses: true }\n`,
+    model: `  - id: ${NATIVE_MODEL}\n    targets: [{ provider: native, model: ${NATIVE_MODEL} }]\n`,
+  };
+}
+
 function gatewayYaml(
   root: string,
   directory: string,
   upstreamUrl: string,
   { pipelines, plugins = [], ...more }: Additions,
 ): string {
+  const native = nativeOf(root, upstreamUrl);
   return `version: 1
 server:
   host: 127.0.0.1
@@ -95,12 +108,12 @@ plugins:
 ${[...facesOf(root), ...plugins].map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
   anthropic: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: "${upstreamUrl}" }
-models:
+${native.provider}models:
   - id: ${MODEL}
     targets: [{ provider: openai, model: ${MODEL} }]
   - id: ${TRANSLATED_MODEL}
     targets: [{ provider: anthropic, model: ${TRANSLATED_MODEL} }]
-${more.models ?? ""}prices: ${join(root, "config/prices.yaml")}
+${native.model}${more.models ?? ""}prices: ${join(root, "config/prices.yaml")}
 pipelines: ${pipelines}
 ${more.sections ?? ""}`;
 }

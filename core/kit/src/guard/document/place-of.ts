@@ -20,8 +20,8 @@ const ENCODED: ReadonlySet<Content> = new Set<Content>([
 ]);
 
 /**
- * Types of objects whose sealed texts the provider made: it refuses another text there. In an object
- * of another type the member may be a text that the model reads.
+ * Types of objects whose sealed texts the provider made: it refuses another text there. In an
+ * object of another type the member may be a text that the model reads.
  */
 const SEALED_TYPES: Readonly<Record<string, ReadonlySet<unknown>>> = {
   encrypted_content: new Set([
