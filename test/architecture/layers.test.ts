@@ -19,11 +19,14 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "core/contract": [],
   "core/kit": ["@sluice/contract"],
   "core/runtime": ["@sluice/contract", "@sluice/kit"],
+  "core/store-sql": ["@sluice/contract"],
   "core/testing": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/engine": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],
   "core/sluice": ["@sluice/engine"],
   plugins: ["@sluice/contract", "@sluice/kit"],
+  "plugins/store-sqlite": ["@sluice/contract", "@sluice/kit", "@sluice/store-sql"],
+  "plugins/store-postgres": ["@sluice/contract", "@sluice/kit", "@sluice/store-sql"],
   // The shipped steps and the drivers of shared state are parts of what runs plugins.
   "plugins/standard": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "plugins/shared-memory": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
@@ -101,6 +104,7 @@ describe("packages", () => {
       "core/kit",
       "core/runtime",
       "core/sluice",
+      "core/store-sql",
       "core/testing",
     ]);
     expect(sources.length).toBeGreaterThan(100);
@@ -151,7 +155,7 @@ describe("plugins", () => {
       !NOT_FOR_PLUGINS.includes(packageOf(specifier));
     expect(violations(plugins, isAllowed)).toEqual([]);
     const isOther = ({ specifier }: Import, { folder }: Source): boolean =>
-      /^@sluice\/(?!contract$|(?:kit|runtime)(?:\/|$))/.test(specifier) &&
+      /^@sluice\/(?!contract$|store-sql(?:\/|$)|(?:kit|runtime)(?:\/|$))/.test(specifier) &&
       !(BASES[folder] ?? []).includes(packageOf(specifier));
     expect(violations(plugins, (line, source) => !isOther(line, source))).toEqual([]);
   });

@@ -14,7 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "@sluice/store-sql";
 import type { RunStatement } from "./statements.ts";
 
 /**

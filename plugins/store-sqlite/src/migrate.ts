@@ -8,7 +8,7 @@ import type { Kysely } from "kysely";
 import { Migrator } from "kysely/migration";
 import { migrations } from "./migrations.ts";
 import { explainOpenError } from "./open-database.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "@sluice/store-sql";
 
 /**
  * Runs the migrations that the file has not seen, in one transaction. Two processes that start at

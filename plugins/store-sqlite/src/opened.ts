@@ -10,7 +10,7 @@ import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { fillSums } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema } from "@sluice/store-sql";
 import { inTransaction, runHere, type StatementResult, statementsOf } from "./statements.ts";
 import { identityOf, MEMORY } from "./store-file.ts";
 import { WriterThread } from "./writer-thread.ts";

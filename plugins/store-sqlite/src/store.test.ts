@@ -57,7 +57,7 @@ test("is safe to stop unstarted and twice, and says so when it is used closed", 
   const closed = createSqliteStore({ path: ":memory:" }, host);
   await closed.stop();
   await closed.stop();
-  await expect(closed.keys.find("k1")).rejects.toThrow("is not open");
+  expect(() => closed.keys).toThrow("is not open");
   await expect(closed.ledger.insert([])).rejects.toThrow("is not open");
 });
 

@@ -1,15 +1,12 @@
 /** The living store: opens the file at `start`, and lends it to keys, teams and the ledger. */
 
-import { GatewayError, type Store, type StoreHost } from "@sluice/contract";
+import { GatewayError, type LedgerStore, type Store, type StoreHost } from "@sluice/contract";
+import type { Schema } from "@sluice/store-sql";
 import type { Kysely } from "kysely";
-import { createKeyStore } from "./tenants/keys.ts";
 import { ledgerValues } from "./ledger/insert.ts";
 import type { Opened } from "./opened.ts";
-import type { Schema } from "./schema.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
-import type { AnyTables, Place } from "./tenants/table.ts";
-import { createTeamStore } from "./tenants/teams.ts";
-import { createTenantStore } from "./tenants/tenants.ts";
+import type { RecordTables } from "./tenants/record-tables.ts";
 
 /** The options of the store in YAML. */
 export interface SqliteConfig {
@@ -23,10 +20,10 @@ export interface SqliteConfig {
 export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store {
   const path = storeFile(config.path, host.dataDirectory);
   let current: Opened | undefined;
+  let tables: RecordTables | undefined;
 
   const opened = (): Opened => {
-    if (current === undefined)
-      throw new Error(`the sqlite store ${path} is not open: start it first`);
+    if (current === undefined) throw notOpen(path);
     return current;
   };
   const fault = (): string | undefined =>
@@ -39,6 +36,10 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       cause: new Error(text),
     });
   };
+  const recordTables = (): RecordTables => {
+    if (tables === undefined) throw notOpen(path);
+    return tables;
+  };
   const database = (): Kysely<Schema> => opened().kysely;
   const writer = (): Kysely<Schema> => writable().writer;
   return {
@@ -48,6 +49,8 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       checkStoreFile(path, { isDefault: config.path === undefined, mustExist });
       // The query builder is loaded with the first file: a check of the configuration opens none.
       const { open } = await import("./opened.ts");
+      const { createRecordTables } = await import("./tenants/record-tables.ts");
+      tables = createRecordTables(opened, writable);
       current = await open(path, config.synchronous ?? "normal", signal, host);
       host.log.info("the store is open", { store: "sqlite", path });
     },
@@ -58,43 +61,46 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     },
     fault,
     ...(path !== MEMORY && {
-      file: path,
       keep: async (name: string, value: string) => keepFact(database(), writer(), name, value),
-      copyTo: async (copy: string) => (await import("./copies.ts")).copyStore(path, copy),
-      inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
+      ...fileOf(path),
     }),
-    ...recordTables(database, writer, writable),
-    ledger: {
-      insert: async (rows) => {
-        const { insert } = writable();
-        if (rows.length > 0) await insert(rows.map(ledgerValues));
-      },
-      rows: async (query, signal) => opened().reader.rows(query, signal),
-      days: async (filter, signal) => opened().reader.days(filter, signal),
-      tags: async (filter, signal) => opened().reader.tags(filter, signal),
-      report: async (query, signal) => opened().reader.report(query, signal),
-      spent: async (filter, signal) => opened().reader.spent(filter, signal),
+    get keys() {
+      return recordTables().keys;
     },
+    get teams() {
+      return recordTables().teams;
+    },
+    get tenants() {
+      return recordTables().tenants;
+    },
+    ledger: ledgerOf(opened, writable),
   };
 }
 
-/** Keys, teams and the other tenants. */
-function recordTables(
-  database: () => Kysely<Schema>,
-  writer: () => Kysely<Schema>,
-  writable: () => Opened,
-): Required<Pick<Store, "keys" | "teams" | "tenants">> {
-  // A shape has the types of its table.
-  const place: Place = {
-    database: () => database() as unknown as AnyTables,
-    writer: () => writer() as unknown as AnyTables,
-    transact: async (statements) => writable().transact(statements),
-  };
+function fileOf(path: string): Pick<Store, "file" | "copyTo" | "inspect"> {
   return {
-    keys: createKeyStore(database, writer),
-    teams: createTeamStore(place),
-    tenants: createTenantStore(place),
+    file: path,
+    copyTo: async (copy) => (await import("./copies.ts")).copyStore(path, copy),
+    inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
   };
+}
+
+function ledgerOf(opened: () => Opened, writable: () => Opened): LedgerStore {
+  return {
+    insert: async (rows) => {
+      const { insert } = writable();
+      if (rows.length > 0) await insert(rows.map(ledgerValues));
+    },
+    rows: async (query, signal) => opened().reader.rows(query, signal),
+    days: async (filter, signal) => opened().reader.days(filter, signal),
+    tags: async (filter, signal) => opened().reader.tags(filter, signal),
+    report: async (query, signal) => opened().reader.report(query, signal),
+    spent: async (filter, signal) => opened().reader.spent(filter, signal),
+  };
+}
+
+function notOpen(path: string): Error {
+  return new Error(`the sqlite store ${path} is not open: start it first`);
 }
 
 /**

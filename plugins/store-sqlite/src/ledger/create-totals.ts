@@ -1,7 +1,7 @@
 /** The table of totals of earlier versions, as their migration made it. */
 
 import { type Kysely, sql } from "kysely";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "@sluice/store-sql";
 
 /** The length of a span, in milliseconds. */
 const TOTAL_MS = 900_000;

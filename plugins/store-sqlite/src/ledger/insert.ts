@@ -6,7 +6,7 @@
 import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
-import { toJsonText, withoutNul } from "../text.ts";
+import { toJsonText, withoutNul } from "@sluice/store-sql/text";
 import type { LedgerValues } from "./sums/amounts.ts";
 import { SumsOfRows } from "./sums/collect.ts";
 import { createFillGuard } from "./sums/fill.ts";

@@ -4,7 +4,7 @@ import type { LedgerQuery, SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { type Conditions, createStatementCache, idConditions } from "./filter.ts";
-import { readList, readObject } from "../text.ts";
+import { readList, readObject } from "@sluice/store-sql/text";
 
 type Columns = Record<string, SQLOutputValue>;
 

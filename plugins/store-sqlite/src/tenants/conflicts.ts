@@ -18,11 +18,3 @@ export function refusalOf(error: unknown): string {
   if (code === TRIGGER) return errorMessage(error);
   throw error;
 }
-
-/** As `refusalOf`, for callers that know some of the words. Throws the error for any other. */
-export function conflictOf<Word extends string>(error: unknown, known: readonly Word[]): Word {
-  const refusal = refusalOf(error);
-  const found = known.find((word) => word === refusal);
-  if (found === undefined) throw error;
-  return found;
-}

@@ -34,7 +34,7 @@ export interface Shape<Record, Id, Row> {
 }
 
 /** Nothing matches. */
-export const NOTHING: Condition = sql<boolean>`0`;
+export const NOTHING: Condition = sql<boolean>`false`;
 
 /** Whether a column has one of these values; one parameter, however many they are. */
 export function isOneOf(column: string, values: readonly string[]): Condition {

@@ -20,7 +20,7 @@ const REASONS = ["referenced", "missing", "alias", "border"] as const;
 
 /** Runs the statement for the keys, if there is one, and the deletion in one transaction. */
 export async function deleted(
-  { transact }: Place,
+  { transact, refusalOf }: Place,
   keys: Compilable<unknown> | undefined,
   record: Compilable<unknown>,
 ): Promise<Deletion> {
@@ -34,7 +34,7 @@ export async function deleted(
       keys: ids.map((row) => (row as { readonly id: string }).id),
     };
   } catch (error) {
-    const reason = conflictOf(error, [...REASONS, "no-team"]);
+    const reason = conflictOf(error, refusalOf, [...REASONS, "no-team"]);
     return { outcome: reason === "no-team" ? "missing" : reason, keys: [] };
   }
 }

@@ -11,21 +11,24 @@ import {
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { KeyTable, Schema } from "../schema.ts";
 import { withoutNul } from "../text.ts";
-import { refusalOf } from "./conflicts.ts";
+import type { RefusalOf } from "./conflicts.ts";
+import type { Place } from "./table.ts";
 import { flag, limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import { anyOf, isOneOf } from "./shape.ts";
 
 /**
- * Makes the key store: `database` reads, `writer` changes. Both are resolved at every call, because
- * the file opens after this call. Indexes and triggers of the file enforce unique values and
- * existing teams: no other writer can act between a check and a write.
+ * Makes the key store. Indexes and triggers of the database enforce unique values and existing
+ * teams: no other writer can act between a check and a write.
  */
-export function createKeyStore(
-  database: () => Kysely<Schema>,
-  writer: () => Kysely<Schema> = database,
-): KeyStore {
+export function createKeyStore(place: Place): KeyStore {
+  const database = place.database as unknown as () => Kysely<Schema>;
+  const writer = place.writer as unknown as () => Kysely<Schema>;
   const reads = keyReads(database);
-  return { ...reads, ...keyWrites(writer, reads.find), ...digestWrites(writer) };
+  return {
+    ...reads,
+    ...keyWrites(writer, reads.find, place.refusalOf),
+    ...digestWrites(writer),
+  };
 }
 
 type Reads = "find" | "findByDigest" | "wasImported" | "list" | "ownedTags";
@@ -132,6 +135,7 @@ function digestWrites(writer: () => Kysely<Schema>): Required<Pick<KeyStore, Dig
 function keyWrites(
   writer: () => Kysely<Schema>,
   find: KeyStore["find"],
+  refusalOf: RefusalOf,
 ): Omit<KeyStore, Reads | DigestWrites> {
   return {
     async insert(key) {
@@ -144,7 +148,7 @@ function keyWrites(
           .execute();
         return "added";
       } catch (error) {
-        return conflictOf(error);
+        return conflictOf(refusalOf(error), error);
       }
     },
     async update(id, changes) {
@@ -159,7 +163,7 @@ function keyWrites(
           .executeTakeFirst();
         return row && toRecord(row);
       } catch (error) {
-        return conflictOf(error);
+        return conflictOf(refusalOf(error), error);
       }
     },
     async delete(id) {
@@ -227,8 +231,8 @@ const CONFLICTS: ReadonlyMap<string, KeyConflict> = new Map([
   ["border", "border"],
 ]);
 
-function conflictOf(error: unknown): KeyConflict {
-  const conflict = CONFLICTS.get(refusalOf(error));
+function conflictOf(refusal: string, error: unknown): KeyConflict {
+  const conflict = CONFLICTS.get(refusal);
   if (conflict === undefined) throw error;
   return conflict;
 }

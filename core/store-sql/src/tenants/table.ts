@@ -8,21 +8,30 @@ import {
   type TenantQuery,
 } from "@sluice/contract";
 import { type CompiledQuery, type Kysely, sql } from "kysely";
-import type { Opened } from "../opened.ts";
-import { conflictOf } from "./conflicts.ts";
+import { conflictOf, type RefusalOf } from "./conflicts.ts";
 import { type Condition, conditionsOf, type Shape } from "./shape.ts";
 
 /** A connection without the types of its tables: a shape has those of one. */
 export type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
 
-/** The open file: asked at every call, because the file opens after the tables are made. */
+/** What a statement of a transaction did. */
+export interface TransactedStatement {
+  readonly rows: readonly unknown[];
+  /** Rows that were changed; `undefined` for a statement that returns rows. */
+  readonly changes: number | undefined;
+}
+
+/** The open database: asked at every call, because it opens after the tables are made. */
 export interface Place {
   /** Reads. */
   readonly database: () => AnyTables;
   /** Changes. */
   readonly writer: () => AnyTables;
   /** Several changes in one transaction. */
-  readonly transact: Opened["transact"];
+  readonly transact: (
+    statements: readonly CompiledQuery[],
+  ) => Promise<readonly TransactedStatement[]>;
+  readonly refusalOf: RefusalOf;
 }
 
 /** What every kind does alike. */
@@ -93,7 +102,7 @@ function tableReads<Record extends object, Id, Row extends object>(
 
 function tableWrites<Record extends object, Id, Row extends object>(
   shape: Shape<Record, Id, Row>,
-  { writer }: Place,
+  { writer, refusalOf }: Place,
   find: KeptTable<Record, Id>["find"],
 ): Pick<KeptTable<Record, Id>, "insert" | "update" | "declare"> {
   const declare = async (row: object): Promise<void> => {
@@ -116,7 +125,7 @@ function tableWrites<Record extends object, Id, Row extends object>(
         await writer().insertInto(shape.table).values(row).execute();
         return "added";
       } catch (error) {
-        return conflictOf(error, CONFLICTS);
+        return conflictOf(error, refusalOf, CONFLICTS);
       }
     },
     async update(id, changes) {
@@ -131,7 +140,7 @@ function tableWrites<Record extends object, Id, Row extends object>(
           .executeTakeFirst();
         return row === undefined ? undefined : shape.record(row as Row);
       } catch (error) {
-        return conflictOf(error, CONFLICTS);
+        return conflictOf(error, refusalOf, CONFLICTS);
       }
     },
     async declare(record) {
@@ -140,7 +149,7 @@ function tableWrites<Record extends object, Id, Row extends object>(
       try {
         await declare(row);
       } catch (error) {
-        const conflict = conflictOf(error, ["taken", "alias"]);
+        const conflict = conflictOf(error, refusalOf, ["taken", "alias"]);
         if (conflict === "taken") return "taken";
         await declare({ ...row, alias: null });
       }

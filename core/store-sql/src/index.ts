@@ -1,0 +1,11 @@
+/**
+ * @sluice/store-sql: what stores on SQL databases share. Keys, teams and tenants are read and
+ * written by kysely; a store brings the tables, the connection and its own ledger.
+ */
+
+export type { RefusalOf } from "./tenants/conflicts.ts";
+export { createKeyStore } from "./tenants/keys.ts";
+export { createTeamStore } from "./tenants/teams.ts";
+export { createTenantStore } from "./tenants/tenants.ts";
+export type { AnyTables, Place, TransactedStatement } from "./tenants/table.ts";
+export type { Schema } from "./schema.ts";
