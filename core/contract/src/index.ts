@@ -5,6 +5,7 @@ export * from "./codes.ts";
 export * from "./deployment.ts";
 export * from "./error.ts";
 export * from "./exchange.ts";
+export * from "./extension.ts";
 export * from "./face.ts";
 export * from "./frame.ts";
 export * from "./guardrail.ts";

@@ -3,6 +3,7 @@
  * thing.
  */
 
+import type { Extension } from "./extension.ts";
 import type { Face } from "./face.ts";
 import type { Guardrail, TextPart } from "./guardrail.ts";
 import type { Host, StateHost, StoreHost } from "./host.ts";
@@ -16,7 +17,7 @@ import type { Store } from "./store.ts";
 /** The version of the contract between plugins and the engine. It is part of every definition. */
 export const API_VERSION = 1;
 
-export type PluginKind = "step" | "provider" | "guardrail" | "face" | "store" | "state";
+export type PluginKind = "step" | "provider" | "guardrail" | "face" | "extension" | "store" | "state";
 
 /** How far a plugin may be relied on. Shown in the documentation and logged once at the start. */
 export type Stability = "experimental" | "beta" | "stable";
@@ -172,6 +173,15 @@ export interface FaceDefinition<C = unknown> extends Definition<"face", C, Face>
   readonly paths: readonly string[];
 }
 
+/**
+ * What an extension package exports. It is never found by itself: `plugins` of gateway.yaml names
+ * its package.
+ */
+export interface ExtensionDefinition<C = unknown> extends Definition<"extension", C, Extension> {
+  /** Headers that carry a key for its clients, lower-case names. Absent: none. */
+  readonly keyHeaders?: readonly string[];
+}
+
 /** What a store package exports. */
 export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store, StoreHost> {}
 
@@ -194,5 +204,6 @@ export type AnyDefinition =
   | ProviderDefinition<never>
   | GuardrailDefinition<never>
   | FaceDefinition<never>
+  | ExtensionDefinition<never>
   | StoreDefinition<never>
   | StateDefinition<never>;

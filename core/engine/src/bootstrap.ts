@@ -9,6 +9,7 @@ import { undici } from "@sluice/kit/internals";
 import { outboxNames } from "./accounting/outbox/orphaned-outboxes.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import { createAdmin, createPublic } from "./create-apps.ts";
+import type { OwnListeners } from "./http/extensions/inside.ts";
 import type { Admission } from "./http/public.ts";
 import { createProcess, type GatewayProcess } from "./create-process.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
@@ -87,8 +88,9 @@ async function openListeners(
   const { server } = parts.snapshot;
   const { log, worker, onListening } = parts.options;
   const tls = openTls(server.tls, log);
-  const publicApp = createPublic(parts, admission).callback();
-  const adminApp = createAdmin(parts, admission).callback();
+  const own: OwnListeners = {};
+  const publicApp = createPublic(parts, admission, own);
+  const adminApp = createAdmin(parts, admission, own);
   const atPublic = await listenOrExplain(
     () => listen(publicApp, server.host, server.port, { tls }),
     `${server.host}:${server.port}`,

@@ -1,5 +1,6 @@
 /** Makes both Koa apps of a process. */
 
+import type { RequestListener } from "node:http";
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
 import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
@@ -19,13 +20,19 @@ import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
+import { adminExtension } from "./http/extensions/admin.ts";
+import type { OwnListeners } from "./http/extensions/inside.ts";
 import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
-export function createPublic(parts: GatewayProcess, admission: Admission) {
+export function createPublic(
+  parts: GatewayProcess,
+  admission: Admission,
+  listeners: OwnListeners,
+): RequestListener {
   const { log, clock, ledger, tokens, recent, metrics, manager, sealer } = parts;
   const counting = { tokens, factors: createFamilyFactors() };
-  return createPublicApp({
+  const app = createPublicApp({
     log,
     clock,
     sealer,
@@ -37,15 +44,25 @@ export function createPublic(parts: GatewayProcess, admission: Admission) {
     generations: manager,
     admission,
     authHeaders: parts.snapshot.server.authHeaders,
-    isReady: () =>
-      admission.phase === "serving" &&
-      manager.live !== undefined &&
-      ledger.health().fault === undefined,
+    isReady: readiness(parts, admission),
+    listeners,
   });
+  return (listeners.public = app.callback());
+}
+
+function readiness({ manager, ledger }: GatewayProcess, admission: Admission): () => boolean {
+  return () =>
+    admission.phase === "serving" &&
+    manager.live !== undefined &&
+    ledger.health().fault === undefined;
 }
 
 /** The app of administration. */
-export function createAdmin(parts: GatewayProcess, admission: Admission) {
+export function createAdmin(
+  parts: GatewayProcess,
+  admission: Admission,
+  listeners: OwnListeners,
+): RequestListener {
   const {
     log,
     clock,
@@ -69,8 +86,10 @@ export function createAdmin(parts: GatewayProcess, admission: Admission) {
     waitingForRestart: () => pluginFiles.waiting,
   });
   const keyParts = keyPartsOf(parts);
-  return createAdminApp(
+  const isReady = readiness(parts, admission);
+  const app = createAdminApp(
     {
+      extension: adminExtension(() => manager.live, { clock, listeners, isReady }),
       keyRing,
       headerNames: server.authHeaders,
       readKey: () => live()?.server.admin.readKey,
@@ -91,6 +110,7 @@ export function createAdmin(parts: GatewayProcess, admission: Admission) {
       ...metricRoutes(metrics),
     },
   );
+  return (listeners.admin = app.callback());
 }
 
 function keyPartsOf({ store, keyRing, ledger, clock, log, snapshot, manager }: GatewayProcess) {

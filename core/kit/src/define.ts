@@ -1,6 +1,7 @@
 /** The define functions: a package's description of itself. */
 
 import type {
+  ExtensionDefinition,
   FaceDefinition,
   GuardrailDefinition,
   ProviderDefinition,
@@ -36,6 +37,13 @@ export function defineGuardrail<C>(
 /** Declares a face: the wire form of a kind of client. */
 export function defineFace<C>(definition: Kinded<FaceDefinition<C>>): FaceDefinition<C> {
   return declare("face", definition);
+}
+
+/** Declares an extension: fields, headers and paths of another product at the edge. */
+export function defineExtension<C>(
+  definition: Kinded<ExtensionDefinition<C>>,
+): ExtensionDefinition<C> {
+  return declare("extension", definition);
 }
 
 /** Declares a store. */

@@ -2,6 +2,7 @@
 
 export { branchOf } from "./view.ts";
 export {
+  defineExtension,
   defineFace,
   defineGuardrail,
   defineProvider,

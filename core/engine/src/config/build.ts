@@ -26,8 +26,10 @@ import type { ServerOverrides } from "./server-overrides.ts";
 import { expiredNotices, stepUseOf } from "./validate/step-use.ts";
 import type {
   GuardrailUseSettings,
+  NamedUseSettings,
   PipelineSettings,
   ProviderSettings,
+  ServerSettings,
   SharedSettings,
   Snapshot,
   StepSettings,
@@ -43,6 +45,8 @@ export interface CheckedConfig {
   readonly pipelines: readonly ResolvedDocument[];
   readonly prices: ResolvedDocument | undefined;
   readonly overrides: ServerOverrides;
+  /** Headers of extensions that carry a key. Absent: none. */
+  readonly keyHeaders?: readonly string[];
 }
 
 /** The frozen snapshot of a configuration without findings. */
@@ -58,7 +62,10 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
     files: opened.files.map((file) => ({ ...file })),
-    server: serverOf(gateway, sections, checked.overrides, opened.cwd),
+    server: withKeyHeaders(
+      serverOf(gateway, sections, checked.overrides, opened.cwd),
+      checked.keyHeaders ?? [],
+    ),
     store: {
       use: sections.store.use,
       options: pluginOptions("store", sections.store),
@@ -68,6 +75,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
     guardrails: guardrailsOf(gateway, sections),
+    extensions: extensionsOf(gateway, sections),
     models,
     keys: keysOf(gateway, sections),
     teams: teamsOf(gateway, sections),
@@ -172,6 +180,24 @@ function guardrailsOf(
       worker: { threads: common.worker_threads, heapBytes: parseSize(common.worker_heap) ?? 0 },
     };
   });
+}
+
+function extensionsOf(
+  { document }: ResolvedDocument,
+  { extensions }: GatewaySections,
+): NamedUseSettings[] {
+  return Object.entries(extensions).map(([name, options]) => ({
+    name,
+    use: name,
+    options,
+    at: document.keyAt(["extensions", name]),
+  }));
+}
+
+function withKeyHeaders(server: ServerSettings, names: readonly string[]): ServerSettings {
+  return names.length === 0
+    ? server
+    : { ...server, authHeaders: [...new Set([...server.authHeaders, ...names])] };
 }
 
 /** The words of models' modes, where a pipeline says them. */

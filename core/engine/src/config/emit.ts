@@ -38,6 +38,15 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
           of("guardrail"),
         ),
       },
+      extensions: {
+        ...(properties["extensions"] as JsonObject),
+        properties: Object.fromEntries(
+          of("extension").map((one) => [
+            one.name,
+            { description: one.summary, ...optionsSchema(one) },
+          ]),
+        ),
+      },
     },
   };
   const steps = {

@@ -66,8 +66,15 @@ export function* resolveInPieces(
     const reported = inOrder(findings).map((finding) => redact(finding, opened));
     return { snapshot: undefined, findings: reported, pipelines: sound.map(pipelineOf) };
   }
-  const snapshot = buildSnapshot({ opened, gateway, pipelines, prices, overrides });
+  const keyHeaders = keyHeadersOf(definitions);
+  const snapshot = buildSnapshot({ opened, gateway, pipelines, prices, overrides, keyHeaders });
   return { snapshot, findings: [], pipelines: snapshot.pipelines };
+}
+
+function keyHeadersOf(definitions: Definitions): readonly string[] {
+  return [...definitions.values()].flatMap((definition) =>
+    definition.kind === "extension" ? (definition.keyHeaders ?? []) : [],
+  );
 }
 
 /**

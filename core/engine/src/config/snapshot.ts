@@ -48,6 +48,8 @@ export interface Snapshot {
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
   readonly guardrails: readonly GuardrailUseSettings[];
+  /** Every loaded extension, with its options. */
+  readonly extensions: readonly NamedUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly teams: readonly DeclaredTeam[];

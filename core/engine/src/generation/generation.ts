@@ -22,6 +22,8 @@ import { testGuardrails } from "./guardrails.ts";
 import { startInstance, stopInstance } from "./lifecycle.ts";
 import { ClosingScope } from "./scope.ts";
 import type { Counter } from "./rollout/counted.ts";
+import { type Edge, Extensions } from "./extensions.ts";
+import { withAliases } from "../pipeline/aliases.ts";
 
 /** The holder of a lease on a generation: an exchange. */
 export interface Leaseholder {
@@ -54,8 +56,10 @@ export async function buildGeneration(
     });
     const { guardrails } = parts;
     const faces = createFaces(definitions, hostFor);
+    const extensions = new Extensions(snapshot, definitions.extensions, hostFor);
+    const { edge } = extensions;
     const { routes, instances, shadows } = compilePipelines(
-      snapshot,
+      edge === undefined ? snapshot : aliased(snapshot, edge, faces),
       definitions.steps,
       ({ use }) => hostFor(use),
       faces,
@@ -75,6 +79,7 @@ export async function buildGeneration(
         throw blame(error, settings.at);
       });
     }
+    await extensions.start(scope);
     if (standIns === undefined) {
       const faults = [
         ...streamFaults(snapshot.pipelines, definitions.steps, guardrails),
@@ -86,13 +91,22 @@ export async function buildGeneration(
     return new Generation(
       number,
       snapshot,
-      { routes, guardrails, authority, scope, shadows, natives, faces: [...faces.values()] },
+      { routes, guardrails, authority, scope, shadows, natives, faces: [...faces.values()], edge },
       clock,
     );
   } catch (error) {
     await scope.close();
     throw error;
   }
+}
+
+function aliased(
+  snapshot: Snapshot,
+  { aliases }: Edge,
+  faces: ReadonlyMap<string, Face>,
+): Snapshot {
+  const pipelines = withAliases(snapshot.pipelines, aliases, (name) => faces.has(name));
+  return { ...snapshot, pipelines };
 }
 
 /** The faces of the loaded packages, by their names. */
@@ -125,6 +139,8 @@ export class Generation {
   readonly faces: readonly Face[];
   /** The APIs of its providers that declare one, by the providers' names. */
   readonly natives: readonly NativeOfProvider[];
+  /** What extensions do at the edge. Absent: there are none. */
+  readonly edge: Edge | undefined;
   /** While a monitor is attached: how its requests end. */
   tally: Counter | undefined;
   readonly #scope: ClosingScope;
@@ -148,12 +164,14 @@ export class Generation {
       readonly shadows: readonly ShadowReport[];
       readonly natives?: readonly NativeOfProvider[];
       readonly faces?: readonly Face[];
+      readonly edge?: Edge | undefined;
     },
     clock: Clock,
   ) {
     const { routes, guardrails, authority, scope, shadows, natives = [], faces = [] } = parts;
     this.natives = natives;
     this.faces = faces;
+    this.edge = parts.edge;
     this.number = number;
     this.snapshot = snapshot;
     this.routes = routes;

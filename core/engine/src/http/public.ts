@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import Koa from "koa";
 import {
   type ClientRequest,
+  type EdgeRequest,
   type Exchange,
   GatewayError,
   type GatewayRequest,
@@ -12,6 +13,7 @@ import {
   type Sealer,
 } from "@sluice/contract";
 import { KEEPING } from "@sluice/runtime";
+import type { Edge } from "../generation/extensions.ts";
 import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
@@ -29,6 +31,10 @@ import {
   readTarget,
   type RequestTarget,
 } from "./intake/request-head.ts";
+import { gatewayFor } from "./extensions/gateway.ts";
+import { isInside, type OwnListeners } from "./extensions/inside.ts";
+import { answerRoute, type RoutedRequest } from "./extensions/route.ts";
+import { EDGE, edgeForm, writeAnswer } from "./extensions/write.ts";
 import { formFor } from "./form/choose.ts";
 import { FacedForm } from "./form/faced.ts";
 import { referenceForm } from "./form/reference.ts";
@@ -37,6 +43,7 @@ import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
 import { missingRoute } from "./intake/missing-route.ts";
 import { nearRoute } from "./intake/near-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
+import { ExtendedRequest } from "./ingress/extended.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
 import { openapiPage } from "./openapi/pages.ts";
@@ -63,6 +70,8 @@ export interface PublicParts extends ServeParts {
   readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
+  /** The listeners that extensions call. */
+  readonly listeners: OwnListeners;
 }
 
 declare module "koa" {
@@ -136,9 +145,13 @@ function refuse({ req, res }: Koa.Context, id: string, error: unknown, parts: Se
     res,
     failure,
     ["x-request-id", id],
-    referenceForm(generationFor(req, parts)?.snapshot.server.errorCode),
+    formOfUnrouted(generationFor(req, parts)),
   );
   parts.metrics.countUnrouted(failure.status, failure.code);
+}
+
+function formOfUnrouted(generation: Generation | undefined): ReplyForm {
+  return edgeForm(generation?.edge) ?? referenceForm(generation?.snapshot.server.errorCode);
 }
 
 /** The generation for a request; `undefined` before the first one and while shutting down. */
@@ -185,6 +198,14 @@ function admit(
       );
     return undefined;
   }
+  if (generation.edge !== undefined && !isInside(message)) {
+    const extended = generation.edge.routes.public.find(method, target.path);
+    if (extended.kind === "found") {
+      const { value: route, parameters } = extended;
+      const client = clientRequest(message, method, target, parameters);
+      return serveRoute({ message, response, client, route, generation }, id, parts);
+    }
+  }
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
     if (leavesRows(found.route.operation)) parts.ledger.check();
@@ -192,6 +213,14 @@ function admit(
   }
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
   response.writeHead(204, ["x-request-id", id, "allow", found.methods.join(", ")]).end();
+  return undefined;
+}
+
+/** Serves a route of an extension. Rejects with the GatewayError of a refusal. */
+async function serveRoute(asked: RoutedRequest, id: string, parts: PublicParts): Promise<undefined> {
+  const answer = await answerRoute(asked, parts);
+  writeAnswer(asked.response, answer, ["x-request-id", id]);
+  parts.metrics.countUnrouted(answer.status, "none");
   return undefined;
 }
 
@@ -239,6 +268,7 @@ async function run(
   ctx.exchange = exchange;
   if (form instanceof FacedForm) form.serve(exchange);
   else if (route.face?.keeping !== undefined) KEEPING.set(exchange, route.face.keeping);
+  if (generation.edge !== undefined) attachEdge(exchange, message, generation, parts);
   generation.lease(exchange);
   // The lease ends when the response is closed and the rows are settled, whichever comes last.
   let open = 2;
@@ -269,6 +299,32 @@ async function run(
   }
 }
 
+/** Lets the extensions of a generation read and write one exchange. */
+function attachEdge(
+  exchange: LiveExchange,
+  message: IncomingMessage,
+  { edge, routes }: Generation,
+  { log, listeners, isReady }: PublicParts,
+): void {
+  if (edge === undefined) return;
+  const { signal } = exchange;
+  const pages = () => [...routes.entries()].map(({ method, path }) => ({ method, path }));
+  const gateway = () => gatewayFor({ listeners, message, routes: pages, isReady, signal });
+  EDGE.set(exchange, { edge, gateway, log });
+}
+
+/** The readers of a request; `undefined` where there are none. */
+function extendedBy(
+  edge: Edge | undefined,
+  message: IncomingMessage,
+  about: Omit<EdgeRequest, "body">,
+  hasFace: boolean,
+): ExtendedRequest | undefined {
+  if (edge === undefined || edge.readers.length === 0) return undefined;
+  const mayAnswer = !hasFace && about.operation !== "passthrough" && !isInside(message);
+  return new ExtendedRequest(edge.readers, about, mayAnswer);
+}
+
 /**
  * Reads and checks the body. Only a valid key learns which prefixes are providers: the refusal
  * comes after authentication, before the body.
@@ -282,10 +338,11 @@ async function readRequest(
   identity: Identity | undefined,
 ): Promise<GatewayRequest | undefined> {
   const { providers, guardrails, server } = generation.snapshot;
+  const { operation } = route;
   const isProvider = (name: string): boolean =>
     providers.some((provider) => provider.name === name);
   const { provider = "ref" } = parameters;
-  if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
+  if (operation === "passthrough" && provider !== "ref" && !isProvider(provider))
     throw target.hasEncodedSlash
       ? invalidPath()
       : missingRoute({
@@ -299,16 +356,19 @@ async function readRequest(
     hold: (bytes: number) => held.takeBody(bytes, identity),
   };
   const translate = form instanceof FacedForm ? form : undefined;
+  const about = { operation, client, identity };
+  const extended = extendedBy(generation.edge, message, about, translate !== undefined);
   const received = await receiveRequest(
-    route.operation,
+    operation,
     message,
     client,
     limits,
     isProvider,
     translate,
+    extended,
   );
   if (received === undefined) return undefined;
-  const request = withoutCredentials(received);
+  const request = withoutCredentials(extended?.finish(received) ?? received);
   const asked = requestedGuardrails(request.fields, (name) =>
     guardrails.some((guardrail) => guardrail.name === name),
   );

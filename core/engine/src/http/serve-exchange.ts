@@ -42,6 +42,8 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
+import { addEdgeHeaders, EDGE, writeAnswer } from "./extensions/write.ts";
+import { AnsweredByExtension } from "./ingress/extended.ts";
 import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
 
 /** The parts of the process that serving needs. */
@@ -75,7 +77,9 @@ export async function serveExchange(
     await route.run(ctx);
     await answer(exchange, route, form, response, parts);
   } catch (error) {
-    await refuse(exchange, outline, form, response, parts, toGatewayError(error));
+    if (error instanceof AnsweredByExtension)
+      await answerInstead(exchange, error, outline, form, response, parts);
+    else await refuse(exchange, outline, form, response, parts, toGatewayError(error));
   } finally {
     exchange.end();
   }
@@ -91,6 +95,30 @@ export async function serveExchange(
     );
   }
   parts.sample(exchange);
+}
+
+/**
+ * Answers by an extension. The exchange ends first: what it has reserved is free for the calls that
+ * the extension makes in its place, and they have the rows.
+ */
+async function answerInstead(
+  exchange: LiveExchange,
+  { answer: instead }: AnsweredByExtension,
+  outline: RouteOutline,
+  form: ReplyForm,
+  response: ServerResponse,
+  parts: ServeParts,
+): Promise<void> {
+  exchange.end();
+  try {
+    const gateway = EDGE.get(exchange)?.gateway();
+    if (gateway === undefined) throw new Error("The exchange has no extensions.");
+    const answered = await instead(gateway);
+    writeAnswer(response, answered, ["x-request-id", exchange.id]);
+    exchange.isSettled = true;
+  } catch (error) {
+    await refuse(exchange, outline, form, response, parts, toGatewayError(error));
+  }
 }
 
 function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
@@ -127,7 +155,7 @@ async function answer(
         await writeBytes(
           response,
           reply,
-          headersOf(exchange, outline, form, reply.status, parts),
+          withEdgeHeaders(exchange, headersOf(exchange, outline, form, reply.status, parts), reply),
           async () => {
             await settle(exchange, parts);
           },
@@ -159,6 +187,7 @@ async function answerWhole(
   const shown = formed instanceof Promise ? await formed : formed;
   const headers = headersOf(exchange, outline, form, reply.status, parts);
   if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
+  addEdgeHeaders(exchange, headers, { status: reply.status, costNanoUsd });
   const written = writeWhole(response, shown, headers);
   // What a whole reply has replaced goes on within nothing.
   if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
@@ -190,7 +219,7 @@ async function answerStream(
     if (!mayExplain(exchange)) return text;
     return text + explainComment(recordOf(exchange, outline, reply.status, parts.clock));
   };
-  const headers = replyHeaders(exchange, form, parts.clock);
+  const headers = withEdgeHeaders(exchange, replyHeaders(exchange, form, parts.clock), reply);
   const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
   const failure = await writeStream(response, reply, headers, heartbeatMs, form, settled, signal);
   if (failure !== undefined) report(exchange, failure, parts.log);
@@ -225,7 +254,8 @@ async function refuse(
     return;
   }
   try {
-    writeError(response, error, headersOf(exchange, outline, form, error.status, parts), form);
+    const headers = headersOf(exchange, outline, form, error.status, parts);
+    writeError(response, error, withEdgeHeaders(exchange, headers, error), form);
   } catch (cause) {
     // A step may have set a header that cannot be sent.
     parts.log.error("the headers of a reply cannot be sent", {
@@ -235,6 +265,15 @@ async function refuse(
     if (response.headersSent) response.destroy();
     else writeError(response, error, ["x-request-id", exchange.id], form);
   }
+}
+
+function withEdgeHeaders(
+  exchange: LiveExchange,
+  headers: string[],
+  { status }: { readonly status: number },
+): string[] {
+  addEdgeHeaders(exchange, headers, { status });
+  return headers;
 }
 
 /** The headers of a reply, with the explanation if the client asks for it and may have it. */

@@ -77,6 +77,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     plugins: [{ specifier: "@sluice/standard@^1.0.0", from: "/gateway.yaml", at: AT }],
     providers: [],
     guardrails: [],
+    extensions: [],
     models: [],
     keys: [],
     teams: [],

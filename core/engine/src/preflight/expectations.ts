@@ -5,7 +5,7 @@ import { configuredNanoUsd, dollarsOf } from "@sluice/runtime";
 import type { TestExpectSection } from "../config/schema/pipeline-tests.ts";
 import type { ScriptedUpstreamLog } from "./upstream-log.ts";
 import { describe, readPath, sameValue } from "./values.ts";
-import type { ReceivedReply } from "./send.ts";
+import type { ReceivedReply } from "../http/in-memory.ts";
 
 /** The observable outcome of a test. */
 export interface Outcome {

@@ -7,7 +7,7 @@ import type { Finding } from "../config/finding.ts";
 import { TimeSlices } from "../config/files/slices.ts";
 import type { PipelineSettings, PipelineTest } from "../config/snapshot.ts";
 import { unmetExpectations, type Outcome } from "./expectations.ts";
-import { sendInMemory } from "./send.ts";
+import { sendInMemory } from "../http/in-memory.ts";
 import { createSandbox, type PreflightSubject, type Sandbox } from "./sandbox.ts";
 
 /** The result of one test. */

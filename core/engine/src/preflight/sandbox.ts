@@ -163,6 +163,7 @@ function appParts(
     generations: { generationFor: () => generation },
     admission: { phase: "serving" },
     authHeaders: [],
+    listeners: {},
     isReady: () => true,
   };
 }

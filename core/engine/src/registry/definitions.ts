@@ -4,6 +4,7 @@
 
 import type {
   AnyDefinition,
+  ExtensionDefinition,
   FaceDefinition,
   GuardrailDefinition,
   ProviderDefinition,
@@ -36,6 +37,7 @@ export interface Definitions {
   readonly providers: ReadonlyMap<string, ProviderDefinition<never>>;
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
   readonly faces: ReadonlyMap<string, FaceDefinition<never>>;
+  readonly extensions: ReadonlyMap<string, ExtensionDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
   readonly states: ReadonlyMap<string, StateDefinition<never>>;
   /**
@@ -54,6 +56,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
   const providers = new Map<string, ProviderDefinition<never>>();
   const guardrails = new Map<string, GuardrailDefinition<never>>();
   const faces = new Map<string, FaceDefinition<never>>();
+  const extensions = new Map<string, ExtensionDefinition<never>>();
   const stores = new Map<string, StoreDefinition<never>>();
   const states = new Map<string, StateDefinition<never>>();
   for (const definition of plugins.flatMap((plugin) => plugin.definitions)) {
@@ -70,6 +73,9 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
         break;
       case "face":
         faces.set(definition.name, definition);
+        break;
+      case "extension":
+        extensions.set(definition.name, definition);
         break;
       case "store":
         stores.set(definition.name, definition);
@@ -88,5 +94,5 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
     plugins.find((plugin) =>
       plugin.definitions.some((one) => one.kind === kind && one.name === name),
     )?.url;
-  return { plugins, all, steps, providers, guardrails, faces, stores, states, ownName, urlOf };
+  return { plugins, all, steps, providers, guardrails, faces, extensions, stores, states, ownName, urlOf };
 }

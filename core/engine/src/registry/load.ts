@@ -28,7 +28,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 const STABILITIES: ReadonlySet<string> = new Set(["stable", "beta", "experimental"]);
-const KINDS = new Set(["step", "provider", "guardrail", "face", "store", "state"]);
+const KINDS = new Set(["step", "provider", "guardrail", "face", "extension", "store", "state"]);
 
 /**
  * Loads every plugin of the list, beside the definitions that a program brings. Code runs here, so
@@ -45,6 +45,8 @@ export async function loadPlugins(
   const add = (loaded: LoadedPlugin, { at, isFound }: Pick<PluginReference, "at" | "isFound">) => {
     plugins.push(loaded);
     for (const { kind, name } of loaded.definitions) {
+      if (kind === "extension" && isFound === true)
+        findings.push({ at, ...unlisted(name, loaded.specifier) });
       const owner = owners.get(`${kind}/${name}`);
       if (owner !== undefined)
         findings.push({ at, ...twice(`${kind} ${name}`, owner, loaded.specifier, isFound) });
@@ -67,6 +69,14 @@ export async function loadPlugins(
 
 /** Where the options of a program stand, for findings. */
 const PROGRAM: Position = { file: "startGateway", line: 1, column: 1 };
+
+/** An extension changes what clients read and which paths exist: a line of the file turns it on. */
+function unlisted(name: string, specifier: string): Fault {
+  return {
+    message: `The package ${specifier} has the extension ${name} and is installed, but no line of the file turns it on.`,
+    fix: `Add it to the list: \`plugins: ["*", "${specifier}"]\`; to leave it out, remove the package.`,
+  };
+}
 
 function twice(what: string, one: string, other: string, isFound = false): Fault {
   const alias = "install one under another name: npm install other-name@npm:package@version";
@@ -251,7 +261,7 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
   ) {
     return {
       message: `The default export of plugin ${specifier} is not a definition.`,
-      fix: "Export the result of defineStep, defineProvider, defineGuardrail, defineFace or defineStore.",
+      fix: "Export the result of defineStep, defineProvider, defineGuardrail, defineFace, defineExtension or defineStore.",
     };
   }
   if (definition.apiVersion !== API_VERSION) {

@@ -109,7 +109,8 @@ async function serve(
       "This path does not exist on the admin listener. docs/administration.md lists the routes.",
     );
   const path = url.split("?", 1)[0] ?? "/";
-  const body = method === "POST" ? await readBody(request, BODY_LIMITS) : undefined;
+  const isRead = method === "GET" || method === "HEAD";
+  const body = isRead ? undefined : await readBody(request, BODY_LIMITS);
   const headers = Object.entries(request.headers).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
@@ -157,7 +158,6 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
       retryAfterMs: 1_000,
     });
   if (method === "GET") return look(question, parts);
-  if (method !== "POST") return askAny(workers, question);
   if (/^\/config\/(?:reload|rollback)$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
@@ -174,7 +174,8 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   if (/^\/deployments\/.+\/reset$/.test(path))
     return oneOfThem(await askAll(parts.alive(), question));
   const answer = await ask(first, question);
-  if (answer.status === 200 && /^\/(?:key|team)\//.test(path)) await parts.forget();
+  // An extension's routes change keys under paths of their own.
+  if (answer.status < 300 && !/^\/(?:config|deployments)\//.test(path)) await parts.forget();
   return answer;
 }
 

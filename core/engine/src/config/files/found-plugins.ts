@@ -74,10 +74,15 @@ function pluginsOf({ file, manifest }: Package): Candidate[] {
   return dependenciesOf({ file, manifest }).flatMap(([name, dependency]): Candidate[] => {
     const plugins: unknown = dependency.manifest.sluice?.plugins;
     // Another tool may have a member of this name.
-    if (!isNames(plugins) || plugins.length === 0) return [];
+    if (!isNames(plugins) || plugins.length === 0 || plugins.some(isExtension)) return [];
     const isAlias = dependency.manifest.name !== name;
     return [{ specifier: name, from: file, provides: isAlias ? [] : plugins }];
   });
+}
+
+/** An extension is on by a line of the file alone, and never because its package is installed. */
+function isExtension(name: string): boolean {
+  return name.startsWith("extension/");
 }
 
 function isNames(value: unknown): value is readonly string[] {

@@ -65,6 +65,13 @@ export const gatewaySchema = {
       propertyNames: { pattern: "^[a-z][a-z0-9_-]{0,63}$" },
       additionalProperties: { ...useSchema, description: "One guardrail." },
     },
+    extensions: {
+      type: "object",
+      default: {},
+      description:
+        "Options of extensions, by their names. An extension is on when `plugins` names its package; without an entry here it has its defaults.",
+      additionalProperties: { type: "object", description: "The options of one extension." },
+    },
     models: {
       type: "array",
       minItems: 1,

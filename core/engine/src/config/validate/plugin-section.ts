@@ -48,14 +48,14 @@ export function checkPlugin(
     return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }
   const schema: JsonSchema =
-    use.kind === "step" || use.kind === "face"
+    WITHOUT_USE.has(use.kind)
       ? optionsSchema(definition)
       : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);
   if (findings.length > 0 || use.skipCheck === true || definition.check === undefined)
     return findings;
   try {
-    const options = use.kind === "step" ? use.value : pluginOptions(use.kind, use.value);
+    const options = WITHOUT_USE.has(use.kind) ? use.value : pluginOptions(use.kind, use.value);
     return definition.check(options as never).map((fault) =>
       findingOf(resolved, {
         path: [...use.base, ...fault.path],
@@ -76,6 +76,9 @@ export function checkPlugin(
     ];
   }
 }
+
+/** Kinds whose options stand alone, without `use` and keys of the engine. */
+const WITHOUT_USE: ReadonlySet<AnyDefinition["kind"]> = new Set(["step", "face", "extension"]);
 
 /** A plugin's own options: what is left without the keys of the engine. */
 export function pluginOptions(

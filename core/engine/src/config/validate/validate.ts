@@ -20,6 +20,7 @@ import { gatewaySchema } from "../schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "../schema/pipeline.ts";
 import { pricesSchema, type PriceSection } from "../schema/prices.ts";
 import type { ActiveSection } from "../schema/step-use.ts";
+import { extensionFaults } from "./extensions.ts";
 import { faceFaults } from "./faces.ts";
 import { checkSection, checkWhole, findingOf } from "./section.ts";
 import { activeFaults } from "./step-use.ts";
@@ -58,6 +59,7 @@ export function* validateGateway(
     yield* use(["providers", name], "provider");
   for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"])))
     yield* use(["guardrails", name], "guardrail");
+  findings.push(...extensionFaults(gateway, definitions));
   yield;
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }

@@ -1,10 +1,12 @@
 /** The admin listener's Koa app: the caller, the policy, the route. */
 
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { RouterContext } from "@koa/router";
 import Koa from "koa";
 import {
   type Clock,
+  type EdgeAnswer,
   errorBody,
   GatewayError,
   isGatewayError,
@@ -13,6 +15,7 @@ import {
 } from "@sluice/contract";
 import { POLICY_ACCESS, refusal } from "../access/access.ts";
 import type { Principal } from "../access/may.ts";
+import { isInside } from "../extensions/inside.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
 import { requestId } from "../intake/request-id.ts";
@@ -33,12 +36,25 @@ export interface AdminParts extends Recognition {
   readonly isStopping: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** The route of an extension for a method and a path. Absent: there are no extensions. */
+  readonly extension?: (method: string, path: string) => ExtensionAnswer | undefined;
 }
 
 interface State {
   principal: Principal;
   requestId: string;
 }
+
+/** A request to a route of an extension. */
+export interface ExtensionCall {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: JsonObject;
+  readonly principal: Principal;
+}
+
+/** Answers it, or throws the refusal of the policy. */
+export type ExtensionAnswer = (request: ExtensionCall) => Promise<EdgeAnswer>;
 
 /** The app of a set of routes. A route of GET answers HEAD as well. */
 export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
@@ -63,6 +79,11 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
       writeFailure(ctx, error, parts.log);
     }
   });
+  app.use(async (ctx, next) => {
+    const found = isInside(ctx.req) ? undefined : parts.extension?.(ctx.method, ctx.path);
+    if (found === undefined) await next();
+    else await answerExtension(ctx, found);
+  });
   app.use(router.routes());
   app.use(refuseUnmatched);
   return app;
@@ -82,6 +103,17 @@ async function answer(ctx: RouterContext, route: AdminRoute): Promise<void> {
   const result = await route.answer(request, POLICY_ACCESS);
   if (result instanceof TextAnswer) ctx.set("content-type", result.type);
   ctx.body = result instanceof TextAnswer ? result.text : result;
+}
+
+/** Answers by an extension. What it does, it does by the routes of this listener, as the caller. */
+async function answerExtension(ctx: Koa.Context, answer: ExtensionAnswer): Promise<void> {
+  const body = ctx.method === "GET" || ctx.method === "HEAD" ? {} : await bodyOf(ctx);
+  const { principal } = ctx.state as State;
+  const { req: message, res: response } = ctx;
+  const { status, body: value } = await answer({ message, response, body, principal });
+  ctx.status = status;
+  ctx.set("content-type", "application/json");
+  ctx.body = JSON.stringify(value);
 }
 
 /** Refuses a request that matches no route. `matched` are the path's routes for other methods. */

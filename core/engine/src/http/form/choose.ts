@@ -6,6 +6,7 @@ import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { CountForm, FacedForm } from "./faced.ts";
 import { KeptForm } from "./kept.ts";
 import { ModelsForm } from "./models.ts";
+import { edgeForm } from "../extensions/write.ts";
 import { referenceForm } from "./reference.ts";
 import type { ReplyForm } from "./reply-form.ts";
 
@@ -26,7 +27,10 @@ export function formFor(
 ): Answered {
   const face = faceOf(asked, route, generation);
   if (face === undefined)
-    return { client: asked, form: referenceForm(generation.snapshot.server.errorCode) };
+    return {
+      client: asked,
+      form: edgeForm(generation.edge) ?? referenceForm(generation.snapshot.server.errorCode),
+    };
   const { keyHeaders } = face;
   const client = keyHeaders === undefined ? asked : { ...asked, keyHeaders };
   if (route.operation === "models") return { client, form: new ModelsForm(face, client, id) };

@@ -17,6 +17,7 @@ import {
   type Sliced,
   writtenDocument,
 } from "@sluice/kit/internals";
+import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
 import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
@@ -45,8 +46,11 @@ export function hasNativeBody({ method }: ClientRequest): boolean {
 }
 
 /** The request of a method without a body. */
-export function withoutNativeBody(client: ClientRequest): GatewayRequest {
-  return receiveNative(NO_BYTES, undefined, client);
+export function withoutNativeBody(
+  client: ClientRequest,
+  extended?: ExtendedRequest,
+): GatewayRequest {
+  return receiveNative(NO_BYTES, undefined, client, extended);
 }
 
 /**
@@ -59,8 +63,9 @@ export function receiveNative(
   bytes: Buffer,
   contentType: string | undefined,
   client: ClientRequest,
+  extended?: ExtendedRequest,
 ): GatewayRequest {
-  return atOnce(nativeStages(bytes, contentType, client));
+  return atOnce(nativeStages(bytes, contentType, client, extended));
 }
 
 /** The same in stages. */
@@ -68,11 +73,12 @@ export function* nativeStages(
   bytes: Buffer,
   contentType: string | undefined,
   client: ClientRequest,
+  extended?: ExtendedRequest,
 ): Stages<GatewayRequest> {
   const value = yield* read(bytes, contentType?.toLowerCase() ?? "", client);
   yield;
   refuseCaseVariants(value);
-  const { cut, ...fields } = fieldsOf(value, client);
+  const { cut, ...fields } = fieldsOf(value, client, extended);
   return {
     document: writtenDocument(value),
     ...(bytes.length > 0 ? { raw: bytes } : {}),
@@ -172,9 +178,14 @@ function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
  * The gateway's own fields. A member that only shares its name with one, as its value shows, is the
  * upstream's.
  */
-function fieldsOf(value: JsonObject, client: ClientRequest): NativePart {
+function fieldsOf(
+  value: JsonObject,
+  client: ClientRequest,
+  extended: ExtendedRequest | undefined,
+): NativePart {
+  const read = extended?.readNative(value);
   try {
-    return takeNativeFields(value, client);
+    return takeNativeFields(value, client, [], read);
   } catch (error) {
     if (!isGatewayError(error) || error.param?.startsWith("x-sluice-") === true) throw error;
     const { user, metadata } = value;

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/contract";
 import { readBody } from "./bytes/body.ts";
+import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
 import { receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
@@ -54,7 +55,7 @@ export interface Translation {
 
 /**
  * The request of an operation, `undefined` where there is no body to read. `translation`: that of a
- * route with a face.
+ * route with a face. `extended`: the readers of extensions.
  */
 export async function receiveRequest(
   operation: Operation,
@@ -63,9 +64,10 @@ export async function receiveRequest(
   { maxBytes, hold }: { readonly maxBytes: number; readonly hold: (bytes: number) => void },
   isProvider: (name: string) => boolean,
   translation?: Translation,
+  extended?: ExtendedRequest,
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
-    if (!hasNativeBody(client)) return withoutNativeBody(client);
+    if (!hasNativeBody(client)) return withoutNativeBody(client, extended);
     // The upstream gets the body without its coding: what is checked is what it reads.
     const native = await readBody(message, {
       maxBytes,
@@ -73,7 +75,8 @@ export async function receiveRequest(
       coding: knownCoding(message),
       hold,
     });
-    return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
+    const type = message.headers["content-type"];
+    return inSlices(nativeStages(native, type, client, extended), native.length);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
@@ -87,7 +90,7 @@ export async function receiveRequest(
     coding: knownCoding(message),
     hold,
   });
-  const terms = { operation, receive, client, deployment, translation };
+  const terms = { operation, receive, client, deployment, translation, extended };
   if (translation?.opensReferences === true) return openRequest(bytes, terms, translation);
   // A small body is read without stages, which would cost more than they save.
   if (!isLarge(bytes)) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
@@ -101,6 +104,7 @@ interface ReceiveTerms {
   readonly client: ClientRequest;
   readonly deployment: Deployment | undefined;
   readonly translation: Translation | undefined;
+  readonly extended: ExtendedRequest | undefined;
 }
 
 /** Reads a request that may refer to what the gateway keeps. */
@@ -142,9 +146,11 @@ function documentStages(bytes: Buffer, operation: Operation): Stages<JsonDocumen
 }
 
 function* requestOf(
-  document: JsonDocument,
-  { operation, receive, client, deployment, translation }: ReceiveTerms,
+  received: JsonDocument,
+  { operation, receive, client, deployment, translation, extended }: ReceiveTerms,
 ): Stages<GatewayRequest> {
+  const document =
+    extended === undefined || operation === "spend" ? received : extended.read(received);
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (translation !== undefined) yield;
   const named = deployment === undefined ? document : withDeployment(document, deployment);

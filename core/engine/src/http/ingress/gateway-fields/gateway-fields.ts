@@ -21,7 +21,7 @@ import { GATEWAY_FIELDS, MAX_TAG_CHARACTERS, MAX_TAGS, NOTES } from "./table.ts"
 const MAX_METADATA_TEXT = 512;
 /** Of a value that is no text, as JSON. */
 const MAX_METADATA_JSON = 2_048;
-const MAX_USER_CHARACTERS = 256;
+export const MAX_USER_CHARACTERS = 256;
 
 /** Keys of `metadata` that control the gateway and are not recorded unchanged. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
@@ -79,18 +79,38 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
 
 /**
  * The same of a native body, which keeps its `metadata`. `native` are the fields of the upstream's
- * own. Throws `invalid_field` for a gateway's field that is wrong.
+ * own, `extended` is what extensions read. Throws `invalid_field` for a gateway's field that is wrong.
  */
 export function takeNativeFields(
   body: JsonObject,
   client: ClientRequest,
   native: readonly string[] = [],
+  extended: ExtendedFields = NOT_EXTENDED,
 ): NativePart {
   const cut = Object.keys(body).filter((name) => isGatewayOnly(name, native));
-  const own: JsonObject = Object.fromEntries(cut.map((name) => [name, body[name]]));
+  const own: JsonObject = {
+    ...Object.fromEntries(
+      cut.filter((name) => !extended.taken.includes(name)).map((name) => [name, body[name]]),
+    ),
+    ...extended.fields,
+  };
   if (cut.length > 0) checkNativeFields(own);
   const user = isObject(body.metadata) ? (body.user ?? body.metadata.user_id) : body.user;
-  return { ...readFields({ ...own, user }, cut, NO_METADATA, client), cut };
+  const taken = extended === NOT_EXTENDED ? cut : Object.keys(own);
+  return { ...readFields({ ...own, user }, taken, NO_METADATA, client), cut };
+}
+
+/** What an extension has read of a native body: fields of the gateway, and members that it took. */
+export interface ExtendedFields {
+  readonly fields: JsonObject;
+  readonly taken: readonly string[];
+}
+
+const NOT_EXTENDED: ExtendedFields = Object.freeze({ fields: NO_METADATA, taken: NO_TAGS });
+
+/** Checks notes of a header, as those of a body. Throws `invalid_field`. */
+export function checkRecorded(metadata: JsonObject): void {
+  checkValues(["metadata"], metadata);
 }
 
 function readFields(

@@ -3,9 +3,9 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { duplexPair } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { createServer, request as httpRequest } from "../http/node-http.ts";
+import { createServer, request as httpRequest } from "./node-http.ts";
 
-/** The request of a test. */
+/** A request. */
 export interface SentRequest {
   readonly method: string;
   readonly target: string;
@@ -22,17 +22,19 @@ export interface ReceivedReply {
 
 /**
  * Sends one request to a handler through Node's HTTP parser and writer. Rejects with the signal's
- * reason, and when the reply ends early.
+ * reason, and when the reply ends early. `remoteAddress`: the address of the client that it is sent
+ * for.
  */
 export async function sendInMemory(
   handler: RequestListener,
   sent: SentRequest,
   signal: AbortSignal,
+  remoteAddress?: string,
 ): Promise<ReceivedReply> {
   const [near, far] = duplexPair();
   // A response may call `setTimeout` of its socket, which a duplex pipe lacks. The test has its own
   // deadline.
-  const socket = Object.assign(far, { setTimeout: () => far });
+  const socket = Object.assign(far, { setTimeout: () => far, remoteAddress });
   const server = createServer(handler);
   server.emit("connection", socket);
   const close = (): void => {
