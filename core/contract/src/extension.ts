@@ -19,6 +19,8 @@ export interface EdgeRequest {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly identity: Identity | undefined;
+  /** Whether an extension may answer: on routes of the reference dialect, in place of the pipeline. */
+  readonly mayAnswer: boolean;
   /** The client's document. Empty where the body is no JSON object. */
   readonly body: JsonObject;
 }
@@ -44,9 +46,9 @@ export interface EdgeReading {
   readonly metadata?: JsonObject;
   /**
    * Answers in place of the pipeline, with calls of the gateway as the caller. It runs when what
-   * the request has reserved is given back. Present on routes of the reference dialect alone.
+   * the request has reserved is given back. Read where `mayAnswer` is set.
    */
-  readonly answer?: (gateway: EdgeGateway) => Promise<EdgeAnswer>;
+  readonly answer?: (gateway: EdgeGateway) => Promise<EdgeAnswer | EdgeStream>;
 }
 
 /** A reply whose headers are about to be written. */
@@ -79,6 +81,14 @@ export interface EdgeAnswer {
   readonly body: JsonValue;
 }
 
+/** A streamed reply of the gateway, on its way to the caller. */
+export interface EdgeStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Read once, to its end or until the caller leaves. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 /** The listeners of the gateway. */
 export type ListenerName = "public" | "admin";
 
@@ -90,6 +100,8 @@ export interface EdgeCall {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: JsonValue;
+  /** Ends this call alone. */
+  readonly signal?: AbortSignal;
 }
 
 /** The gateway as an extension calls it for its caller. */
@@ -100,6 +112,8 @@ export interface EdgeGateway {
    * the reply is no JSON. Rejects when the caller leaves or the time is up.
    */
   call(call: EdgeCall): Promise<EdgeAnswer>;
+  /** The same; a reply of events comes as a stream, to be relayed. */
+  open(call: EdgeCall): Promise<EdgeAnswer | EdgeStream>;
   /** The routes of the pipelines: method and path. */
   routes(): readonly { readonly method: string; readonly path: string }[];
   /** Whether requests can be admitted. */
@@ -134,6 +148,8 @@ export interface ExtensionRoute {
    * key. What the handler calls is decided again, for the caller and the object.
    */
   readonly access: "open" | "key" | PolicyAction;
+  /** `none`: the body is left unread, whatever it is. Absent: JSON, of methods other than GET. */
+  readonly body?: "none";
   readonly handler: ExtensionHandler;
 }
 

@@ -17,7 +17,14 @@ import type { Store } from "./store.ts";
 /** The version of the contract between plugins and the engine. It is part of every definition. */
 export const API_VERSION = 1;
 
-export type PluginKind = "step" | "provider" | "guardrail" | "face" | "extension" | "store" | "state";
+export type PluginKind =
+  | "step"
+  | "provider"
+  | "guardrail"
+  | "face"
+  | "extension"
+  | "store"
+  | "state";
 
 /** How far a plugin may be relied on. Shown in the documentation and logged once at the start. */
 export type Stability = "experimental" | "beta" | "stable";

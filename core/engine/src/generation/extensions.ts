@@ -59,7 +59,10 @@ export class Extensions {
   get edge(): Edge | undefined {
     if (this.#living.length === 0) return undefined;
     const all = this.#living.map(({ extension }) => extension);
-    const routes = { public: new RouteTable<ExtensionRoute>(), admin: new RouteTable<ExtensionRoute>() };
+    const routes = {
+      public: new RouteTable<ExtensionRoute>(),
+      admin: new RouteTable<ExtensionRoute>(),
+    };
     for (const route of all.flatMap((one) => one.routes ?? []))
       routes[route.listener].add(route.method, route.path, route);
     return {

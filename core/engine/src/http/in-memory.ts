@@ -31,6 +31,33 @@ export async function sendInMemory(
   signal: AbortSignal,
   remoteAddress?: string,
 ): Promise<ReceivedReply> {
+  const { reply, close } = await openInMemory(handler, sent, signal, remoteAddress);
+  try {
+    const body = await buffer(reply);
+    return { status: reply.statusCode ?? 0, headers: reply.headers, body: body.toString("utf8") };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    close();
+  }
+}
+
+/** A reply whose body is not read yet. */
+export interface OpenReply {
+  readonly reply: IncomingMessage;
+  /** Ends the exchange, also before its reply has ended. */
+  readonly close: () => void;
+}
+
+/** Sends one request. Resolves with the head of the reply; the caller closes it. */
+export async function openInMemory(
+  handler: RequestListener,
+  sent: SentRequest,
+  signal: AbortSignal,
+  remoteAddress?: string,
+): Promise<OpenReply> {
+  signal.throwIfAborted();
   const [near, far] = duplexPair();
   // A response may call `setTimeout` of its socket, which a duplex pipe lacks. The test has its own
   // deadline.
@@ -38,20 +65,17 @@ export async function sendInMemory(
   const server = createServer(handler);
   server.emit("connection", socket);
   const close = (): void => {
+    signal.removeEventListener("abort", close);
     near.destroy();
     far.destroy();
   };
   signal.addEventListener("abort", close, { once: true });
   try {
-    const reply = await begin(near, sent);
-    const body = await buffer(reply);
-    return { status: reply.statusCode ?? 0, headers: reply.headers, body: body.toString("utf8") };
+    return { reply: await begin(near, sent), close };
   } catch (error) {
+    close();
     signal.throwIfAborted();
     throw error;
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
   }
 }
 

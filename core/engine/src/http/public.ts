@@ -217,9 +217,13 @@ function admit(
 }
 
 /** Serves a route of an extension. Rejects with the GatewayError of a refusal. */
-async function serveRoute(asked: RoutedRequest, id: string, parts: PublicParts): Promise<undefined> {
+async function serveRoute(
+  asked: RoutedRequest,
+  id: string,
+  parts: PublicParts,
+): Promise<undefined> {
   const answer = await answerRoute(asked, parts);
-  writeAnswer(asked.response, answer, ["x-request-id", id]);
+  await writeAnswer(asked.response, answer, id);
   parts.metrics.countUnrouted(answer.status, "none");
   return undefined;
 }
@@ -317,12 +321,12 @@ function attachEdge(
 function extendedBy(
   edge: Edge | undefined,
   message: IncomingMessage,
-  about: Omit<EdgeRequest, "body">,
+  about: Omit<EdgeRequest, "body" | "mayAnswer">,
   hasFace: boolean,
 ): ExtendedRequest | undefined {
   if (edge === undefined || edge.readers.length === 0) return undefined;
   const mayAnswer = !hasFace && about.operation !== "passthrough" && !isInside(message);
-  return new ExtendedRequest(edge.readers, about, mayAnswer);
+  return new ExtendedRequest(edge.readers, { ...about, mayAnswer });
 }
 
 /**

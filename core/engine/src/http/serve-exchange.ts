@@ -114,8 +114,8 @@ async function answerInstead(
     const gateway = EDGE.get(exchange)?.gateway();
     if (gateway === undefined) throw new Error("The exchange has no extensions.");
     const answered = await instead(gateway);
-    writeAnswer(response, answered, ["x-request-id", exchange.id]);
     exchange.isSettled = true;
+    await writeAnswer(response, answered, exchange.id);
   } catch (error) {
     await refuse(exchange, outline, form, response, parts, toGatewayError(error));
   }

@@ -94,5 +94,17 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
     plugins.find((plugin) =>
       plugin.definitions.some((one) => one.kind === kind && one.name === name),
     )?.url;
-  return { plugins, all, steps, providers, guardrails, faces, extensions, stores, states, ownName, urlOf };
+  return {
+    plugins,
+    all,
+    steps,
+    providers,
+    guardrails,
+    faces,
+    extensions,
+    stores,
+    states,
+    ownName,
+    urlOf,
+  };
 }

@@ -47,10 +47,9 @@ export function checkPlugin(
     const finding = findingOf(resolved, { path: use.namePath, on: "value", message, fix });
     return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }
-  const schema: JsonSchema =
-    WITHOUT_USE.has(use.kind)
-      ? optionsSchema(definition)
-      : usedPluginSchema(definition);
+  const schema: JsonSchema = WITHOUT_USE.has(use.kind)
+    ? optionsSchema(definition)
+    : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);
   if (findings.length > 0 || use.skipCheck === true || definition.check === undefined)
     return findings;

@@ -53,8 +53,12 @@ export interface ExtensionCall {
   readonly principal: Principal;
 }
 
-/** Answers it, or throws the refusal of the policy. */
-export type ExtensionAnswer = (request: ExtensionCall) => Promise<EdgeAnswer>;
+/** The route of an extension that a request has. */
+export interface ExtensionAnswer {
+  readonly readsBody: boolean;
+  /** Answers, or throws the refusal of the policy. */
+  run(request: ExtensionCall): Promise<EdgeAnswer>;
+}
 
 /** The app of a set of routes. A route of GET answers HEAD as well. */
 export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
@@ -107,10 +111,11 @@ async function answer(ctx: RouterContext, route: AdminRoute): Promise<void> {
 
 /** Answers by an extension. What it does, it does by the routes of this listener, as the caller. */
 async function answerExtension(ctx: Koa.Context, answer: ExtensionAnswer): Promise<void> {
-  const body = ctx.method === "GET" || ctx.method === "HEAD" ? {} : await bodyOf(ctx);
+  const hasBody = ctx.method !== "GET" && ctx.method !== "HEAD" && answer.readsBody;
+  const body = hasBody ? await bodyOf(ctx) : {};
   const { principal } = ctx.state as State;
   const { req: message, res: response } = ctx;
-  const { status, body: value } = await answer({ message, response, body, principal });
+  const { status, body: value } = await answer.run({ message, response, body, principal });
   ctx.status = status;
   ctx.set("content-type", "application/json");
   ctx.body = JSON.stringify(value);

@@ -18,7 +18,7 @@ export function adminExtension(
     const match = table?.find(method === "HEAD" ? "GET" : method, path);
     if (generation === undefined || match?.kind !== "found") return undefined;
     const { value: route, parameters } = match;
-    return ({ message, response, body, principal }) => {
+    const run: ExtensionAnswer["run"] = async ({ message, response, body, principal }) => {
       checkAccess(route, principal);
       const [, search = ""] = (message.url ?? "").split("?", 2);
       const client: ClientRequest = {
@@ -37,6 +37,7 @@ export function adminExtension(
         route.handler({ client, query, body, identity: undefined }, gateway),
       );
     };
+    return { readsBody: route.body !== "none", run };
   };
 }
 

@@ -44,7 +44,7 @@ export interface RouteParts {
 export async function answerRoute(asked: RoutedRequest, parts: RouteParts): Promise<EdgeAnswer> {
   const { message, response, client, route, generation } = asked;
   const identity = route.access === "open" ? undefined : await identify(message, generation);
-  const body = await bodyOf(message);
+  const body = route.body === "none" ? {} : await bodyOf(message);
   const query = new URLSearchParams(client.query);
   return withGateway({ message, response, generation, parts }, async (gateway) =>
     route.handler({ client, query, body, identity }, gateway),

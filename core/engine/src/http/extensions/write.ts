@@ -5,6 +5,7 @@ import {
   type EdgeAnswer,
   type EdgeError,
   type EdgeGateway,
+  type EdgeStream,
   errorBody,
   type GatewayError,
   type Log,
@@ -14,6 +15,7 @@ import type { Edge } from "../../generation/extensions.ts";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 import { referenceForm } from "../form/reference.ts";
 import type { ReplyForm } from "../form/reply-form.ts";
+import { drained } from "../egress/drained.ts";
 
 /** What the extensions of a generation do for one exchange. */
 export interface ExchangeEdge {
@@ -81,7 +83,10 @@ export function edgeForm(edge: Edge | undefined): ReplyForm | undefined {
     error: (error) => {
       const said = formed(edge, error);
       const { status = error.status } = said;
-      return { status: status >= 400 && status <= 599 ? status : error.status, body: bodyOf(error, said) };
+      return {
+        status: status >= 400 && status <= 599 ? status : error.status,
+        body: bodyOf(error, said),
+      };
     },
     stream: (relays) => ({
       ...base.stream(relays),
@@ -100,18 +105,25 @@ function formed({ errors }: Edge, error: GatewayError): EdgeError {
   return {};
 }
 
-/** Writes an answer of an extension. */
-export function writeAnswer(
+/** Writes an answer of an extension. `id` is the request's, where the answer names no other. */
+export async function writeAnswer(
   response: ServerResponse,
-  { status, headers = {}, body }: EdgeAnswer,
-  before: readonly string[],
-): void {
+  answer: EdgeAnswer | EdgeStream,
+  id: string,
+): Promise<void> {
   if (response.destroyed || response.headersSent) return;
-  const text = Buffer.from(JSON.stringify(body));
-  const all = [...before];
-  const names = new Set(before.filter((_, index) => index % 2 === 0));
-  for (const [name, value] of Object.entries(headers))
-    if (!names.has(name)) all.push(name, value);
+  const { status, headers = {} } = answer;
+  const all = Object.entries({ "x-request-id": id, ...headers }).flat();
+  if ("chunks" in answer) {
+    response.writeHead(status, all);
+    for await (const chunk of answer.chunks) {
+      if (!response.write(chunk)) await drained(response);
+      if (response.destroyed) return;
+    }
+    response.end();
+    return;
+  }
+  const text = Buffer.from(JSON.stringify(answer.body));
   all.push("content-type", "application/json", "content-length", String(text.length));
   response.writeHead(status, all);
   response.end(text);

@@ -4,8 +4,6 @@
  */
 
 import {
-  type EdgeGateway,
-  type EdgeAnswer,
   type EdgeReading,
   type EdgeRequest,
   GatewayError,
@@ -26,9 +24,9 @@ const SETTABLE: ReadonlySet<string> = new Set(
 
 /** A request that an extension answers in place of the pipeline. It ends the pipeline. */
 export class AnsweredByExtension extends GatewayError {
-  readonly answer: (gateway: EdgeGateway) => Promise<EdgeAnswer>;
+  readonly answer: NonNullable<EdgeReading["answer"]>;
 
-  constructor(answer: (gateway: EdgeGateway) => Promise<EdgeAnswer>) {
+  constructor(answer: NonNullable<EdgeReading["answer"]>) {
     super("internal_error", "An extension answers this request.");
     this.answer = answer;
   }
@@ -38,13 +36,11 @@ export class AnsweredByExtension extends GatewayError {
 export class ExtendedRequest {
   readonly #readers: Edge["readers"];
   readonly #about: Omit<EdgeRequest, "body">;
-  readonly #mayAnswer: boolean;
   #found: EdgeReading[] = [];
 
-  constructor(readers: Edge["readers"], about: Omit<EdgeRequest, "body">, mayAnswer: boolean) {
+  constructor(readers: Edge["readers"], about: Omit<EdgeRequest, "body">) {
     this.#readers = readers;
     this.#about = about;
-    this.#mayAnswer = mayAnswer;
   }
 
   /** The document in the gateway's own words. */
@@ -76,7 +72,8 @@ export class ExtendedRequest {
         ...finished,
         ...(endUser === undefined ? {} : { endUser: endUser.slice(0, MAX_USER_CHARACTERS) }),
         tags: tags.length === 0 ? finished.tags : [...new Set(all)].slice(0, MAX_ALL_TAGS),
-        metadata: metadata === undefined ? finished.metadata : { ...metadata, ...finished.metadata },
+        metadata:
+          metadata === undefined ? finished.metadata : { ...metadata, ...finished.metadata },
       };
     }
     return finished;
@@ -87,7 +84,8 @@ export class ExtendedRequest {
     for (const read of this.#readers) {
       const found = read({ ...this.#about, body });
       if (found === undefined) continue;
-      if (found.answer !== undefined && this.#mayAnswer) throw new AnsweredByExtension(found.answer);
+      if (found.answer !== undefined && this.#about.mayAnswer)
+        throw new AnsweredByExtension(found.answer);
       this.#found.push(found);
       for (const name of found.taken ?? []) {
         if (!isGatewayOnly(name) || name === "guardrails") throw misuse("takes", name);
