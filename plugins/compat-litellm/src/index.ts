@@ -20,7 +20,7 @@ export default defineExtension<LitellmConfig>({
       headers: replyHeaders,
       ...(config.errors === "litellm" ? { error: litellmError } : {}),
       aliases: ALIASES,
-      routes: routesOf(config),
+      routes: routesOf(config, host),
     };
   },
 });

@@ -28,6 +28,10 @@ export interface WorkspaceOptions {
   readonly server?: string;
   /** Further providers, each as `name: { … }`. */
   readonly providers?: readonly string[];
+  /** Further packages, beside those of the shipped file. */
+  readonly plugins?: readonly string[];
+  /** Further sections, each with its lines. */
+  readonly sections?: readonly string[];
   /** All models, each as `{ id: …, targets: … }`. Default: `DEFAULT_MODELS`. */
   readonly models?: readonly string[];
   /** Calls of the same target, of the step `retry` in every pipeline. Default: as shipped. */
@@ -118,6 +122,8 @@ function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
     provider,
     server,
     providers = [],
+    plugins = [],
+    sections = [],
     models = DEFAULT_MODELS,
   } = options;
   const more = (members: string | undefined): string =>
@@ -126,7 +132,7 @@ function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
 server: { data_directory: ${dataDirectory}${more(server)} }
 store: { use: sqlite, path: ${join(dataDirectory, "sluice.db")} }
 ${shippedPlugins()}
-providers:
+${plugins.map((name) => `  - "${name}"\n`).join("")}${sections.map((text) => `${text}\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${baseUrl}${more(provider)} }
   echo: { use: echo }
 ${providers.map((line) => `  ${line}\n`).join("")}models:

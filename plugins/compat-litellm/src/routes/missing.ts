@@ -5,9 +5,12 @@
 
 import {
   type EdgeGateway,
+  type ExtensionHandler,
   type ExtensionRequest,
   type ExtensionRoute,
   GatewayError,
+  type Host,
+  type ProviderCatalog,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 
@@ -17,11 +20,11 @@ const POSTED = [
   "/audio/speech",
   "/audio/transcriptions",
   "/audio/translations",
-  "/images/edits",
-  "/images/variations",
 ];
 /** Resources: the list, and what stands below it. */
 const RESOURCES = [
+  "/images/edits",
+  "/images/variations",
   "/files",
   "/batches",
   "/fine_tuning/jobs",
@@ -31,22 +34,54 @@ const RESOURCES = [
 ];
 const VERSIONS = ["", "/v1", "/v2"];
 
-export const MISSING_ROUTES: readonly ExtensionRoute[] = [
-  ...POSTED.flatMap((path) => VERSIONS.map((version) => missing("POST", `${version}${path}`))),
-  ...RESOURCES.flatMap((path) =>
-    ["", "/v1"].flatMap((version) => [
-      missing("GET", `${version}${path}`),
-      missing("POST", `${version}${path}`),
-      missing("GET", `${version}${path}/{rest...}`),
-      missing("POST", `${version}${path}/{rest...}`),
-      missing("DELETE", `${version}${path}/{rest...}`),
-    ]),
-  ),
-];
-
-function missing(method: ExtensionRoute["method"], path: string): ExtensionRoute {
-  return { listener: "public", method, path, access: "key", body: "none", handler: refuse };
+/** The routes; `host` knows which providers have OpenAI's resources. */
+export function missingRoutes({ providers }: Pick<Host, "providers">): readonly ExtensionRoute[] {
+  const route = (
+    method: ExtensionRoute["method"],
+    path: string,
+    handler: ExtensionHandler,
+  ): ExtensionRoute => ({
+    listener: "public",
+    method,
+    path,
+    access: "key",
+    body: "none",
+    handler,
+  });
+  const resource: ExtensionHandler = ({ client }) => refuseResource(client.path, providers);
+  return [
+    ...POSTED.flatMap((path) =>
+      VERSIONS.map((version) => route("POST", `${version}${path}`, refuse)),
+    ),
+    ...RESOURCES.flatMap((path) =>
+      ["", "/v1"].flatMap((version) => [
+        route("GET", `${version}${path}`, resource),
+        route("POST", `${version}${path}`, resource),
+        route("GET", `${version}${path}/{rest...}`, resource),
+        route("POST", `${version}${path}/{rest...}`, resource),
+        route("DELETE", `${version}${path}/{rest...}`, resource),
+      ]),
+    ),
+  ];
 }
+
+/** Names the address at the providers of OpenAI's own API, which declare none of these endpoints. */
+function refuseResource(path: string, providers: ProviderCatalog): never {
+  const bare = path.replace(/^\/v1(?=\/)/, "");
+  const addresses = providers
+    .names()
+    .filter((name) => providers.find(name)?.use === "openai")
+    .map((name) => `/${name}/v1${bare}`);
+  const message = "This path does not exist.";
+  throw new GatewayError(
+    "route_not_found",
+    addresses.length === 0
+      ? message
+      : `${message} A provider's own API is served under its name: ${addresses.slice(0, MAX_ADDRESSES).join(", ")}. \`endpoints\` of the provider in gateway.yaml opens it.`,
+  );
+}
+
+const MAX_ADDRESSES = 4;
 
 /** Versions under which providers declare an endpoint. */
 const TRIED = ["/v1", "/v2"];

@@ -1,21 +1,24 @@
 /** Every route of the extension. */
 
-import type { ExtensionRoute } from "@sluice/contract";
+import type { ExtensionRoute, Host } from "@sluice/contract";
 import type { LitellmConfig } from "../config.ts";
 import { HEALTH_ROUTES } from "./health.ts";
-import { MISSING_ROUTES } from "./missing.ts";
+import { missingRoutes } from "./missing.ts";
 import { MODEL_ROUTES } from "./models.ts";
 import { SPEND_ROUTES } from "./spend.ts";
 import { UNWRITABLE_ROUTES } from "./unwritable.ts";
 
 /** Routes of administration stand on the admin listener, and on both where the operator says so. */
-export function routesOf({ administration }: LitellmConfig): readonly ExtensionRoute[] {
+export function routesOf(
+  { administration }: LitellmConfig,
+  host: Pick<Host, "providers">,
+): readonly ExtensionRoute[] {
   const admin = UNWRITABLE_ROUTES.map((route) => ({ ...route, listener: "admin" as const }));
   return [
     ...HEALTH_ROUTES,
     ...MODEL_ROUTES,
     ...SPEND_ROUTES,
-    ...MISSING_ROUTES,
+    ...missingRoutes(host),
     ...admin,
     ...(administration === "public"
       ? admin.map((route) => ({ ...route, listener: "public" as const }))

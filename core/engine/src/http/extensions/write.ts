@@ -42,6 +42,7 @@ export function addEdgeHeaders(
   const { status, costNanoUsd } = reply;
   const { edge, log } = own;
   const { deadlineMs, startedMs } = exchange.lifetime;
+  const timeoutMs = Math.round(deadlineMs - startedMs);
   const header = (name: string): string | undefined => {
     const at = headers.findIndex((value, index) => index % 2 === 0 && value === name);
     return at < 0 ? undefined : headers[at + 1];
@@ -51,7 +52,7 @@ export function addEdgeHeaders(
     status,
     costNanoUsd,
     failure: exchange.failure,
-    timeoutMs: deadlineMs - startedMs,
+    timeoutMs,
     header,
   };
   for (const write of edge.writers) {
