@@ -13,6 +13,7 @@ export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";
 export * from "./tenant-contract/index.ts";
 export * from "./contract/index.ts";
+export * from "./extension-contract/index.ts";
 export * from "./face-contract/index.ts";
 export * from "./guardrail-contract.ts";
 export { type Mutation, mutations } from "./guardrail-mutations.ts";

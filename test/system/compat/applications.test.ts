@@ -94,9 +94,12 @@ describe("fields of a body", () => {
       end_user: "end-1",
       metadata: { session_id: "session-1", trace_id: "trace-1" },
     });
-    expect(Object.keys(sent()).toSorted()).toEqual(
-      ["messages", "model", "stream", ...(stream ? ["stream_options"] : [])],
-    );
+    expect(Object.keys(sent()).toSorted()).toEqual([
+      "messages",
+      "model",
+      "stream",
+      ...(stream ? ["stream_options"] : []),
+    ]);
   });
 
   it("round seconds up", async () => {

@@ -7,6 +7,7 @@ import type { JsonObject } from "@sluice/contract";
 import { chat } from "./client.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import type { WorkspaceOptions } from "./workspace.ts";
 
 const KEY = 'api_key: "${env:SOME_KEY}"';
 const PRESETS = [
@@ -112,7 +113,9 @@ export interface EveryDialect {
 }
 
 /** Starts both. */
-export async function startEveryDialect(): Promise<EveryDialect> {
+export async function startEveryDialect(
+  options: Pick<WorkspaceOptions, "plugins" | "sections"> = {},
+): Promise<EveryDialect> {
   const upstream = await createNativeUpstream();
   const reset = (): void => {
     upstream.answer((response, { url }) => {
@@ -128,6 +131,7 @@ export async function startEveryDialect(): Promise<EveryDialect> {
   const providers = Object.entries(PROVIDERS);
   const gateway = await startGateway(
     {
+      ...options,
       providers: providers.map(
         ([name, [provider]]) => `p-${name}: { ${provider.replaceAll("@", upstream.url)} }`,
       ),

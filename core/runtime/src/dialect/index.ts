@@ -4,6 +4,8 @@ export { type ReplyRules, enforcedReplies } from "./enforced-reply.ts";
 export type { SettleTerms } from "./fields/draft.ts";
 export {
   type GatewayFieldKind,
+  FOREIGN_GATEWAY_FIELDS,
+  FOREIGN_PREFIXES,
   OWN_GATEWAY_FIELDS,
   gatewayFieldKind,
   isGatewayOnly,

@@ -1,6 +1,6 @@
 /** LiteLLM's reply headers, made of the gateway's. */
 
-import type { EdgeReply } from "@sluice/contract";
+import type { Amounts, EdgeReply } from "@sluice/contract";
 import { dollarText } from "./dollars.ts";
 
 /** Our headers of the key's window, and the names of LiteLLM's for it. */
@@ -9,7 +9,8 @@ const WINDOW = ["limit-requests", "remaining-requests", "limit-tokens", "remaini
 /** The headers of one reply. */
 export function replyHeaders(reply: EdgeReply): Readonly<Record<string, string>> {
   const { exchange, costNanoUsd, failure, timeoutMs, header } = reply;
-  const { attempts, client, model, identity } = exchange;
+  const { attempts, client, model } = exchange;
+  const limits = keyLimits(exchange);
   const fallbacks = Number(header("x-sluice-fallbacks") ?? "0");
   const answered = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1);
   const guardrails = header("x-sluice-guardrails");
@@ -24,13 +25,17 @@ export function replyHeaders(reply: EdgeReply): Readonly<Record<string, string>>
     "x-litellm-applied-guardrails": guardrails === "" ? undefined : guardrails,
     "x-litellm-timeout": String(timeoutMs / 1_000),
     "x-litellm-overhead-duration-ms": header("x-sluice-overhead-ms"),
-    "x-litellm-key-rpm-limit": identity?.limits?.rpm?.toString(),
-    "x-litellm-key-tpm-limit": identity?.limits?.tpm?.toString(),
-    "x-litellm-key-max-budget": dollarText(identity?.limits?.maxBudgetNanoUsd ?? undefined),
+    "x-litellm-key-rpm-limit": limits?.rpm?.toString(),
+    "x-litellm-key-tpm-limit": limits?.tpm?.toString(),
+    "x-litellm-key-max-budget": dollarText(limits?.maxBudgetNanoUsd ?? undefined),
     ...Object.fromEntries(
       WINDOW.map((name) => [`x-ratelimit-api_key-${name}`, header(`x-ratelimit-${name}`)]),
     ),
   });
+}
+
+function keyLimits({ identity }: EdgeReply["exchange"]): Amounts | undefined {
+  return identity?.scopes?.find(({ kind }) => kind === "key")?.amounts;
 }
 
 function present(

@@ -44,6 +44,22 @@ describe("plugins that are found", () => {
     expect(found(folder, "config/gateway.yaml")).toEqual(["sluice-provider-a", "@acme/step-b"]);
   });
 
+  it("are never packages of an extension, of a bundle neither", () => {
+    using folder = new TestFolder({});
+    write(folder, {
+      "": { dependencies: { edge: "*", mixed: "*", bundle: "*" } },
+      "node_modules/edge": plugin("edge", "extension/edge"),
+      "node_modules/mixed": plugin("mixed", "provider/a", "extension/edge"),
+      "node_modules/of-bundle": plugin("of-bundle", "extension/other"),
+      "node_modules/bundle": {
+        name: "bundle",
+        dependencies: { "of-bundle": "*" },
+        sluice: { bundle: true },
+      },
+    });
+    expect(found(folder)).toEqual([]);
+  });
+
   it.each([null, "provider/a", { a: 1 }, 5, [5], []])(
     "are no packages whose list is %j, as another tool may have it",
     (plugins) => {

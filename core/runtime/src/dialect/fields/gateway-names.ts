@@ -69,6 +69,25 @@ const FOREIGN = [
   "cache_key",
   "preset_cache_key",
   "caching_groups",
+  "opted_out_global_guardrails",
+  "keepalive_seconds",
+  "router_settings_override",
+  "use_chat_completions_api",
+  "turn_off_message_logging",
+  "prompt_environment",
+  "enforced_params",
+  "provider_specific_header",
+  "service_callback",
+  "logger_fn",
+  "max_agentic_loops",
+  "secret_fields",
+  "proxy_server_request",
+  "original_function",
+  "custom_prompt_dict",
+  "hf_model_name",
+  "ssl_verify",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
 ];
 
 /** `priority` is also vLLM's and Cohere's, `ttl` LM Studio's. */
@@ -80,6 +99,9 @@ const KINDS: ReadonlyMap<string, GatewayFieldKind> = new Map([
   ...SHARED.map((name) => [name, "shared"] as const),
 ]);
 
+/** Fields of other gateways. With a prefix of `FOREIGN_PREFIXES` there are more. */
+export const FOREIGN_GATEWAY_FIELDS: readonly string[] = FOREIGN;
+
 /** The fields that the gateway honours. The ingress checks them. They are never forwarded. */
 export const OWN_GATEWAY_FIELDS: readonly string[] = OWN;
 
@@ -88,9 +110,26 @@ export function gatewayFieldKind(name: string): GatewayFieldKind | undefined {
   return KINDS.get(name) ?? (hasForeignPrefix(name) ? "foreign" : undefined);
 }
 
-/** Prefixes of LiteLLM's names, with any suffix (its `all_litellm_params`). */
+/**
+ * Prefixes of LiteLLM's names, with any suffix: its own, prices, and credentials and addresses that a
+ * client may send to it. They must not reach a provider.
+ */
+export const FOREIGN_PREFIXES: readonly string[] = [
+  "litellm_",
+  "mock_",
+  "aws_",
+  "vertex_",
+  "azure_ad_",
+  "langfuse_",
+  "langsmith_",
+  "input_cost_per_",
+  "output_cost_per_",
+];
+
 function hasForeignPrefix(name: string): boolean {
-  return name.startsWith("litellm_") || name.startsWith("mock_");
+  // Most names have none of their first letters.
+  if (name.indexOf("_", 2) < 0) return false;
+  return FOREIGN_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /**

@@ -1,0 +1,157 @@
+/**
+ * The property of fields that only gateways know: none reaches an upstream, over every route and
+ * every dialect, with the extension `litellm` and without it.
+ */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "@sluice/contract";
+import {
+  FOREIGN_GATEWAY_FIELDS,
+  FOREIGN_PREFIXES,
+  OWN_GATEWAY_FIELDS,
+} from "@sluice/runtime/dialect";
+import { DIALECTS, type EveryDialect, startEveryDialect } from "../support/every-dialect.ts";
+
+/** Values that pass the check of the gateway's own fields. */
+const OWN: Readonly<Record<string, unknown>> = {
+  guardrails: [],
+  caching: false,
+  cache: { "no-store": true },
+  num_retries: 0,
+  fallbacks: [],
+  context_window_fallback_dict: { a: "b" },
+  disable_fallbacks: true,
+  timeout: 30,
+  tags: ["t:1"],
+  litellm_metadata: { tags: ["t:2"] },
+  drop_params: true,
+};
+
+/** A value that would be found in any place of what is sent. */
+const MARK = "planted-4711";
+
+const FOREIGN = [
+  ...FOREIGN_GATEWAY_FIELDS,
+  ...FOREIGN_PREFIXES.map((prefix) => `${prefix}secret_thing`),
+  "litellm_session_id",
+  "litellm_trace_id",
+  "litellm_call_id",
+  "mock_response",
+  "mock_tool_calls",
+];
+
+const HEADERS = {
+  "x-litellm-tags": `h:1,${MARK}`,
+  tags: `h:2,${MARK}`,
+  "x-litellm-timeout": "30",
+  "x-litellm-num-retries": "0",
+  "x-litellm-end-user-id": MARK,
+  "x-litellm-spend-logs-metadata": JSON.stringify({ note: MARK }),
+  "x-litellm-trace-id": MARK,
+  "x-litellm-call-id": MARK,
+};
+
+/** Requests by the path that they are sent to. `{model}` is the dialect. */
+const FACES: readonly (readonly [path: string, body: JsonObject])[] = [
+  ["/v1/messages", { max_tokens: 10, messages: [{ role: "user", content: "Hello." }] }],
+  ["/v1/responses", { input: "Hello." }],
+  [
+    "/v1beta/models/{model}:generateContent",
+    { contents: [{ role: "user", parts: [{ text: "Hello." }] }] },
+  ],
+];
+
+/** Native requests, by provider. */
+const NATIVES: readonly (readonly [path: string, body: JsonObject])[] = [
+  ["/p-openai/v1/chat/completions", { model: "gpt-4o", messages: [] }],
+  ["/p-openai/v1/embeddings", { model: "text-embedding-3-small", input: "a" }],
+  ["/p-openai/v1/images/generations", { model: "dall-e-3", prompt: "a" }],
+  ["/p-openai/v1/moderations", { model: "omni-moderation-latest", input: "a" }],
+  ["/p-anthropic/v1/messages", { model: "claude-sonnet-4-5", max_tokens: 1, messages: [] }],
+  ["/p-gemini/v1beta/models/gemini-2.5-flash:generateContent", { contents: [] }],
+  ["/p-cohere/v2/chat", { model: "command-a-03-2025", messages: [] }],
+  ["/p-groq/v1/chat/completions", { model: "model-1", messages: [] }],
+];
+
+const WITH = { plugins: ["@sluice/compat-litellm"] };
+
+describe.each([
+  ["without the extension", {}],
+  ["with the extension", WITH],
+])("gateway fields %s", (_name, options) => {
+  let every: EveryDialect;
+  beforeAll(async () => {
+    every = await startEveryDialect(options);
+  });
+  afterAll(() => every?.close());
+
+  const planted = (own: boolean): Record<string, unknown> => ({
+    ...Object.fromEntries(FOREIGN.map((name) => [name, MARK])),
+    ...(own ? OWN : {}),
+  });
+
+  /** What reached the upstream since, but for requests of credentials. */
+  async function sentBy(path: string, body: object): Promise<string[]> {
+    const before = every.upstream.requests.length;
+    const answer = await fetch(`${every.gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${every.gateway.masterKey}`,
+        "content-type": "application/json",
+        ...HEADERS,
+      },
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    return every.upstream.requests
+      .slice(before)
+      .filter(({ url }) => !url.startsWith("/computeMetadata/"))
+      .map(
+        ({ url, headers, body: bytes }) => `${url} ${JSON.stringify(headers)} ${bytes.toString()}`,
+      );
+  }
+
+  function expectClean(sent: readonly string[]): void {
+    expect(sent).not.toEqual([]);
+    for (const text of sent) {
+      expect(text).not.toContain(MARK);
+      for (const name of Object.keys(OWN)) expect(text).not.toContain(`"${name}":`);
+    }
+  }
+
+  it("has a value for every own field", () => {
+    expect(Object.keys(OWN).toSorted()).toEqual(
+      OWN_GATEWAY_FIELDS.filter((name) => name !== "metadata").toSorted(),
+    );
+  });
+
+  it.each(DIALECTS)("reach no upstream of the dialect %s through chat", async (model) => {
+    for (const stream of [false, true])
+      expectClean(
+        await sentBy("/v1/chat/completions", {
+          model,
+          stream,
+          messages: [{ role: "user", content: "Hello." }],
+          ...planted(true),
+        }),
+      );
+  });
+
+  it.each(FACES)("reach no upstream through %s", async (path, body) => {
+    for (const model of ["openai", "anthropic", "gemini", "bedrock", "cohere", "mistral"])
+      expectClean(
+        await sentBy(path.replace("{model}", model), { model, ...body, ...planted(true) }),
+      );
+  });
+
+  it.each([
+    ["/v1/embeddings", { input: "a" }],
+    ["/v1/images/generations", { prompt: "a" }],
+  ])("reach no upstream through %s", async (path, body) => {
+    expectClean(await sentBy(path, { model: "openai", ...body, ...planted(true) }));
+  });
+
+  it.each(NATIVES)("reach no upstream through %s", async (path, body) => {
+    expectClean(await sentBy(path, { ...body, ...planted(true) }));
+  });
+});
