@@ -141,12 +141,7 @@ function refuse({ req, res }: Koa.Context, id: string, error: unknown, parts: Se
     ? error
     : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
   if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
-  writeError(
-    res,
-    failure,
-    ["x-request-id", id],
-    formOfUnrouted(generationFor(req, parts)),
-  );
+  writeError(res, failure, ["x-request-id", id], formOfUnrouted(generationFor(req, parts)));
   parts.metrics.countUnrouted(failure.status, failure.code);
 }
 
