@@ -19,7 +19,7 @@ export interface EdgeRequest {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly identity: Identity | undefined;
-  /** Whether an extension may answer: on routes of the reference dialect, in place of the pipeline. */
+  /** Whether an extension may answer in place of the pipeline: in the reference dialect. */
   readonly mayAnswer: boolean;
   /** The client's document. Empty where the body is no JSON object. */
   readonly body: JsonObject;
@@ -171,8 +171,8 @@ export interface Extension extends Lifecycle {
    */
   readonly read?: (request: EdgeRequest) => EdgeReading | undefined;
   /**
-   * Headers for a reply, beside those it has; names begin with `x-`, and are not the gateway's. What
-   * it throws is logged, and the reply goes without them.
+   * Headers for a reply, beside those it has; names begin with `x-`, and are not the gateway's.
+   * What it throws is logged, and the reply goes without them.
    */
   readonly headers?: (reply: EdgeReply) => Readonly<Record<string, string>>;
   /** Another form of an error. `undefined`: the gateway's own. */

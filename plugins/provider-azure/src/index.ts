@@ -43,7 +43,7 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
 ];
 
 function hasResponses({ responses, api, endpoint }: AzureConfig): boolean {
-  return responses ?? (api === "v1" && AZURE_HOST.test(new URL(endpoint).hostname));
+  return responses ?? (api === "v1" && AZURE_HOST.test(URL.parse(endpoint)?.hostname ?? ""));
 }
 
 /** Responses are below the resource in both of its APIs, with the deployment in the body. */

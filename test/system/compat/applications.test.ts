@@ -383,7 +383,7 @@ describe("paths", () => {
     const response = await send(path, {});
     expect(response.status).toBe(404);
     expect(JSON.stringify(await response.json())).toContain(native);
-    expect((await send(path, {}, {}, "sk-unknown-key-of-nobody")).status).toBe(401);
+    expect((await send(path, {}, {}, "sk-unknown-key-of-the-tests")).status).toBe(401);
   });
 
   it("health needs no key, and its details do", async () => {

@@ -65,7 +65,7 @@ export function missingRoutes({ providers }: Pick<Host, "providers">): readonly 
   ];
 }
 
-/** Names the address at the providers of OpenAI's own API, which declare none of these endpoints. */
+/** Names the address at providers of OpenAI's own API, which declare none of these endpoints. */
 function refuseResource(path: string, providers: ProviderCatalog): never {
   const bare = path.replace(/^\/v1(?=\/)/, "");
   const addresses = providers

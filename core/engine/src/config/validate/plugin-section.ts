@@ -5,7 +5,7 @@ import type { AnyDefinition, JsonSchema } from "@sluice/contract";
 import type { Path } from "../files/document.ts";
 import { nameFix } from "./explain.ts";
 import type { Finding } from "../finding.ts";
-import { formatPath } from "../files/path.ts";
+import { formatPath, setAtPath, valueAtPath } from "../files/path.ts";
 import type { ResolvedDocument } from "../files/references.ts";
 import { engineKeys, optionsSchema, usedPluginSchema } from "../schema/plugin-options.ts";
 import { checkSection, findingOf } from "./section.ts";
@@ -86,4 +86,28 @@ export function pluginOptions(
 ): Readonly<Record<string, unknown>> {
   const reserved = engineKeys(kind);
   return Object.fromEntries(Object.entries(value).filter(([key]) => !reserved.includes(key)));
+}
+
+/**
+ * Checks the options of extensions in gateway.yaml, in place. Each loaded extension has some: those
+ * of one without an entry are filled in.
+ */
+export function extensionFaults(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
+  const section = valueAtPath(gateway.value, ["extensions"]);
+  const written = isSection(section) ? Object.keys(section) : [];
+  const loaded = [...definitions.values()].filter(({ kind }) => kind === "extension");
+  const names = new Set([...written, ...loaded.map(({ name }) => name)]);
+  if (names.size > 0 && !isSection(section)) setAtPath(gateway.value, ["extensions"], {});
+  return [...names].flatMap((name) => {
+    const path = ["extensions", name];
+    if (!written.includes(name)) setAtPath(gateway.value, path, {});
+    const value = valueAtPath(gateway.value, path);
+    if (typeof value !== "object" || value === null) return [];
+    const use = { kind: "extension", name, namePath: path, base: path, value } as const;
+    return checkPlugin(gateway, definitions, use);
+  });
+}
+
+function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

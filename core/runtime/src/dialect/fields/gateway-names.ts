@@ -111,8 +111,8 @@ export function gatewayFieldKind(name: string): GatewayFieldKind | undefined {
 }
 
 /**
- * Prefixes of LiteLLM's names, with any suffix: its own, prices, and credentials and addresses that a
- * client may send to it. They must not reach a provider.
+ * Prefixes of LiteLLM's names, with any suffix: its own, prices, and credentials and addresses that
+ * a client may send to it. They must not reach a provider.
  */
 export const FOREIGN_PREFIXES: readonly string[] = [
   "litellm_",

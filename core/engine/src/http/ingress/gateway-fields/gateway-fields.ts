@@ -79,7 +79,8 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
 
 /**
  * The same of a native body, which keeps its `metadata`. `native` are the fields of the upstream's
- * own, `extended` is what extensions read. Throws `invalid_field` for a gateway's field that is wrong.
+ * own, `extended` is what extensions read. Throws `invalid_field` for a gateway's field that is
+ * wrong.
  */
 export function takeNativeFields(
   body: JsonObject,
