@@ -6,7 +6,7 @@ import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { AdminOptions } from "./admin-place.ts";
 import { CommandError, EXIT } from "./exit.ts";
-import { sendRequest } from "./send-request.ts";
+import { type Reply, sendRequest } from "./send-request.ts";
 import { reasonOf } from "./reason-of.ts";
 
 export type { AdminOptions } from "./admin-place.ts";
@@ -21,22 +21,33 @@ const TIMEOUT_MS = 15_000;
  * key.
  */
 export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskAdmin {
+  const ask = adminReplies(options, timeoutMs);
+  return async (path, body) => (await ask(path, body, true)).json;
+}
+
+/**
+ * As `adminClient`, for answers of any media type. `mustBeJson`: an answer that is none is not the
+ * gateway's.
+ */
+export function adminReplies(
+  options: AdminOptions,
+  timeoutMs = TIMEOUT_MS,
+): (path: string, body?: JsonObject, mustBeJson?: boolean) => Promise<Reply> {
   let reached: ReturnType<typeof reach> | undefined;
-  return async (path, body) => {
+  return async (path, body, mustBeJson = false) => {
     const { url, certificate, headers } = await (reached ??= reach(options));
     const call =
       body === undefined
         ? { method: "GET" as const, headers, timeoutMs }
         : { method: "POST" as const, headers, timeoutMs, body: JSON.stringify(body) };
-    const { status, json } = await sendRequest(`${url}${path}`, call, certificate).catch(
-      (error: unknown) => {
-        throw new CommandError(
-          EXIT.notStarted,
-          `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
-        );
-      },
-    );
-    if (status === 200 && json !== undefined) return json;
+    const reply = await sendRequest(`${url}${path}`, call, certificate).catch((error: unknown) => {
+      throw new CommandError(
+        EXIT.notStarted,
+        `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
+      );
+    });
+    const { status, json } = reply;
+    if (status === 200 && (json !== undefined || !mustBeJson)) return reply;
     throw refusal(url, status, json);
   };
 }

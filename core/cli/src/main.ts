@@ -17,9 +17,11 @@ import { addImportCommand } from "./commands/import.ts";
 import { addImportDatabaseCommand } from "./commands/import-database.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addKeyCommands } from "./commands/keys.ts";
+import { addLedgerCommands } from "./commands/ledger.ts";
 import { addNewCommand } from "./commands/new.ts";
 import { addRequestCommands } from "./commands/requests.ts";
 import { addSoakOptions } from "./commands/soak.ts";
+import { addSpendCommand } from "./commands/spend.ts";
 import { addTeamCommands } from "./commands/teams.ts";
 import { VERSION } from "@sluice/engine/version";
 
@@ -126,6 +128,8 @@ addConfigCommands((name, description) => atGateway(program.command(name)).descri
 addRequestCommands((name, description) =>
   atGateway(program.command(name)).description(description),
 );
+addSpendCommand((name, description) => atGateway(program.command(name)).description(description));
+addLedgerCommands(program, configOption);
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 program
   .command("doctor")

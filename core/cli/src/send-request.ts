@@ -16,8 +16,13 @@ export interface Call {
 /** What came back; `json` is undefined where the body is none. */
 export interface Reply {
   readonly status: number;
+  readonly text: string;
   readonly json: unknown;
+  /** The value of a header, by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
 }
+
+type Received = Omit<Reply, "json">;
 
 /**
  * Sends it. `certificate` is the PEM that the listener was configured with: it is trusted by
@@ -29,14 +34,17 @@ export async function sendRequest(
   call: Call,
   certificate: string | undefined,
 ): Promise<Reply> {
-  const { status, text } =
+  const received =
     certificate === undefined
       ? await sendPlain(url, call)
       : await sendPinned(url, call, certificate);
-  return { status, json: parsed(text) };
+  return { ...received, json: parsed(received.text) };
 }
 
-async function sendPlain(url: string, { method, headers, body, timeoutMs }: Call) {
+async function sendPlain(
+  url: string,
+  { method, headers, body, timeoutMs }: Call,
+): Promise<Received> {
   const response = await fetch(url, {
     method,
     // A redirect would carry the master key elsewhere.
@@ -45,11 +53,19 @@ async function sendPlain(url: string, { method, headers, body, timeoutMs }: Call
     signal: AbortSignal.timeout(timeoutMs),
     ...(body !== undefined && { body }),
   });
-  return { status: response.status, text: await response.text().catch(() => "") };
+  return {
+    status: response.status,
+    text: await response.text().catch(() => ""),
+    header: (name) => response.headers.get(name) ?? undefined,
+  };
 }
 
-function sendPinned(url: string, { method, headers, body, timeoutMs }: Call, certificate: string) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+function sendPinned(
+  url: string,
+  { method, headers, body, timeoutMs }: Call,
+  certificate: string,
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
     const request = httpsRequest(
       url,
       {
@@ -64,7 +80,8 @@ function sendPinned(url: string, { method, headers, body, timeoutMs }: Call, cer
       (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-        response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
+        const header = (name: string): string | undefined => response.headers[name]?.toString();
+        response.once("end", () => resolve({ status: response.statusCode ?? 0, text, header }));
         response.once("error", reject);
       },
     );

@@ -48,6 +48,22 @@ export {
   SERVED,
   type UsageEstimate,
 } from "./slots.ts";
+export { type DateRange, dateRange } from "./spend/dates.ts";
+export {
+  booleanOf,
+  cursorOf,
+  invalidParameter,
+  limitOf,
+  MAX_ROWS,
+  readParameters,
+} from "./spend/parameters.ts";
+export {
+  readSpendReport,
+  SPEND_REPORT_COLUMNS,
+  SPEND_REPORT_PARAMETERS,
+  type SpendReportRequest,
+} from "./spend/report-query.ts";
+export { makeSpendReport, type SpendReportText } from "./spend/report-text.ts";
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";

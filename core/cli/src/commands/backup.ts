@@ -77,7 +77,7 @@ export async function upgrade({ config, json = false }: Options): Promise<void> 
 }
 
 /** The installation of a configuration. Its store is not started. */
-async function installationAt(config: string): Promise<{
+export async function installationAt(config: string): Promise<{
   readonly store: Store;
   readonly storeName: string;
   readonly dataDirectory: string;

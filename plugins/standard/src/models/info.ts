@@ -9,7 +9,7 @@ import { callerOf } from "./index.ts";
 import { modelInfoOf } from "./facts.ts";
 import { readModelsQuery, viewerOf } from "./query.ts";
 import { createModelView } from "./visible.ts";
-import { invalid } from "../spend/parameters.ts";
+import { invalidParameter } from "@sluice/runtime";
 
 export const modelInfo = defineStep<Record<string, never>>({
   name: "model-info",
@@ -50,7 +50,7 @@ function chosen(shown: readonly Model[], id: string | undefined): readonly Model
     (model) => model.id === id || model.targets.some((target) => target.id === id),
   );
   if (found.length === 0)
-    throw invalid(
+    throw invalidParameter(
       "litellm_model_id",
       "No model or target of this key has this litellm_model_id. GET /v1/models lists the key's models.",
     );

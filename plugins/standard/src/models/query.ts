@@ -1,7 +1,7 @@
 /** The query of the model routes. Unknown parameters are ignored, as in LiteLLM. */
 
 import { type Authority, type FallbackClass, GatewayError, type Identity } from "@sluice/contract";
-import { booleanOf, invalid } from "../spend/parameters.ts";
+import { booleanOf, invalidParameter } from "@sluice/runtime";
 
 const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy"];
 
@@ -66,7 +66,7 @@ function fallbackClassOf(value: string | undefined): FallbackClass {
   if (value === undefined) return "general";
   const found = CLASSES.find((name) => name === value);
   if (found === undefined)
-    throw invalid(
+    throw invalidParameter(
       "fallback_type",
       `The query parameter fallback_type must be one of ${CLASSES.join(", ")}.`,
     );

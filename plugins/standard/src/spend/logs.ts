@@ -10,10 +10,17 @@ import {
   type WholeReply,
 } from "@sluice/contract";
 import { jsonReply } from "@sluice/kit";
-import { requestIdIn, dollarsOf } from "@sluice/runtime";
+import {
+  requestIdIn,
+  dollarsOf,
+  dateRange,
+  booleanOf,
+  cursorOf,
+  invalidParameter,
+  limitOf,
+  readParameters,
+} from "@sluice/runtime";
 import { listReply } from "./list-reply.ts";
-import { dateRange } from "./dates.ts";
-import { booleanOf, cursorOf, invalid, limitOf, readParameters } from "./parameters.ts";
 import { publicRow } from "./row.ts";
 import { readerOf, scopeOf } from "./scope.ts";
 
@@ -77,7 +84,7 @@ function refuseWithSummary(
 ): void {
   for (const name of names) {
     if (!parameters.has(name)) continue;
-    throw invalid(
+    throw invalidParameter(
       name,
       `A summary has no pages: leave the query parameter ${name} out, or ask with summarize=false.`,
     );

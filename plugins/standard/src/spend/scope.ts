@@ -28,13 +28,17 @@ export function readerOf(exchange: Exchange): Identity {
 export async function scopeOf(
   identity: Identity,
   authority: Authority,
-  asked: Pick<LedgerFilter, "keyId" | "userId">,
+  asked: Pick<LedgerFilter, "keyId" | "userId" | "teamId">,
 ): Promise<LedgerFilter | undefined> {
   const keyId = await resolveKey(asked.keyId, authority);
   const narrowed: LedgerFilter = { ...asked, ...(keyId === undefined ? {} : { keyId }) };
   if (identity.kind === "master") return narrowed;
   const { spendScope, userId, teamId } = identity;
-  if (spendScope === "team" && teamId !== undefined) return { ...narrowed, teamId };
+  if (spendScope === "team" && teamId !== undefined) {
+    return asked.teamId === undefined || asked.teamId === teamId
+      ? { ...narrowed, teamId }
+      : undefined;
+  }
   if (spendScope === "user" && userId !== undefined) {
     return asked.userId === undefined || asked.userId === userId
       ? { ...narrowed, userId }

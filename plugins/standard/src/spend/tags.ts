@@ -2,10 +2,8 @@
 
 import type { Exchange, Host, JsonObject, LedgerTag, WholeReply } from "@sluice/contract";
 import { jsonReply } from "@sluice/kit";
-import { dollarsOf } from "@sluice/runtime";
+import { dollarsOf, dateRange, limitOf, readParameters } from "@sluice/runtime";
 import { listReply } from "./list-reply.ts";
-import { dateRange } from "./dates.ts";
-import { limitOf, readParameters } from "./parameters.ts";
 import { readerOf, scopeOf } from "./scope.ts";
 
 /**

@@ -23,10 +23,12 @@ export interface AdminRequest {
 export class TextAnswer {
   readonly type: string;
   readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(type: string, text: string) {
+  constructor(type: string, text: string, headers: Readonly<Record<string, string>> = {}) {
     this.type = type;
     this.text = text;
+    this.headers = headers;
   }
 }
 

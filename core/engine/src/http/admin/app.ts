@@ -105,7 +105,7 @@ async function answer(ctx: RouterContext, route: AdminRoute): Promise<void> {
     address: ctx.req.socket.remoteAddress ?? null,
   };
   const result = await route.answer(request, POLICY_ACCESS);
-  if (result instanceof TextAnswer) ctx.set("content-type", result.type);
+  if (result instanceof TextAnswer) ctx.set({ ...result.headers, "content-type": result.type });
   ctx.body = result instanceof TextAnswer ? result.text : result;
 }
 

@@ -28,7 +28,7 @@ export const SHIPPED_ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/(?:v1\/)?model\/info$/, "model-info.yaml"],
   [/^\/(?:v1\/)?models(?:\/|$)/, "models.yaml"],
   [/^\/(?:v1\/)?responses\/resp_[^/]+(?:\/(?:input_items|cancel))?$/, "responses.yaml"],
-  [/^\/spend\/(?:logs|tags)$/, "spend.yaml"],
+  [/^\/spend\/(?:logs|tags|report)$/, "spend.yaml"],
   [/^\/spend\/calculate$/, "spend-calculate.yaml"],
   [/^\/v1\/(?:messages\/count_tokens|responses\/input_tokens)$/, "tokens.yaml"],
 ];

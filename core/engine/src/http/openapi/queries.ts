@@ -1,6 +1,6 @@
 /** Query parameters and bodies of the routes that take them, by path. Data. */
 
-import type { JsonObject, JsonSchema } from "@sluice/contract";
+import { type JsonObject, type JsonSchema, SPEND_DIMENSIONS } from "@sluice/contract";
 import { bodySchema } from "../ingress/body-fields.ts";
 import { SPEND_BODY } from "../ingress/spend.ts";
 
@@ -35,6 +35,28 @@ const DATES: readonly JsonObject[] = [
   text("end_date", "Last day (UTC), `YYYY-MM-DD`, or a full timestamp. Inclusive."),
 ];
 
+const choice = (name: string, description: string, values: readonly string[]): JsonObject =>
+  query(name, description, { type: "string", enum: values, default: values[0] ?? "" });
+
+const REPORT: readonly JsonObject[] = [
+  text("group_by", `One or two of ${SPEND_DIMENSIONS.join(", ")}, with a comma between them.`),
+  choice("bucket", "The spans of time that are distinguished, in UTC.", ["none", "hour", "day"]),
+  text("from", "First day (UTC), `YYYY-MM-DD`, or a whole hour. Inclusive."),
+  text("to", "Last day (UTC), inclusive; or the whole hour at which the report ends."),
+  text("organization_id", "Rows of one organization."),
+  text("team_id", "Rows of one team."),
+  text("user_id", "Rows of one user."),
+  text("api_key", "Rows of one key: the key's id, or the key."),
+  text("tag", "Rows with one tag."),
+  text("model", "Rows of one model."),
+  text("provider", "Rows of one provider instance."),
+  text("end_user", "Rows of one customer."),
+  choice("order", "By time and ids, or the highest spend first, without pages.", ["time", "spend"]),
+  query("limit", "Groups at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
+  text("cursor", "Where the page begins: `next_cursor` of the page before."),
+  choice("format", "The form of the answer.", ["json", "csv"]),
+];
+
 /** Query parameters by path. */
 export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
   "/v1/models": MODEL_LIST,
@@ -48,6 +70,7 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
     query("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
     text("cursor", "Where the page begins: what `x-sluice-next-cursor` said on the page before."),
   ],
+  "/spend/report": REPORT,
   "/spend/tags": [
     ...DATES,
     query("limit", "Tags at most, those with the highest spend.", {

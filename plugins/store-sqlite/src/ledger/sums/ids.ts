@@ -22,44 +22,20 @@ const MAX_IDS = 50_000;
 
 /** Prepares the statements of an open database. Ids are made in the caller's transaction. */
 export function createSumIds(database: DatabaseSync): SumIds {
-  const makeModel = database.prepare(
+  const model = database.prepare(
     "insert into spend_model (model, model_group) values (?, ?) returning id",
   );
-  const makeCell = database.prepare(
+  const cell = database.prepare(
     `insert into spend_cell (organization_id, team_id, user_id, key_id, model_id, provider)
      values (?, ?, ?, ?, ?, ?) returning id`,
   );
-  const makeTag = database.prepare("insert into spend_tag (tag) values (?) returning id");
-  const find = createFinder(database);
-  const known = { cells: new Map<string, Cell>(), tags: new Map<string, number>() };
-  return {
-    cellOf(row) {
-      const names = namesOf(row);
-      const text = names.join("\0");
-      let cell = known.cells.get(text);
-      if (cell !== undefined) return cell;
-      const [organization, team, user, key, model, group, provider] = names;
-      const modelId = find.model(model, group) ?? idOf(makeModel.get(model, group));
-      const id =
-        find.cell(names, modelId) ??
-        idOf(makeCell.get(organization, team, user, key, modelId, provider));
-      if (known.cells.size >= MAX_IDS) known.cells.clear();
-      known.cells.set(text, (cell = { id, modelId }));
-      return cell;
-    },
-    tagOf(tag) {
-      let id = known.tags.get(tag);
-      if (id !== undefined) return id;
-      id = find.tag(tag) ?? idOf(makeTag.get(tag));
-      if (known.tags.size >= MAX_IDS) known.tags.clear();
-      known.tags.set(tag, id);
-      return id;
-    },
-    forget() {
-      known.cells.clear();
-      known.tags.clear();
-    },
-  };
+  const tag = database.prepare("insert into spend_tag (tag) values (?) returning id");
+  return remembered(database, {
+    model: (name, group) => idOf(model.get(name, group)),
+    cell: ([organization, team, user, key, , , provider], modelId) =>
+      idOf(cell.get(organization, team, user, key, modelId, provider)),
+    tag: (name) => idOf(tag.get(name)),
+  });
 }
 
 /**
@@ -67,16 +43,47 @@ export function createSumIds(database: DatabaseSync): SumIds {
  * one check.
  */
 export function createKnownIds(database: DatabaseSync): SumIds {
-  const find = createFinder(database);
   let missing = 0;
+  const none = (): number => --missing;
+  return remembered(database, { model: none, cell: none, tag: none });
+}
+
+/** Gives ids to what has none. */
+interface MakeIds {
+  readonly model: (name: string, group: string) => number;
+  readonly cell: (names: CellNames, modelId: number) => number;
+  readonly tag: (name: string) => number;
+}
+
+function remembered(database: DatabaseSync, make: MakeIds): SumIds {
+  const find = createFinder(database);
+  const cells = new Map<string, Cell>();
+  const tags = new Map<string, number>();
   return {
     cellOf(row) {
       const names = namesOf(row);
-      const modelId = find.model(names[4], names[5]) ?? --missing;
-      return { modelId, id: find.cell(names, modelId) ?? --missing };
+      const text = names.join("\0");
+      let cell = cells.get(text);
+      if (cell !== undefined) return cell;
+      const [, , , , model, group] = names;
+      const modelId = find.model(model, group) ?? make.model(model, group);
+      const id = find.cell(names, modelId) ?? make.cell(names, modelId);
+      if (cells.size >= MAX_IDS) cells.clear();
+      cells.set(text, (cell = { id, modelId }));
+      return cell;
     },
-    tagOf: (tag) => find.tag(tag) ?? --missing,
-    forget: () => undefined,
+    tagOf(tag) {
+      let id = tags.get(tag);
+      if (id !== undefined) return id;
+      id = find.tag(tag) ?? make.tag(tag);
+      if (tags.size >= MAX_IDS) tags.clear();
+      tags.set(tag, id);
+      return id;
+    },
+    forget() {
+      cells.clear();
+      tags.clear();
+    },
   };
 }
 

@@ -39,25 +39,32 @@ export function dateRange(start: string | undefined, end: string | undefined): D
   };
 }
 
-/** The first millisecond of a date, and the first one after it. */
-function readDate(
-  text: string,
-  param: string,
-): { readonly startMs: number; readonly endMs: number } {
+/** A day of the calendar, or a time of a day, in milliseconds since 1970. */
+export interface ReadDate {
+  /** The first millisecond. */
+  readonly startMs: number;
+  /** The first one after it. */
+  readonly endMs: number;
+  readonly isDay: boolean;
+}
+
+/**
+ * A date of a query. Throws `invalid_field` with the parameter's name. */
+export function readDate(text: string, param: string): ReadDate {
   const [, year, month, day, hour, minute = "0", second = "0", fraction = "", zone = ""] =
     DATE.exec(text.trim()) ?? [];
   const midnightMs = midnight(Number(year), Number(month), Number(day));
   const minutes = zoneMinutes(zone);
   const isTime = Number(hour ?? 0) < 24 && Number(minute) < 60 && Number(second) < 60;
   if (midnightMs === undefined || minutes === undefined || !isTime) throw noDate(param);
-  if (hour === undefined) return { startMs: midnightMs, endMs: midnightMs + DAY_MS };
+  if (hour === undefined) return { startMs: midnightMs, endMs: midnightMs + DAY_MS, isDay: true };
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const timeMs =
     (Number(hour) * 60 + Number(minute) - minutes) * MINUTE_MS +
     Number(second) * 1_000 +
     milliseconds;
   // A time of day is a range of one millisecond.
-  return { startMs: midnightMs + timeMs, endMs: midnightMs + timeMs + 1 };
+  return { startMs: midnightMs + timeMs, endMs: midnightMs + timeMs + 1, isDay: false };
 }
 
 /** Midnight of a day of the calendar, `undefined` when it has no such day. */

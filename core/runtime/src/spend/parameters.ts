@@ -21,21 +21,24 @@ export const MAX_ROWS = 1_000;
  * The parameters of a query by name. Throws `invalid_field` for an unknown, repeated or empty one.
  */
 export function readParameters(
-  query: string,
+  query: string | URLSearchParams,
   known: readonly string[],
 ): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.includes(name)) {
-      throw invalid(
+      throw invalidParameter(
         name,
         `The query parameter ${shown(name)} is unknown. Known ones: ${known.join(", ")}.`,
       );
     }
     if (parameters.has(name))
-      throw invalid(name, `The query parameter ${name} is repeated. Send it once.`);
+      throw invalidParameter(name, `The query parameter ${name} is repeated. Send it once.`);
     if (value === "")
-      throw invalid(name, `The query parameter ${name} is empty. Give it a value or leave it out.`);
+      throw invalidParameter(
+        name,
+        `The query parameter ${name} is empty. Give it a value or leave it out.`,
+      );
     parameters.set(name, value);
   }
   return parameters;
@@ -51,7 +54,8 @@ export function booleanOf(
   if (value === undefined) return otherwise;
   const word = value.toLowerCase();
   const read = Object.hasOwn(BOOLEANS, word) ? BOOLEANS[word] : undefined;
-  if (read === undefined) throw invalid(name, `The query parameter ${name} must be true or false.`);
+  if (read === undefined)
+    throw invalidParameter(name, `The query parameter ${name} must be true or false.`);
   return read;
 }
 
@@ -61,7 +65,7 @@ export function limitOf(parameters: ReadonlyMap<string, string>): number {
   if (text === undefined) return MAX_ROWS;
   const limit = Number(text);
   if (!/^\d+$/.test(text) || limit < 1 || limit > MAX_ROWS) {
-    throw invalid(
+    throw invalidParameter(
       "limit",
       `The query parameter limit must be a whole number from 1 to ${MAX_ROWS}.`,
     );
@@ -73,14 +77,14 @@ export function limitOf(parameters: ReadonlyMap<string, string>): number {
 export function cursorOf(parameters: ReadonlyMap<string, string>): string | undefined {
   const cursor = parameters.get("cursor");
   if (cursor === undefined || /^[^\0]{1,200}:\d{1,9}$/.test(cursor)) return cursor;
-  throw invalid(
+  throw invalidParameter(
     "cursor",
     "The query parameter cursor must be a value of the header x-sluice-next-cursor.",
   );
 }
 
 /** The refusal of one parameter. */
-export function invalid(param: string, message: string): GatewayError {
+export function invalidParameter(param: string, message: string): GatewayError {
   return new GatewayError("invalid_field", message, { param: param.slice(0, 64) });
 }
 
