@@ -18,7 +18,7 @@ import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
-import { spendRoutes } from "./http/admin/spend.ts";
+import { spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { adminExtension } from "./http/extensions/admin.ts";

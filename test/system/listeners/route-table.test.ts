@@ -56,6 +56,7 @@ const ROUTES: readonly (readonly [string, object | undefined, number])[] = [
   ["GET /model/info", undefined, 200],
   ["GET /spend/logs", undefined, 200],
   ["GET /spend/tags", undefined, 200],
+  ["GET /spend/report", undefined, 200],
   ["POST /spend/calculate", chat, 404],
 ];
 

@@ -87,6 +87,7 @@ const READ_ROUTES = [
   "/v1/model/info",
   "/spend/logs",
   "/spend/tags",
+  "/spend/report",
 ];
 
 const ROWS: readonly Row[] = [

@@ -112,7 +112,7 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     steps: ["auth", "cost", "limits", "stored-responses"],
   },
   spend: {
-    routes: ["GET /spend/logs", "GET /spend/tags"],
+    routes: ["GET /spend/logs", "GET /spend/tags", "GET /spend/report"],
     operation: "spend",
     steps: ["auth", "cost", "limits", "spend"],
   },

@@ -123,6 +123,10 @@ export const REPLIES: Readonly<Record<Operation, JsonSchema>> = {
   tokens: object({ object: { const: "token_count" }, input_tokens: INTEGER }, ["input_tokens"]),
   responses: { type: "object" },
   spend: {
-    anyOf: [list({ type: "object" }), object({ cost: { type: ["number", "null"] } }, ["cost"])],
+    anyOf: [
+      list({ type: "object" }),
+      object({ data: list({ type: "object" }) }, ["data"]),
+      object({ cost: { type: ["number", "null"] } }, ["cost"]),
+    ],
   },
 };

@@ -2,8 +2,8 @@
 
 import { isGatewayError, type LedgerReader, type SpendReportQuery } from "@sluice/contract";
 import { makeSpendReport, readSpendReport } from "@sluice/runtime";
-import type { Visible } from "../access/may.ts";
-import { type AdminRoutes, listed, TextAnswer } from "../access/route.ts";
+import type { Visible } from "../../access/may.ts";
+import { type AdminRoutes, listed, TextAnswer } from "../../access/route.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 
