@@ -4,7 +4,6 @@ import { GatewayError, type LedgerStore, type Store, type StoreHost } from "@slu
 import type { Schema } from "@sluice/store-sql";
 import type { Kysely } from "kysely";
 import { ledgerValues } from "./ledger/insert.ts";
-import type { VerifiedSpan } from "./ledger/sums/verify.ts";
 import type { Opened } from "./opened.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import type { RecordTables } from "./tenants/record-tables.ts";
@@ -64,10 +63,6 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     ...(path !== MEMORY && {
       keep: async (name: string, value: string) => keepFact(database(), writer(), name, value),
       ...fileOf(path),
-      copyTo: async (copy: string) => (await import("./copies.ts")).copyStore(path, copy),
-      verifySums: async (span: VerifiedSpan, signal: AbortSignal) =>
-        (await import("./ledger/sums/verify.ts")).verifySums(path, span, signal),
-      inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
     }),
     get keys() {
       return recordTables().keys;
@@ -82,10 +77,12 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
   };
 }
 
-function fileOf(path: string): Pick<Store, "file" | "copyTo" | "inspect"> {
+function fileOf(path: string): Pick<Store, "file" | "copyTo" | "inspect" | "verifySums"> {
   return {
     file: path,
     copyTo: async (copy) => (await import("./copies.ts")).copyStore(path, copy),
+    verifySums: async (span, signal) =>
+      (await import("./ledger/sums/verify.ts")).verifySums(path, span, signal),
     inspect: async (file = path) => (await import("./copies.ts")).inspectStore(file),
   };
 }
