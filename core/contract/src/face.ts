@@ -74,6 +74,11 @@ export interface FaceContext {
    * key cannot open it, and no deployment but that one gets it.
    */
   seal(text: string): string;
+  /**
+   * An estimate of the prompt's tokens, made when it is asked for: for a stream whose first event
+   * has them before the upstream reports any. Absent: it is not known.
+   */
+  promptTokens?(): number;
 }
 
 /** Writes one stream. Every text is complete: events with their blank line. */

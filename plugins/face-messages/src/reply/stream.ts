@@ -78,7 +78,9 @@ export class MessageWriter implements FaceStream {
       stop_sequence: null,
       stop_details: null,
       container: null,
-      usage: usageOf(chunk),
+      usage: isObject(chunk.usage)
+        ? usageOf(chunk)
+        : { ...usageOf(chunk), input_tokens: this.#context.promptTokens?.() ?? 0 },
     };
     return eventOf({ type: "message_start", message });
   }

@@ -20,9 +20,10 @@ import { isObject } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
+import { roughPromptTokens } from "@sluice/runtime/openai";
 import { KeptReplies } from "./kept-replies.ts";
 import { nativeRequest } from "./native-request.ts";
-import { CompletedRelayForm, RelayForm } from "./relayed.ts";
+import { CompletedRelayForm, completedWhole, type KeepReply, RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 import { Seals } from "./seals.ts";
 
@@ -131,18 +132,9 @@ export class FacedForm implements ReplyForm {
   relayed(reply: WholeReply): MaybePromise<WholeReply> | undefined {
     const original = originalOf(reply.document);
     if (original?.dialect !== this.#face.dialect) return undefined;
-    const { document } = original;
     const relay = this.#face.relay?.(this.#state, this.#context);
-    if (relay === undefined) return { ...reply, document };
-    const written = (sent: JsonObject): WholeReply => ({
-      ...reply,
-      document: sent === document.value ? document : writtenDocument(sent),
-    });
-    const sealed = relay.reply(document.value);
-    const kept = this.#kept?.keep(sealed, this.#lost) ?? sealed;
-    return kept instanceof Promise
-      ? kept.then((sent) => written(relay.shown(sent)))
-      : written(relay.shown(kept));
+    if (relay === undefined) return { ...reply, document: original.document };
+    return completedWhole(reply, original.document, relay, this.#keep);
   }
 
   stream(relays: string | undefined): StreamForm {
@@ -151,9 +143,7 @@ export class FacedForm implements ReplyForm {
     if (relays === this.#face.dialect) {
       const relay = this.#face.relay?.(this.#state, this.#context);
       if (relay === undefined) return new RelayForm(writer, failsAlone);
-      return new CompletedRelayForm(relay, failsAlone, (reply) =>
-        this.#kept?.keep(reply, this.#lost),
-      );
+      return new CompletedRelayForm(relay, failsAlone, this.#keep);
     }
     return {
       text: (batch) => textOf(batch, writer),
@@ -169,6 +159,8 @@ export class FacedForm implements ReplyForm {
     return this.#face.error(error, this.#requestId);
   }
 
+  readonly #keep: KeepReply = (reply) => this.#kept?.keep(reply, this.#lost);
+
   /** The reply could not be kept. */
   readonly #lost = (): void => {
     this.#dropped = [...this.#dropped, "store"];
@@ -181,7 +173,13 @@ export class FacedForm implements ReplyForm {
   get #context(): FaceContext {
     const { id: requestId, startedAtMs } = this.#origin;
     const seals = this.#seals;
-    return { requestId, model: this.#model, startedAtMs, seal: (text) => seals.seal(text) };
+    return {
+      requestId,
+      model: this.#model,
+      startedAtMs,
+      seal: (text) => seals.seal(text),
+      promptTokens: () => roughPromptTokens(this.#exchange?.request?.document.value ?? {}),
+    };
   }
 }
 

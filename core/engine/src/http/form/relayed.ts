@@ -4,10 +4,12 @@ import type {
   FaceRelay,
   FaceStream,
   GatewayError,
+  JsonDocument,
   JsonObject,
   MaybePromise,
+  WholeReply,
 } from "@sluice/contract";
-import type { FrameBatch } from "@sluice/kit/internals";
+import { type FrameBatch, writtenDocument } from "@sluice/kit/internals";
 import type { StreamForm } from "./reply-form.ts";
 
 /** Characters that wait for the end of a stream. */
@@ -60,16 +62,31 @@ export class RelayForm implements StreamForm {
   }
 }
 
-/** A relayed stream with what its upstream cannot know. `keep`: keeps a reply. */
+/** Keeps a reply, and returns it as the client gets it; `undefined` where none is kept. */
+export type KeepReply = (reply: JsonObject) => MaybePromise<JsonObject> | undefined;
+
+/** A relayed whole reply with what its upstream cannot know. */
+export function completedWhole(
+  reply: WholeReply,
+  original: JsonDocument,
+  relay: FaceRelay,
+  keep: KeepReply,
+): MaybePromise<WholeReply> {
+  const written = (kept: JsonObject): WholeReply => {
+    const shown = relay.shown(kept);
+    return { ...reply, document: shown === original.value ? original : writtenDocument(shown) };
+  };
+  const whole = relay.reply(original.value);
+  const kept = keep(whole) ?? whole;
+  return kept instanceof Promise ? kept.then(written) : written(kept);
+}
+
+/** A relayed stream with what its upstream cannot know. */
 export class CompletedRelayForm extends RelayForm {
   readonly #relay: FaceRelay;
-  readonly #keep: (reply: JsonObject) => MaybePromise<JsonObject> | undefined;
+  readonly #keep: KeepReply;
 
-  constructor(
-    relay: FaceRelay,
-    failsAlone: boolean,
-    keep: (reply: JsonObject) => MaybePromise<JsonObject> | undefined,
-  ) {
+  constructor(relay: FaceRelay, failsAlone: boolean, keep: KeepReply) {
     super(relay, failsAlone, MAX_REPLY_CHARACTERS);
     this.#relay = relay;
     this.#keep = keep;

@@ -57,6 +57,16 @@ export function promptParts(body: JsonObject): PromptParts {
   return parts;
 }
 
+/** Characters of a token, roughly. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** A rough count of a request's prompt, without a tokenizer. */
+export function roughPromptTokens(body: JsonObject): number {
+  const { texts, overhead } = promptParts(body);
+  const characters = texts.reduce((total, { length }) => total + length, 0);
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN) + overhead;
+}
+
 class Parts implements PromptParts {
   readonly texts: string[] = [];
   overhead = 0;
