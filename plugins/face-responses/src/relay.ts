@@ -15,11 +15,7 @@ const SEALED = "encrypted_content";
 const DATA = /^data: ?(\{.*\})\r?$/gm;
 const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/g;
 /** Events with the response as it begins. */
-const BEGINNINGS: ReadonlySet<unknown> = new Set([
-  "response.created",
-  "response.queued",
-  "response.in_progress",
-]);
+const BEGINNING = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/;
 
 /** The relay of one reply. */
 export class ResponseRelay implements FaceRelay {
@@ -27,6 +23,8 @@ export class ResponseRelay implements FaceRelay {
   readonly #context: FaceContext;
   /** The response that the client read first. */
   #begun: JsonObject | undefined;
+  /** Whether events behind the beginning have come. */
+  #isOpen = false;
   /** The last text that was written: it has the last number. */
   #written = "";
 
@@ -44,13 +42,10 @@ export class ResponseRelay implements FaceRelay {
   }
 
   events(text: string): string {
-    const isBeginning = this.#begun === undefined;
-    const shown =
-      isBeginning || text.includes(SEALED)
-        ? text.replaceAll(DATA, (line, data: string) => this.#line(line, data))
-        : text;
-    this.#written = shown;
-    return shown;
+    const { head, rest } = this.#beginning(text);
+    const shown = rest.includes(SEALED) ? rest.replaceAll(DATA, this.#sealedLine) : rest;
+    this.#written = head + shown;
+    return this.#written;
   }
 
   last(end: string): JsonObject | undefined {
@@ -87,19 +82,37 @@ export class ResponseRelay implements FaceRelay {
     return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
   }
 
-  /** One line with data. */
-  #line(line: string, data: string): string {
-    if (this.#begun !== undefined && !data.includes(SEALED)) return line;
-    const event = Members.parse(data);
-    if (event === undefined) return line;
-    if (BEGINNINGS.has(event.type) && isObject(event.response)) {
-      const response = this.shown(this.reply(event.response));
-      this.#begun = response;
-      return response === event.response ? line : `data: ${JSON.stringify({ ...event, response })}`;
+  /** The events with the response as it begins, as the client gets them, and those behind them. */
+  #beginning(text: string): { readonly head: string; readonly rest: string } {
+    let head = "";
+    let at = 0;
+    while (!this.#isOpen) {
+      const end = text.indexOf("\n\n", at);
+      const event = text.slice(at, end + 2);
+      if (end < 0 || !BEGINNING.test(event)) {
+        this.#isOpen = at < text.length;
+        break;
+      }
+      head += event.replace(DATA, this.#beginningLine);
+      at = end + 2;
     }
+    return { head, rest: at === 0 ? text : text.slice(at) };
+  }
+
+  readonly #beginningLine = (line: string, data: string): string => {
+    const event = Members.parse(data);
+    if (!isObject(event?.response)) return line;
+    const response = this.shown(this.reply(event.response));
+    this.#begun = response;
+    return response === event.response ? line : `data: ${JSON.stringify({ ...event, response })}`;
+  };
+
+  readonly #sealedLine = (line: string, data: string): string => {
+    const event = data.includes(SEALED) ? Members.parse(data) : undefined;
+    if (event === undefined) return line;
     const sealed = this.shown(this.#sealed(event) as JsonObject);
     return sealed === event ? line : `data: ${JSON.stringify(sealed)}`;
-  }
+  };
 
   /** A response with what the upstream did not get: the id of the one before it, and metadata. */
   #named(response: JsonObject): JsonObject {

@@ -121,10 +121,10 @@ export class Relay {
   }
 }
 
-/** An event as it goes over the wire. */
+/** An event as it goes over the wire. In JSON, a line break stands between tokens alone. */
 function eventText(event: string | undefined, data: string): string {
   const name = event === undefined ? "" : `event: ${event}\n`;
-  return `${name}data: ${data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data}\n\n`;
+  return `${name}data: ${data.includes("\n") ? data.replaceAll("\n", " ") : data}\n\n`;
 }
 
 function isOnce(text: string, part: string): boolean {
