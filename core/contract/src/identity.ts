@@ -2,7 +2,9 @@
 
 import type { Model } from "./model.ts";
 import type { ImportedSpend } from "./tenants/imported-spend.ts";
-import type { LimitScope } from "./tenants/scopes.ts";
+import type { Customer, LimitScope } from "./tenants/scopes.ts";
+import type { GatewayError } from "./error.ts";
+import type { MaybePromise } from "./shared-state.ts";
 
 /** The spend rows that a virtual key may read: its own, its user's or its team's. */
 export type SpendScope = "key" | "user" | "team";
@@ -73,6 +75,15 @@ export interface Identity {
   readonly scopes?: readonly LimitScope[];
 }
 
+/** A request of a customer. */
+export interface CustomerRequest {
+  readonly customer: Customer;
+  /** The identity with what the customer's record bounds. Without a record it is the key's. */
+  readonly identity: Identity;
+  /** Why the customer is refused. Absent: it is not. */
+  readonly refusal?: GatewayError;
+}
+
 /** Finds the identity of a credential. */
 export interface Authority {
   /**
@@ -82,6 +93,18 @@ export interface Authority {
   identify(presented: string): Identity | undefined | Promise<Identity | undefined>;
   /** The id of a key, also when the key is blocked or expired; `undefined` for other values. */
   keyIdOf(presented: string): Promise<string | undefined>;
+  /**
+   * The customer of a request. `claimed` is the id that the request names; a key with a customer of
+   * its own acts for that one. `undefined`: the request has none. Throws or rejects with
+   * `invalid_field` for an id that cannot be one, with `rate_limited` where the key names too many
+   * new customers.
+   */
+  customerOf(
+    identity: Identity,
+    claimed: string | undefined,
+  ): MaybePromise<CustomerRequest | undefined>;
+  /** Names of headers that carry the customer's id. They win over the body. */
+  readonly customerHeaders: readonly string[];
   /** Whether an identity may use a model. */
   mayUse(identity: Identity, model: Model): boolean;
   /**

@@ -27,6 +27,12 @@ export interface WindowClaim {
    * integer, as `limit` is.
    */
   readonly amount: number;
+  /**
+   * Of one of very many counters: the key that brought it. Such counters have a bound of their own.
+   * Beyond it those of the holder with the most are dropped, idle ones first. Absent: it is counted
+   * with those of keys, teams and models.
+   */
+  readonly holder?: string;
 }
 
 /**
@@ -36,6 +42,8 @@ export interface ConcurrentClaim {
   readonly kind: "concurrent";
   readonly key: string;
   readonly limit: number;
+  /** As for a window. */
+  readonly holder?: string;
 }
 
 /**
@@ -57,6 +65,8 @@ export interface BudgetClaim {
    * controls retention, not decisions.
    */
   readonly resetsAtMs: number | null;
+  /** As for a window. */
+  readonly holder?: string;
 }
 
 /** One condition of a reservation. */

@@ -50,6 +50,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     masterKey: installation.masterKey,
     keys: store.keys,
     teams: store.teams,
+    tenants: store.tenants,
     clock,
     log,
     previousMaster: () => generations.manager.live?.snapshot.server.admin.previousKey,

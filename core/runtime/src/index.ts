@@ -37,6 +37,7 @@ export {
 export {
   BILLING,
   type Billing,
+  CUSTOMER,
   guardrailOutcomes,
   IS_JUDGED,
   IS_NATIVE,

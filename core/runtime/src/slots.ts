@@ -4,6 +4,7 @@ import type {
   Attempt,
   AttemptWriter,
   Cost,
+  Customer,
   Exchange,
   GuardrailOutcome,
   JsonObject,
@@ -35,6 +36,9 @@ export interface Billing {
 
 /** Set by the step `cost`. Without it, rows say `unpriced`. */
 export const BILLING = defineSlot<Billing>("billing");
+
+/** The customer of the exchange. Set by the step `auth`; without it the request has none. */
+export const CUSTOMER = defineSlot<Customer>("customer");
 
 /** The cost of an attempt; `undefined` without billing. */
 export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undefined {

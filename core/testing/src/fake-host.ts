@@ -47,6 +47,8 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
       teamModels: async () => undefined,
       mayUse: () => true,
       headerNames: [],
+      customerHeaders: [],
+      customerOf: () => undefined,
     },
     providers: { find: () => undefined, names: () => [] },
     guardrails: { find: () => undefined, list: () => [] },

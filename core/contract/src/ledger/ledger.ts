@@ -79,6 +79,7 @@ export interface LedgerFilter {
   readonly keyId?: string;
   readonly userId?: string;
   readonly teamId?: string;
+  /** Empty: rows without an organization. */
   readonly organizationId?: string;
   /** The customer's id. Two organizations may each have a customer of one id. */
   readonly endUser?: string;

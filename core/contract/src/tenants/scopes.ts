@@ -16,6 +16,25 @@ export type ScopeKind =
   | "customer"
   | "pool";
 
+/** The customer of a request: the end user of an application. */
+export interface Customer {
+  /** Its id in rows: as the request carries it, or a keyed digest of that. */
+  readonly id: string;
+  /** The scopes of its limits. Empty: it has none. */
+  readonly scopes: readonly LimitScope[];
+}
+
+/**
+ * The beginning of the tags that the gateway gives to rows by itself. Requests may not name such a
+ * tag.
+ */
+export const OWN_TAG = "sluice:";
+
+/** The tag of the rows that count in a pooled budget. */
+export function poolTag(budgetId: string): string {
+  return `${OWN_TAG}budget:${budgetId}`;
+}
+
 /** Limits of one scope at some of the models. */
 export interface ModelAmounts {
   /** The name in the record: a model id, a wildcard or an access group. Its counters have it. */

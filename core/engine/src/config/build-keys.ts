@@ -4,7 +4,7 @@ import { EMPTY_TEAM, type RecordLimits, type Secret } from "@sluice/contract";
 import { configuredNanoUsd } from "@sluice/runtime";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
-import type { KeySection, TeamSection } from "./schema/keys.ts";
+import type { AmountsSection } from "./schema/keys.ts";
 import type { DeclaredKey, DeclaredTeam } from "./snapshot.ts";
 
 /** The entries of `keys:`. */
@@ -48,7 +48,8 @@ export function teamsOf(gateway: ResolvedDocument, sections: GatewaySections): D
   }));
 }
 
-function limitsOf(section: KeySection | TeamSection): RecordLimits {
+/** The amounts of a section, by either of their names. */
+export function limitsOf(section: AmountsSection): RecordLimits {
   const { budget_duration: budgetDuration = null } = section;
   const { rpm = section.rpm_limit ?? null, tpm = section.tpm_limit ?? null } = section;
   const { max_parallel_requests: maxParallelRequests = section.max_parallel ?? null } = section;

@@ -7,6 +7,7 @@ import type { MediaFetchSettings, Operation, ProviderTimeouts } from "@sluice/co
 
 import { parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
+import { customersOf } from "./build-customers.ts";
 import { keysOf, teamsOf } from "./build-keys.ts";
 import { serverOf } from "./build-server.ts";
 import { deepFreeze } from "./freeze.ts";
@@ -79,6 +80,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     models,
     keys: keysOf(gateway, sections),
     teams: teamsOf(gateway, sections),
+    customers: customersOf(sections.customers),
     pipelines,
     prices: createPriceTable({
       prices: prices?.prices ?? {},

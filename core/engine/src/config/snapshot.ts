@@ -53,6 +53,7 @@ export interface Snapshot {
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly teams: readonly DeclaredTeam[];
+  readonly customers: CustomerSettings;
   readonly pipelines: readonly PipelineSettings[];
   readonly prices: PriceTable;
   /** What this configuration must be, beyond what any must be. */
@@ -184,6 +185,22 @@ export interface DeclaredKey {
 /** A team declared in YAML. It wins over a team of the store with the same id. */
 export interface DeclaredTeam extends Omit<TeamRecord, "createdAtMs" | "managedBy"> {
   readonly at: Position;
+}
+
+/** How customers are named and bounded. */
+export interface CustomerSettings {
+  /** Whether rows show a digest of their ids. */
+  readonly isHashed: boolean;
+  /** Lower-case names of headers that carry their ids. */
+  readonly headers: readonly string[];
+  /** Customers without a record that a key may bring. Absent: as many as requests name. */
+  readonly newCustomers?: { readonly max: number; readonly perMs: number };
+  /** The bound of what is remembered of them. */
+  readonly maxBytes: number;
+  /** The budget of customers that refer to no other one. */
+  readonly defaultBudget?: string;
+  /** Limits of customers that have none of their own of the name. */
+  readonly defaults: RecordLimits;
 }
 
 export interface RouteSettings {

@@ -3,18 +3,26 @@
  * configuration declares.
  */
 
-import type { Authority, Identity, MaybePromise, Model } from "@sluice/contract";
+import {
+  type Authority,
+  type Identity,
+  type MaybePromise,
+  type Model,
+  OWN_TAG,
+} from "@sluice/contract";
 import { namesModel } from "@sluice/runtime";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
 import { keyBase } from "../resources/key-identity.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
 import type { KeyBase } from "../resources/tenants/compile-identity.ts";
+import { Customers } from "./customers.ts";
 import { DeclaredTenants } from "./declared-tenants.ts";
 
 /** The authority of a snapshot. */
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   const tenants = new DeclaredTenants(snapshot, ring.tenants);
   const identities = ring.identitiesBy(tenants);
+  const customers = new Customers({ settings: snapshot.customers, tenants, ring });
   const declared = new Map(
     snapshot.keys.map(
       (settings) => [ring.fingerprint(settings.key.reveal()), declaredKey(settings)] as const,
@@ -35,7 +43,7 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
     foreignTag(identity, tags) {
       const others = tags.filter((tag) => !mayName(identity, tag));
       if (others.length === 0) return undefined;
-      const declaredTag = others.find((tag) => declaredTags.has(tag));
+      const declaredTag = others.find((tag) => declaredTags.has(tag) || tag.startsWith(OWN_TAG));
       if (declaredTag !== undefined) return declaredTag;
       const owned = ring.ownedTags(others);
       return owned instanceof Promise ? owned.then(([first]) => first) : owned[0];
@@ -45,6 +53,8 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       return team && (team.models ?? []);
     },
     mayUse,
+    customerHeaders: snapshot.customers.headers,
+    customerOf: (identity, claimed) => customers.of(identity, claimed),
   };
 }
 
@@ -70,5 +80,6 @@ export function mayUse(identity: Identity, model: Model): boolean {
 
 /** Whether an identity may name a tag that others own. The master key may name each. */
 function mayName({ kind, tags, allowedTags = [] }: Identity, tag: string): boolean {
+  if (tag.startsWith(OWN_TAG)) return tags.includes(tag);
   return kind === "master" || tags.includes(tag) || allowedTags.includes(tag);
 }

@@ -2,6 +2,7 @@
 
 import type { StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
+import { customersOf } from "../config/build-customers.ts";
 import type {
   ModelSettings,
   PipelineSettings,
@@ -81,6 +82,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     models: [],
     keys: [],
     teams: [],
+    customers: customersOf(undefined),
     pipelines: [],
     prices: { find: () => undefined },
     policies: {

@@ -7,20 +7,20 @@ import type { Block } from "./tenants/tenant-source.ts";
 /** The members of an identity that are no part of its block of limits. */
 export type KeyNames = Pick<
   Identity,
-  "keyId" | "alias" | "userId" | "teamId" | "organizationId" | "spendScope" | "metadata"
+  | "keyId"
+  | "alias"
+  | "userId"
+  | "teamId"
+  | "organizationId"
+  | "customerId"
+  | "mayNameCustomers"
+  | "spendScope"
+  | "metadata"
 >;
 
 /** A key of the store. */
 export function storedKey(record: KeyRecord): KeyBase {
-  const {
-    id: keyId,
-    alias,
-    spendScope,
-    userId,
-    teamId,
-    organizationId,
-    metadata,
-  } = record as KeyRecord & { organizationId?: string | null };
+  const { id: keyId, alias, spendScope, userId, teamId, organizationId, metadata } = record;
   const hasScope = spendScope === "key" || (spendScope === "user" ? userId : teamId) !== null;
   const names: KeyNames = {
     keyId,
@@ -31,6 +31,8 @@ export function storedKey(record: KeyRecord): KeyBase {
     // A key without a user or team reads its own rows, not those of all keys without one.
     spendScope: hasScope ? spendScope : "key",
     metadata,
+    ...(record.customerId !== null && { customerId: record.customerId }),
+    ...(!record.mayNameCustomers && { mayNameCustomers: false }),
   };
   return keyBase(names, record, true);
 }

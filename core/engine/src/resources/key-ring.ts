@@ -20,6 +20,7 @@ import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./maste
 import { type FoundKey, StoredKeys } from "./stored-keys.ts";
 import { OwnedTags } from "./owned-tags.ts";
 import type { KeyBase } from "./tenants/compile-identity.ts";
+import { CustomerMemory } from "./tenants/customer-memory.ts";
 import { Identities } from "./tenants/identities.ts";
 import { MEMORY_ENTRIES, MEMORY_MS } from "./tenants/record-memory.ts";
 import { StoredTenants } from "./tenants/stored-tenants.ts";
@@ -71,6 +72,8 @@ export class KeyRing {
   readonly #stored: StoredKeys;
   /** The records of the store that keys belong to. */
   readonly tenants: StoredTenants;
+  /** The customers that requests named lately. */
+  readonly customers: CustomerMemory;
   readonly #identities: Identities;
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
@@ -82,6 +85,7 @@ export class KeyRing {
     this.#stored = new StoredKeys(options);
     this.#tags = new OwnedTags(options.keys, options.clock);
     this.tenants = new StoredTenants(options);
+    this.customers = new CustomerMemory(options.tenants, options.clock);
     this.#clock = options.clock;
     this.#identities = this.identitiesBy(this.tenants);
     this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
@@ -132,6 +136,11 @@ export class KeyRing {
     return new Identities(source, this.tenants, this.#clock);
   }
 
+  /** Milliseconds since 1970. */
+  nowMs(): number {
+    return this.#clock.now();
+  }
+
   get previousMasterUse(): PreviousMasterUse {
     return this.#master.previousUse;
   }
@@ -167,6 +176,7 @@ export class KeyRing {
     this.#remembered.clear();
     this.#tags.forget();
     this.tenants.forget();
+    this.customers.forget();
   }
 
   async #load(

@@ -2,7 +2,8 @@
 
 import type { Claim, StateReading } from "@sluice/contract";
 import type { Budget, Entry, Slots } from "./claims.ts";
-import { advance, createWindow, type SlidingWindow } from "./window.ts";
+import { Crowd } from "./crowd.ts";
+import { advance, createWindow, isPast, type SlidingWindow } from "./window.ts";
 
 /** How many of the oldest entries of a full map are searched for an idle one. */
 const MAX_SEARCHED = 16;
@@ -10,6 +11,7 @@ const MAX_SEARCHED = 16;
 /** Entries by key. A full map drops an idle entry among the oldest, else the oldest. */
 export class ClaimEntries {
   readonly #maxKeys: number;
+  readonly #crowds: Crowds;
   readonly #windows = new Map<string, SlidingWindow>();
   readonly #slots = new Map<string, Slots>();
   readonly #budgets = new Map<string, Budget>();
@@ -17,17 +19,19 @@ export class ClaimEntries {
   /** `maxKeys`: the bound of each of the three maps. */
   constructor(maxKeys: number) {
     this.#maxKeys = maxKeys;
+    this.#crowds = createCrowds(maxKeys);
   }
 
   /** The entry of a claim, made when it is missing. A window is advanced to `nowMs`. */
   of(claim: Claim, nowMs: number): Entry {
+    if (claim.holder !== undefined) return ofCrowd(this.#crowds, claim, claim.holder, nowMs);
     if (claim.kind === "window") return this.#windowOf(claim.key, claim.windowMs, nowMs);
     return claim.kind === "concurrent" ? this.#slotsOf(claim.key) : this.budgetOf(claim.key);
   }
 
   /** A budget, made when it is missing. */
   budgetOf(key: string): Budget {
-    let entry = this.#budgets.get(key);
+    let entry = this.findBudget(key);
     if (entry === undefined) {
       dropOne(this.#budgets, this.#maxKeys, ({ reserved }) => reserved === 0);
       this.#budgets.set(key, (entry = { spent: 0, reserved: 0, isSeeded: false }));
@@ -37,18 +41,18 @@ export class ClaimEntries {
 
   /** A budget; `undefined` where none is kept. */
   findBudget(key: string): Budget | undefined {
-    return this.#budgets.get(key);
+    return this.#budgets.get(key) ?? this.#crowds.budget.find(key);
   }
 
   /** Everything that is kept under a key, for people. */
   read(key: string, nowMs: number): StateReading {
-    const window = this.#windows.get(key);
+    const window = this.#windows.get(key) ?? this.#crowds.window.find(key);
     if (window !== undefined) advance(window, nowMs);
-    const budget = this.#budgets.get(key);
+    const budget = this.findBudget(key);
     return {
       key,
       windowUsed: window?.used,
-      inFlight: this.#slots.get(key)?.inFlight,
+      inFlight: (this.#slots.get(key) ?? this.#crowds.concurrent.find(key))?.inFlight,
       spentNanoUsd: budget?.isSeeded === true ? budget.spent : undefined,
       reservedNanoUsd: budget?.reserved,
     };
@@ -61,13 +65,16 @@ export class ClaimEntries {
   reset(key: string): void {
     this.#windows.delete(key);
     this.#slots.delete(key);
-    const budget = this.#budgets.get(key);
+    this.#crowds.window.delete(key);
+    this.#crowds.concurrent.delete(key);
+    const budget = this.findBudget(key);
     if (budget !== undefined) forgetSpent(budget);
   }
 
   /** Drops the spent money of every budget. */
   forgetSpent(): void {
     for (const budget of this.#budgets.values()) forgetSpent(budget);
+    for (const budget of this.#crowds.budget.values()) forgetSpent(budget);
   }
 
   #windowOf(key: string, windowMs: number, nowMs: number): SlidingWindow {
@@ -88,6 +95,51 @@ export class ClaimEntries {
     }
     return entry;
   }
+}
+
+/** The entries of claims that have a holder, by their kinds. */
+interface Crowds {
+  readonly window: Crowd<SlidingWindow>;
+  readonly concurrent: Crowd<Slots>;
+  readonly budget: Crowd<Budget>;
+}
+
+function createCrowds(maxEntries: number): Crowds {
+  return {
+    window: new Crowd({ maxEntries, isIdle: isPast, isLeft: isPast }),
+    concurrent: new Crowd({
+      maxEntries,
+      isIdle: ({ inFlight }) => inFlight === 0,
+      isLeft: () => false,
+    }),
+    // What was spent is in the ledger, and seeds a budget that was dropped.
+    budget: new Crowd({
+      maxEntries,
+      isIdle: ({ reserved }) => reserved === 0,
+      isLeft: () => false,
+    }),
+  };
+}
+
+function ofCrowd(crowds: Crowds, claim: Claim, holder: string, nowMs: number): Entry {
+  const { key } = claim;
+  if (claim.kind === "window") {
+    let window = crowds.window.use(key);
+    if (window === undefined) {
+      crowds.window.add(key, holder, (window = createWindow(claim.windowMs)), nowMs);
+    }
+    advance(window, nowMs);
+    return window;
+  }
+  if (claim.kind === "concurrent") {
+    let slots = crowds.concurrent.use(key);
+    if (slots === undefined) crowds.concurrent.add(key, holder, (slots = { inFlight: 0 }), nowMs);
+    return slots;
+  }
+  let budget = crowds.budget.use(key);
+  if (budget === undefined)
+    crowds.budget.add(key, holder, (budget = { spent: 0, reserved: 0, isSeeded: false }), nowMs);
+  return budget;
 }
 
 /** Drops the oldest key of a map or set. */

@@ -121,4 +121,40 @@ describe("decisions", () => {
     const keys = Array.from({ length: 1_000 }, (_, at) => `k${at}`);
     expect(state.read(keys).filter(({ inFlight }) => inFlight !== undefined)).toHaveLength(99);
   });
+
+  it("keep counters with a holder apart: a flood of one drops its own, and none of others", () => {
+    const clock = fakeClock();
+    const state = createDecisions({ clock, maxKeys: 100 });
+    const take = (claims: Claim[]) => state.take({ id: freshId(), claims }, LEASE_MS);
+    const held = (key: string, holder: string, amount = 1) => ({
+      ...window(key, 10, amount, 60_000),
+      holder,
+    });
+    take([window("key", 10, 4, 60_000)]);
+    for (let at = 0; at < 20; at += 1) take([held(`calm${at}`, "calm", 3)]);
+    for (let at = 0; at < 5_000; at += 1) take([held(`wild${at}`, "wild")]);
+    const used = (key: string) => state.read([key])[0]?.windowUsed;
+    expect(used("key")).toBe(4);
+    expect(Array.from({ length: 20 }, (_, at) => used(`calm${at}`))).toEqual(
+      Array.from({ length: 20 }, () => 3),
+    );
+    const wild = Array.from({ length: 5_000 }, (_, at) => `wild${at}`);
+    const left = state.read(wild).filter(({ windowUsed }) => windowUsed !== undefined);
+    expect(left).toHaveLength(80);
+    expect(left.at(-1)?.key).toBe("wild4999");
+  });
+
+  it("drop windows with a holder that were left for their length, when it brings another", () => {
+    const clock = fakeClock();
+    const state = createDecisions({ clock, maxKeys: 100 });
+    const claim = (key: string) => ({ ...window(key, 10, 1, 60_000), holder: "a" });
+    state.take({ id: freshId(), claims: [claim("one"), claim("two")] }, LEASE_MS);
+    clock.advance(61_001);
+    state.take({ id: freshId(), claims: [claim("three")] }, LEASE_MS);
+    expect(state.read(["one", "two", "three"]).map(({ windowUsed }) => windowUsed)).toEqual([
+      undefined,
+      undefined,
+      1,
+    ]);
+  });
 });

@@ -45,6 +45,11 @@ export function advance(window: SlidingWindow, nowMs: number): void {
   window.newest = present;
 }
 
+/** Whether a window was left alone for its whole length: nothing of it counts any more. */
+export function isPast({ newest, partMs }: SlidingWindow, nowMs: number): boolean {
+  return Math.floor(nowMs / partMs) + PARTS - newest >= PARTS;
+}
+
 /** Adds to the present part, of a window that has been advanced. */
 export function addNow(window: SlidingWindow, amount: number): void {
   window.amounts[window.newest % PARTS]! += amount;

@@ -30,6 +30,8 @@ function hostOf(
     models: { find: (id) => [model, secret].find((one) => one.id === id), list: () => [] },
     authority: {
       headerNames,
+      customerHeaders: [],
+      customerOf: () => undefined,
       identify(presented): Identity | undefined | Promise<Identity | undefined> {
         const found = presented === "sk-good" ? identity : undefined;
         return isLate ? Promise.resolve(found) : found;

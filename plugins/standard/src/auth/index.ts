@@ -14,6 +14,7 @@ import {
   type Operation,
 } from "@sluice/contract";
 import { modelNotFound } from "../models/not-found.ts";
+import { nameCustomer } from "./customer.ts";
 import { foreignTag } from "../limits/rules/foreign-tag.ts";
 import { isServable } from "../models/servable.ts";
 
@@ -70,11 +71,13 @@ export const auth = defineStep<Record<string, never>>({
         exchange.note("auth", KINDS[identity.kind]);
         // The body is read only for callers that may send one.
         await receiveBody(exchange);
+        const named = nameCustomer(exchange, identity, authority);
+        if (named instanceof Promise) await named;
         const tags = exchange.request?.tags ?? NO_NAMES;
-        if (tags.length > 0) await checkTags(identity, tags, authority);
+        if (tags.length > 0) await checkTags(exchange.identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
           exchange.model = ofOperation(
-            visibleModel(exchange.request, identity, models, authority),
+            visibleModel(exchange.request, exchange.identity, models, authority),
             exchange.operation,
           );
         return false;

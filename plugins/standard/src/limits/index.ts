@@ -3,7 +3,7 @@
  * settles by the spend rows.
  */
 
-import { addGate } from "@sluice/runtime";
+import { addGate, CUSTOMER } from "@sluice/runtime";
 import { defineSlot, defineStep, passOn } from "@sluice/kit";
 import {
   type Exchange,
@@ -120,12 +120,11 @@ function reserve(
 ): MaybePromise<void> {
   const { config, resolver } = parts;
   const maxCostNanoUsd = maxCostFor(exchange, identity, config);
-  const rulesOf = (): RuleSet =>
-    resolver.withTags(
-      resolver.of(identity, exchange.model),
-      identity,
-      exchange.request?.tags ?? [],
-    );
+  const rulesOf = (): RuleSet => {
+    const own = resolver.of(identity, exchange.model);
+    const set = resolver.withTags(own, identity, exchange.request?.tags ?? []);
+    return resolver.withCustomer(set, identity, exchange.model, CUSTOMER.get(exchange));
+  };
   let set = rulesOf();
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
   if (set.late.length === 0 && !hasMoney && !hasTargetRules) return;

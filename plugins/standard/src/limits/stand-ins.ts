@@ -1,6 +1,7 @@
 /** The limits of models that stand in for the one of the entry: they hold for its calls too. */
 
 import type { Exchange, Identity, Model } from "@sluice/contract";
+import { CUSTOMER } from "@sluice/runtime";
 import type { LimitResolver } from "./rules/resolver.ts";
 import { keyOf, type Rule, type RuleSet } from "./rules/rule.ts";
 
@@ -21,9 +22,12 @@ export class StandIns {
   }
 
   /** The rules of the call of an exchange that hold at its model, and not at that of the entry. */
-  rulesFor({ model }: Exchange, identity: Identity): readonly Rule[] {
+  rulesFor(exchange: Exchange, identity: Identity): readonly Rule[] {
+    const { model } = exchange;
     if (model === this.#model || model === undefined) return NO_RULES;
-    const ofModel = this.#resolver.of(identity, model).rules.filter((rule) => rule.isOfModel);
+    const own = this.#resolver.of(identity, model);
+    const set = this.#resolver.withCustomer(own, identity, model, CUSTOMER.get(exchange));
+    const ofModel = set.rules.filter((rule) => rule.isOfModel);
     if (ofModel.length === 0) return NO_RULES;
     const known = new Set(this.#entry.rules.map(keyOf));
     const isTaken = this.#taken?.has(model.id) === true;

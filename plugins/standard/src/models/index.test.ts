@@ -69,6 +69,8 @@ const host = fakeHost({
   models: { find, list: () => ENTRIES.filter(({ targets }) => targets.length > 0) },
   authority: {
     headerNames: [],
+    customerHeaders: [],
+    customerOf: () => undefined,
     identify: () => undefined,
     keyIdOf: async () => undefined,
     foreignTag: () => undefined,

@@ -109,6 +109,8 @@ async function ask(
       teamModels: async () => undefined,
       mayUse: () => true,
       headerNames: [],
+      customerHeaders: [],
+      customerOf: () => undefined,
     },
   });
   const [name = "", query = ""] = path.split("?");

@@ -35,7 +35,8 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
   add(`${column}key_id = ?`, filter.keyId);
   add(`${column}user_id = ?`, filter.userId);
   add(`${column}team_id = ?`, filter.teamId);
-  add(`${column}organization_id = ?`, filter.organizationId);
+  if (filter.organizationId === "") terms.push(`${column}organization_id is null`);
+  else add(`${column}organization_id = ?`, filter.organizationId);
   add(`${column}end_user = ?`, filter.endUser);
   return { terms, parameters, column };
 }

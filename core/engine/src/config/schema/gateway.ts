@@ -3,6 +3,7 @@
 import type { JsonSchema } from "@sluice/contract";
 
 import { endMarkSchema } from "../files/end-mark.ts";
+import { customersSchema } from "./customers.ts";
 import { keySchema, teamSchema } from "./keys.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
 import { policiesSchema } from "./policies.ts";
@@ -91,6 +92,7 @@ export const gatewaySchema = {
         "Teams declared here: limits that their keys share. A team of the store with the same id has no effect while it is declared.",
       items: teamSchema,
     },
+    customers: customersSchema,
     prices: {
       type: "string",
       minLength: 1,

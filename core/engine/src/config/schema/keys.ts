@@ -15,13 +15,8 @@ const COUNT = { type: "integer", minimum: 0 } as const satisfies JsonSchema;
 const dollars = (description: string) =>
   ({ type: "number", minimum: 0, maximum: 8_000_000, description }) as const;
 
-/** The fields that keys and teams share. */
-const limitFields = {
-  models: {
-    ...NAMES,
-    description:
-      "Model ids, wildcards and access groups that may be used; empty means every model.",
-  },
+/** Amounts that bound spending and traffic. */
+export const amountFields = {
   max_budget: dollars(
     "US dollars that may be spent. The step limits enforces it. Absent: no limit.",
   ),
@@ -49,6 +44,21 @@ const limitFields = {
   rpm_limit: { ...COUNT, description: "Alias of `rpm`." },
   tpm_limit: { ...COUNT, description: "Alias of `tpm`." },
   max_parallel: { ...COUNT, description: "Alias of `max_parallel_requests`." },
+} as const;
+
+/** Those of amounts after validation. */
+export type AmountsSection = Partial<
+  Readonly<Record<Exclude<keyof typeof amountFields, "budget_duration">, number>>
+> & { readonly budget_duration?: string };
+
+/** The fields that keys and teams share. */
+const limitFields = {
+  models: {
+    ...NAMES,
+    description:
+      "Model ids, wildcards and access groups that may be used; empty means every model.",
+  },
+  ...amountFields,
   guardrails: {
     ...NAMES,
     description: "Guardrails that every request must pass, besides those of the route.",

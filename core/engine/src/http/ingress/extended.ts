@@ -14,7 +14,7 @@ import {
 import { isObject } from "@sluice/kit";
 import { isGatewayOnly, OWN_GATEWAY_FIELDS } from "@sluice/runtime/dialect";
 import type { Edge } from "../../generation/extensions.ts";
-import { checkRecorded, MAX_USER_CHARACTERS } from "./gateway-fields/gateway-fields.ts";
+import { checkRecorded } from "./gateway-fields/gateway-fields.ts";
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from "./gateway-fields/table.ts";
 
 /** Fields that a reader may set. Guardrails are the client's own word. */
@@ -70,7 +70,7 @@ export class ExtendedRequest {
       const all = [...finished.tags, ...tags.map(shortTag).filter((tag) => tag !== "")];
       finished = {
         ...finished,
-        ...(endUser === undefined ? {} : { endUser: endUser.slice(0, MAX_USER_CHARACTERS) }),
+        ...(endUser === undefined ? {} : { endUser }),
         tags: tags.length === 0 ? finished.tags : [...new Set(all)].slice(0, MAX_ALL_TAGS),
         metadata:
           metadata === undefined ? finished.metadata : { ...metadata, ...finished.metadata },

@@ -188,7 +188,7 @@ function fieldsOf(
     return takeNativeFields(value, client, [], read);
   } catch (error) {
     if (!isGatewayError(error) || error.param?.startsWith("x-sluice-") === true) throw error;
-    const { user, metadata } = value;
-    return takeNativeFields({ user, metadata }, client);
+    const { user, safety_identifier, metadata } = value;
+    return takeNativeFields({ user, safety_identifier, metadata }, client);
   }
 }

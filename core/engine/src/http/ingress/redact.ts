@@ -3,9 +3,12 @@
  * message or log.
  */
 
+import { hash } from "node:crypto";
 import type { GatewayRequest, JsonObject } from "@sluice/contract";
 
 const REPLACEMENT = "[redacted]";
+/** Characters of the digest that tells two redacted ids of customers apart. */
+const DIGEST_CHARACTERS = 22;
 
 /**
  * Texts with the form of a credential: keys of gateways and providers, AWS key ids, tokens of three
@@ -21,7 +24,7 @@ const SHORTEST = 20;
  */
 export function withoutCredentials(request: GatewayRequest): GatewayRequest {
   const model = redact(request.model);
-  const endUser = request.endUser === null ? null : redact(request.endUser);
+  const endUser = request.endUser === null ? null : redactId(request.endUser);
   const tags = request.tags.some((tag) => redact(tag) !== tag)
     ? request.tags.map(redact)
     : request.tags;
@@ -36,6 +39,14 @@ export function withoutCredentials(request: GatewayRequest): GatewayRequest {
 
 function redact(text: string): string {
   return text.length < SHORTEST ? text : text.replace(CREDENTIAL, REPLACEMENT);
+}
+
+/** An id without credentials. Two different ids stay different. */
+function redactId(id: string): string {
+  const redacted = redact(id);
+  return redacted === id
+    ? id
+    : `${REPLACEMENT} ${hash("sha256", id, "base64url").slice(0, DIGEST_CHARACTERS)}`;
 }
 
 function redactNotes(notes: GatewayRequest["metadata"]): GatewayRequest["metadata"] {

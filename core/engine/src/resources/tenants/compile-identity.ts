@@ -1,12 +1,14 @@
 /** Makes the identity of a key out of its record and those of everything that it belongs to. */
 
-import type {
-  Amounts,
-  BudgetRecord,
-  Identity,
-  ModelAmounts,
-  LimitScope,
-  ScopeKind,
+import {
+  type Amounts,
+  type BudgetRecord,
+  EMPTY_AMOUNTS,
+  type Identity,
+  type LimitScope,
+  type ModelAmounts,
+  poolTag,
+  type ScopeKind,
 } from "@sluice/contract";
 import type { AccessGroups, Block, TeamBlock } from "./tenant-source.ts";
 
@@ -36,17 +38,8 @@ export interface IdentityParts {
 /** Spending that is counted and not limited. */
 const COUNTED = Number.MAX_SAFE_INTEGER;
 
-const NO_AMOUNTS: Amounts = Object.freeze({
-  maxBudgetNanoUsd: null,
-  softBudgetNanoUsd: null,
-  budgetDuration: null,
-  rpm: null,
-  tpm: null,
-  maxParallelRequests: null,
-});
-
 /** A budget that a record names and that does not exist: it admits nothing. */
-const MISSING: Amounts = Object.freeze({ ...NO_AMOUNTS, maxBudgetNanoUsd: 0 });
+const MISSING: Amounts = Object.freeze({ ...EMPTY_AMOUNTS, maxBudgetNanoUsd: 0 });
 
 /** A record that the key belongs to, and the scope that its limits hold in. */
 interface Holder {
@@ -73,7 +66,7 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
     ...identity,
     organizationId,
     models: own(block.models),
-    tags: of("tags"),
+    tags: withPools(of("tags"), scopes),
     guardrails: of("guardrails"),
     ...(allowedTags.length > 0 && { allowedTags }),
     ...(all.some((holder) => holder.block.passthrough === true) && { passthrough: true }),
@@ -81,6 +74,12 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
     ...(scopes.length > 0 && { scopes }),
     ...(aliases !== undefined && Object.keys(aliases).length > 0 && { modelAliases: aliases }),
   });
+}
+
+/** Tags, and those of the pooled budgets: a budget that must be read anew is the sum of its tag. */
+function withPools(tags: readonly string[], scopes: readonly LimitScope[]): readonly string[] {
+  const pools = scopes.filter(({ kind }) => kind === "pool");
+  return pools.length === 0 ? tags : [...new Set([...tags, ...pools.map(({ id }) => poolTag(id))])];
 }
 
 function isNotEmpty(list: readonly string[]): boolean {
@@ -111,12 +110,17 @@ function withDefaults(
   membership: Block,
   { memberDefaults = {}, createdAtMs = 0 }: TeamBlock,
 ): Block {
+  return { createdAtMs, ...withAmounts(membership, memberDefaults) };
+}
+
+/** A block with amounts for what it does not say. */
+function withAmounts(block: Block, defaults: Partial<Amounts>): Block {
   const amounts = Object.fromEntries(
-    Object.entries(memberDefaults).filter(
-      ([name, value]) => value !== null && (membership[name as keyof Amounts] ?? null) === null,
+    Object.entries(defaults).filter(
+      ([name, value]) => value !== null && (block[name as keyof Amounts] ?? null) === null,
     ),
   );
-  return { createdAtMs, ...membership, ...amounts };
+  return { ...block, ...amounts };
 }
 
 /** A block whose spending is counted and refuses nothing. */
@@ -127,7 +131,7 @@ function withoutBudgets(block: Block): Block {
   ]);
   return {
     ...block,
-    ...counted({ ...NO_AMOUNTS, ...amountsOf(block) }),
+    ...counted({ ...EMPTY_AMOUNTS, ...amountsOf(block) }),
     perModel: Object.fromEntries(perModel) as NonNullable<Block["perModel"]>,
   };
 }
@@ -137,6 +141,9 @@ function counted(amounts: Amounts): Amounts {
   const max = maxBudgetNanoUsd === null ? null : COUNTED;
   return { ...amounts, maxBudgetNanoUsd: max, softBudgetNanoUsd: null };
 }
+
+/** What the scopes of a record refer to. */
+type ScopeParts = Pick<IdentityParts, "organizationId" | "budgets" | "groups">;
 
 /** A list with the models of the access groups that it names. */
 function expanded(
@@ -153,8 +160,53 @@ function expanded(
   return more.length === 0 ? list : [...new Set([...list, ...more])];
 }
 
+/** What the scopes of a customer are made from. */
+export interface CustomerScopes {
+  /** Unique among customers of all organizations. */
+  readonly scopeId: string;
+  readonly record: Block | undefined;
+  /** Amounts that hold where the record has none of the name. */
+  readonly defaults: Partial<Amounts>;
+  /** Absent: neither the record nor the settings name one. */
+  readonly budgetId: string | undefined;
+  /** `undefined`: the budget of the name does not exist. */
+  readonly budget: BudgetRecord | undefined;
+  readonly organizationId: string | undefined;
+  readonly groups: AccessGroups;
+}
+
+const NO_RECORD: Block = {};
+
+/** The scopes of a customer. */
+export function scopesOfCustomer(parts: CustomerScopes): LimitScope[] {
+  const { scopeId: id, record = NO_RECORD, defaults, budgetId, budget } = parts;
+  const block: Block = { ...withAmounts(record, defaults), budgetId: budgetId ?? null };
+  const budgets = new Map(budgetId === undefined ? [] : [[budgetId, budget] as const]);
+  const { organizationId, groups } = parts;
+  return scopesOf({ kind: "customer", id, block }, { organizationId, budgets, groups });
+}
+
+/** An identity that a customer's record bounds too. The record opens nothing. */
+export function boundBy(identity: Identity, record: Block, groups: AccessGroups): Identity {
+  const { models = [], guardrails = [], allowedTags = [], budgetId } = record;
+  const isOfPool = record.budgetShare === "pool" && (budgetId ?? null) !== null;
+  const tags = [...(record.tags ?? []), ...(isOfPool ? [poolTag(budgetId ?? "")] : [])];
+  if ([models, tags, guardrails, allowedTags].every((list) => list.length === 0)) return identity;
+  const join = (first: readonly string[], second: readonly string[]): readonly string[] => [
+    ...new Set([...first, ...second]),
+  ];
+  const list = expanded(models, identity.organizationId, groups);
+  return Object.freeze<Identity>({
+    ...identity,
+    tags: join(identity.tags, tags),
+    allowedTags: join(identity.allowedTags ?? [], allowedTags),
+    guardrails: join(identity.guardrails ?? [], guardrails),
+    ...(list.length > 0 && { modelBounds: [...(identity.modelBounds ?? []), list] }),
+  });
+}
+
 /** The scopes of a record: its own amounts, and those of the budget that it refers to. */
-function scopesOf({ kind, id, block }: Holder, parts: IdentityParts): LimitScope[] {
+function scopesOf({ kind, id, block }: Holder, parts: ScopeParts): LimitScope[] {
   const { budgetAnchor: anchor = "calendar", createdAtMs = 0, importedSpend } = block;
   const own: LimitScope = {
     kind,
@@ -196,7 +248,7 @@ function amountsOf(block: Partial<Amounts>): Amounts {
 
 function perModelOf(
   perModel: Block["perModel"],
-  { organizationId, groups }: IdentityParts,
+  { organizationId, groups }: ScopeParts,
 ): readonly ModelAmounts[] {
   return Object.entries(perModel ?? {})
     .map(([name, amounts]) => ({

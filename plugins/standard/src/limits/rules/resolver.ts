@@ -3,13 +3,22 @@
  * period ends.
  */
 
-import type { Host, Identity, Model, LimitScope, Target } from "@sluice/contract";
+import {
+  type Customer,
+  type Host,
+  type Identity,
+  type LimitScope,
+  type Model,
+  OWN_TAG,
+  type Target,
+} from "@sluice/contract";
 import { namesModel } from "@sluice/runtime";
 import type { LimitsConfig } from "../config.ts";
 import { BudgetRules } from "./budgets.ts";
 import { foreignTag } from "./foreign-tag.ts";
 import {
   distinct,
+  joinSets,
   type Rule,
   type RuleSet,
   ruleSet,
@@ -25,6 +34,8 @@ export class LimitResolver {
   readonly #clock: Host["clock"];
   readonly #budgets: BudgetRules;
   readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
+  /** The rules of customers, beside the set that they were last joined with. */
+  readonly #customers = new WeakMap<Customer, { readonly of: RuleSet; readonly set: RuleSet }>();
   readonly #targets = new WeakMap<Target, readonly Rule[]>();
 
   constructor(config: LimitsConfig, host: Host) {
@@ -68,6 +79,26 @@ export class LimitResolver {
     return rules.length === 0 ? set : ruleSet([...rules, ...set.rules]);
   }
 
+  /** The rules with those of the customer of a request. */
+  withCustomer(
+    set: RuleSet,
+    identity: Identity,
+    model: Model | undefined,
+    customer: Customer | undefined,
+  ): RuleSet {
+    if (customer === undefined || customer.scopes.length === 0) return set;
+    const nowMs = this.#clock.now();
+    const known = this.#customers.get(customer);
+    if (known?.of === set && nowMs < known.set.untilMs) return known.set;
+    const rules = customer.scopes.flatMap((scope) => {
+      const made = scopeRules(scope, identity, model, this.#budgets, nowMs, customer.id);
+      return [...made.budgets, ...made.others];
+    });
+    const made = joinSets(set, ruleSet(distinct(rules)));
+    this.#customers.set(customer, { of: set, set: made });
+    return made;
+  }
+
   /** The rules of a target: its provider's budgets, and its own windows. */
   ofTarget(identity: Identity, target: Target): readonly Rule[] {
     let windows = this.#targets.get(target);
@@ -96,7 +127,9 @@ export class LimitResolver {
     ] as const) {
       if (id !== undefined) budgets.push(...this.#budgets.of(identity, per, id, nowMs));
     }
-    for (const tag of tags) budgets.push(...this.#budgets.of(identity, "tag", tag, nowMs));
+    // The gateway's own tags are marks of rows, and no subjects of the options.
+    for (const tag of tags.filter((name) => !name.startsWith(OWN_TAG)))
+      budgets.push(...this.#budgets.of(identity, "tag", tag, nowMs));
     if (!isMaster || this.#config.limit_master)
       others.push(...optionRules(this.#config, identity, model));
     const rules = distinct([...budgets, ...others]);

@@ -29,6 +29,11 @@ export interface Subject {
   readonly isShown: boolean;
   /** Whether it holds at a model: it is known when the body is. */
   readonly isOfModel: boolean;
+  /**
+   * The key that named the customer whose limit it is: its counters are among those that the key
+   * holds. Absent: it is no customer's. A customer is known when the body is.
+   */
+  readonly holder?: string;
   /** Whether it is one key's alone. All others are shared. */
   readonly isOfOneKey: boolean;
 }
@@ -102,8 +107,7 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
     case "slots":
       return rule.claim;
     case "tokens": {
-      const { key, limit, windowMs } = rule.claim;
-      return { kind: "window", key, limit, windowMs, amount: tokens };
+      return { ...rule.claim, amount: tokens };
     }
     case "budget":
       return {
@@ -112,6 +116,7 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
         limitNanoUsd: rule.limitNanoUsd,
         amountNanoUsd,
         resetsAtMs: rule.period.endMs,
+        ...heldBy(rule),
       };
   }
 }
@@ -135,9 +140,26 @@ export function ruleSet(rules: readonly Rule[]): RuleSet {
   };
 }
 
+/** The rules of two sets. Those of the second are asked last. */
+export function joinSets(first: RuleSet, second: RuleSet): RuleSet {
+  return {
+    rules: [...first.rules, ...second.rules],
+    early: first.early,
+    late: [...first.late, ...second.late],
+    untilMs: Math.min(first.untilMs, second.untilMs),
+    hasTokens: first.hasTokens || second.hasTokens,
+    hasBudgets: first.hasBudgets || second.hasBudgets,
+    isBudgeted: first.isBudgeted || second.isBudgeted,
+  };
+}
+
 /** Whether a limit is known by the identity alone, and what is taken of it as well. */
 function isEarly(rule: Rule): boolean {
-  return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
+  return (
+    (rule.kind === "requests" || rule.kind === "slots") &&
+    !rule.isOfModel &&
+    rule.holder === undefined
+  );
 }
 
 /** What a rule is counted under in shared state, among those of its kind. */
@@ -199,7 +221,8 @@ export function rate(
   windowMs: number,
 ): RateRule {
   const key = `${kind}:${subjectKey}:${windowMs}`;
-  return { ...subject, kind, claim: { kind: "window", key, limit, windowMs, amount: 1 } };
+  const claim = { kind: "window", key, limit, windowMs, amount: 1, ...heldBy(subject) } as const;
+  return { ...subject, kind, claim };
 }
 
 /** Requests at the same time. */
@@ -207,8 +230,12 @@ export function slot(subject: Subject, subjectKey: string, limit: number): SlotR
   return {
     ...subject,
     kind: "slots",
-    claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit },
+    claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit, ...heldBy(subject) },
   };
+}
+
+function heldBy({ holder }: Subject): { readonly holder?: string } {
+  return holder === undefined ? {} : { holder };
 }
 
 /**

@@ -3,13 +3,14 @@
  * pooled budget, each as rules. All of them must pass.
  */
 
-import type {
-  Amounts,
-  Identity,
-  LedgerSumFilter,
-  Model,
-  LimitScope,
-  ScopeKind,
+import {
+  type Amounts,
+  type Identity,
+  type LedgerSumFilter,
+  type Model,
+  type LimitScope,
+  poolTag,
+  type ScopeKind,
 } from "@sluice/contract";
 import { namesModel } from "@sluice/runtime";
 import type { BudgetRules, BudgetSubject } from "./budgets.ts";
@@ -27,13 +28,14 @@ const WORDS: Readonly<Record<ScopeKind, string>> = {
   pool: "shared budget",
 };
 
-/** The rules of a scope at a model, budgets first. */
+/** The rules of a scope at a model. `customerId`: the customer's id in rows. */
 export function scopeRules(
   scope: LimitScope,
   identity: Identity,
   model: Model | undefined,
   budgets: BudgetRules,
   nowMs: number,
+  customerId?: string,
 ): { readonly budgets: readonly Rule[]; readonly others: readonly Rule[] } {
   const made = { budgets: [] as Rule[], others: [] as Rule[] };
   const add = (subject: BudgetSubject, amounts: Amounts): void => {
@@ -42,12 +44,15 @@ export function scopeRules(
     const { subjectKey, rows: _rows, models: _models, ...of } = subject;
     made.others.push(...amountRules(of, subjectKey, amounts));
   };
-  const rows = rowsOf(scope, identity);
+  const rows = rowsOf(scope, identity, customerId);
+  const isOfCustomer = scope.kind === "customer";
   const whole: BudgetSubject = {
     subject: WORDS[scope.kind],
     isShown: scope.kind !== "pool",
     isOfModel: false,
-    isOfOneKey: scope.kind === "key",
+    // Keys do not compete for what one customer has.
+    isOfOneKey: scope.kind === "key" || isOfCustomer,
+    ...(isOfCustomer && { holder: identity.keyId }),
     subjectKey: `${scope.kind}:${scope.id}`,
     rows,
   };
@@ -68,7 +73,11 @@ export function scopeRules(
 }
 
 /** The rows of a scope. A customer's are those of the key's organization. */
-function rowsOf({ kind, id }: LimitScope, identity: Identity): LedgerSumFilter {
+function rowsOf(
+  { kind, id }: LimitScope,
+  identity: Identity,
+  customerId: string | undefined,
+): LedgerSumFilter {
   const { keyId, userId = "", teamId = "", organizationId = "" } = identity;
   switch (kind) {
     case "organization":
@@ -82,8 +91,8 @@ function rowsOf({ kind, id }: LimitScope, identity: Identity): LedgerSumFilter {
     case "key":
       return { keyId };
     case "customer":
-      return { organizationId, endUser: id };
+      return { organizationId, endUser: customerId ?? "" };
     case "pool":
-      return {};
+      return { tag: poolTag(id) };
   }
 }

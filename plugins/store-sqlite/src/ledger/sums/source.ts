@@ -18,11 +18,12 @@ export interface SumSource {
  * a customer's tag, and for an id that no row can have.
  */
 export function sumSource(filter: LedgerSumFilter): SumSource | undefined {
-  const { requestId, completionId, provider, tag, endUser } = filter;
+  const { organizationId: organization, ...others } = filter;
+  const { requestId, completionId, provider, tag, endUser } = others;
   if (requestId !== undefined || completionId !== undefined) return undefined;
-  if (provider?.includes("/") === true || Object.values(filter).includes("")) return undefined;
+  if (provider?.includes("/") === true || Object.values(others).includes("")) return undefined;
   if (endUser !== undefined && tag !== undefined) return undefined;
-  const subject = subjectOf(filter);
+  const subject = organization === "" ? undefined : subjectOf(filter);
   if (subject !== undefined) return ofTotals(subject, filter);
   const cells = cellConditions(filter);
   if (endUser !== undefined)

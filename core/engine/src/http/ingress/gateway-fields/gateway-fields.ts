@@ -21,7 +21,7 @@ import { GATEWAY_FIELDS, MAX_TAG_CHARACTERS, MAX_TAGS, NOTES } from "./table.ts"
 const MAX_METADATA_TEXT = 512;
 /** Of a value that is no text, as JSON. */
 const MAX_METADATA_JSON = 2_048;
-export const MAX_USER_CHARACTERS = 256;
+const MAX_CLIENT_ID_CHARACTERS = 256;
 
 /** Keys of `metadata` that control the gateway and are not recorded unchanged. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
@@ -96,9 +96,11 @@ export function takeNativeFields(
     ...extended.fields,
   };
   if (cut.length > 0) checkNativeFields(own);
-  const user = isObject(body.metadata) ? (body.user ?? body.metadata.user_id) : body.user;
+  const { user: _user, safety_identifier: _identifier, ...others } = own;
+  const ofMetadata = isObject(body.metadata) ? body.metadata.user_id : undefined;
+  const user = customerIn([own.user, body.user, body.safety_identifier, ofMetadata]);
   const taken = extended === NOT_EXTENDED ? cut : Object.keys(own);
-  return { ...readFields({ ...own, user }, taken, NO_METADATA, client), cut };
+  return { ...readFields({ ...others, user }, taken, NO_METADATA, client), cut };
 }
 
 /** What an extension has read of a native body: fields of the gateway, and members that it took. */
@@ -122,16 +124,21 @@ function readFields(
 ): Omit<CommonPart, "document" | "model"> {
   const notes = readNotes(value.litellm_metadata);
   const headers = headerFields(client);
-  const { user = notes.user } = value;
   if (metadata !== NO_METADATA) checkValues(["metadata"], metadata);
   const timeout = value.timeout ?? headers.timeout;
   const read = {
     fields: fieldsOf(value, taken, notes, headers.numRetries),
-    endUser: typeof user === "string" ? user.slice(0, MAX_USER_CHARACTERS) : null,
+    endUser: customerIn([value.user, value.safety_identifier, notes.user]),
     tags: tagsOf([value.tags, metadata.tags, notes.tags], client.header("x-sluice-tags")),
     metadata: recordedMetadata(notes, metadata, client.header("x-request-id")),
   };
   return typeof timeout === "number" ? { ...read, timeoutMs: timeout * 1_000 } : read;
+}
+
+/** The first of these values that may be the id of a customer. `auth` checks it. */
+function customerIn(values: readonly (JsonValue | undefined)[]): string | null {
+  for (const value of values) if (typeof value === "string" && value !== "") return value;
+  return null;
 }
 
 /** The fields by their names, as the steps read them. */
@@ -276,7 +283,7 @@ function recordedMetadata(
     ...(isObject(extra) ? { spend_logs_metadata: extra } : {}),
     ...(clientId === undefined
       ? {}
-      : { client_request_id: clientId.slice(0, MAX_USER_CHARACTERS) }),
+      : { client_request_id: clientId.slice(0, MAX_CLIENT_ID_CHARACTERS) }),
   };
 }
 

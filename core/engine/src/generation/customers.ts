@@ -1,0 +1,150 @@
+/** Customers as one generation bounds them. */
+
+import {
+  type BudgetRecord,
+  type Customer,
+  type CustomerRequest,
+  GatewayError,
+  type Identity,
+  type MaybePromise,
+} from "@sluice/contract";
+import type { CustomerSettings } from "../config/snapshot.ts";
+import type { KeyRing } from "../resources/key-ring.ts";
+import { boundBy, scopesOfCustomer } from "../resources/tenants/compile-identity.ts";
+import type { CustomerEntry } from "../resources/tenants/customer-memory.ts";
+import type { AccessGroups, TenantSource } from "../resources/tenants/tenant-source.ts";
+
+/** The source of a generation's customers. */
+export interface CustomerParts {
+  readonly settings: CustomerSettings;
+  readonly tenants: TenantSource;
+  readonly ring: KeyRing;
+}
+
+/** A customer with what it was made from: while that is the same, it is. */
+interface Compiled {
+  readonly customer: Customer;
+  readonly budget: BudgetRecord | undefined;
+  readonly groups: AccessGroups | undefined;
+  /** Identities as the customer's record bounds them. */
+  readonly bound: WeakMap<Identity, Identity>;
+}
+
+const MAX_ID_BYTES = 256;
+const MAX_SHOWN = 100;
+/** Control characters of ASCII and of Latin-1, and halves of surrogate pairs. */
+const UNFIT = /[\p{Cc}\p{Cs}]/u;
+const NO_GROUPS: AccessGroups = new Map();
+
+/** The customers of one generation. */
+export class Customers {
+  readonly #parts: CustomerParts;
+  readonly #compiled = new WeakMap<CustomerEntry, Compiled>();
+
+  constructor(parts: CustomerParts) {
+    this.#parts = parts;
+  }
+
+  /** As `Authority.customerOf`. */
+  of(identity: Identity, claimed: string | undefined): MaybePromise<CustomerRequest | undefined> {
+    const { customerId: own } = identity;
+    const id = own ?? (identity.mayNameCustomers === false ? undefined : claimed);
+    if (id === undefined) return undefined;
+    if (own === undefined) checkId(id);
+    const { settings, ring } = this.#parts;
+    const entry = ring.customers.find(identity.organizationId ?? "", id, {
+      keyId: identity.keyId,
+      maxBytes: settings.maxBytes,
+      // A customer of a key is as known as the key.
+      newCustomers: own === undefined ? settings.newCustomers : undefined,
+    });
+    return entry instanceof Promise
+      ? entry.then((found) => this.#request(identity, found))
+      : this.#request(identity, entry);
+  }
+
+  #request(identity: Identity, entry: CustomerEntry): MaybePromise<CustomerRequest> {
+    const { record } = entry;
+    const budgetId = record?.budgetId ?? this.#parts.settings.defaultBudget;
+    const needsGroups =
+      record !== undefined && (record.models.length > 0 || Object.keys(record.perModel).length > 0);
+    if (budgetId === undefined && !needsGroups) {
+      return this.#answer(identity, entry, undefined, undefined);
+    }
+    const budget = budgetId === undefined ? undefined : this.#parts.tenants.budget(budgetId);
+    const groups = needsGroups ? this.#parts.tenants.accessGroups() : undefined;
+    if (budget instanceof Promise || groups instanceof Promise)
+      return Promise.all([budget, groups]).then(([found, all]) =>
+        this.#answer(identity, entry, found?.value, all?.value),
+      );
+    return this.#answer(identity, entry, budget?.value, groups?.value);
+  }
+
+  #answer(
+    identity: Identity,
+    entry: CustomerEntry,
+    budget: BudgetRecord | undefined,
+    groups: AccessGroups | undefined,
+  ): CustomerRequest {
+    let compiled = this.#compiled.get(entry);
+    if (compiled === undefined || compiled.budget !== budget || compiled.groups !== groups) {
+      const customer = this.#customer(entry, budget, groups ?? NO_GROUPS);
+      this.#compiled.set(entry, (compiled = { customer, budget, groups, bound: new WeakMap() }));
+    }
+    const { customer, bound } = compiled;
+    const { record, id } = entry;
+    if (record === undefined) return { customer, identity };
+    let narrowed = bound.get(identity);
+    if (narrowed === undefined) {
+      narrowed = boundBy(identity, record, groups ?? NO_GROUPS);
+      bound.set(identity, narrowed);
+    }
+    const isEnded = record.expiresAtMs !== null && record.expiresAtMs <= this.#parts.ring.nowMs();
+    const named = { customer, identity: narrowed };
+    return record.blocked || isEnded ? { ...named, refusal: refused(id, record.blocked) } : named;
+  }
+
+  #customer(
+    { organizationId, id, record }: CustomerEntry,
+    budget: BudgetRecord | undefined,
+    groups: AccessGroups,
+  ): Customer {
+    const { settings, ring } = this.#parts;
+    const scopes = scopesOfCustomer({
+      scopeId: `${organizationId.length}:${organizationId}:${id}`,
+      record,
+      defaults: settings.defaults,
+      budgetId: record?.budgetId ?? settings.defaultBudget,
+      budget,
+      organizationId: organizationId === "" ? undefined : organizationId,
+      groups,
+    });
+    const shown = settings.isHashed ? ring.digest(`customer:${organizationId}:${id}`) : id;
+    return { id: shown, scopes };
+  }
+}
+
+/**
+ * An id of a customer is any text of up to 256 bytes of UTF-8 without control characters. It is
+ * compared as it is: two different texts are two customers. Throws `invalid_field`.
+ */
+function checkId(id: string): void {
+  const bytes = id.length > MAX_ID_BYTES ? Infinity : Buffer.byteLength(id);
+  if (bytes > MAX_ID_BYTES)
+    throw unfit(`The id of the customer is longer than ${MAX_ID_BYTES} bytes.`);
+  if (UNFIT.test(id))
+    throw unfit("The id of the customer has a control character, or is no valid Unicode.");
+}
+
+function unfit(message: string): GatewayError {
+  return new GatewayError("invalid_field", message, { param: "user" });
+}
+
+function refused(id: string, isBlocked: boolean): GatewayError {
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN));
+  return new GatewayError(
+    "permission_denied",
+    `The customer ${shown} ${isBlocked ? "is blocked" : "has expired"}.`,
+    { param: "user" },
+  );
+}
