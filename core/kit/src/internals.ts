@@ -27,6 +27,7 @@ export { withTexts } from "./guard/document/texts.ts";
 export { isMachineId } from "./guard/vocabulary.ts";
 export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.ts";
 export type { Place } from "./guard/words/find.ts";
+export { asBuffer } from "./json/as-buffer.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { parsedDocument, writtenDocument } from "./json/document.ts";
 export {

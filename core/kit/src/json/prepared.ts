@@ -3,6 +3,7 @@
  * (decode, read, parse).
  */
 
+import { asBuffer } from "./as-buffer.ts";
 import type { ShapeLimits } from "./members.ts";
 import { parseInSlices } from "./sliced/parse.ts";
 
@@ -49,7 +50,7 @@ export function parseBytes(bytes: Uint8Array): Prepared {
   return { text, value: JSON.parse(text) };
 }
 
-function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  const raw = Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
+function textOf(bytes: Uint8Array): string {
+  const raw = asBuffer(bytes).toString("utf8");
   return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
 }

@@ -2,6 +2,7 @@
 
 import { isAscii } from "node:buffer";
 import type { EventReader, UpstreamEvent } from "@sluice/contract";
+import { asBuffer } from "../json/as-buffer.ts";
 import { createEventReader } from "./events.ts";
 import type { FrameRun } from "./frame-run.ts";
 
@@ -56,7 +57,7 @@ export class FormedEventReader implements EventReader {
     if (last === undefined) return;
     if (!this.#isDecoding && isAscii(chunk)) {
       this.#isBegun = true;
-      this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"));
+      this.#read(asBuffer(chunk).toString("latin1"));
       return;
     }
     this.#isDecoding = last >= NON_ASCII;

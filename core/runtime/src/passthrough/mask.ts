@@ -4,6 +4,7 @@
  */
 
 import type { HttpCall } from "@sluice/contract";
+import { asBuffer } from "@sluice/kit/internals";
 import {
   bareValue,
   type BodyFilter,
@@ -49,12 +50,6 @@ export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefin
 export function maskedBody(body: Uint8Array, headers: HttpCall["headers"]): Uint8Array {
   const forms = maskedForms(headers);
   return forms.length === 0 ? body : maskedAll(asBuffer(body), forms, true);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Every request asks for them: one credential costs a look-up and makes nothing. */

@@ -86,6 +86,10 @@ export class StreamReader implements BatchSource {
   async read(): Promise<void> {
     const turn = this.#pieces.arrival();
     if (turn !== undefined) await turn;
+    this.#take();
+  }
+
+  #take(): void {
     const chunks = this.#pieces.take();
     if (chunks === undefined && this.#isEnded) {
       if (!this.output.isFinished) {
@@ -122,8 +126,13 @@ export class StreamReader implements BatchSource {
         const batch = output.takeBatch();
         if (batch !== undefined) return batch;
         if (this.#failure !== undefined) throw this.#failure;
-        if (output.isDone) this.#succeed();
-        else await this.read();
+        if (output.isDone) {
+          this.#succeed();
+          continue;
+        }
+        const turn = this.#pieces.arrival();
+        if (turn !== undefined) await turn;
+        this.#take();
       }
       return undefined;
     } catch (error) {

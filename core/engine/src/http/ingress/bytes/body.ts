@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { type Readable, PassThrough, type Transform } from "node:stream";
-import { type Deadline, deadlinesOf, Gathered, nextTurn } from "@sluice/kit/internals";
+import { asBuffer, type Deadline, deadlinesOf, Gathered, nextTurn } from "@sluice/kit/internals";
 import { GatewayError } from "@sluice/contract";
 import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
@@ -171,13 +171,6 @@ function fail(reading: Reading, error: GatewayError): void {
   }
   request.pause();
   reading.reject(error);
-}
-
-function asBuffer(bytes: Uint8Array | undefined): Buffer {
-  if (bytes === undefined) return Buffer.alloc(0);
-  return Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function gone(): GatewayError {
