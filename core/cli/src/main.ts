@@ -6,6 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addAuditCommands } from "./commands/audit.ts";
 import { addBackupCommands } from "./commands/add-backup.ts";
 import { addConfigCommands } from "./commands/config.ts";
 import { addDeploymentCommands } from "./commands/deployments.ts";
@@ -122,6 +123,10 @@ addKeyCommands(
 );
 addDeploymentCommands(
   program.command("deployments").description("targets of the running gateway and their health"),
+  atGateway,
+);
+addAuditCommands(
+  program.command("audit").description("what administrators of the running gateway did"),
   atGateway,
 );
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));

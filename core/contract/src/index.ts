@@ -25,6 +25,7 @@ export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
+export * from "./tenants/audit.ts";
 export * from "./tenants/empty-records.ts";
 export * from "./tenants/ids.ts";
 export * from "./tenants/policy.ts";

@@ -1,5 +1,6 @@
 /** Stores: the place of keys, teams and the ledger. */
 
+import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
 import type { SumsCheck } from "./ledger/report.ts";
@@ -48,6 +49,11 @@ export interface KeyRecord extends LimitBlock {
   readonly mayNameCustomers: boolean;
   /** Whether it acts with the roles of its user on the admin listener. */
   readonly admin: boolean;
+  /**
+   * The user whose credential made its secret, or the issuer of that credential; `null`: the master
+   * key. On the admin listener it has no role that this user does not have.
+   */
+  readonly issuedBy: string | null;
   readonly createdAtMs: number;
 }
 
@@ -73,6 +79,7 @@ export type KeyChanges = Partial<
     | "last4"
     | "previousDigest"
     | "previousUntilMs"
+    | "issuedBy"
     | "importedSpend"
   >
 >;
@@ -96,6 +103,8 @@ export interface Rotation {
    * The end of the previous secret's validity, milliseconds since 1970; `null`: it is invalid now.
    */
   readonly previousUntilMs: number | null;
+  /** As `KeyRecord.issuedBy`. Absent: as it is. */
+  readonly issuedBy?: string | null;
 }
 
 /** Selects keys. A key must match all filters. The oldest come first. */
@@ -236,5 +245,13 @@ export interface Store {
   readonly teams: TeamStore;
   /** Absent: the store keeps keys and teams alone. */
   readonly tenants?: TenantStore;
+  /** Absent: the store keeps no audit; the log has the changes. */
+  readonly audit?: AuditStore;
+  /**
+   * The same records. Each of their changes writes a line of the audit in its own transaction, and
+   * has no effect without it. A change that changes nothing writes no line. Present where `audit`
+   * is.
+   */
+  audited?(entry: AuditEntry): Pick<Store, "keys" | "teams" | "tenants">;
   readonly ledger: LedgerStore;
 }

@@ -10,6 +10,7 @@ import { outboxNames } from "./accounting/outbox/orphaned-outboxes.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import { createAdmin, createPublic } from "./create-apps.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
+import { watchAuditHead } from "./http/access/audit-head.ts";
 import type { Admission } from "./http/public.ts";
 import { createProcess, type GatewayProcess } from "./create-process.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
@@ -68,6 +69,7 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
     // A start may take its time. A block delays clients only from here on.
     await parts.blockWatch.begin();
     if (options.worker === undefined) void adoptLeft(parts);
+    scope.defer(watchAuditHead(parts.store.audit, parts.log));
     return runningGateway(parts, listeners, shutdownOf({ parts, listeners, admission, scope }));
   } catch (error) {
     await scope.close();

@@ -7,6 +7,11 @@ import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
 import { createAdminApp } from "./http/admin/app.ts";
+import { Audit } from "./http/access/audit.ts";
+import { Grants } from "./http/access/grants.ts";
+import { principalOf } from "./http/access/principals.ts";
+import { supervisorProof } from "./http/access/forwarded.ts";
+import { auditRoute } from "./http/admin/audit.ts";
 import { previousKeyView } from "./http/admin/config/previous-key.ts";
 import { configRoutes } from "./http/admin/config/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -67,6 +72,7 @@ export function createAdmin(
   const {
     log,
     clock,
+    store,
     keyRing,
     ledger,
     shared,
@@ -87,6 +93,7 @@ export function createAdmin(
     waitingForRestart: () => pluginFiles.waiting,
   });
   const keyParts = keyPartsOf(parts);
+  const roleParts = { ...store, clock };
   const isReady = readiness(parts, admission);
   const app = createAdminApp(
     {
@@ -94,6 +101,10 @@ export function createAdmin(
       keyRing,
       headerNames: server.authHeaders,
       readKey: () => live()?.server.admin.readKey,
+      principalOf: (identity) => principalOf(identity, roleParts),
+      audit: new Audit({ store, clock, log }),
+      grants: new Grants(roleParts),
+      proof: supervisorProof(parts.installation.pepper),
       isStopping: () => admission.phase !== "serving",
       clock,
       log,
@@ -105,7 +116,8 @@ export function createAdmin(
       ...teamRoutes(keyParts),
       ...editRoutes(parts),
       ...restartRoute(),
-      ...deploymentRoutes(shared, log),
+      ...auditRoute(store.audit),
+      ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
       ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
       ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
@@ -115,14 +127,13 @@ export function createAdmin(
   return (listeners.admin = app.callback());
 }
 
-function keyPartsOf({ store, keyRing, ledger, clock, log, snapshot, manager }: GatewayProcess) {
+function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: GatewayProcess) {
   return {
     keys: store.keys,
     teams: store.teams,
     keyRing,
     ledger,
     clock,
-    log,
     timeZone: snapshot.server.timeZone,
     declared: () => manager.live?.snapshot.keys ?? [],
     declaredTeams: () => manager.live?.snapshot.teams ?? [],
@@ -137,7 +148,6 @@ function editRoutes({
   keyRing,
   ledger,
   clock,
-  log,
   definitions,
   manager,
   history,
@@ -154,7 +164,6 @@ function editRoutes({
       history,
       requests: { ledger, keys, teams },
     }),
-    log,
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     waitingForRestart: () => pluginFiles.waiting,

@@ -3,6 +3,7 @@
  * written by kysely; a store brings the tables, the connection and its own ledger.
  */
 
+export { auditReads } from "./audit.ts";
 export type { RefusalOf } from "./tenants/conflicts.ts";
 export { createKeyStore } from "./tenants/keys.ts";
 export { createTeamStore } from "./tenants/teams.ts";

@@ -17,6 +17,7 @@ export interface Schema {
   user_organization: { organization_id: string; user_id: string };
   /** Ids that were ever used, and the names of deleted records. Written by triggers. */
   kept_name: KeptNameTable;
+  audit: AuditTable;
   /** Facts about the store itself, by name. */
   fact: { name: string; value: string };
   /** The tags on records, by the record that has them. Written by triggers. */
@@ -72,6 +73,7 @@ export interface KeyTable extends LimitColumns {
   customer_id: string | null;
   may_name_customers: number;
   admin: number;
+  issued_by: string | null;
   created_at_ms: number;
 }
 
@@ -138,6 +140,26 @@ export interface AccessGroupTable extends OriginColumns {
   folded: string;
   organization_id: string | null;
   models: string;
+}
+
+/** Lines of the audit. `before` and `after` are JSON. */
+export interface AuditTable {
+  seq: number;
+  at_ms: number;
+  actor: string;
+  user_id: string | null;
+  session: string | null;
+  address: string | null;
+  action: string;
+  object: string | null;
+  organization_id: string | null;
+  team_id: string | null;
+  outcome: string;
+  before: string | null;
+  after: string | null;
+  request_id: string | null;
+  prev_hash: string;
+  hash: string;
 }
 
 /** Names of what was deleted. `deleted_at_ms` is null while the record exists. */

@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { createOwnedTags } from "./tenants/owned-tags.ts";
 import { createTenantTables } from "./tenants/create-tables.ts";
+import { createAuditTable } from "./audit/create-table.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
 
@@ -179,6 +180,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0021_spend_sums": {
     async up(database) {
       await createSums(database);
+    },
+  },
+  "0030_audit": {
+    async up(database) {
+      await createAuditTable(database);
+      // The user or the credential that was given the secret last; null: the master key.
+      await sql`alter table virtual_key add column issued_by text`.execute(database);
     },
   },
 };

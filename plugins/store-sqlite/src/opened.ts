@@ -1,6 +1,7 @@
 /** The open file: its connections, its thread and its queries. */
 
-import type { StoreHost } from "@sluice/contract";
+import type { AuditEntry, StoreHost } from "@sluice/contract";
+import { createAuditAppend } from "./audit/append.ts";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { CompiledQuery, Kysely } from "kysely";
 import { createKysely } from "./dialect.ts";
@@ -11,7 +12,13 @@ import { fillSums } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "@sluice/store-sql";
-import { inTransaction, runHere, type StatementResult, statementsOf } from "./statements.ts";
+import {
+  inTransaction,
+  runHere,
+  type RunTransaction,
+  type StatementResult,
+  statementsOf,
+} from "./statements.ts";
 import { identityOf, MEMORY } from "./store-file.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -25,7 +32,12 @@ export interface Opened {
   /** Changes, in a thread of their own. */
   readonly writer: Kysely<Schema>;
   /** Several changes in one transaction, where `writer` runs its own. */
-  readonly transact: (statements: readonly CompiledQuery[]) => Promise<readonly StatementResult[]>;
+  readonly transact: (
+    statements: readonly CompiledQuery[],
+    audit?: AuditEntry,
+  ) => Promise<readonly StatementResult[]>;
+  /** Changes, each in one transaction with a line of the audit. */
+  readonly audited: (audit: AuditEntry) => Kysely<Schema>;
   /** Inserts rows on the event loop; in the thread, where another process holds the file. */
   readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
   readonly reader: SqliteLedgerReader;
@@ -51,6 +63,7 @@ export async function open(
     const reader = createLedgerReader(database, path, log);
     // A database in memory belongs to its connection.
     const thread = path === MEMORY ? undefined : new WriterThread(path, synchronous, log);
+    const transact = transactionsOf(database, thread);
     return {
       database,
       identity: path === MEMORY ? undefined : identityOf(path),
@@ -59,16 +72,12 @@ export async function open(
         thread === undefined
           ? kysely
           : createKysely((sql, parameters) => thread.run(sql, parameters)),
-      async transact(queries) {
-        // Only the builder's own parameters arrive here.
-        const statements = queries.map(({ sql, parameters }) => ({
-          sql,
-          parameters: parameters as readonly SQLInputValue[],
-        }));
-        return thread === undefined
-          ? inTransaction(database, statementsOf(database), statements)
-          : thread.transact(statements);
-      },
+      transact: (queries, audit) => transact(statementsIn(queries), audit),
+      audited: (audit) =>
+        createKysely(async (sql, parameters) => {
+          const [result] = await transact([{ sql, parameters }], audit);
+          return result ?? { rows: [], changes: 0 };
+        }),
       insert(rows) {
         try {
           insertHere(rows);
@@ -91,4 +100,19 @@ export async function open(
     database.close();
     throw error;
   }
+}
+
+/** Runs transactions in the thread, or here where there is none. */
+function transactionsOf(database: DatabaseSync, thread: WriterThread | undefined): RunTransaction {
+  if (thread !== undefined) return (statements, audit) => thread.transact(statements, audit);
+  const writing = { database, run: statementsOf(database), append: createAuditAppend(database) };
+  return async (statements, audit) => inTransaction(writing, statements, audit);
+}
+
+/** Statements of the builder, whose parameters are values that SQLite can hold. */
+function statementsIn(queries: readonly CompiledQuery[]): Parameters<RunTransaction>[0] {
+  return queries.map(({ sql, parameters }) => ({
+    sql,
+    parameters: parameters as readonly SQLInputValue[],
+  }));
 }

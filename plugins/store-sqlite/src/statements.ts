@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { GatewayError } from "@sluice/contract";
+import { type AuditEntry, GatewayError } from "@sluice/contract";
 import { isBusy } from "./open-database.ts";
 
 /** Statements kept prepared. More than this many different texts are not in use. */
@@ -45,23 +45,37 @@ export function runHere(database: DatabaseSync): RunStatement {
   };
 }
 
-/** Several statements as one. Rejects as `RunStatement`, and none has an effect then. */
+/**
+ * Several statements as one. Rejects as `RunStatement`, and none has an effect then. `audit` is the
+ * line of the audit about what they change; without a change there is none. No statement at all:
+ * the line alone.
+ */
 export type RunTransaction = (
   statements: readonly {
     readonly sql: string;
     readonly parameters: readonly SQLInputValue[];
   }[],
+  audit?: AuditEntry,
 ) => Promise<readonly StatementResult[]>;
 
-/** Runs statements in one transaction, on a connection that no other task uses meanwhile. */
+/** A connection of this thread, which no other task uses meanwhile. */
+export interface Writing {
+  readonly database: DatabaseSync;
+  readonly run: ReturnType<typeof statementsOf>;
+  readonly append: (entry: AuditEntry) => void;
+}
+
+/** Runs statements in one transaction. */
 export function inTransaction(
-  database: DatabaseSync,
-  run: ReturnType<typeof statementsOf>,
+  { database, run, append }: Writing,
   statements: Parameters<RunTransaction>[0],
+  audit: AuditEntry | undefined,
 ): readonly StatementResult[] {
   database.exec("begin immediate");
   try {
     const results = statements.map(({ sql, parameters }) => run(sql, parameters));
+    const isChange = results.some(({ rows, changes = 0 }) => rows.length + changes > 0);
+    if (audit !== undefined && (isChange || statements.length === 0)) append(audit);
     database.exec("commit");
     return results;
   } catch (error) {

@@ -73,7 +73,23 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     get tenants() {
       return recordTables().tenants;
     },
+    ...auditOf(recordTables, writable),
     ledger: ledgerOf(opened, writable),
+  };
+}
+
+/** The audit, and the records whose changes write its lines. */
+function auditOf(
+  tables: () => RecordTables,
+  writable: () => Opened,
+): Required<Pick<Store, "audit" | "audited">> {
+  return {
+    audited: (entry) => tables().audited(entry),
+    audit: {
+      list: async (query) => tables().audit.list(query),
+      head: async () => tables().audit.head(),
+      append: async (entry) => void (await writable().transact([], entry)),
+    },
   };
 }
 

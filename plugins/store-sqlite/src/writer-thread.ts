@@ -3,7 +3,7 @@
  * gateway serves.
  */
 
-import type { Log } from "@sluice/contract";
+import type { AuditEntry, Log } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import type { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
@@ -69,8 +69,11 @@ export class WriterThread {
   }
 
   /** Runs statements in one transaction, and rejects as `run` does: all have an effect, or none. */
-  transact(statements: Parameters<RunTransaction>[0]): Promise<readonly StatementResult[]> {
-    return this.#ask({ kind: "transaction", statements });
+  transact(
+    statements: Parameters<RunTransaction>[0],
+    audit?: AuditEntry,
+  ): Promise<readonly StatementResult[]> {
+    return this.#ask({ kind: "transaction", statements, audit });
   }
 
   /**

@@ -2,7 +2,7 @@
  * The thread that writes: a connection of its own to a file that exists, one task after the other.
  */
 
-import { errorMessage } from "@sluice/contract";
+import { type AuditEntry, errorMessage } from "@sluice/contract";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
@@ -11,7 +11,9 @@ import {
   type RunTransaction,
   type StatementResult,
   statementsOf,
+  type Writing,
 } from "./statements.ts";
+import { createAuditAppend } from "./audit/append.ts";
 import { createLedgerInsert } from "./ledger/insert.ts";
 import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
@@ -27,6 +29,7 @@ export type WriterTask =
   | {
       readonly kind: "transaction";
       readonly statements: Parameters<RunTransaction>[0];
+      readonly audit: AuditEntry | undefined;
     }
   | { readonly kind: "end" };
 
@@ -76,8 +79,15 @@ parentPort?.on("message", ({ id, task }: WriterQuestion) => {
   }
 });
 
+/** Made with the first change of a record: most threads insert rows alone. */
+let made: Writing | undefined;
+
+function writing(): Writing {
+  return (made ??= { database, run, append: createAuditAppend(database) });
+}
+
 function resultsOf(task: Exclude<WriterTask, { kind: "end" }>): readonly StatementResult[] {
-  if (task.kind === "transaction") return inTransaction(database, run, task.statements);
+  if (task.kind === "transaction") return inTransaction(writing(), task.statements, task.audit);
   if (task.kind === "statement") return [run(task.sql, task.parameters)];
   insert(task.rows);
   return [];

@@ -53,7 +53,11 @@ describe("a team", () => {
       400,
       { error: { param: "team_id" } },
     ]);
-    const [status, made] = await ask("/team/new", { team_alias: "same" });
+    expect(await ask("/team/new", { team_alias: "same" })).toMatchObject([
+      400,
+      { error: { param: "team_alias" } },
+    ]);
+    const [status, made] = await ask("/team/new", { team_alias: "another" });
     expect([status, made["team_id"]]).toEqual([200, expect.stringMatching(/^team_[\w-]{12}$/)]);
     expect((await ask("/team/new", { team_id: "" }))[0]).toBe(400);
   });

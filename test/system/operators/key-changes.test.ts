@@ -264,7 +264,7 @@ describe("a change", () => {
       {
         msg: "audit",
         actor: "master",
-        action: "key.generate",
+        action: "key.create",
         key_id: token_id,
         fields: ["key_alias", "max_budget"],
       },
@@ -279,9 +279,9 @@ describe("a change", () => {
       {
         msg: "audit",
         actor: "master",
-        action: "key.regenerate",
+        action: "key.rotate",
         key_id: token_id,
-        fields: ["grace_period"],
+        fields: ["key", "grace_period"],
       },
       { msg: "audit", actor: "master", action: "key.delete", key_id: token_id, fields: undefined },
     ]);

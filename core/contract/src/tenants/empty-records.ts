@@ -57,4 +57,5 @@ export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs
   customerId: null,
   mayNameCustomers: true,
   admin: false,
+  issuedBy: null,
 });

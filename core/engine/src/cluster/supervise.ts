@@ -6,8 +6,9 @@
 import type { Log } from "@sluice/contract";
 import type { ServerSettings } from "../config/snapshot.ts";
 import type { Start, StartOptions } from "../prepare-start.ts";
-import { mayAdminister, responsive } from "./admin/ask-workers.ts";
+import { responsive } from "./admin/ask-workers.ts";
 import { authenticate, masterAlone } from "../http/access/authenticate.ts";
+import { supervisorProof } from "../http/access/forwarded.ts";
 import { createWorkersListener } from "./admin/admin-workers.ts";
 import { listen, type Listener } from "../http/listener/listen.ts";
 import { hostState, installationOf, listenOrExplain, openTls } from "../open-parts.ts";
@@ -45,24 +46,25 @@ export async function supervise(
   const { snapshot, definitions } = start;
   const { server } = snapshot;
   const installation = installationOf(snapshot, environment);
-  const masterKeys = new MasterKeys(
-    installation.masterKey,
-    () => installationOf(snapshot, environment).masterKey,
-  );
+  const proof = supervisorProof(installation.pepper);
+  const readMaster = (): string => installationOf(snapshot, environment).masterKey;
+  const masterKeys = new MasterKeys(installation.masterKey, readMaster);
   const dataLock = lockDataFolder(server.dataDirectory);
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
   const fixed = fixedSettings(snapshot, definitions);
-  const supervisor = new Supervisor({
-    size: server.workers,
-    log,
-    state,
-    fixed,
-    entry: host.worker,
-  });
+  const size = server.workers;
+  const supervisor = new Supervisor({ size, log, state, fixed, entry: host.worker });
   const restart = (): Promise<RestartResult> =>
     supervisor.restart(() => runningCanary(supervisor, masterKeys));
-  const adminListener = await listenForAdmin({ server, log, supervisor, masterKeys, restart });
+  const adminListener = await listenForAdmin({
+    server,
+    log,
+    supervisor,
+    masterKeys,
+    proof,
+    restart,
+  });
   let forgetRunning = (): void => undefined;
   host.handle({
     async stop() {
@@ -115,6 +117,7 @@ interface AdminParts {
   readonly log: Log;
   readonly supervisor: Supervisor;
   readonly masterKeys: MasterKeys;
+  readonly proof: string;
   readonly restart: () => Promise<RestartResult>;
 }
 
@@ -124,6 +127,7 @@ function listenForAdmin({
   log,
   supervisor,
   masterKeys,
+  proof,
   restart,
 }: AdminParts): Promise<Listener> {
   const code = codeDigest();
@@ -137,16 +141,12 @@ function listenForAdmin({
       is_outdated: supervisor.runsOtherCodeThan(code),
     }),
     async authenticate(headers) {
-      try {
-        await authenticate(headers, {
-          keyRing: masterAlone(masterKeys.present),
-          headerNames: server.authHeaders,
-        });
-      } catch (refusal) {
-        // The workers know whether the previous key is still accepted.
-        if (!(await mayAdminister(responsive(supervisor.serving), headers))) throw refusal;
-      }
+      await authenticate(headers, {
+        keyRing: masterAlone(masterKeys.present),
+        headerNames: server.authHeaders,
+      });
     },
+    proof,
     serving: () => supervisor.serving,
     alive: () => supervisor.alive,
     restart,

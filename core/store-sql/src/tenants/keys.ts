@@ -97,7 +97,7 @@ type DigestWrites = "rotate" | "replaceDigest";
 
 function digestWrites(writer: () => Kysely<Schema>): Required<Pick<KeyStore, DigestWrites>> {
   return {
-    async rotate(id, { digest, last4, previousUntilMs }) {
+    async rotate(id, { digest, last4, previousUntilMs, issuedBy }) {
       const row = await writer()
         .updateTable("virtual_key")
         .set(({ ref }) => ({
@@ -106,6 +106,7 @@ function digestWrites(writer: () => Kysely<Schema>): Required<Pick<KeyStore, Dig
           // On the right stands the row as it was, so a rotation in between is not lost.
           previous_digest: previousUntilMs === null ? null : ref("digest"),
           previous_until_ms: previousUntilMs,
+          ...present({ issued_by: issuedBy }),
         }))
         .where("id", "=", id)
         .returningAll()
@@ -260,6 +261,7 @@ function rowOf(key: KeyRecord): Partial<KeyTable> {
     last4: key.last4,
     previous_digest: key.previousDigest,
     previous_until_ms: key.previousUntilMs,
+    issued_by: key.issuedBy,
     created_at_ms: key.createdAtMs,
   };
 }
@@ -279,6 +281,7 @@ function toRecord(row: KeyTable): KeyRecord {
     customerId: row.customer_id,
     mayNameCustomers: row.may_name_customers === 1,
     admin: row.admin === 1,
+    issuedBy: row.issued_by,
     createdAtMs: row.created_at_ms,
   };
 }

@@ -1,32 +1,47 @@
 /** Keys, teams and the other tenants of an open file. */
 
-import type { Store } from "@sluice/contract";
+import type { AuditEntry, AuditStore, Store } from "@sluice/contract";
+import type { Kysely } from "kysely";
 import {
   type AnyTables,
+  auditReads,
   createKeyStore,
   createTeamStore,
   createTenantStore,
   type Place,
+  type Schema,
 } from "@sluice/store-sql";
 import type { Opened } from "../opened.ts";
 import { refusalOf } from "./conflicts.ts";
 
-export type RecordTables = Required<Pick<Store, "keys" | "teams" | "tenants">>;
+type Records = Required<Pick<Store, "keys" | "teams" | "tenants">>;
+
+/** The tables, and the audit of their changes. */
+export interface RecordTables extends Records {
+  readonly audit: Pick<AuditStore, "list" | "head">;
+  /** The same tables; each change writes the line. */
+  audited(entry: AuditEntry): Records;
+}
 
 /**
  * Makes the tables. Both functions are called at each use, and throw while the file is not open.
  */
 export function createRecordTables(opened: () => Opened, writable: () => Opened): RecordTables {
-  const place: Place = {
-    // A shape has the types of its table.
-    database: () => opened().kysely as unknown as AnyTables,
-    writer: () => writable().writer as unknown as AnyTables,
-    transact: async (statements) => writable().transact(statements),
-    refusalOf,
+  const records = (audit?: AuditEntry): Records => {
+    const writer = (): Kysely<Schema> =>
+      audit === undefined ? writable().writer : writable().audited(audit);
+    const place: Place = {
+      // A shape has the types of its table.
+      database: () => opened().kysely as unknown as AnyTables,
+      writer: () => writer() as unknown as AnyTables,
+      transact: async (statements) => writable().transact(statements, audit),
+      refusalOf,
+    };
+    return {
+      keys: createKeyStore(place),
+      teams: createTeamStore(place),
+      tenants: createTenantStore(place),
+    };
   };
-  return {
-    keys: createKeyStore(place),
-    teams: createTeamStore(place),
-    tenants: createTenantStore(place),
-  };
+  return { ...records(), audited: records, audit: auditReads(() => opened().kysely) };
 }

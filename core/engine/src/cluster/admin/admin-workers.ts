@@ -12,11 +12,14 @@ import {
   ask,
   askAll,
   askAny,
+  askFirst,
   askFirstAndOthers,
   type Question,
+  type Questions,
   responsive,
   type WorkerAddress,
 } from "./ask-workers.ts";
+import { forwardingHeaders, isForwardingHeader } from "../../http/access/forwarded.ts";
 import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
@@ -30,6 +33,8 @@ export interface WorkersParts {
   readonly supervisor: () => SupervisorInfo;
   /** Authenticates the master key when no worker can. Rejects with the refusal. */
   readonly authenticate: (headers: Question["headers"]) => Promise<void>;
+  /** Proves to a worker that a request is passed on: `supervisorProof`. */
+  readonly proof: string;
   /** The workers that take requests, the oldest first. */
   readonly serving: () => readonly WorkerAddress[];
   /** The serving workers, and those that still finish requests. */
@@ -109,6 +114,7 @@ async function serve(
       "This path does not exist on the admin listener. docs/administration.md lists the routes.",
     );
   const path = url.split("?", 1)[0] ?? "/";
+  const address = request.socket.remoteAddress ?? null;
   const isRead = method === "GET" || method === "HEAD";
   const body = isRead ? undefined : await readBody(request, BODY_LIMITS);
   const headers = Object.entries(request.headers).filter(
@@ -118,7 +124,13 @@ async function serve(
     method: askedMethod(method),
     path,
     url,
-    headers: Object.fromEntries(headers.filter(([name]) => !HOP.has(name))),
+    headers: {
+      ...Object.fromEntries(
+        headers.filter(([name]) => !HOP.has(name) && !isForwardingHeader(name)),
+      ),
+      ...forwardingHeaders(parts.proof, { address, isAudited: false, isMaster: false }),
+    },
+    address,
     body: body === undefined || body.length === 0 ? undefined : Buffer.from(body),
   };
   const answer = await answerTo(question, parts);
@@ -161,18 +173,20 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   if (/^\/config\/(?:reload|rollback)$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
-      return joinAttempts(asked, await askFirstAndOthers(responsive(asked), question));
+      const asks = questionsOf(question, parts, false);
+      return joinAttempts(asked, await askFirstAndOthers(responsive(asked), asks));
     });
   }
   if (/^\/config\/canary\/\w+$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
-      return joinAttempts(asked, await askAll(responsive(asked), question));
+      const asks = questionsOf(question, parts, true);
+      return joinAttempts(asked, await askFirstAndOthers(responsive(asked), asks));
     });
   }
   // Each worker has learnt of its own what it thinks of a deployment.
   if (/^\/deployments\/.+\/reset$/.test(path))
-    return oneOfThem(await askAll(parts.alive(), question));
+    return oneOfThem(await askFirstAndOthers(parts.alive(), questionsOf(question, parts, true)));
   const answer = await ask(first, question);
   // An extension's routes change keys under paths of their own.
   if (answer.status < 300 && !/^\/(?:config|deployments)\//.test(path)) await parts.forget();
@@ -196,6 +210,13 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   return askAny(serving, question);
 }
 
+/** The questions of a change that all workers make: one of them writes the line of the audit. */
+function questionsOf(first: Question, { proof }: WorkersParts, isForAll: boolean): Questions {
+  const { address, headers } = first;
+  const said = forwardingHeaders(proof, { address, isAudited: true, isMaster: false });
+  return { first, others: { ...first, headers: { ...headers, ...said } }, isForAll };
+}
+
 /** An answer also where no worker gives one. */
 async function lookAtStatus(question: Question, parts: WorkersParts): Promise<Reply> {
   const serving = parts.serving();
@@ -213,9 +234,23 @@ async function lookAtMetrics(question: Question, parts: WorkersParts): Promise<R
   return ownReply(PROMETHEUS_TYPE, parts.metrics());
 }
 
-/** The workers need not answer: they are replaced. */
+/**
+ * A worker says whether the caller may restart, and records it. Where none answers, the master key
+ * restarts: the workers need not answer, they are replaced.
+ */
 async function restart(question: Question, parts: WorkersParts): Promise<Reply> {
-  await parts.authenticate(question.headers);
+  const refusal = await parts.authenticate(question.headers).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const { address } = question;
+  const said = { address, isAudited: false, isMaster: refusal === undefined };
+  const answer = await askFirst(responsive(parts.serving()), {
+    ...question,
+    headers: { ...question.headers, ...forwardingHeaders(parts.proof, said) },
+  });
+  if (answer === undefined && refusal !== undefined) throw refusal;
+  if (answer !== undefined && answer.status !== 200) return answer;
   return ownReply("application/json", JSON.stringify(await parts.restart()));
 }
 

@@ -26,6 +26,8 @@ export interface Question {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer<ArrayBuffer> | undefined;
+  /** The address of the client; `null` when it is gone. */
+  readonly address: string | null;
 }
 
 /** A worker's answer. */
@@ -114,46 +116,56 @@ export async function lookAt(
   masterKey: string,
 ): Promise<Answer> {
   const headers = { authorization: `Bearer ${masterKey}` };
-  return askAny(workers, { method: "GET", path, url: path, headers, body: undefined });
-}
-
-/**
- * Whether a worker lets the sender of these headers read what only a master key reads. False where
- * none answers.
- */
-export async function mayAdminister(
-  workers: readonly WorkerAddress[],
-  headers: Question["headers"],
-): Promise<boolean> {
-  const path = "/config/history";
-  const answer = await askAny(workers, {
+  return askAny(workers, {
     method: "GET",
     path,
     url: path,
     headers,
     body: undefined,
-  }).catch(() => undefined);
-  return answer?.status === 200;
+    address: null,
+  });
+}
+
+/** The answer of the first worker that answers; `undefined` without one. */
+export async function askFirst(
+  workers: readonly WorkerAddress[],
+  question: Question,
+): Promise<Answer | undefined> {
+  for (const worker of workers) {
+    const answer = await ask(worker, question).catch(() => undefined);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+/** A question as the other workers get it: the first has written its line of the audit. */
+export interface Questions {
+  readonly first: Question;
+  readonly others: Question;
+  /** Whether the others are asked after a refusal of the first. */
+  readonly isForAll: boolean;
 }
 
 /**
  * The first makes a generation, and the others, all at once, find it in the history. What the first
- * refuses is wrong for all.
+ * refuses is wrong for all, unless the question is for all: each worker has its own state.
  */
 export async function askFirstAndOthers(
   workers: readonly WorkerAddress[],
-  question: Question,
+  { first: question, others: repeated, isForAll }: Questions,
 ): Promise<Answers> {
-  for (const [index, worker] of workers.entries()) {
-    const first = await ask(worker, question).catch(() => undefined);
-    if (first === undefined) continue;
-    if (first.status !== 200 || isRefusal(first)) return [first];
-    const others = workers.slice(index + 1);
-    return others.length === 0
-      ? [first]
-      : [first, ...(await askAll(others, question).catch(() => []))];
-  }
-  return atLeastOne([]);
+  const first = await askFirst(workers, question);
+  if (first === undefined) return atLeastOne([]);
+  if (isForAll ? isForbidden(first) : first.status !== 200 || isRefusal(first)) return [first];
+  const others = workers.slice(workers.indexOf(first.worker) + 1);
+  return others.length === 0
+    ? [first]
+    : [first, ...(await askAll(others, repeated).catch(() => []))];
+}
+
+/** The caller may not ask, or what is asked cannot be recorded. */
+function isForbidden({ status }: Answer): boolean {
+  return status === 401 || status === 403 || status >= 500;
 }
 
 function isRefusal({ text }: Answer): boolean {

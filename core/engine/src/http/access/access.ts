@@ -1,30 +1,53 @@
 /** The policy's answers to admin routes: what is allowed, refused, or not to be seen. */
 
 import { GatewayError, POLICY, type PolicyAction, type PolicyRule } from "@sluice/contract";
-import type { Access } from "./route.ts";
-import { may, type Principal, visibleTo, WHOLE } from "./may.ts";
+import type { Asker } from "./audit.ts";
+import { may, type PolicyObject, type Principal, type Visible, visibleTo, WHOLE } from "./may.ts";
+import type { Access, Located } from "./route.ts";
 
 const READ_KEY_REFUSAL =
   "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
 
-/** The policy, by the table of the contract. */
-export const POLICY_ACCESS: Access = {
-  atWhole({ principal }, action) {
-    if (!may(principal, action, WHOLE)) throw refusal(principal, action);
-  },
-  visible({ principal }, action) {
-    const visible = visibleTo(principal, action);
-    if (visible === undefined) throw refusal(principal, action);
+/** The policy for one request. It keeps the object of a refusal, for the audit. */
+export class RequestAccess implements Access {
+  readonly #principal: Principal;
+  readonly #action: PolicyAction;
+  /** The object that was refused. */
+  refused: PolicyObject | undefined;
+
+  constructor({ principal, action }: Pick<Asker, "principal" | "action">) {
+    this.#principal = principal;
+    this.#action = action;
+  }
+
+  atWhole(): void {
+    if (!may(this.#principal, this.#action, WHOLE)) throw this.#refuse(WHOLE);
+  }
+
+  visible(): Visible {
+    const visible = visibleTo(this.#principal, this.#action);
+    if (visible === undefined) throw this.#refuse(WHOLE);
     return visible;
-  },
-  check({ principal }, action, { object, missing }) {
-    if (may(principal, action, object)) return;
-    throw may(principal, readOf(action), object) ? refusal(principal, action) : missing();
-  },
-  sees({ principal }, action, { object }) {
-    return may(principal, action, object) || may(principal, readOf(action), object);
-  },
-};
+  }
+
+  check({ object, missing }: Located<unknown>): void {
+    if (may(this.#principal, this.#action, object)) return;
+    const failure = this.#refuse(object);
+    throw may(this.#principal, readOf(this.#action), object) ? failure : missing();
+  }
+
+  sees({ object }: Located<unknown>): boolean {
+    return (
+      may(this.#principal, this.#action, object) ||
+      may(this.#principal, readOf(this.#action), object)
+    );
+  }
+
+  #refuse(object: PolicyObject): GatewayError {
+    this.refused = object;
+    return refusal(this.#principal, this.#action);
+  }
+}
 
 /** The refusal of an action. It names the role, and nothing of the object. */
 export function refusal(principal: Principal, action: PolicyAction): GatewayError {

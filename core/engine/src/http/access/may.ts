@@ -20,8 +20,18 @@ export interface Principal {
   /** The credential: the id of a key, `master` or `read_key`. */
   readonly keyId: string;
   readonly userId?: string;
+  /**
+   * The user whose roles bound those of this principal: the one who was first given a secret that
+   * leads to it. Absent: none.
+   */
+  readonly issuer?: string;
   /** Roles of the user; `keys` for each team where the user is an `admin`. */
   readonly roles: readonly RoleGrant[];
+}
+
+/** Whom a key that a principal makes is issued by; `null`: the master key. */
+export function issuerOf({ kind, issuer, userId }: Principal): string | null {
+  return kind === "master" ? null : (issuer ?? userId ?? null);
 }
 
 /** A place of an object: its organization and its team. */
@@ -87,6 +97,23 @@ export function visibleTo(principal: Principal, action: PolicyAction): Visible |
   const users = isOwner && principal.userId !== undefined ? [principal.userId] : [];
   if (organizations.length + teams.length + users.length === 0) return undefined;
   return { organizations, teams, users };
+}
+
+/** Whether something is among the objects that a principal may see. */
+export function isVisible(
+  visible: Visible,
+  {
+    organizationId,
+    teamId,
+    userId,
+  }: Readonly<Partial<Record<"organizationId" | "teamId" | "userId", string | null | undefined>>>,
+): boolean {
+  if (visible === "all") return true;
+  return (
+    (organizationId != null && visible.organizations.includes(organizationId)) ||
+    (teamId != null && visible.teams.includes(teamId)) ||
+    (userId != null && visible.users.includes(userId))
+  );
 }
 
 /** Whether a role includes another one. */

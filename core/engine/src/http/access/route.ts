@@ -3,20 +3,21 @@
  * way to make one.
  */
 
-import type { JsonObject, PolicyAction } from "@sluice/contract";
-import type { GatewayError } from "@sluice/contract";
-import type { PolicyObject, Principal, Visible } from "./may.ts";
+import type { GatewayError, JsonObject, PolicyAction } from "@sluice/contract";
+import type { Asker, Audit } from "./audit.ts";
+import type { Grants } from "./grants.ts";
+import type { PolicyObject, Visible } from "./may.ts";
 
 /** A request to an admin route, whose caller is known. */
-export interface AdminRequest {
+export interface AdminRequest extends Asker {
   readonly query: URLSearchParams;
   readonly parameters: Readonly<Record<string, string>>;
   /** The body of a POST, an empty object for other methods. */
   readonly body: JsonObject;
-  readonly principal: Principal;
-  readonly requestId: string;
-  /** The address of the client; `null` when it is gone. */
-  readonly address: string | null;
+  readonly audit: Audit;
+  readonly grants: Grants;
+  /** Whether the supervisor of the workers passes it on. */
+  readonly isForwarded: boolean;
 }
 
 /** An answer other than JSON. */
@@ -63,16 +64,16 @@ export type AdminRoutes = Readonly<
   Record<`${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`, AdminRoute>
 >;
 
-/** What the policy says about a caller: `access.ts`. */
+/** What the policy says about the caller and the action of a request: `access.ts`. */
 export interface Access {
   /** Throws `permission_denied` unless the action is allowed at the whole. */
-  atWhole(request: AdminRequest, action: PolicyAction): void;
+  atWhole(): void;
   /** The objects to list. Throws `permission_denied` when there can be none. */
-  visible(request: AdminRequest, action: PolicyAction): Visible;
+  visible(): Visible;
   /** Throws `permission_denied`, and the object's `missing` where the caller may not see it. */
-  check(request: AdminRequest, action: PolicyAction, located: Located<unknown>): void;
-  /** Whether the caller may see the object of an action. */
-  sees(request: AdminRequest, action: PolicyAction, located: Located<unknown>): boolean;
+  check(located: Located<unknown>): void;
+  /** Whether the caller may see the object. */
+  sees(located: Located<unknown>): boolean;
 }
 
 /** A route about the gateway itself: only roles at the whole open it. */
@@ -81,7 +82,7 @@ export function atWhole(
   answer: (request: AdminRequest) => Promise<unknown>,
 ): AdminRoute {
   return made(action, "whole", async (request, access) => {
-    access.atWhole(request, action);
+    access.atWhole();
     return answer(request);
   });
 }
@@ -91,9 +92,7 @@ export function listed(
   action: PolicyAction,
   answer: (request: AdminRequest, visible: Visible) => Promise<unknown>,
 ): AdminRoute {
-  return made(action, "listed", async (request, access) =>
-    answer(request, access.visible(request, action)),
-  );
+  return made(action, "listed", async (request, access) => answer(request, access.visible()));
 }
 
 /** A route about one object, which exists or is about to. */
@@ -104,9 +103,9 @@ export function named<Found>(
 ): AdminRoute {
   return made(action, "named", async (request, access) => {
     // A caller who may do it nowhere learns nothing about what exists.
-    access.visible(request, action);
+    access.visible();
     const located = await locate(request);
-    access.check(request, action, located);
+    access.check(located);
     return answer(request, located.found);
   });
 }
@@ -121,9 +120,9 @@ export function several<Found>(
   answer: (request: AdminRequest, found: readonly Found[]) => Promise<unknown>,
 ): AdminRoute {
   return made(action, "several", async (request, access) => {
-    access.visible(request, action);
-    const seen = (await locate(request)).filter((one) => access.sees(request, action, one));
-    for (const one of seen) access.check(request, action, one);
+    access.visible();
+    const seen = (await locate(request)).filter((one) => access.sees(one));
+    for (const one of seen) access.check(one);
     return answer(
       request,
       seen.map(({ found }) => found),

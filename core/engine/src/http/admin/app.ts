@@ -13,14 +13,17 @@ import {
   type JsonObject,
   type Log,
 } from "@sluice/contract";
-import { POLICY_ACCESS, refusal } from "../access/access.ts";
+import { refusal, RequestAccess } from "../access/access.ts";
+import type { Audit } from "../access/audit.ts";
+import type { Grants } from "../access/grants.ts";
+import { type Forwarded, forwardedBy } from "../access/forwarded.ts";
 import type { Principal } from "../access/may.ts";
 import { isInside } from "../extensions/inside.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
-import { authenticate, type Recognition } from "../access/authenticate.ts";
+import { authenticate, MASTER, type Recognition } from "../access/authenticate.ts";
 import { type AdminRoute, type AdminRoutes, TextAnswer } from "../access/route.ts";
 
 // As CommonJS: its other form imports `node:http` (../node-http.ts).
@@ -34,6 +37,10 @@ export interface AdminParts extends Recognition {
    * Whether the process is shutting down: routes that read still answer, routes that change refuse.
    */
   readonly isStopping: () => boolean;
+  readonly audit: Audit;
+  readonly grants: Grants;
+  /** What proves that a request is passed on by the supervisor: `supervisorProof`. */
+  readonly proof: string;
   readonly clock: Clock;
   readonly log: Log;
   /** The route of an extension for a method and a path. Absent: there are no extensions. */
@@ -43,6 +50,7 @@ export interface AdminParts extends Recognition {
 interface State {
   principal: Principal;
   requestId: string;
+  forwarded: Forwarded | undefined;
 }
 
 /** A request to a route of an extension. */
@@ -65,7 +73,7 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   const router = new Router({ sensitive: true, strict: true });
   for (const [name, route] of Object.entries(routes)) {
     const [method = "", path = ""] = name.split(" ");
-    router.register(path, [method], (ctx) => answer(ctx, route));
+    router.register(path, [method], (ctx) => answer(ctx, route, parts));
   }
   const app = new Koa();
   app.on("error", (error: unknown) => parts.log.error("the admin app failed", { error }));
@@ -75,9 +83,11 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     ctx.set("cache-control", "no-store");
     ctx.set("x-content-type-options", "nosniff");
     try {
-      const principal = await authenticate(ctx.headers, parts);
+      const forwarded = forwardedBy(ctx.headers, parts.proof);
+      const isMaster = forwarded?.isMaster === true;
+      const principal = isMaster ? MASTER : await authenticate(ctx.headers, parts);
       if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
-      ctx.state = { principal, requestId: id } satisfies State;
+      ctx.state = { principal, requestId: id, forwarded } satisfies State;
       await next();
     } catch (error) {
       writeFailure(ctx, error, parts.log);
@@ -93,20 +103,35 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   return app;
 }
 
-async function answer(ctx: RouterContext, route: AdminRoute): Promise<void> {
-  const { principal, requestId: id } = ctx.state as State;
-  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
+async function answer(
+  ctx: RouterContext,
+  route: AdminRoute,
+  { audit, grants }: AdminParts,
+): Promise<void> {
+  const { principal, requestId: id, forwarded } = ctx.state as State;
   const request = {
     query: ctx.URL.searchParams,
     parameters: ctx.params,
-    body,
+    body: ctx.method === "POST" ? await bodyOf(ctx) : {},
     principal,
+    action: route.action,
     requestId: id,
-    address: ctx.req.socket.remoteAddress ?? null,
+    address: forwarded === undefined ? (ctx.req.socket.remoteAddress ?? null) : forwarded.address,
+    audit,
+    grants,
+    isForwarded: forwarded !== undefined,
+    isAudited: forwarded?.isAudited === true,
   };
-  const result = await route.answer(request, POLICY_ACCESS);
-  if (result instanceof TextAnswer) ctx.set({ ...result.headers, "content-type": result.type });
-  ctx.body = result instanceof TextAnswer ? result.text : result;
+  const access = new RequestAccess(request);
+  try {
+    const result = await route.answer(request, access);
+    if (result instanceof TextAnswer) ctx.set({ ...result.headers, "content-type": result.type });
+    ctx.body = result instanceof TextAnswer ? result.text : result;
+  } catch (error) {
+    const isRefused = isGatewayError(error) && error.code === "permission_denied";
+    if (isRefused || access.refused !== undefined) await audit.refused(request, access.refused);
+    throw error;
+  }
 }
 
 /** Answers by an extension. What it does, it does by the routes of this listener, as the caller. */

@@ -5,11 +5,9 @@ import {
   type DeploymentRegistry,
   type DeploymentView,
   GatewayError,
-  type Log,
 } from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import { type AdminRoutes, atWhole } from "../access/route.ts";
-import { audit } from "../access/audit.ts";
 
 const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } as const;
 
@@ -18,23 +16,24 @@ const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } a
  * step `balance`. `POST /deployments/{id}/reset`: makes one healthy again. The id may be
  * percent-encoded.
  */
-export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
+export function deploymentRoutes(shared: SharedPool): AdminRoutes {
   const registry = (): DeploymentRegistry | undefined =>
     shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
   return {
     "GET /deployments": atWhole("deployment.read", async () => ({
       deployments: (registry()?.list() ?? []).map(describe),
     })),
-    "POST /deployments/*id/reset": atWhole("deployment.reset", async ({ parameters }) => {
-      const { id = "" } = parameters;
-      if (registry()?.reset(id) !== true) {
-        throw new GatewayError(
-          "route_not_found",
-          "This deployment does not exist. GET /deployments lists the deployments.",
-        );
-      }
-      audit(log, { action: "deployment.reset", deployment: id });
-      return { deployment: id, reset: true };
+    "POST /deployments/*id/reset": atWhole("deployment.reset", async (request) => {
+      const { id = "" } = request.parameters;
+      return request.audit.attempt(request, { kind: "deployment", id }, () => {
+        if (registry()?.reset(id) !== true) {
+          throw new GatewayError(
+            "route_not_found",
+            "This deployment does not exist. GET /deployments lists the deployments.",
+          );
+        }
+        return { deployment: id, reset: true };
+      });
     }),
   };
 }

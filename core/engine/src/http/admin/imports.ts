@@ -8,13 +8,11 @@ import {
   type JsonObject,
   type JsonValue,
   type KeyRecord,
-  type Log,
   type TeamRecord,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { importedDigest } from "../../resources/stored-keys.ts";
-import { type AdminRoutes, atWhole } from "../access/route.ts";
-import { audit } from "../access/audit.ts";
+import { type AdminRequest, type AdminRoutes, atWhole } from "../access/route.ts";
 import {
   invalid,
   readDollars,
@@ -26,6 +24,7 @@ import {
 } from "./fields.ts";
 import { declareTeam, type KeyRouteParts } from "./keys.ts";
 import { KEY_FIELDS, readRecordChanges, TEAM_FIELDS } from "./record-fields.ts";
+import { keyView, teamView } from "./record-view.ts";
 
 /** Entries of one request. */
 const MAX_ENTRIES = 200;
@@ -38,11 +37,8 @@ interface Result {
   readonly reason: string | null;
 }
 
-interface RouteParts extends KeyRouteParts {
-  readonly log: Log;
-}
-
-interface Parts extends RouteParts {
+interface Parts extends KeyRouteParts {
+  readonly request: AdminRequest;
   readonly isDryRun: boolean;
   /** Teams that a dry run takes as added. */
   readonly expectedTeams: readonly string[];
@@ -51,26 +47,29 @@ interface Parts extends RouteParts {
 type TakeEntry = (entry: JsonObject, parts: Parts) => Promise<Result>;
 
 /** The routes. Each entry is added whole or not at all; a repeated request changes nothing. */
-export function importRoutes(parts: RouteParts): AdminRoutes {
+export function importRoutes(parts: KeyRouteParts): AdminRoutes {
   return {
-    "POST /team/import": atWhole("team.import", ({ body }) =>
-      takeAll(body, "teams", takeTeam, parts),
+    "POST /team/import": atWhole("team.import", (request) =>
+      takeAll(request, "teams", takeTeam, parts),
     ),
-    "POST /key/import": atWhole("key.import", ({ body }) => takeAll(body, "keys", takeKey, parts)),
+    "POST /key/import": atWhole("key.import", (request) =>
+      takeAll(request, "keys", takeKey, parts),
+    ),
   };
 }
 
 async function takeAll(
-  body: JsonObject,
+  request: AdminRequest,
   name: "keys" | "teams",
   take: TakeEntry,
-  parts: RouteParts,
+  parts: KeyRouteParts,
 ): Promise<JsonObject> {
+  const { body } = request;
   const known = name === "keys" ? [name, "dry_run", "expected_teams"] : [name, "dry_run"];
   refuseUnknown(Object.keys(body), known, "field");
   const isDryRun = readFlag(body["dry_run"] ?? false, "dry_run");
   const expectedTeams = isDryRun ? readNames(body["expected_teams"] ?? [], "expected_teams") : [];
-  const how: Parts = { ...parts, isDryRun, expectedTeams };
+  const how: Parts = { ...parts, request, isDryRun, expectedTeams };
   const entries = body[name];
   if (!Array.isArray(entries) || entries.length > MAX_ENTRIES)
     throw invalid(name, `The field ${name} must be an array of at most ${MAX_ENTRIES} objects.`);
@@ -99,7 +98,7 @@ async function resultOf(entry: JsonValue, take: TakeEntry, parts: Parts): Promis
 const IMPORT_FIELDS = ["spend", "spend_at", "created_at"];
 
 async function takeTeam(entry: JsonObject, parts: Parts): Promise<Result> {
-  const { teams, declaredTeams, clock, log, isDryRun } = parts;
+  const { teams, declaredTeams, clock, request, isDryRun } = parts;
   const nowMs = clock.now();
   const { members, names } = readRecordChanges(
     entry,
@@ -113,16 +112,19 @@ async function takeTeam(entry: JsonObject, parts: Parts): Promise<Result> {
   if ((await teams.find(id)) !== undefined) return unchanged(id, "it exists");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, ...originOf(entry, nowMs) };
   if (isDryRun) return added(id);
-  const outcome = await teams.insert(record);
+  const outcome = await request.audit.change(
+    request,
+    { kind: "team", id, after: teamView(record), fields: names },
+    (store) => store.teams.insert(record),
+  );
   if (outcome === "alias")
     return refused(id, `another team has the alias ${JSON.stringify(record.alias)}`);
   if (outcome !== "added") return unchanged(id, "it exists, or a team with a similar id did");
-  audit(log, { action: "team.import", teamId: id, fields: names });
   return added(id);
 }
 
 async function takeKey(entry: JsonObject, parts: Parts): Promise<Result> {
-  const { keys, keyRing, clock, log, isDryRun } = parts;
+  const { keyRing, clock, request, isDryRun } = parts;
   const others = ["sha256", "last4", ...IMPORT_FIELDS];
   const nowMs = clock.now();
   const { members, names } = readRecordChanges(entry, KEY_FIELDS, others, nowMs);
@@ -142,11 +144,14 @@ async function takeKey(entry: JsonObject, parts: Parts): Promise<Result> {
   if (known !== undefined) return known;
   if (isDryRun) return added(id);
   await declareTeam(parts, record.teamId);
-  const outcome = await keys.insert(record);
+  const outcome = await request.audit.change(
+    request,
+    { kind: "key", id, after: keyView(record), fields: names },
+    ({ keys }) => keys.insert(record),
+  );
   if (outcome !== "added")
     return (await knownKey(record, sha256, parts)) ?? refused(id, "another key has its value");
   keyRing.forget();
-  audit(log, { action: "key.import", keyId: id, fields: names });
   return added(id);
 }
 

@@ -3,10 +3,11 @@
 import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
 import { type AdminRoutes, listed, type Located, named } from "../access/route.ts";
-import { keyLocated, locateKey } from "./locate.ts";
+import { isVisible } from "../access/may.ts";
+import { belongingOf, keyLocated, locateKey, type PlaceParts } from "./locate.ts";
 import { budgetView, type BudgetParts } from "./budget-view.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
-import type { FoundKey, KeyPlaces } from "./find-key.ts";
+import type { FoundKey } from "./find-key.ts";
 import { declaredView, keyView } from "./record-view.ts";
 
 const MAX_SIZE = 100;
@@ -14,7 +15,7 @@ const DEFAULT_SIZE = 10;
 const LIST_PARAMETERS = ["page", "size", "user_id", "team_id", "key_alias", "return_full_object"];
 
 /** `GET /key/info` and `GET /key/list`. */
-export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
+export function keyListRoutes(places: PlaceParts & BudgetParts): AdminRoutes {
   return {
     "GET /key/info": named(
       "key.read",
@@ -26,18 +27,23 @@ export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
         return { key: keyId, info };
       },
     ),
-    "GET /key/list": listed("key.read", async ({ query }) => {
+    "GET /key/list": listed("key.read", async ({ query }, visible) => {
       refuseUnknown(query.keys(), LIST_PARAMETERS, "query parameter");
       const page = wholeNumber(query, "page", 1, Number.MAX_SAFE_INTEGER / MAX_SIZE);
       const size = wholeNumber(query, "size", DEFAULT_SIZE, MAX_SIZE);
       const isFull = flag(query, "return_full_object", true);
       const filter = filterOf(query);
       // Declared keys come first; the store's pages begin where they end.
-      const declared = places.declared().filter((key) => matches(key, filter));
+      const matching = places.declared().filter((key) => matches(key, filter));
+      const declared = matching.filter((key) => isVisible(visible, belongingOf(places, key)));
       const start = (page - 1) * size;
       const shown = declared.slice(start, start + size);
       const range = { offset: Math.max(0, start - declared.length), limit: size - shown.length };
-      const { keys, total } = await places.keys.list({ ...filter, ...range });
+      const { keys, total } = await places.keys.list({
+        ...filter,
+        ...range,
+        ...(visible !== "all" && { within: visible }),
+      });
       const views = [...shown.map(declaredView), ...keys.map(keyView)];
       const totalCount = declared.length + total;
       return {
@@ -50,7 +56,7 @@ export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
   };
 }
 
-async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Located<FoundKey>> {
+async function findAsked(places: PlaceParts, query: URLSearchParams): Promise<Located<FoundKey>> {
   refuseUnknown(query.keys(), ["key", "key_alias"], "query parameter");
   const [key, alias] = [query.get("key") ?? "", query.get("key_alias") ?? ""];
   if (key !== "" && alias !== "") throw invalid("key_alias", "Send key or key_alias, not both.");
@@ -58,10 +64,10 @@ async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Loc
   if (alias === "")
     throw invalid("key", "The query parameter key is missing: a key, or its id (token_id).");
   const declared = places.declared().find((candidate) => candidate.alias === alias);
-  if (declared !== undefined) return keyLocated({ declared }, noAlias);
+  if (declared !== undefined) return keyLocated(places, { declared }, noAlias);
   const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
   if (record === undefined) throw noAlias();
-  return keyLocated({ record }, noAlias);
+  return keyLocated(places, { record }, noAlias);
 }
 
 function noAlias(): GatewayError {

@@ -7,7 +7,6 @@ import type {
   KeyChanges,
   KeyConflict,
   KeyRecord,
-  Log,
   Secret,
   TeamStore,
 } from "@sluice/contract";
@@ -20,10 +19,11 @@ import {
   several,
 } from "../access/route.ts";
 import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
-import { audit } from "../access/audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
-import { keyLocated, locateKey, placesOfTeam } from "./locate.ts";
+import { keyLocated, locateKey, placesOf } from "./locate.ts";
+import type { AuditChange } from "../access/audit.ts";
+import { issuerOf, type ObjectPlace } from "../access/may.ts";
 import { existingKey, readGivenKey } from "./given-key.ts";
 import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
@@ -34,7 +34,6 @@ import type { KeyDefaults } from "../../config/snapshot.ts";
 export interface KeyRouteParts extends KeyPlaces {
   readonly teams: TeamStore;
   readonly clock: Clock;
-  readonly log: Log;
   /** Limits of new keys that name none of their own. */
   readonly defaults: () => KeyDefaults;
   /** The key of `server.admin.read_key`. */
@@ -53,120 +52,179 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
 
 /** Routes whose answer shows a new key: the only time that the key itself is shown. */
 function newSecrets(parts: KeyRouteParts): AdminRoutes {
-  const { keys, keyRing, clock, log } = parts;
   const locateRotated = (request: AdminRequest): Promise<Located<FoundKey>> => {
     refuseUnknown(Object.keys(request.body), ["key", "grace_period"], "field");
-    graceEnd(request.body, clock.now());
+    graceEnd(request.body, parts.clock.now());
     return asked(parts)(request);
   };
   return {
-    "POST /key/generate": named("key.create", locateNew, async ({ body }) => {
-      const nowMs = clock.now();
-      const { members, names } = readRecordChanges(body, KEY_FIELDS, ["key"], nowMs);
-      refuseDeclaredAlias(parts, members["alias"]);
-      const { key: given = null } = body;
-      const key = given === null ? newKey() : await readGivenKey(given, parts);
-      const id = `key_${randomBytes(9).toString("base64url")}`;
-      const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
-      const defaults = defaultsBeside(parts.defaults(), members);
-      const record: KeyRecord = {
-        ...EMPTY_KEY,
-        ...defaults,
-        ...members,
-        ...secret,
-        id,
-        createdAtMs: nowMs,
-      };
-      await declareTeam(parts, record.teamId);
-      const outcome = await keys.insert(record);
-      if (outcome !== "added") throw conflict(outcome, members);
-      keyRing.forget();
-      const fields = given === null ? names : ["key", ...names];
-      audit(log, { action: "key.generate", keyId: id, fields });
-      return { key, ...keyView(record) };
-    }),
-    "POST /key/regenerate": named("key.rotate", locateRotated, async ({ body }, found) => {
-      const previousUntilMs = graceEnd(body, clock.now());
-      const { id } = ownKey(found, "key");
-      const key = newKey();
-      const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
-      const record = accepted(await keys.rotate(id, rotation), {});
-      keyRing.forget();
-      audit(log, {
-        action: "key.regenerate",
-        keyId: id,
-        fields: body["grace_period"] === undefined ? [] : ["grace_period"],
-      });
-      return { key, ...keyView(record) };
-    }),
+    "POST /key/generate": named("key.create", locateNew(parts), (request, place) =>
+      createKey(request, place, parts),
+    ),
+    "POST /key/regenerate": named("key.rotate", locateRotated, (request, found) =>
+      rotateKey(request, found, parts),
+    ),
   };
 }
 
+async function createKey(
+  request: AdminRequest,
+  place: ObjectPlace | undefined,
+  parts: KeyRouteParts,
+): Promise<JsonObject> {
+  const { keyRing, clock } = parts;
+  const { body, principal } = request;
+  const nowMs = clock.now();
+  const { members, names } = readRecordChanges(body, KEY_FIELDS, ["key"], nowMs);
+  refuseDeclaredAlias(parts, members["alias"]);
+  const { key: given = null } = body;
+  const key = given === null ? newKey() : await readGivenKey(given, parts);
+  const id = `key_${randomBytes(9).toString("base64url")}`;
+  const record: KeyRecord = {
+    ...EMPTY_KEY,
+    ...defaultsBeside(parts.defaults(), members),
+    ...members,
+    digest: keyRing.digest(key),
+    last4: key.slice(-4),
+    id,
+    issuedBy: issuerOf(principal),
+    createdAtMs: nowMs,
+  };
+  await request.grants.key(principal, undefined, record);
+  await declareTeam(parts, record.teamId);
+  const fields = given === null ? names : ["key", ...names];
+  const outcome = await request.audit.change(
+    request,
+    { kind: "key", id, place, after: keyView(record), fields },
+    ({ keys }) => keys.insert(record),
+  );
+  if (outcome !== "added") throw conflict(outcome, members);
+  keyRing.forget();
+  return { key, ...keyView(record) };
+}
+
+async function rotateKey(
+  request: AdminRequest,
+  found: FoundKey,
+  parts: KeyRouteParts,
+): Promise<JsonObject> {
+  const { keyRing, clock } = parts;
+  const { body, principal } = request;
+  const previousUntilMs = graceEnd(body, clock.now());
+  const present = ownKey(found, "key");
+  await request.grants.secret(principal, present);
+  const key = newKey();
+  const rotation = {
+    digest: keyRing.digest(key),
+    last4: key.slice(-4),
+    previousUntilMs,
+    issuedBy: issuerOf(principal),
+  };
+  const fields = body["grace_period"] === undefined ? ["key"] : ["key", "grace_period"];
+  const rotated = await request.audit.change(
+    request,
+    { ...(await changeOf(parts, found)), after: { key }, fields },
+    ({ keys }) => keys.rotate(present.id, rotation),
+  );
+  const record = accepted(rotated, {});
+  keyRing.forget();
+  return { key, ...keyView(record) };
+}
+
 /** The key that a body names. */
-function asked(places: KeyPlaces): (request: AdminRequest) => Promise<Located<FoundKey>> {
+function asked(places: KeyRouteParts): (request: AdminRequest) => Promise<Located<FoundKey>> {
   return ({ body }) => locateKey(places, requiredText(body, "key", WHICH), "key");
 }
 
 /** A key that does not exist yet: it is where its team is. */
-async function locateNew({ body }: AdminRequest): Promise<Located<undefined>> {
-  const { team_id: team = null, user_id: user = null } = body;
-  const teamId = typeof team === "string" ? team : null;
-  const userId = typeof user === "string" ? user : null;
-  const object = { places: placesOfTeam(teamId), userId };
-  return { object, found: undefined, missing: () => conflict("no-team", { teamId }) };
+function locateNew(parts: KeyRouteParts) {
+  return async ({ body }: AdminRequest): Promise<Located<ObjectPlace | undefined>> => {
+    const [teamId, organizationId, userId] = ["team_id", "organization_id", "user_id"].map((name) =>
+      typeof body[name] === "string" ? body[name] : null,
+    );
+    const places = await placesOf(parts, { teamId, organizationId });
+    return {
+      object: { places, userId: userId ?? null },
+      found: places[0],
+      missing: () => conflict("no-team", { teamId }),
+    };
+  };
+}
+
+/** What the audit says about a key that is changed. */
+async function changeOf(parts: KeyRouteParts, found: FoundKey): Promise<AuditChange> {
+  const record = ownKey(found, "key");
+  const [place] = await placesOf(parts, record);
+  return { kind: "key", id: record.id, place };
 }
 
 /** Routes that change keys, or delete them. */
 function keyChanges(parts: KeyRouteParts): AdminRoutes {
-  const { keys, keyRing, clock, log } = parts;
-
-  const change = async (
-    found: FoundKey,
-    action: string,
-    { members, names }: Changes,
-  ): Promise<JsonObject> => {
-    const { id } = ownKey(found, "key");
-    refuseDeclaredAlias(parts, members["alias"]);
-    await declareTeam(parts, (members as KeyChanges).teamId ?? null);
-    const record = accepted(await keys.update(id, members as KeyChanges), members);
-    keyRing.forget();
-    audit(log, { action, keyId: id, fields: names });
-    return { key: id, ...keyView(record) };
-  };
   const setBlocked = (action: "key.block" | "key.unblock") =>
-    named(action, asked(parts), async ({ body }, found) => {
-      refuseUnknown(Object.keys(body), ["key"], "field");
+    named(action, asked(parts), async (request, found) => {
+      refuseUnknown(Object.keys(request.body), ["key"], "field");
       const blocked = action === "key.block";
-      return change(found, action, { members: { blocked }, names: ["blocked"] });
+      return changeKey(request, found, { members: { blocked }, names: ["blocked"] }, parts);
     });
-
   return {
-    "POST /key/update": named("key.update", asked(parts), async ({ body }, found) => {
-      const changes = readRecordChanges(body, KEY_FIELDS, ["key"], clock.now());
-      return change(found, "key.update", changes);
+    "POST /key/update": named("key.update", asked(parts), async (request, found) => {
+      const changes = readRecordChanges(request.body, KEY_FIELDS, ["key"], parts.clock.now());
+      return changeKey(request, found, changes, parts);
     }),
     "POST /key/block": setBlocked("key.block"),
     "POST /key/unblock": setBlocked("key.unblock"),
-    "POST /key/delete": several("key.delete", listedKeys(parts), async ({ body }, found) => {
-      const ids = found.map((one) => ownKey(one, Object.keys(body)[0] ?? "keys").id);
-      const deleted: string[] = [];
-      for (const id of ids) {
-        if (!(await keys.delete(id))) continue;
-        keyRing.forget();
-        audit(log, { action: "key.delete", keyId: id });
-        deleted.push(id);
-      }
-      if (deleted.length === 0)
-        throw new GatewayError(
-          "not_found",
-          "None of the keys exists. GET /key/list lists the keys.",
-          {
-            param: Object.keys(body)[0] ?? "keys",
-          },
-        );
-      return { deleted_keys: deleted };
-    }),
+    "POST /key/delete": several("key.delete", listedKeys(parts), (request, found) =>
+      deleteKeys(request, found, parts),
+    ),
   };
+}
+
+async function changeKey(
+  request: AdminRequest,
+  found: FoundKey,
+  { members, names }: Changes,
+  parts: KeyRouteParts,
+): Promise<JsonObject> {
+  const present = ownKey(found, "key");
+  const { id } = present;
+  refuseDeclaredAlias(parts, members["alias"]);
+  await request.grants.key(request.principal, present, { ...present, ...members });
+  await declareTeam(parts, (members as KeyChanges).teamId ?? null);
+  const audited = {
+    ...(await changeOf(parts, found)),
+    before: keyView(present),
+    after: keyView({ ...present, ...members }),
+    fields: names,
+  };
+  const updated = await request.audit.change(request, audited, ({ keys }) =>
+    keys.update(id, members as KeyChanges),
+  );
+  const record = accepted(updated, members);
+  parts.keyRing.forget();
+  return { key: id, ...keyView(record) };
+}
+
+async function deleteKeys(
+  request: AdminRequest,
+  found: readonly FoundKey[],
+  parts: KeyRouteParts,
+): Promise<JsonObject> {
+  const param = Object.keys(request.body)[0] ?? "keys";
+  const records = found.map((one) => ownKey(one, param));
+  const deleted: string[] = [];
+  for (const record of records) {
+    const audited = { ...(await changeOf(parts, { record })), before: keyView(record) };
+    const isDeleted = await request.audit.change(request, audited, ({ keys }) =>
+      keys.delete(record.id),
+    );
+    if (!isDeleted) continue;
+    parts.keyRing.forget();
+    deleted.push(record.id);
+  }
+  if (deleted.length > 0) return { deleted_keys: deleted };
+  throw new GatewayError("not_found", "None of the keys exists. GET /key/list lists the keys.", {
+    param,
+  });
 }
 
 /** Writes the row of a declared team, to which a key of the store is about to belong. */
@@ -212,9 +270,9 @@ async function locateAlias(
 ): Promise<Located<FoundKey> | undefined> {
   const missing = (): GatewayError => noKey("key_aliases");
   if (isDeclaredAlias(places, alias))
-    return keyLocated(await findKey(places, `yaml:${alias}`, "key_aliases"), missing);
+    return keyLocated(places, await findKey(places, `yaml:${alias}`, "key_aliases"), missing);
   const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
-  return record === undefined ? undefined : keyLocated({ record }, missing);
+  return record === undefined ? undefined : keyLocated(places, { record }, missing);
 }
 
 function unlessMissing(error: unknown): undefined {

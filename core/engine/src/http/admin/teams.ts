@@ -6,7 +6,6 @@ import {
   EMPTY_TEAM,
   GatewayError,
   type JsonObject,
-  type Log,
   type TeamChanges,
   type TeamRecord,
   type TeamStore,
@@ -21,9 +20,9 @@ import {
   several,
 } from "../access/route.ts";
 import { locateTeam } from "./locate.ts";
-import { WHOLE } from "../access/may.ts";
+import type { AuditChange } from "../access/audit.ts";
+import { isVisible, type Visible, WHOLE } from "../access/may.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
-import { audit } from "../access/audit.ts";
 import {
   type Changes,
   invalid,
@@ -41,7 +40,6 @@ import { declaredTeamView, declaredView, keyView, teamView } from "./record-view
 export interface TeamRouteParts extends KeyPlaces, BudgetParts {
   readonly teams: TeamStore;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 const WHICH = "the id of a team";
@@ -55,63 +53,89 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
 
 /** Changes of teams. A change holds from the next request of every key of the team on. */
 function teamChanges(parts: TeamRouteParts): AdminRoutes {
-  const { teams, keyRing, clock, log } = parts;
+  const { teams, keyRing, clock } = parts;
 
   const change = async (
+    request: AdminRequest,
     id: string,
-    action: string,
     { members, names }: Changes,
   ): Promise<TeamRecord> => {
     refuseDeclared(parts, id, "team_id");
+    const present = await teams.find(id);
+    if (present === undefined) throw noTeam("team_id");
     // A team that the file no longer declares is the store's from its first change on.
     const changes: TeamChanges = { ...members, managedBy: "store" };
-    const record = await teams.update(id, changes);
+    await request.grants.team(request.principal, present, { ...present, ...members });
+    const audited = {
+      ...changeOf(present),
+      before: teamView(present),
+      after: teamView({ ...present, ...members }),
+      fields: names,
+    };
+    const record = await request.audit.change(request, audited, (store) =>
+      store.teams.update(id, changes),
+    );
     if (record === undefined) throw noTeam("team_id");
     if (typeof record === "string") throw tenantConflict(record, refusedTeam(id));
     keyRing.forget();
-    audit(log, { action, teamId: id, fields: names });
     return record;
   };
   const setBlocked = (action: "team.block" | "team.unblock") =>
-    named(action, asked, async ({ body }, id) => {
-      refuseUnknown(Object.keys(body), ["team_id"], "field");
+    named(action, asked(parts), async (request, id) => {
+      refuseUnknown(Object.keys(request.body), ["team_id"], "field");
       const blocked = action === "team.block";
-      return teamView(await change(id, action, { members: { blocked }, names: ["blocked"] }));
+      return teamView(await change(request, id, { members: { blocked }, names: ["blocked"] }));
     });
 
   return {
-    "POST /team/new": named("team.create", locateNew, ({ body }) => createTeam(body, parts)),
-    "POST /team/update": named("team.update", asked, async ({ body }, id) => {
-      const changes = readRecordChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
-      const record = await change(id, "team.update", changes);
+    "POST /team/new": named("team.create", locateNew, (request) => createTeam(request, parts)),
+    "POST /team/update": named("team.update", asked(parts), async (request, id) => {
+      const changes = readRecordChanges(request.body, TEAM_FIELDS, ["team_id"], clock.now());
+      const record = await change(request, id, changes);
       return { team_id: record.id, data: teamView(record) };
     }),
     "POST /team/block": setBlocked("team.block"),
     "POST /team/unblock": setBlocked("team.unblock"),
-    "POST /team/delete": several("team.delete", locateListed, (_, ids) => deleteTeams(ids, parts)),
+    "POST /team/delete": several("team.delete", locateListed(parts), (request, ids) =>
+      deleteTeams(request, ids, parts),
+    ),
   };
 }
 
 /** The team that a body names. */
-async function asked({ body }: AdminRequest): Promise<Located<string>> {
-  return locateTeam(requiredText(body, "team_id", WHICH), () => noTeam("team_id"));
+function asked(parts: TeamRouteParts) {
+  return ({ body }: AdminRequest): Promise<Located<string>> =>
+    locateTeam(parts, requiredText(body, "team_id", WHICH), () => noTeam("team_id"));
 }
 
-/** A team that does not exist yet: it is at the whole. */
-async function locateNew(): Promise<Located<undefined>> {
-  return { object: WHOLE, found: undefined, missing: () => noTeam("team_id") };
+/** A team that does not exist yet: it is in its organization, else at the whole. */
+async function locateNew({ body }: AdminRequest): Promise<Located<undefined>> {
+  const { organization_id: organizationId = null } = body;
+  const places =
+    typeof organizationId === "string" ? [{ organizationId, teamId: null }] : WHOLE.places;
+  return { object: { places }, found: undefined, missing: () => noTeam("team_id") };
 }
 
-async function locateListed({ body }: AdminRequest): Promise<readonly Located<string>[]> {
-  refuseUnknown(Object.keys(body), ["team_ids"], "field");
-  const { team_ids: ids = null } = body;
-  if (ids === null)
-    throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
-  return readNames(ids, "team_ids").map((id) => locateTeam(id, () => noTeam("team_ids")));
+function locateListed(parts: TeamRouteParts) {
+  return async ({ body }: AdminRequest): Promise<readonly Located<string>[]> => {
+    refuseUnknown(Object.keys(body), ["team_ids"], "field");
+    const { team_ids: ids = null } = body;
+    if (ids === null)
+      throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
+    return Promise.all(
+      readNames(ids, "team_ids").map((id) => locateTeam(parts, id, () => noTeam("team_ids"))),
+    );
+  };
 }
 
-async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<JsonObject> {
-  const { teams, keyRing, clock, log } = parts;
+/** What the audit says about a team that is changed. */
+function changeOf({ id, organizationId }: TeamRecord): AuditChange {
+  return { kind: "team", id, place: { organizationId, teamId: id } };
+}
+
+async function createTeam(request: AdminRequest, parts: TeamRouteParts): Promise<JsonObject> {
+  const { keyRing, clock } = parts;
+  const { body } = request;
   const nowMs = clock.now();
   const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
   const { team_id: wanted = null } = body;
@@ -119,24 +143,38 @@ async function createTeam(body: JsonObject, parts: TeamRouteParts): Promise<Json
     wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
   refuseDeclared(parts, id, "team_id");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
-  const outcome = await teams.insert(record);
+  await request.grants.team(request.principal, undefined, record);
+  const outcome = await request.audit.change(
+    request,
+    { ...changeOf(record), after: teamView(record), fields: names },
+    ({ teams }) => teams.insert(record),
+  );
   if (outcome !== "added") throw tenantConflict(outcome, refusedTeam(id));
   keyRing.forget();
-  audit(log, { action: "team.new", teamId: id, fields: names });
   return teamView(record);
 }
 
-async function deleteTeams(ids: readonly string[], parts: TeamRouteParts): Promise<JsonObject> {
-  const { teams, keyRing, log } = parts;
+async function deleteTeams(
+  request: AdminRequest,
+  ids: readonly string[],
+  parts: TeamRouteParts,
+): Promise<JsonObject> {
+  const { teams, keyRing } = parts;
   for (const id of ids) {
     refuseDeclared(parts, id, "team_ids");
     refuseDeclaredMembers(parts, id);
   }
   const deleted: string[] = [];
   for (const id of ids) {
-    if ((await teams.delete(id, "delete")).outcome !== "deleted") continue;
+    const present = await teams.find(id);
+    if (present === undefined) continue;
+    const deletion = await request.audit.change(
+      request,
+      { ...changeOf(present), before: teamView(present), after: { keys: "delete" } },
+      (store) => store.teams.delete(id, "delete"),
+    );
+    if (deletion.outcome !== "deleted") continue;
     keyRing.forget();
-    audit(log, { action: "team.delete", teamId: id });
     deleted.push(id);
   }
   if (deleted.length === 0) throw noTeam("team_ids");
@@ -147,7 +185,7 @@ async function deleteTeams(ids: readonly string[], parts: TeamRouteParts): Promi
 function teamPages(parts: TeamRouteParts): AdminRoutes {
   const { teams, keys, declared, declaredTeams } = parts;
   return {
-    "GET /team/info": named("team.read", queried, async (_, id) => {
+    "GET /team/info": named("team.read", queried(parts), async (_, id) => {
       const written = declaredTeam(parts, id);
       const team = written ?? (await teams.find(id));
       if (team === undefined) throw noTeam("team_id");
@@ -161,32 +199,42 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
         total_keys: members.length + total,
       };
     }),
-    "GET /team/list": listed("team.read", async ({ query }) => {
+    "GET /team/list": listed("team.read", async ({ query }, visible) => {
       refuseUnknown(query.keys(), [], "query parameter");
       const written = declaredTeams();
       const ids = new Set(written.map(({ id }) => id));
-      const stored = (await allTeams(teams)).filter(({ id }) => !ids.has(id));
-      return [...written.map(declaredTeamView), ...stored.map(teamView)];
+      const stored = (await allTeams(teams, visible)).filter(({ id }) => !ids.has(id));
+      const shown = written.filter(({ id, organizationId }) =>
+        isVisible(visible, { teamId: id, organizationId }),
+      );
+      return [...shown.map(declaredTeamView), ...stored.map(teamView)];
     }),
   };
 }
 
 /** The team that a query names. */
-async function queried({ query }: AdminRequest): Promise<Located<string>> {
-  refuseUnknown(query.keys(), ["team_id"], "query parameter");
-  const id = query.get("team_id") ?? "";
-  if (id === "")
-    throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
-  return locateTeam(id, () => noTeam("team_id"));
+function queried(parts: TeamRouteParts) {
+  return async ({ query }: AdminRequest): Promise<Located<string>> => {
+    refuseUnknown(query.keys(), ["team_id"], "query parameter");
+    const id = query.get("team_id") ?? "";
+    if (id === "")
+      throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
+    return locateTeam(parts, id, () => noTeam("team_id"));
+  };
 }
 
 const PAGE = 500;
 
-async function allTeams(teams: TeamStore): Promise<readonly TeamRecord[]> {
+async function allTeams(teams: TeamStore, visible: Visible): Promise<readonly TeamRecord[]> {
+  const within = visible === "all" ? {} : { within: visible };
   const all: TeamRecord[] = [];
   let after: string | undefined;
   do {
-    const page = await teams.list({ limit: PAGE, ...(after !== undefined && { after }) });
+    const page = await teams.list({
+      limit: PAGE,
+      ...within,
+      ...(after !== undefined && { after }),
+    });
     all.push(...page.records);
     after = page.next;
   } while (after !== undefined);

@@ -1,13 +1,12 @@
 /** Admin routes for the configuration: status, history, comparison, and changes. */
 
-import type { JsonObject, Log } from "@sluice/contract";
+import type { JsonObject } from "@sluice/contract";
 import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
 import { VERSION } from "../../../telemetry/version.ts";
-import { type AdminRoutes, atWhole } from "../../access/route.ts";
-import { audit } from "../../access/audit.ts";
+import { type AdminRoute, type AdminRoutes, atWhole } from "../../access/route.ts";
 import { within } from "../time-query.ts";
 import {
   readAuthor,
@@ -31,7 +30,6 @@ import {
 export interface ConfigRouteParts {
   readonly edits: ConfigEdits;
   readonly configDiff: ConfigDiff;
-  readonly log: Log;
   readonly hasName: HasName;
   readonly ledgerHealth: () => LedgerHealth;
   /** What waits for a restart. */
@@ -78,38 +76,43 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
 }
 
 /** Changes of what runs. */
-function editRoutes({ edits, log }: ConfigRouteParts): AdminRoutes {
+function editRoutes({ edits }: ConfigRouteParts): AdminRoutes {
   return {
-    "POST /config/reload": atWhole("config.reload", async ({ body }) => {
+    "POST /config/reload": atWhole("config.reload", async (request) => {
+      const { body } = request;
       refuseUnknown(Object.keys(body), ["force", "canary", "author"], "field");
-      const { force = null } = body;
+      const { force = null, canary = null } = body;
       const digest = force === null ? undefined : readText(force, "force");
-      const plan = readCanary(body["canary"] ?? null);
-      const action = digest === undefined ? "config.reload" : "config.reload.force";
+      const plan = readCanary(canary);
       const author = readAuthor(body);
-      audit(log, { action: plan === undefined ? action : `${action}.canary`, author });
-      return describeAttempt(await edits.reload(digest, plan, author));
+      const after = { ...(digest !== undefined && { force: digest }), ...(plan && { canary }) };
+      return request.audit.attempt(request, { author, after }, async () =>
+        describeAttempt(await edits.reload(digest, plan, author)),
+      );
     }),
-    "POST /config/canary/promote": atWhole("config.canary", async ({ body }) => {
-      refuseUnknown(Object.keys(body), ["author"], "field");
-      const author = readAuthor(body);
-      audit(log, { action: "config.canary.promote", author });
-      return describeAttempt(edits.endCanary("promoted", author));
-    }),
-    "POST /config/canary/abort": atWhole("config.canary", async ({ body }) => {
-      refuseUnknown(Object.keys(body), ["author"], "field");
-      const author = readAuthor(body);
-      audit(log, { action: "config.canary.abort", author });
-      return describeAttempt(edits.endCanary("returned", author));
-    }),
-    "POST /config/rollback": atWhole("config.rollback", async ({ body }) => {
+    "POST /config/canary/promote": endCanary(edits, "promoted"),
+    "POST /config/canary/abort": endCanary(edits, "returned"),
+    "POST /config/rollback": atWhole("config.rollback", async (request) => {
+      const { body } = request;
       refuseUnknown(Object.keys(body), ["generation", "author"], "field");
       const generation = readGeneration(body["generation"] ?? null);
       const author = readAuthor(body);
-      audit(log, { action: "config.rollback", author });
-      return describeAttempt(await edits.rollback(generation, author));
+      const after = generation === undefined ? {} : { generation };
+      return request.audit.attempt(request, { author, after }, async () =>
+        describeAttempt(await edits.rollback(generation, author)),
+      );
     }),
   };
+}
+
+function endCanary(edits: ConfigEdits, end: "promoted" | "returned"): AdminRoute {
+  return atWhole("config.canary", async (request) => {
+    refuseUnknown(Object.keys(request.body), ["author"], "field");
+    const author = readAuthor(request.body);
+    return request.audit.attempt(request, { author, after: { canary: end } }, () =>
+      describeAttempt(edits.endCanary(end, author)),
+    );
+  });
 }
 
 /** What files and texts hold, and what they would change. */

@@ -1,7 +1,8 @@
 import { GatewayError, type SpendReportQuery } from "@sluice/contract";
 import { expect, test } from "vitest";
-import { POLICY_ACCESS } from "../../access/access.ts";
+import { RequestAccess } from "../../access/access.ts";
 import type { Principal } from "../../access/may.ts";
+import type { AdminRequest } from "../../access/route.ts";
 import { spendRoutes } from "./routes.ts";
 
 /** What the route asks the ledger for a principal. */
@@ -12,15 +13,17 @@ async function asked(principal: Principal, text: string): Promise<SpendReportQue
     if (key === "alias") return "key_1";
     throw new GatewayError("not_found", "No key.");
   });
+  // The route changes nothing: it has no audit and no grants.
   const request = {
     query: new URLSearchParams(text),
     parameters: {},
     body: {},
     principal,
+    action: "spend.read",
     requestId: "r",
     address: null,
-  };
-  await routes["GET /spend/report"]?.answer(request, POLICY_ACCESS);
+  } as unknown as AdminRequest;
+  await routes["GET /spend/report"]?.answer(request, new RequestAccess(request));
   return queries[0];
 }
 

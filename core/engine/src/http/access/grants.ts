@@ -1,0 +1,158 @@
+/**
+ * What a principal may grant: nothing that it does not have, and nothing that raises its own
+ * limits. The policy has allowed the action before.
+ */
+
+import type {
+  AccessGroupRecord,
+  BudgetRecord,
+  KeyRecord,
+  MembershipRecord,
+  OrganizationRecord,
+  TeamRecord,
+  UserRecord,
+} from "@sluice/contract";
+import { isDeepStrictEqual } from "node:util";
+import { areWithin, exceeding, raising } from "./bounds.ts";
+import { Holdings } from "./holdings.ts";
+import { hasRole, may, type Principal } from "./may.ts";
+import { organizationOf } from "./principals.ts";
+import { ownRaise, refused, refuseChange, refuseRaise, textOf } from "./refuse-raise.ts";
+import { type SubjectParts, Subjects } from "./subjects.ts";
+
+/** Checks what a change would grant. Every method throws `permission_denied`. */
+export class Grants {
+  readonly #parts: SubjectParts;
+  readonly #subjects: Subjects;
+  readonly #has: Holdings;
+
+  constructor(parts: SubjectParts) {
+    this.#parts = parts;
+    this.#subjects = new Subjects(parts);
+    this.#has = new Holdings(parts, this.#subjects);
+  }
+
+  /** A key that is made, or changed from `before`. */
+  async key(principal: Principal, before: KeyRecord | undefined, after: KeyRecord): Promise<void> {
+    if (principal.kind === "master") return;
+    const isMoved =
+      before === undefined ||
+      before.teamId !== after.teamId ||
+      before.organizationId !== after.organizationId ||
+      before.userId !== after.userId;
+    const isOwn = principal.userId !== undefined && before?.userId === principal.userId;
+    if (isOwn && isMoved)
+      throw refused("A key of your own stays with its user, team and organization.");
+    if (isOwn) refuseRaise(before, after, "your own key");
+    if (isMoved) {
+      await this.#has.place(principal, after);
+      await this.#has.owner(principal, after);
+    }
+    if (isMoved || raising(before, after) !== undefined) await this.#has.bounds(principal, after);
+    const isNewAdmin = after.admin && (before?.admin !== true || before.userId !== after.userId);
+    if (isNewAdmin) await this.#has.roles(principal, after.userId);
+  }
+
+  /** A secret of a key, which its holder may act with. */
+  async secret(principal: Principal, key: KeyRecord): Promise<void> {
+    if (principal.kind !== "master" && key.admin) await this.#has.roles(principal, key.userId);
+  }
+
+  /** A team that is made, or changed from `before`. */
+  async team(
+    principal: Principal,
+    before: TeamRecord | undefined,
+    after: TeamRecord,
+  ): Promise<void> {
+    if (principal.kind === "master") return;
+    if (before?.organizationId !== after.organizationId) {
+      const places = [{ organizationId: after.organizationId, teamId: null }];
+      const object = { places: after.organizationId === null ? [] : places };
+      if (!may(principal, "team.create", object))
+        throw refused("The organization of the team is outside of your places.");
+    }
+    if (before === undefined || !(await this.#subjects.ofTeam(principal, before))) return;
+    refuseRaise(before, after, "your own team");
+    refuseChange(before, after, TEAM_MEMBERS, "your own team");
+  }
+
+  /** An organization that is changed. */
+  async organization(
+    principal: Principal,
+    before: OrganizationRecord,
+    after: OrganizationRecord,
+  ): Promise<void> {
+    if (principal.kind === "master") return;
+    if (!(await this.#subjects.ofOrganization(principal, before.id))) return;
+    refuseRaise(before, after, "your own organization");
+    refuseChange(before, after, ["selfService"], "your own organization");
+  }
+
+  /** A user who is made, or changed from `before`. */
+  async user(
+    principal: Principal,
+    before: UserRecord | undefined,
+    after: UserRecord,
+  ): Promise<void> {
+    if (principal.kind === "master") return;
+    for (const { place } of differing(before?.roles ?? [], after.roles))
+      if (!hasRole(principal, "admin", place, await organizationOf(place, this.#parts)))
+        throw refused(`To give or take a role at ${textOf(place)}, you need the role admin there.`);
+    for (const id of differing(before?.organizations ?? [], after.organizations))
+      if (!hasRole(principal, "admin", { kind: "organization", id }))
+        throw refused("The organization of the user is outside of your places.");
+    if (before !== undefined && before.id === principal.userId)
+      refuseRaise(before, after, "your own record");
+  }
+
+  /** A membership that is made, or changed from `before`. */
+  async membership(
+    principal: Principal,
+    before: MembershipRecord | undefined,
+    after: MembershipRecord,
+  ): Promise<void> {
+    if (principal.kind === "master") return;
+    if (after.userId !== principal.userId) {
+      if (before === undefined) await this.#has.member(principal, after);
+      return;
+    }
+    if (before === undefined) throw refused("Another administrator must add you to a team.");
+    refuseRaise(before, after, "your own membership");
+    if (before.role !== after.role && after.role === "admin")
+      throw refused("This would raise your own membership: another administrator must do it.");
+  }
+
+  /** A budget that is changed: `null` where it is deleted. */
+  async budget(
+    principal: Principal,
+    before: BudgetRecord,
+    after: BudgetRecord | null,
+  ): Promise<void> {
+    if (principal.kind === "master" || !(await this.#subjects.ofBudget(principal, before.id)))
+      return;
+    const field = after === null ? "budget" : exceeding(after, before);
+    if (field !== undefined) throw ownRaise("a budget that holds for you", field);
+    if (after !== null)
+      refuseChange(before, after, ["budgetAnchor", "perModel"], "a budget that holds for you");
+  }
+
+  /** An access group that is changed. */
+  async accessGroup(
+    principal: Principal,
+    before: AccessGroupRecord,
+    after: AccessGroupRecord,
+  ): Promise<void> {
+    if (principal.kind === "master" || areWithin(after.models, before.models)) return;
+    if (await this.#subjects.ofAccessGroup(principal, before.id))
+      throw ownRaise("an access group of yours", "models");
+  }
+}
+
+const TEAM_MEMBERS = ["selfService", "memberDefaults", "userBudgets", "modelAliases"] as const;
+
+/** What is on one of two lists alone. */
+function differing<One>(some: readonly One[], others: readonly One[]): readonly One[] {
+  const isIn = (one: One, list: readonly One[]): boolean =>
+    list.some((other) => isDeepStrictEqual(one, other));
+  return [...some.filter((one) => !isIn(one, others)), ...others.filter((one) => !isIn(one, some))];
+}

@@ -1,0 +1,105 @@
+/** What a principal has, and may therefore give: users, models, limits and roles. */
+
+import type { KeyRecord, MembershipRecord, SelfService } from "@sluice/contract";
+import { areWithin, exceeding } from "./bounds.ts";
+import { hasRole, may, type Principal } from "./may.ts";
+import { organizationOf, rolesOf } from "./principals.ts";
+import { refused, textOf } from "./refuse-raise.ts";
+import type { SubjectParts, Subjects } from "./subjects.ts";
+
+/** Checks what a principal has. Every method throws `permission_denied`. */
+export class Holdings {
+  readonly #parts: SubjectParts;
+  readonly #subjects: Subjects;
+
+  constructor(parts: SubjectParts, subjects: Subjects) {
+    this.#parts = parts;
+    this.#subjects = subjects;
+  }
+
+  /** The place of a key must be one where the principal makes keys. */
+  async place(principal: Principal, { teamId, organizationId }: KeyRecord): Promise<void> {
+    const ofTeam =
+      teamId === null ? null : await organizationOf({ kind: "team", id: teamId }, this.#parts);
+    const at = { teamId, organizationId: ofTeam ?? (teamId === null ? organizationId : null) };
+    const places = at.teamId === null && at.organizationId === null ? [] : [at];
+    if (!may(principal, "key.create", { places }))
+      throw refused("The team or organization of the key is outside of your places.");
+  }
+
+  /** The user of a key must be the caller, or one of the caller's places. */
+  async owner(principal: Principal, { userId }: KeyRecord): Promise<void> {
+    if (userId === null || userId === principal.userId) return;
+    if (hasRole(principal, "keys", { kind: "whole" })) return;
+    if (!(await this.#isUserOf(principal, userId)))
+      throw refused("The user of the key is outside of your places, or does not exist.");
+  }
+
+  /** A new member must be a user of the organization, or of a place of the principal. */
+  async member(principal: Principal, { userId, teamId }: MembershipRecord): Promise<void> {
+    if (hasRole(principal, "keys", { kind: "whole" })) return;
+    const organizationId = await organizationOf({ kind: "team", id: teamId }, this.#parts);
+    const user = await this.#parts.tenants?.user.find({ id: userId });
+    const isOfOrganization =
+      organizationId !== null && user?.organizations.includes(organizationId) === true;
+    if (!isOfOrganization && !(await this.#isUserOf(principal, userId)))
+      throw refused("The user is outside of your places, or does not exist.");
+  }
+
+  /** Whether a user belongs to a place where the principal makes keys. */
+  async #isUserOf(principal: Principal, userId: string): Promise<boolean> {
+    const { user, teams } = await this.#subjects.of(userId);
+    if (user === undefined) return false;
+    return (
+      user.organizations.some((id) => hasRole(principal, "keys", { kind: "organization", id })) ||
+      teams.some(({ id, organizationId }) =>
+        hasRole(principal, "keys", { kind: "team", id }, organizationId),
+      )
+    );
+  }
+
+  /** A key that opens the admin listener gives its holder the roles of its user. */
+  async roles(principal: Principal, userId: string | null): Promise<void> {
+    if (userId === null || userId === principal.userId) return;
+    for (const { role, place } of await rolesOf(userId, this.#parts))
+      if (!hasRole(principal, role, place, await organizationOf(place, this.#parts)))
+        throw refused(
+          `The user has the role ${role} at ${textOf(place)}, which you do not have: the key would give it to its holder.`,
+        );
+  }
+
+  /** The bounds of the team and of the organization hold for who has no role above them. */
+  async bounds(principal: Principal, key: KeyRecord): Promise<void> {
+    const { tenants, teams } = this.#parts;
+    const team = key.teamId === null ? undefined : await teams.find(key.teamId);
+    const organizationId = team?.organizationId ?? key.organizationId;
+    const organization =
+      organizationId === null
+        ? undefined
+        : await tenants?.organization.find({ id: organizationId });
+    const whole = hasRole(principal, "keys", { kind: "whole" });
+    if (whole) return;
+    const inOrganization =
+      organizationId !== null &&
+      hasRole(principal, "keys", { kind: "organization", id: organizationId });
+    for (const place of [inOrganization ? undefined : team, organization])
+      if (place !== undefined) refuseBeyond(key, place);
+    const { user } = await this.#subjects.of(principal.userId ?? "");
+    if (user !== undefined && key.models.length > 0 && !areWithin(key.models, user.models))
+      throw refused("The field models names a model that you may not use.");
+  }
+}
+
+function refuseBeyond(
+  key: KeyRecord,
+  {
+    models,
+    selfService,
+  }: { readonly models: readonly string[]; readonly selfService: SelfService | null },
+): void {
+  const field = selfService === null ? undefined : exceeding(key, selfService.upperBounds);
+  if (field !== undefined)
+    throw refused(`The field ${field} is beyond the upper bound of the team or organization.`);
+  if (key.models.length > 0 && !areWithin(key.models, models))
+    throw refused("The field models names a model that the team or organization may not use.");
+}

@@ -1,0 +1,40 @@
+/** Refusals of what a principal may not grant. */
+
+import { GatewayError, type Place } from "@sluice/contract";
+import { isDeepStrictEqual } from "node:util";
+import { type Allowing, raising } from "./bounds.ts";
+
+/** Refuses a change that raises what a record allows. `whose` names the record. */
+export function refuseRaise(before: Allowing, after: Allowing, whose: string): void {
+  const field = raising(before, after);
+  if (field !== undefined) throw ownRaise(whose, field);
+}
+
+/** Refuses a change of members that have no order. */
+export function refuseChange<Record extends object>(
+  before: Record,
+  after: Record,
+  members: readonly (keyof Record & string)[],
+  whose: string,
+): void {
+  for (const name of members)
+    if (!isDeepStrictEqual(before[name], after[name])) throw ownRaise(whose, name);
+}
+
+/** The refusal of a raise. */
+export function ownRaise(whose: string, field: string): GatewayError {
+  return refused(
+    `The field ${field} would raise the limits of ${whose}: another administrator must do it.`,
+    field,
+  );
+}
+
+/** A refusal by a rule about grants. */
+export function refused(message: string, param?: string): GatewayError {
+  return new GatewayError("permission_denied", message, param === undefined ? {} : { param });
+}
+
+/** A place, in a message. */
+export function textOf(place: Place): string {
+  return place.kind === "whole" ? "the whole gateway" : `the ${place.kind} ${place.id}`;
+}
