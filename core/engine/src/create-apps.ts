@@ -8,6 +8,8 @@ import type { GatewayProcess } from "./create-process.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { Audit } from "./http/access/audit.ts";
+import type { Identity } from "@sluice/contract";
+import type { AdminRoutes } from "./http/access/route.ts";
 import { Grants } from "./http/access/grants.ts";
 import { principalOf } from "./http/access/principals.ts";
 import { supervisorProof } from "./http/access/forwarded.ts";
@@ -69,62 +71,60 @@ export function createAdmin(
   admission: Admission,
   listeners: OwnListeners,
 ): RequestListener {
-  const {
-    log,
-    clock,
-    store,
-    keyRing,
-    ledger,
-    shared,
-    recent,
-    metrics,
-    manager,
-    edits,
-    state,
-    pluginFiles,
-  } = parts;
-  const { server } = parts.snapshot;
-  const live = () => manager.live?.snapshot;
+  const { log, clock, keyRing, shared, ledger, metrics, manager, edits, state } = parts;
   addStateMetrics(metrics, {
     edits,
     shared,
     ledger,
     state,
-    waitingForRestart: () => pluginFiles.waiting,
+    waitingForRestart: () => parts.pluginFiles.waiting,
   });
-  const keyParts = keyPartsOf(parts);
-  const roleParts = { ...store, clock };
   const isReady = readiness(parts, admission);
   const app = createAdminApp(
     {
       extension: adminExtension(() => manager.live, { clock, listeners, isReady }),
       keyRing,
-      headerNames: server.authHeaders,
-      readKey: () => live()?.server.admin.readKey,
-      principalOf: (identity) => principalOf(identity, roleParts),
-      audit: new Audit({ store, clock, log }),
-      grants: new Grants(roleParts),
-      proof: supervisorProof(parts.installation.pepper),
+      headerNames: parts.snapshot.server.authHeaders,
+      readKey: () => manager.live?.snapshot.server.admin.readKey,
+      ...authorityOf(parts),
       isStopping: () => admission.phase !== "serving",
       clock,
       log,
     },
-    {
-      ...keyRoutes(keyParts),
-      ...keyListRoutes(keyParts),
-      ...importRoutes(keyParts),
-      ...teamRoutes(keyParts),
-      ...editRoutes(parts),
-      ...restartRoute(),
-      ...auditRoute(store.audit),
-      ...deploymentRoutes(shared),
-      ...requestRoutes(recent, ledger),
-      ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
-      ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
-      ...metricRoutes(metrics),
-    },
+    adminRoutes(parts),
   );
   return (listeners.admin = app.callback());
+}
+
+/** What decides what a caller may do, and records it. */
+function authorityOf({ store, clock, log, installation }: GatewayProcess) {
+  const { keys, teams, tenants } = store;
+  const parts = { keys, teams, clock, ...(tenants !== undefined && { tenants }) };
+  return {
+    principalOf: (identity: Identity) => principalOf(identity, parts),
+    audit: new Audit({ store, clock, log }),
+    grants: new Grants(parts),
+    proof: supervisorProof(installation.pepper),
+  };
+}
+
+function adminRoutes(parts: GatewayProcess): AdminRoutes {
+  const { store, ledger, shared, recent, metrics } = parts;
+  const keyParts = keyPartsOf(parts);
+  return {
+    ...keyRoutes(keyParts),
+    ...keyListRoutes(keyParts),
+    ...importRoutes(keyParts),
+    ...teamRoutes(keyParts),
+    ...editRoutes(parts),
+    ...restartRoute(),
+    ...auditRoute(store.audit),
+    ...deploymentRoutes(shared),
+    ...requestRoutes(recent, ledger),
+    ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
+    ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
+    ...metricRoutes(metrics),
+  };
 }
 
 function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: GatewayProcess) {
