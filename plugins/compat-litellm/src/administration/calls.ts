@@ -30,13 +30,38 @@ export function post(gateway: EdgeGateway, path: string, body: JsonObject): Prom
   return gateway.call({ listener: "admin", method: "POST", path, body });
 }
 
+type Query = Readonly<Record<string, string | undefined>>;
+
 /** Gets a page of the admin listener. */
-export function get(
+export function get(gateway: EdgeGateway, path: string, query: Query = {}): Promise<EdgeAnswer> {
+  return gateway.call({ listener: "admin", method: "GET", path, query });
+}
+
+/**
+ * Gets a page that both listeners have: the admin listener's, or for a caller without a role what
+ * the public one shows to the caller's own key.
+ */
+export async function getOwn(
   gateway: EdgeGateway,
   path: string,
-  query: Readonly<Record<string, string | undefined>> = {},
+  query: Query = {},
 ): Promise<EdgeAnswer> {
-  return gateway.call({ listener: "admin", method: "GET", path, query });
+  const answer = await get(gateway, path, query);
+  if (answer.status !== 403) return answer;
+  const own = await gateway.call({ method: "GET", path, query });
+  return own.status === 404 ? answer : own;
+}
+
+/** Posts to a route that both listeners have, as `getOwn` gets one. */
+export async function postOwn(
+  gateway: EdgeGateway,
+  path: string,
+  body: JsonObject,
+): Promise<EdgeAnswer> {
+  const answer = await post(gateway, path, body);
+  if (answer.status !== 403) return answer;
+  const own = await gateway.call({ method: "POST", path, body });
+  return own.status === 404 ? answer : own;
 }
 
 /** A query without the parameters that are not named. Empty ones count as absent. */
@@ -77,7 +102,7 @@ export async function write(
   { path, rules, isNew, view }: Writing,
 ): Promise<EdgeAnswer> {
   const { body, ignored } = translate(given, rules, isNew);
-  const answer = await post(gateway, path, body);
+  const answer = await postOwn(gateway, path, body);
   return mapped(answer, (record) => ({
     ...view(record),
     ...(ignored.length > 0 && { ignored_fields: ignored }),

@@ -13,11 +13,13 @@ import {
   adminRoute,
   type AdminExtensionRoute,
   get,
+  getOwn,
   mapped,
   objectIn,
   objectsIn,
   pick,
   post,
+  postOwn,
   write,
 } from "./calls.ts";
 import { DROP, type FieldRules, id, isUnset, refused } from "./translate.ts";
@@ -95,7 +97,8 @@ function plainRoutes({ key_type: type, allowed_routes: routes, ...body }: JsonOb
   if (!isUnset(type) && type !== "default" && type !== "llm_api")
     throw refused("key_type", "Administration is a role of a user: docs/roles.md.");
   const list = Array.isArray(routes) ? (routes as readonly JsonValue[]) : [];
-  if (!list.every((route) => HARMLESS_ROUTES.has(route))) throw refused("allowed_routes", ELSEWHERE);
+  if (!list.every((route) => HARMLESS_ROUTES.has(route)))
+    throw refused("allowed_routes", ELSEWHERE);
   return body;
 }
 
@@ -123,13 +126,18 @@ async function update({ body }: ExtensionRequest, gateway: EdgeGateway): Promise
   const named = key ?? (await idByAlias(body.key_alias, gateway));
   const { key_alias: alias, ...changes } = rest;
   // Without a key, the alias names the key and does not change.
-  const given = isUnset(key) ? changes : alias === undefined ? rest : { ...changes, key_alias: alias };
+  const given = isUnset(key)
+    ? changes
+    : alias === undefined
+      ? rest
+      : { ...changes, key_alias: alias };
   return write(gateway, plainRoutes({ ...given, key: named }), UPDATE);
 }
 
 /** The id of the key with an alias. */
 async function idByAlias(alias: JsonValue | undefined, gateway: EdgeGateway): Promise<JsonValue> {
-  if (typeof alias !== "string" || alias === "") throw missing("key", "a key, its id or `key_alias`");
+  if (typeof alias !== "string" || alias === "")
+    throw missing("key", "a key, its id or `key_alias`");
   const answer = await get(gateway, "/key/info", { key_alias: alias });
   if (answer.status !== 200) throw unknownKey("key_alias");
   return objectIn(answer).key ?? null;
@@ -138,13 +146,19 @@ async function idByAlias(alias: JsonValue | undefined, gateway: EdgeGateway): Pr
 /** A new secret, then the changes that the body names. */
 async function regenerate(request: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
   const { client, body } = request;
-  const { key: named, grace_period: grace, new_key: chosen, new_master_key: master, ...rest } = body;
+  const {
+    key: named,
+    grace_period: grace,
+    new_key: chosen,
+    new_master_key: master,
+    ...rest
+  } = body;
   const inPath = client.parameters["key"];
   const key = inPath === undefined ? named : decodeURIComponent(inPath);
   if (typeof key !== "string" || key === "") throw missing("key", "a key, or its id");
   if (!isUnset(chosen) || !isUnset(master))
     throw refused("new_key", "A new secret is made by the gateway.");
-  const answer = await post(gateway, "/key/regenerate", {
+  const answer = await postOwn(gateway, "/key/regenerate", {
     key,
     ...(isUnset(grace) ? {} : { grace_period: grace ?? null }),
   });
@@ -157,14 +171,15 @@ async function regenerate(request: ExtensionRequest, gateway: EdgeGateway): Prom
     plainRoutes({ ...changes, key: fresh.token_id ?? null }),
     UPDATE,
   );
-  if (changed.status === 200) return mapped(changed, (view) => ({ ...view, key: fresh.key ?? null }));
+  if (changed.status === 200)
+    return mapped(changed, (view) => ({ ...view, key: fresh.key ?? null }));
   // The old secret is gone by now: the new one must reach the caller.
   const error = isObject(changed.body) ? (changed.body.error ?? null) : null;
   return mapped(answer, (view) => ({ ...keyView(view), update_error: error }));
 }
 
 async function info(request: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const answer = await get(gateway, "/key/info", pick(request, "key", "key_alias"));
+  const answer = await getOwn(gateway, "/key/info", pick(request, "key", "key_alias"));
   return mapped(answer, ({ info: found, ...rest }) => ({
     ...rest,
     info: keyView(isObject(found) ? found : {}),
@@ -239,7 +254,9 @@ function textsIn(value: JsonValue | undefined): readonly string[] {
 }
 
 function missing(name: string, what: string): GatewayError {
-  return new GatewayError("invalid_field", `The field ${name} is missing: ${what}.`, { param: name });
+  return new GatewayError("invalid_field", `The field ${name} is missing: ${what}.`, {
+    param: name,
+  });
 }
 
 function unknownKey(name: string): GatewayError {

@@ -120,12 +120,11 @@ const MAX_PAGES = 500;
 async function add({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
   const { team_id: teamId, member, members } = body;
   const given = [member, members].flat().filter((one) => one !== undefined) as JsonValue[];
-  const { members: added, memberships, failed } = await addMembers(
-    String(teamId ?? ""),
-    objectsIn(given),
-    limitsOf(body),
-    gateway,
-  );
+  const {
+    members: added,
+    memberships,
+    failed,
+  } = await addMembers(String(teamId ?? ""), objectsIn(given), limitsOf(body), gateway);
   if (failed !== undefined) return failed;
   const team = await get(gateway, "/team/info", { team_id: String(teamId ?? "") });
   const all = await memberRows(String(teamId ?? ""), gateway);
@@ -175,7 +174,10 @@ async function namedUser(body: JsonObject, gateway: EdgeGateway): Promise<string
 export async function memberRows(
   teamId: string,
   gateway: EdgeGateway,
-): Promise<{ readonly members: readonly JsonObject[]; readonly memberships: readonly JsonObject[] }> {
+): Promise<{
+  readonly members: readonly JsonObject[];
+  readonly memberships: readonly JsonObject[];
+}> {
   const answer = await get(gateway, "/team/member_list", { team_id: teamId, limit: "200" });
   const rows = answer.status === 200 ? objectsIn(objectIn(answer).members) : [];
   return {

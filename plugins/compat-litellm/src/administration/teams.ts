@@ -13,6 +13,7 @@ import {
   adminRoute,
   type AdminExtensionRoute,
   get,
+  getOwn,
   mapped,
   objectIn,
   objectsIn,
@@ -130,7 +131,7 @@ async function update(
 }
 
 async function info(request: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const answer = await get(gateway, "/team/info", pick(request, "team_id"));
+  const answer = await getOwn(gateway, "/team/info", pick(request, "team_id"));
   if (answer.status !== 200) return answer;
   const { members, memberships } = await memberRows(request.query.get("team_id") ?? "", gateway);
   return mapped(answer, ({ team_info: found, keys, ...rest }) => ({
@@ -206,13 +207,18 @@ export function wholeIn(text: string | null, otherwise: number, maximum: number)
 }
 
 /** Adds models to a team's list, or takes them from it. */
-function modelChange(change: (models: readonly string[], named: readonly string[]) => string[]) {
+type ChangeModels = (models: readonly string[], named: readonly string[]) => readonly string[];
+
+function modelChange(change: ChangeModels) {
   return async ({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> => {
     const teamId = String(body.team_id ?? "");
     const found = await get(gateway, "/team/info", { team_id: teamId });
     if (found.status !== 200) return found;
     const team = objectIn(found).team_info;
-    const models = change(textsIn(isObject(team) ? team.models : []), textsIn(body.models));
+    const before = textsIn(isObject(team) ? team.models : []);
+    const models = change(before, textsIn(body.models));
+    // An empty list allows every model.
+    if (before.length === 0) return mapped(found, () => teamView(isObject(team) ? team : {}));
     if (models.length === 0)
       throw new GatewayError(
         "invalid_field",
@@ -241,10 +247,7 @@ export const TEAM_ROUTES: readonly AdminExtensionRoute[] = [
   adminRoute(
     "POST /team/model/add",
     "team.update",
-    modelChange((models, named) =>
-      // An empty list allows every model: it stays so.
-      models.length === 0 ? ["*"] : [...new Set([...models, ...named])],
-    ),
+    modelChange((models, named) => [...new Set([...models, ...named])]),
   ),
   adminRoute(
     "POST /team/model/delete",

@@ -46,7 +46,8 @@ export function translate(body: JsonObject, rules: FieldRules, isNew: boolean): 
   }
   const perModel = perModelOf(body);
   if (perModel !== undefined) found["per_model"] = perModel;
-  const kept = isNew ? Object.entries(found).filter(([, value]) => value !== null) : undefined;
+  // What a new record does not say has its default.
+  const kept = isNew ? Object.entries(found).filter(([, value]) => !isUnset(value)) : undefined;
   return { body: kept === undefined ? found : Object.fromEntries(kept), ignored };
 }
 

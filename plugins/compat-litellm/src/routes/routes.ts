@@ -2,6 +2,9 @@
 
 import type { ExtensionRoute, Host } from "@sluice/contract";
 import type { LitellmConfig } from "../config.ts";
+import { KEY_ROUTES, PLAIN_KEY_ROUTES } from "../administration/keys.ts";
+import { MEMBER_ROUTES } from "../administration/members.ts";
+import { PLAIN_TEAM_ROUTES, TEAM_ROUTES } from "../administration/teams.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { missingRoutes } from "./missing.ts";
 import { MODEL_ROUTES } from "./models.ts";
@@ -13,7 +16,8 @@ export function routesOf(
   { administration }: LitellmConfig,
   host: Pick<Host, "providers">,
 ): readonly ExtensionRoute[] {
-  const admin = UNWRITABLE_ROUTES.map((route) => ({ ...route, listener: "admin" as const }));
+  const ours = [...UNWRITABLE_ROUTES, ...KEY_ROUTES, ...TEAM_ROUTES, ...MEMBER_ROUTES];
+  const admin = ours.map((route) => ({ ...route, listener: "admin" as const }));
   return [
     ...HEALTH_ROUTES,
     ...MODEL_ROUTES,
@@ -21,7 +25,10 @@ export function routesOf(
     ...missingRoutes(host),
     ...admin,
     ...(administration === "public"
-      ? admin.map((route) => ({ ...route, listener: "public" as const }))
+      ? [...ours, ...PLAIN_KEY_ROUTES, ...PLAIN_TEAM_ROUTES].map((route) => ({
+          ...route,
+          listener: "public" as const,
+        }))
       : []),
   ];
 }

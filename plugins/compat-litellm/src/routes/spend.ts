@@ -9,8 +9,16 @@ import type {
   JsonValue,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
+import { spendReport } from "./spend-report.ts";
 
 export const SPEND_ROUTES: readonly ExtensionRoute[] = [
+  ...(["public", "admin"] as const).map((listener): ExtensionRoute => ({
+    listener,
+    method: "GET",
+    path: "/global/spend/report",
+    access: "key",
+    handler: spendReport,
+  })),
   { listener: "public", method: "GET", path: "/spend/logs", access: "key", handler: rows },
 ];
 

@@ -94,7 +94,8 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     }
   });
   app.use(async (ctx, next) => {
-    const found = isInside(ctx.req) ? undefined : parts.extension?.(ctx.method, ctx.path);
+    const isOwn = isInside(ctx.req) || ctx.get("x-sluice-routes") === "own";
+    const found = isOwn ? undefined : parts.extension?.(ctx.method, ctx.path);
     if (found === undefined) await next();
     else await answerExtension(ctx, found);
   });
