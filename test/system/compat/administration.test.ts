@@ -59,8 +59,6 @@ describe.each(["public", "admin"] as const)("keys on the %s listener", (listener
         rpm_limit: 100,
         max_parallel_requests: 7,
         metadata: { purpose: "tool" },
-        model_rpm_limit: { "gpt-4o-mini": 50 },
-        model_max_budget: { "gpt-4o-mini": { budget_limit: 2, time_period: "1d" } },
         user_id: "",
         team_id: "",
         aliases: {},
@@ -93,7 +91,6 @@ describe.each(["public", "admin"] as const)("keys on the %s listener", (listener
       models: ["gpt-4o-mini"],
       rpm_limit: 100,
       metadata: { purpose: "tool" },
-      per_model: { "gpt-4o-mini": { rpm_limit: 50, max_budget: 2, budget_duration: "1d" } },
     });
     expect((await talk(key)).status).toBe(200);
     const list = await ask("/key/list?size=100", undefined, at());

@@ -41,8 +41,9 @@ export function translate(body: JsonObject, rules: FieldRules, isNew: boolean): 
     if (rule === undefined) found[name] = value;
     else if ("to" in rule) found[rule.to] = rule.read?.(value) ?? (rule.read ? null : value);
     else if (isUnset(value)) continue;
-    else if ("drop" in rule) ignored.push(name);
-    else throw refused(name, rule.refuse);
+    else if ("drop" in rule) {
+      if (value !== 0) ignored.push(name);
+    } else throw refused(name, rule.refuse);
   }
   const perModel = perModelOf(body);
   if (perModel !== undefined) found["per_model"] = perModel;
