@@ -1,6 +1,6 @@
 /**
- * LiteLLM's fields of a record as the gateway's. A limit that the gateway cannot enforce is refused;
- * what grants something, or has no effect here, is left out and named in the answer.
+ * LiteLLM's fields of a record as the gateway's. A limit that the gateway cannot enforce is
+ * refused; what grants something, or has no effect here, is left out and named in the answer.
  */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
