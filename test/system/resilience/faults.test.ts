@@ -106,7 +106,8 @@ function complain(
     const { choices } = JSON.parse(text) as { choices?: { message?: { content?: string } }[] };
     return choices?.[0]?.message?.content === undefined ? ["has no content"] : [];
   }
-  const events = text.split("\n\n");
+  // Comments say what was left out. Clients skip them.
+  const events = text.split("\n\n").filter((event) => !event.startsWith(":"));
   if (events.pop() !== "") return ["does not end with an empty line"];
   const data = events.map((event) => event.replace(/^data: /, ""));
   const last = data.pop() ?? "";
