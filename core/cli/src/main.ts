@@ -24,6 +24,8 @@ import { addRequestCommands } from "./commands/requests.ts";
 import { addSoakOptions } from "./commands/soak.ts";
 import { addSpendCommand } from "./commands/spend.ts";
 import { addTeamCommands } from "./commands/teams.ts";
+import { addTenantCommands } from "./commands/tenants/commands.ts";
+import { addMemberCommands } from "./commands/tenants/members.ts";
 import { VERSION } from "@sluice/engine/version";
 
 const program = new Command("sluice")
@@ -161,6 +163,11 @@ addImportCommand(imports);
 addBackupCommands(program, configOption);
 addImportDatabaseCommand(imports, atGateway);
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
+addMemberCommands(
+  program.command("members").description("users in teams of the running gateway"),
+  atGateway,
+);
+addTenantCommands(program, atGateway);
 
 // A worker is started with the arguments of its supervisor: they say what was chosen.
 if (process.argv.length === 2) process.argv.push(...(await bareStart(process.env)));

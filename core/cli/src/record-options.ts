@@ -7,24 +7,35 @@ import { isObject } from "@sluice/kit";
 /** Options by the names that commander gives them. */
 export type RecordOptions = Readonly<Record<string, unknown>>;
 
-/** Adds the options that keys and teams share. */
-export function withLimitOptions(command: Command): Command {
+/** Adds the options of amounts and of a budget's period. */
+function withAmountOptions(command: Command): Command {
   return command
-    .option("--alias <name>", "a name for people")
-    .option(
-      "--models <list>",
-      "model ids, wildcards and access groups, separated by commas; none means every model",
-      list,
-    )
     .option("--max-budget <usd>", "US dollars", number)
     .option("--soft-budget <usd>", "US dollars from which on the log and a header warn", number)
     .option("--budget-duration <span>", "after which the budget begins anew: 30d, 1mo")
+    .option("--budget-anchor <anchor>", "where its periods begin: calendar or creation")
     .option("--rpm <count>", "requests a minute", number)
     .option("--tpm <count>", "tokens a minute", number)
     .option("--max-parallel-requests <count>", "requests at the same time", number)
+    .option("--per-model <json>", 'the same limits by model: {"gpt-4o": {"rpm": 5}}', object)
     .addOption(understood("--rpm-limit <count>"))
     .addOption(understood("--tpm-limit <count>"))
-    .addOption(understood("--max-parallel <count>"))
+    .addOption(understood("--max-parallel <count>"));
+}
+
+/** Adds the options that keys, teams and other tenants share. */
+export function withLimitOptions(command: Command): Command {
+  return withAmountOptions(
+    command
+      .option("--alias <name>", "a name for people")
+      .option(
+        "--models <list>",
+        "model ids, wildcards and access groups, separated by commas; none means every model",
+        list,
+      ),
+  )
+    .option("--budget <id>", "the name of a budget whose limits hold besides these")
+    .option("--budget-share <share>", "each for limits of its own, pool for those of all")
     .option("--tags <list>", "tags of every spend row, separated by commas", list)
     .option(
       "--allowed-tags <list>",
@@ -39,6 +50,27 @@ export function withLimitOptions(command: Command): Command {
     );
 }
 
+/** Adds the options that teams have besides: their organization, and the end of their life. */
+export function withTeamOptions(command: Command): Command {
+  return withLife(withLimitOptions(command))
+    .option("--organization <id>", "the organization it belongs to")
+    .option("--model-aliases <json>", 'names for models: {"fast": "gpt-4o-mini"}', object)
+    .option("--user-budgets <rule>", "count or ignore: whether budgets of users hold in it")
+    .option("--member-defaults <json>", "limits of members without their own", object)
+    .option("--self-service <json>", "what members may make for themselves", object);
+}
+
+/** Adds the options of a tenant: the whole block, or amounts alone. */
+export function withBlockOptions(command: Command, isBlock: boolean): Command {
+  return isBlock ? withLife(withLimitOptions(command)) : withAmountOptions(command);
+}
+
+function withLife(command: Command): Command {
+  return command
+    .option("--duration <span>", "how long it lives: 12h, 30d, 1mo")
+    .option("--expires <time>", "when it ends: 2030-01-31T12:00:00Z");
+}
+
 /** Another word for a count, which the help does not list. */
 function understood(flags: string): Option {
   return new Option(flags).argParser(number).hideHelp();
@@ -51,6 +83,8 @@ export function withKeyOptions(command: Command): Command {
     .option("--expires <time>", "when the key ends: 2030-01-31T12:00:00Z")
     .option("--user <id>", "whose spend the key's is")
     .option("--team <id>", "the team it belongs to")
+    .option("--organization <id>", "the organization of a key without a team")
+    .option("--customer <id>", "the customer whose requests it makes")
     .option("--spend-scope <scope>", "whose spend rows the key may read: key, user or team");
 }
 
@@ -84,10 +118,20 @@ const FIELDS: Readonly<Record<string, string>> = {
   user: "user_id",
   team: "team_id",
   spendScope: "spend_scope",
+  organization: "organization_id",
+  customer: "customer_id",
+  budgetAnchor: "budget_anchor",
+  perModel: "per_model",
+  budget: "budget_id",
+  budgetShare: "budget_share",
+  modelAliases: "model_aliases",
+  userBudgets: "user_budgets",
+  memberDefaults: "member_defaults",
+  selfService: "self_service",
 };
 
 /** The body that the options make: one field for each that was given. */
-export function bodyOf(options: RecordOptions, aliasField: "key_alias" | "team_alias"): JsonObject {
+export function bodyOf(options: RecordOptions, aliasField: string): JsonObject {
   const body: Record<string, JsonValue> = {};
   for (const [option, field] of Object.entries({ ...FIELDS, alias: aliasField })) {
     const value = options[option];
@@ -97,7 +141,8 @@ export function bodyOf(options: RecordOptions, aliasField: "key_alias" | "team_a
   return body;
 }
 
-function list(text: string): readonly string[] {
+/** Names separated by commas. */
+export function list(text: string): readonly string[] {
   return text
     .split(",")
     .map((item) => item.trim())

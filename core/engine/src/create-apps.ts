@@ -2,6 +2,7 @@
 
 import type { RequestListener } from "node:http";
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
+import { NO_TENANTS } from "./config/declared-tenants.ts";
 import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
@@ -28,6 +29,8 @@ import { restartRoute } from "./http/admin/restart.ts";
 import { spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
+import { memberRoutes } from "./http/admin/tenants/members.ts";
+import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
 import { type Admission, createPublicApp } from "./http/public.ts";
@@ -116,6 +119,7 @@ function adminRoutes(parts: GatewayProcess): AdminRoutes {
     ...keyListRoutes(keyParts),
     ...importRoutes(keyParts),
     ...teamRoutes(keyParts),
+    ...recordRoutes(parts, keyParts),
     ...editRoutes(parts),
     ...restartRoute(),
     ...auditRoute(store.audit),
@@ -140,6 +144,22 @@ function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: Gatewa
     readKey: () => manager.live?.snapshot.server.admin.readKey,
     defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
   };
+}
+
+/** The routes of tenants, where the store keeps them. */
+function recordRoutes(
+  { store, manager, log }: GatewayProcess,
+  parts: ReturnType<typeof keyPartsOf>,
+) {
+  const { keys, teams, tenants } = store;
+  if (tenants === undefined) return {};
+  const tenantParts = {
+    ...parts,
+    log,
+    records: { keys, teams, tenants },
+    declaredTenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
+  };
+  return { ...tenantRoutes(tenantParts), ...memberRoutes(tenantParts) };
 }
 
 function editRoutes({

@@ -208,8 +208,11 @@ describe("sluice teams", () => {
     expect(await use(key)).toBe(401);
     expect((await sluice(["teams", "unblock", "platform"])).out).toBe("platform works again.\n");
     expect(await use(key)).toBe(200);
-    expect((await sluice(["teams", "delete", "platform"])).out).toBe(
-      "platform is gone, with its keys.\n",
+    expect((await sluice(["teams", "delete", "platform"])).error).toMatch(
+      /The team "platform" has 1 key\. Say what becomes of them/,
+    );
+    expect((await sluice(["teams", "delete", "platform", "--keys", "delete"])).out).toBe(
+      "platform is gone.\n1 key is deleted.\n",
     );
     expect(await use(key)).toBe(401);
   });

@@ -156,7 +156,7 @@ describe("a team's key", () => {
     }
   });
 
-  it("goes with its team, and does not come back with a new one of the same id", async () => {
+  it("goes with its team, whose id is not used again", async () => {
     await ask("/team/new", { team_id: "mortal" });
     const { key, token_id } = await createKey(gateway, { team_id: "mortal" });
     expect(await ask("/team/info?team_id=mortal")).toMatchObject([
@@ -164,13 +164,16 @@ describe("a team's key", () => {
       { keys: [{ token_id }], total_keys: 1 },
     ]);
     expect(await use(key)).toBe(200);
-    expect(await ask("/team/delete", { team_ids: ["mortal", "none"] })).toEqual([
+    const both = { team_ids: ["mortal", "none"], keys: "delete" };
+    expect(await ask("/team/delete", both)).toEqual([
       200,
-      { deleted_teams: ["mortal"] },
+      { deleted_teams: ["mortal"], deleted_keys: [token_id], deleted_keys_total: 1 },
     ]);
     expect(await use(key)).toBe(401);
-    await ask("/team/new", { team_id: "mortal" });
-    expect(await use(key)).toBe(401);
+    expect(await ask("/team/new", { team_id: "Mortal" })).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining("not used again") as string } },
+    ]);
     expect((await ask(`/key/info?key=${token_id}`))[0]).toBe(404);
   });
 
@@ -180,9 +183,8 @@ describe("a team's key", () => {
       await ask("/team/new", { team_id });
       const [[status, made]] = await Promise.all([
         ask("/key/generate", { team_id }),
-        ask("/team/delete", { team_ids: [team_id] }),
+        ask("/team/delete", { team_ids: [team_id], keys: "delete" }),
       ]);
-      await ask("/team/new", { team_id });
       // Made before the deletion, it is gone with the team; after it, there is no team to join.
       const verdict =
         status === 200

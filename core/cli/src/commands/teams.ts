@@ -4,8 +4,9 @@ import type { Command } from "commander";
 import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { limitsOf } from "./keys.ts";
+import { keysLine, queryOf } from "./tenants/answers.ts";
 import { printRecord, printTable } from "../print/records.ts";
-import { bodyOf, type RecordOptions, withClear, withLimitOptions } from "../record-options.ts";
+import { bodyOf, type RecordOptions, withClear, withTeamOptions } from "../record-options.ts";
 
 type Options = AdminOptions & RecordOptions & { readonly json?: boolean };
 
@@ -14,17 +15,21 @@ export function addTeamCommands(teams: Command, shared: (command: Command) => Co
   const command = (name: string, description: string): Command =>
     shared(teams.command(name)).description(description);
 
-  withLimitOptions(
-    command("create [team]", "make a team, with an id of yours or a new one"),
-  ).action(async (team: string | undefined, options: Options) => {
-    const body = { ...bodyOf(options, "team_alias"), ...(team !== undefined && { team_id: team }) };
-    const made = (await adminClient(options)("/team/new", body)) as JsonObject;
-    show(options, made, () => printRecord(made));
-  });
-  command("list", "list teams").action(async (options: Options) => {
-    const listed = (await adminClient(options)("/team/list")) as JsonObject[];
-    show(options, listed, () => printTable(COLUMNS, listed));
-  });
+  withTeamOptions(command("create [team]", "make a team, with an id of yours or a new one")).action(
+    async (team: string | undefined, options: Options) => {
+      const body = {
+        ...bodyOf(options, "team_alias"),
+        ...(team !== undefined && { team_id: team }),
+      };
+      const made = (await adminClient(options)("/team/new", body)) as JsonObject;
+      show(options, made, () => printRecord(made));
+    },
+  );
+  command("list", "list teams")
+    .option("--organization <id>", "those of this organization")
+    .option("--user <id>", "those with this member")
+    .option("--search <text>", "those whose id or alias begins with it")
+    .action(listTeams);
   command("info <team>", "show a team and its keys").action(
     async (team: string, options: Options) => {
       const answer = (await adminClient(options)(
@@ -39,7 +44,7 @@ export function addTeamCommands(teams: Command, shared: (command: Command) => Co
     },
   );
   withClear(
-    withLimitOptions(command("update <team>", "change what is named and keep the rest")),
+    withTeamOptions(command("update <team>", "change what is named and keep the rest")),
   ).action(async (team: string, options: Options) => {
     const body = { ...bodyOf(options, "team_alias"), team_id: team };
     const { data } = (await adminClient(options)("/team/update", body)) as { data: JsonObject };
@@ -58,16 +63,37 @@ export function addTeamCommands(teams: Command, shared: (command: Command) => Co
       },
     );
   }
-  command("delete <teams...>", "delete teams and their keys for ever").action(
-    async (listed: string[], options: Options) => {
-      const answer = (await adminClient(options)("/team/delete", { team_ids: listed })) as {
-        deleted_teams: string[];
-      };
-      show(options, answer, () =>
-        console.log(answer.deleted_teams.map((id) => `${id} is gone, with its keys.`).join("\n")),
-      );
-    },
-  );
+  command("delete <teams...>", "delete teams for ever")
+    .option("--keys <what>", "what becomes of their keys: block, delete or move:<team>")
+    .action(async (listed: string[], options: Options) => {
+      const { keys } = options;
+      const answer = (await adminClient(options)("/team/delete", {
+        team_ids: listed,
+        ...(typeof keys === "string" && { keys }),
+      })) as JsonObject & { readonly deleted_teams: readonly string[] };
+      show(options, answer, () => {
+        for (const id of answer.deleted_teams) console.log(`${id} is gone.`);
+        const line = keysLine(answer).trim();
+        if (line !== "") console.log(line);
+      });
+    });
+}
+
+const PAGE = "200";
+const FILTERS = { organization: "organization_id", user: "user_id", search: "search" };
+
+/** All pages: the answer of the gateway has a bound. */
+async function listTeams(options: Options): Promise<void> {
+  const ask = adminClient(options);
+  const teams: JsonObject[] = [];
+  let cursor: unknown;
+  do {
+    const fixed = { limit: PAGE, ...(typeof cursor === "string" && { cursor }) };
+    const page = (await ask(`/team/list?${queryOf(options, FILTERS, fixed)}`)) as JsonObject;
+    teams.push(...(page["teams"] as readonly JsonObject[]));
+    cursor = page["next_cursor"];
+  } while (typeof cursor === "string");
+  show(options, teams, () => printTable(COLUMNS, teams));
 }
 
 interface TeamInfo {
@@ -78,6 +104,7 @@ interface TeamInfo {
 const COLUMNS = {
   ID: (team: JsonObject) => team["team_id"],
   ALIAS: (team: JsonObject) => team["team_alias"],
+  ORGANIZATION: (team: JsonObject) => team["organization_id"],
   MODELS: (team: JsonObject) => team["models"],
   LIMITS: limitsOf,
   STATE: (team: JsonObject) => (team["blocked"] === true ? "blocked" : ""),

@@ -1,5 +1,6 @@
 /** Snapshots from checked files. */
 
+import { NO_TENANTS } from "./declared-tenants.ts";
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 
@@ -81,6 +82,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     keys: keysOf(gateway, sections),
     teams: teamsOf(gateway, sections),
     customers: customersOf(sections.customers),
+    tenants: NO_TENANTS,
     pipelines,
     prices: createPriceTable({
       prices: prices?.prices ?? {},

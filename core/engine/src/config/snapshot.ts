@@ -18,6 +18,7 @@ import type {
   TeamRecord,
 } from "@sluice/contract";
 
+import type { DeclaredTenants } from "./declared-tenants.ts";
 import type { Position } from "./files/position.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
@@ -54,6 +55,7 @@ export interface Snapshot {
   readonly keys: readonly DeclaredKey[];
   readonly teams: readonly DeclaredTeam[];
   readonly customers: CustomerSettings;
+  readonly tenants: DeclaredTenants;
   readonly pipelines: readonly PipelineSettings[];
   readonly prices: PriceTable;
   /** What this configuration must be, beyond what any must be. */

@@ -1,5 +1,6 @@
 /** Settings as the configuration would give them, for tests of pipelines and generations. */
 
+import { NO_TENANTS } from "../config/declared-tenants.ts";
 import type { StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
 import { customersOf } from "../config/build-customers.ts";
@@ -83,6 +84,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     keys: [],
     teams: [],
     customers: customersOf(undefined),
+    tenants: NO_TENANTS,
     pipelines: [],
     prices: { find: () => undefined },
     policies: {

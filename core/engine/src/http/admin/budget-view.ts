@@ -1,7 +1,14 @@
 /** The state of budgets, read from the ledger. */
 
-import { budgetPeriod, importedSince } from "@sluice/runtime";
-import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/contract";
+import { anchoredPeriod, budgetPeriod, importedSince } from "@sluice/runtime";
+import type {
+  BudgetAnchor,
+  Clock,
+  JsonObject,
+  LedgerFilter,
+  LedgerReader,
+  RecordLimits,
+} from "@sluice/contract";
 import { budgetDollars } from "./dollars.ts";
 
 /** The parts of a view. */
@@ -12,20 +19,31 @@ export interface BudgetParts {
   readonly clock: Clock;
 }
 
+/** A record with a budget. */
+export interface Budgeted extends Pick<
+  RecordLimits,
+  "maxBudgetNanoUsd" | "budgetDuration" | "importedSpend"
+> {
+  /** Absent: `calendar`. */
+  readonly budgetAnchor?: BudgetAnchor;
+  /** Absent: 0. */
+  readonly createdAtMs?: number;
+}
+
 /**
  * The spend of a budget's current period, the rest, and the start of the next period. Without a
  * budget: the total spend.
  */
 export async function budgetView(
-  {
-    maxBudgetNanoUsd: max,
-    budgetDuration: duration,
-    importedSpend,
-  }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration" | "importedSpend">,
+  budgeted: Budgeted,
   rows: LedgerFilter,
   { ledger, timeZone, clock }: BudgetParts,
 ): Promise<JsonObject> {
-  const { startMs, endMs } = budgetPeriod(duration, clock.now(), timeZone);
+  const { maxBudgetNanoUsd: max, budgetDuration: duration, importedSpend } = budgeted;
+  const { startMs, endMs } =
+    budgeted.budgetAnchor === "creation"
+      ? anchoredPeriod(duration, clock.now(), timeZone, budgeted.createdAtMs ?? 0)
+      : budgetPeriod(duration, clock.now(), timeZone);
   const recorded = await ledger.spent({ ...rows, fromMs: startMs });
   const spent = recorded + importedSince(importedSpend, startMs);
   return {

@@ -1,10 +1,14 @@
 /** The administrator's view of keys and teams: all members except keys and their digests. */
 
 import {
+  type Amounts,
   EMPTY_KEY,
   type JsonObject,
+  type JsonValue,
   type KeyRecord,
   type LimitBlock,
+  type SelfService,
+  type TeamExtras,
   type TeamRecord,
 } from "@sluice/contract";
 import type { DeclaredKey, DeclaredTeam } from "../../config/snapshot.ts";
@@ -19,9 +23,12 @@ export function keyView(record: KeyRecord): JsonObject {
     declared: false,
     managed_by: "store",
     ...limitsView(record),
-    expires: timeOf(record.expiresAtMs),
     user_id: record.userId,
     team_id: record.teamId,
+    organization_id: record.organizationId,
+    customer_id: record.customerId,
+    may_name_customers: record.mayNameCustomers,
+    admin: record.admin,
     spend_scope: record.spendScope,
     previous_key_until: timeOf(record.previousUntilMs),
     created_at: timeOf(record.createdAtMs),
@@ -52,9 +59,12 @@ export function declaredView(key: DeclaredKey): JsonObject {
       allowedTags: key.allowedTags ?? [],
       metadata: key.metadata,
     }),
-    expires: null,
     user_id: key.userId ?? null,
     team_id: key.teamId ?? null,
+    organization_id: null,
+    customer_id: null,
+    may_name_customers: true,
+    admin: false,
     spend_scope: key.spendScope,
     previous_key_until: null,
     created_at: null,
@@ -69,6 +79,7 @@ export function teamView(record: TeamRecord): JsonObject {
     declared: false,
     managed_by: record.managedBy ?? "store",
     ...limitsView(record),
+    ...teamExtrasView(record),
     created_at: timeOf(record.createdAtMs),
   };
 }
@@ -81,28 +92,79 @@ export function declaredTeamView(team: DeclaredTeam): JsonObject {
     declared: true,
     managed_by: "file",
     ...limitsView(team),
+    ...teamExtrasView(team),
     created_at: null,
   };
 }
 
-function limitsView(record: Omit<LimitBlock, "alias">): JsonObject {
+/** A block of limits, without the alias. */
+export function limitsView(record: Omit<LimitBlock, "alias">): JsonObject {
   return {
     models: record.models,
-    max_budget: budgetDollars(record.maxBudgetNanoUsd),
-    soft_budget: budgetDollars(record.softBudgetNanoUsd),
-    budget_duration: record.budgetDuration,
-    rpm_limit: record.rpm,
-    tpm_limit: record.tpm,
-    max_parallel_requests: record.maxParallelRequests,
+    ...amountsView(record),
+    budget_anchor: record.budgetAnchor,
+    per_model: perModelView(record.perModel),
+    budget_id: record.budgetId,
+    budget_share: record.budgetShare,
     tags: record.tags,
     allowed_tags: record.allowedTags,
     metadata: record.metadata as JsonObject,
     guardrails: record.guardrails,
     passthrough: record.passthrough,
     blocked: record.blocked,
+    expires: timeOf(record.expiresAtMs),
   };
 }
 
-function timeOf(milliseconds: number | null): string | null {
+/** Amounts; those that are absent stay absent. */
+export function amountsView(amounts: Partial<Amounts>): JsonObject {
+  const view: Record<string, JsonValue | undefined> = {
+    max_budget:
+      amounts.maxBudgetNanoUsd === undefined ? undefined : budgetDollars(amounts.maxBudgetNanoUsd),
+    soft_budget:
+      amounts.softBudgetNanoUsd === undefined
+        ? undefined
+        : budgetDollars(amounts.softBudgetNanoUsd),
+    budget_duration: amounts.budgetDuration,
+    rpm_limit: amounts.rpm,
+    tpm_limit: amounts.tpm,
+    max_parallel_requests: amounts.maxParallelRequests,
+  };
+  return Object.fromEntries(
+    Object.entries(view).filter(([, value]) => value !== undefined),
+  ) as JsonObject;
+}
+
+/** Limits by model. */
+export function perModelView(perModel: LimitBlock["perModel"]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(perModel).map(([model, amounts]) => [model, amountsView(amounts)]),
+  );
+}
+
+/** What a team has besides its block of limits. */
+function teamExtrasView(team: TeamExtras): JsonObject {
+  return {
+    organization_id: team.organizationId,
+    model_aliases: team.modelAliases,
+    user_budgets: team.userBudgets,
+    member_defaults: amountsView(team.memberDefaults),
+    self_service: selfServiceView(team.selfService),
+  };
+}
+
+/** A rule of self-service. */
+export function selfServiceView(rule: SelfService | null): JsonObject | null {
+  if (rule === null) return null;
+  const { models } = rule.upperBounds;
+  return {
+    max_keys: rule.maxKeys,
+    upper_bounds: { ...amountsView(rule.upperBounds), ...(models !== undefined && { models }) },
+    defaults: amountsView(rule.defaults),
+  };
+}
+
+/** A time of a record. */
+export function timeOf(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

@@ -23,17 +23,19 @@ import { locateTeam } from "./locate.ts";
 import type { AuditChange } from "../access/audit.ts";
 import { isVisible, type Visible, WHOLE } from "../access/may.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
-import {
-  type Changes,
-  invalid,
-  readNames,
-  readText,
-  refuseUnknown,
-  requiredText,
-} from "./fields.ts";
+import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { type KeyPlaces, managedByFile } from "./find-key.ts";
-import { TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
-import { type Refused, tenantConflict } from "./tenant-conflict.ts";
+import { declareTeam } from "./keys.ts";
+import { TEAM_FIELDS, readId, readRecordChanges } from "./record-fields.ts";
+import { type Refused, tenantConflict } from "./tenants/conflict.ts";
+import { cursorView, listQuery } from "./tenants/list-query.ts";
+import {
+  keysOfTeamView,
+  notMoved,
+  readKeysOfTeam,
+  requireKeysOfTeam,
+  textOf,
+} from "./tenants/team-deletion.ts";
 import { declaredTeamView, declaredView, keyView, teamView } from "./record-view.ts";
 
 /** The parts of the routes. */
@@ -118,7 +120,7 @@ async function locateNew({ body }: AdminRequest): Promise<Located<undefined>> {
 
 function locateListed(parts: TeamRouteParts) {
   return async ({ body }: AdminRequest): Promise<readonly Located<string>[]> => {
-    refuseUnknown(Object.keys(body), ["team_ids"], "field");
+    refuseUnknown(Object.keys(body), ["team_ids", "keys"], "field");
     const { team_ids: ids = null } = body;
     if (ids === null)
       throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
@@ -140,7 +142,7 @@ async function createTeam(request: AdminRequest, parts: TeamRouteParts): Promise
   const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
   const { team_id: wanted = null } = body;
   const id =
-    wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
+    wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readId(wanted, "team_id");
   refuseDeclared(parts, id, "team_id");
   const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
   await request.grants.team(request.principal, undefined, record);
@@ -159,31 +161,38 @@ async function deleteTeams(
   ids: readonly string[],
   parts: TeamRouteParts,
 ): Promise<JsonObject> {
-  const { teams, keyRing } = parts;
+  const { teams, keys, keyRing } = parts;
+  const chosen = readKeysOfTeam(request.body);
   for (const id of ids) {
     refuseDeclared(parts, id, "team_ids");
     refuseDeclaredMembers(parts, id);
   }
+  await requireKeysOfTeam(ids, keys, chosen);
+  if (typeof chosen === "object") await declareTeam(parts, chosen.moveToTeam);
   const deleted: string[] = [];
+  const keysOfAll: string[] = [];
   for (const id of ids) {
     const present = await teams.find(id);
     if (present === undefined) continue;
     const deletion = await request.audit.change(
       request,
-      { ...changeOf(present), before: teamView(present), after: { keys: "delete" } },
-      (store) => store.teams.delete(id, "delete"),
+      { ...changeOf(present), before: teamView(present), after: { keys: textOf(chosen) } },
+      (store) => store.teams.delete(id, chosen ?? "block"),
     );
-    if (deletion.outcome !== "deleted") continue;
+    if (deletion.outcome === "absent") continue;
+    if (deletion.outcome !== "deleted" && typeof chosen === "object")
+      throw notMoved(deletion.outcome, chosen);
     keyRing.forget();
     deleted.push(id);
+    keysOfAll.push(...deletion.keys);
   }
   if (deleted.length === 0) throw noTeam("team_ids");
-  return { deleted_teams: deleted };
+  return { deleted_teams: deleted, ...keysOfTeamView(chosen, keysOfAll) };
 }
 
 /** Teams as they are. */
 function teamPages(parts: TeamRouteParts): AdminRoutes {
-  const { teams, keys, declared, declaredTeams } = parts;
+  const { teams, keys, declared } = parts;
   return {
     "GET /team/info": named("team.read", queried(parts), async (_, id) => {
       const written = declaredTeam(parts, id);
@@ -199,17 +208,53 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
         total_keys: members.length + total,
       };
     }),
-    "GET /team/list": listed("team.read", async ({ query }, visible) => {
-      refuseUnknown(query.keys(), [], "query parameter");
-      const written = declaredTeams();
-      const ids = new Set(written.map(({ id }) => id));
-      const stored = (await allTeams(teams, visible)).filter(({ id }) => !ids.has(id));
-      const shown = written.filter(({ id, organizationId }) =>
-        isVisible(visible, { teamId: id, organizationId }),
-      );
-      return [...shown.map(declaredTeamView), ...stored.map(teamView)];
-    }),
+    "GET /team/list": listed("team.read", ({ query }, visible) =>
+      isPaged(query) ? teamPage(query, visible, parts) : everyTeam(visible, parts),
+    ),
   };
+}
+
+const LIST_FILTERS = ["organization_id", "user_id", "budget_id"] as const;
+/** Teams of the list without a cursor. */
+const MAX_TEAMS = 1_000;
+
+function isPaged(query: URLSearchParams): boolean {
+  return [...query.keys()].length > 0;
+}
+
+async function teamPage(
+  query: URLSearchParams,
+  visible: Visible,
+  parts: TeamRouteParts,
+): Promise<JsonObject> {
+  const page = await parts.teams.list(listQuery(query, LIST_FILTERS, visible));
+  return { teams: page.records.map((team) => shownTeam(team, parts)), ...cursorView(page) };
+}
+
+/** The list without parameters: all teams, while they are few. */
+async function everyTeam(visible: Visible, parts: TeamRouteParts): Promise<readonly JsonObject[]> {
+  const within = visible === "all" ? {} : { within: visible };
+  const { records, next } = await parts.teams.list({ ...within, limit: MAX_TEAMS });
+  if (next !== undefined)
+    throw invalid(
+      "limit",
+      `There are more than ${MAX_TEAMS} teams: send limit, and cursor for the pages after the first.`,
+    );
+  const rows = new Set(records.map(({ id }) => id));
+  // The row of a declared team may not have been written yet.
+  const others = parts
+    .declaredTeams()
+    .filter(
+      ({ id, organizationId }) =>
+        !rows.has(id) && isVisible(visible, { teamId: id, organizationId }),
+    );
+  return [...others.map(declaredTeamView), ...records.map((team) => shownTeam(team, parts))];
+}
+
+/** A team as it counts: the declared one, where a file declares it. */
+function shownTeam(team: TeamRecord, parts: TeamRouteParts): JsonObject {
+  const written = declaredTeam(parts, team.id);
+  return written === undefined ? teamView(team) : declaredTeamView(written);
 }
 
 /** The team that a query names. */
@@ -223,26 +268,8 @@ function queried(parts: TeamRouteParts) {
   };
 }
 
-const PAGE = 500;
-
-async function allTeams(teams: TeamStore, visible: Visible): Promise<readonly TeamRecord[]> {
-  const within = visible === "all" ? {} : { within: visible };
-  const all: TeamRecord[] = [];
-  let after: string | undefined;
-  do {
-    const page = await teams.list({
-      limit: PAGE,
-      ...within,
-      ...(after !== undefined && { after }),
-    });
-    all.push(...page.records);
-    after = page.next;
-  } while (after !== undefined);
-  return all;
-}
-
 function refusedTeam(id: string): Refused {
-  return { kind: "team", id, idField: "team_id", aliasField: "team_alias" };
+  return { kind: "team", id, idField: "team_id", aliasField: "team_alias", path: "/team" };
 }
 
 function declaredTeam({ declaredTeams }: KeyPlaces, id: string): DeclaredTeam | undefined {

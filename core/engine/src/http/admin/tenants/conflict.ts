@@ -1,7 +1,7 @@
 /** The refusals of writes that the store did not make. */
 
 import { GatewayError, type TenantConflict } from "@sluice/contract";
-import { invalid } from "./fields.ts";
+import { invalid } from "../fields.ts";
 
 /** A record that was not written: `team` and its id. */
 export interface Refused {
@@ -11,18 +11,20 @@ export interface Refused {
   /** The field of the id, and that of the alias. */
   readonly idField: string;
   readonly aliasField: string;
+  /** The path of the routes: `/team`. */
+  readonly path: string;
 }
 
 /** The refusal of a record that was not written. */
 export function tenantConflict(
   conflict: TenantConflict,
-  { kind, id, idField, aliasField }: Refused,
+  { kind, id, idField, aliasField, path }: Refused,
 ): GatewayError {
   const named = `The ${kind} ${JSON.stringify(id)}`;
   if (conflict === "taken")
     return invalid(
       idField,
-      `${named} exists already, or one whose id differs only by case, width or spaces, or another has the e-mail. Choose another one, or use POST /${kind}/update.`,
+      `${named} exists already, or one whose id differs only by case, width or spaces, or another has the e-mail. Choose another one, or use POST ${path}/update.`,
     );
   if (conflict === "used")
     return invalid(

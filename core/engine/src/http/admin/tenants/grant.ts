@@ -1,0 +1,50 @@
+/** Whether the caller may grant what a change of a tenant grants. */
+
+import type {
+  AccessGroupRecord,
+  BudgetRecord,
+  OrganizationRecord,
+  TenantRecords,
+  UserRecord,
+} from "@sluice/contract";
+import type { AdminRequest } from "../../access/route.ts";
+import type { RoutedKind } from "./kinds.ts";
+
+/**
+ * Throws `permission_denied` for a change that grants more than the caller has, or raises the
+ * caller's own limits. `before` is absent of a new record, `after` of one that is deleted.
+ */
+export async function checkGrant<Kind extends RoutedKind>(
+  kind: Kind,
+  { grants, principal }: AdminRequest,
+  before: TenantRecords[Kind] | undefined,
+  after: TenantRecords[Kind] | undefined,
+): Promise<void> {
+  const change = { before, after } as { readonly before: unknown; readonly after: unknown };
+  if (kind === "user" && after !== undefined)
+    await grants.user(
+      principal,
+      change.before as UserRecord | undefined,
+      change.after as UserRecord,
+    );
+  if (before === undefined) return;
+  if (kind === "budget")
+    await grants.budget(
+      principal,
+      change.before as BudgetRecord,
+      (change.after as BudgetRecord | undefined) ?? null,
+    );
+  if (after === undefined) return;
+  if (kind === "organization")
+    await grants.organization(
+      principal,
+      change.before as OrganizationRecord,
+      change.after as OrganizationRecord,
+    );
+  if (kind === "access_group")
+    await grants.accessGroup(
+      principal,
+      change.before as AccessGroupRecord,
+      change.after as AccessGroupRecord,
+    );
+}
