@@ -213,16 +213,16 @@ describe("lists", () => {
 
 describe("members of a team", () => {
   it("are added, changed, listed and taken out, and their keys are blocked", async () => {
-    await done("/team/new", { team_id: "crew", rpm: 10 });
+    await done("/team/new", { team_id: "band", rpm: 10 });
     await done("/user/new", { user_id: "bob", user_email: "bob@example.com" });
-    const both = { team_id: "crew", user_id: "bob" };
+    const both = { team_id: "band", user_id: "bob" };
     expect((await ask("/team/member_add", { ...both, user_id: "none" }))[0]).toBe(404);
     expect((await ask("/team/member_add", { ...both, team_id: "none" }))[0]).toBe(404);
     expect((await ask("/team/member_update", both))[0]).toBe(404);
     expect(await done("/team/member_add", { ...both, rpm: 20 })).toMatchObject({
       role: "member",
       rpm_limit: 20,
-      warnings: [expect.stringContaining('rpm 20 can never be reached: the team "crew" has 10')],
+      warnings: [expect.stringContaining('rpm 20 can never be reached: the team "band" has 10')],
     });
     expect(await ask("/team/member_add", both)).toMatchObject([
       400,
@@ -232,10 +232,10 @@ describe("members of a team", () => {
       role: "admin",
       rpm_limit: null,
     });
-    const listed = await done("/team/member_list?team_id=crew");
+    const listed = await done("/team/member_list?team_id=band");
     expect(listed).toMatchObject({ members: [{ ...both, role: "admin" }], next_cursor: null });
     const { key, id } = await keyFor(both);
-    const other = await keyFor({ team_id: "crew" });
+    const other = await keyFor({ team_id: "band" });
     expect(await use(key)).toBe(200);
     expect(await done("/team/member_delete", both)).toEqual({
       ...both,
@@ -245,7 +245,7 @@ describe("members of a team", () => {
     expect(await use(key)).toBe(401);
     expect(await use(other.key)).toBe(200);
     expect((await ask("/team/member_delete", both))[0]).toBe(404);
-    expect((await ask("/team/member_info?team_id=crew&user_id=bob"))[0]).toBe(404);
+    expect((await ask("/team/member_info?team_id=band&user_id=bob"))[0]).toBe(404);
   });
 
   it("leave its organization with their keys", async () => {

@@ -50,19 +50,7 @@ export function addTeamCommands(teams: Command, shared: (command: Command) => Co
     const { data } = (await adminClient(options)("/team/update", body)) as { data: JsonObject };
     show(options, data, () => printRecord(data));
   });
-  for (const [name, done] of [
-    ["block", "is blocked, with all its keys"],
-    ["unblock", "works again"],
-  ] as const) {
-    command(`${name} <team>`, `${name} a team and thereby its keys`).action(
-      async (team: string, options: Options) => {
-        const changed = (await adminClient(options)(`/team/${name}`, {
-          team_id: team,
-        })) as JsonObject;
-        show(options, changed, () => console.log(`${team} ${done}.`));
-      },
-    );
-  }
+  addSwitches(command);
   command("delete <teams...>", "delete teams for ever")
     .option("--keys <what>", "what becomes of their keys: block, delete or move:<team>")
     .action(async (listed: string[], options: Options) => {
@@ -77,6 +65,23 @@ export function addTeamCommands(teams: Command, shared: (command: Command) => Co
         if (line !== "") console.log(line);
       });
     });
+}
+
+/** Block and unblock. */
+function addSwitches(command: (name: string, description: string) => Command): void {
+  for (const [name, done] of [
+    ["block", "is blocked, with all its keys"],
+    ["unblock", "works again"],
+  ] as const) {
+    command(`${name} <team>`, `${name} a team and thereby its keys`).action(
+      async (team: string, options: Options) => {
+        const changed = (await adminClient(options)(`/team/${name}`, {
+          team_id: team,
+        })) as JsonObject;
+        show(options, changed, () => console.log(`${team} ${done}.`));
+      },
+    );
+  }
 }
 
 const PAGE = "200";

@@ -70,7 +70,9 @@ export async function writeDeclaredTeams(
   }
 }
 
-/** Writes the rows of all declared tenants but teams. Logs what cannot be written. Never rejects. */
+/**
+ * Writes the rows of all declared tenants but teams. Logs what cannot be written. Never rejects.
+ */
 export async function writeDeclared(
   declared: TenantsOfFile,
   { tenants }: Pick<Store, "tenants">,

@@ -136,6 +136,18 @@ function asked(places: KeyRouteParts): (request: AdminRequest) => Promise<Locate
   return ({ body }) => locateKey(places, requiredText(body, "key", WHICH), "key");
 }
 
+/** The key that a body names, and its changes: a wrong field is refused before the look-up. */
+function locateChanged(parts: KeyRouteParts) {
+  const locate = asked(parts);
+  return async (
+    request: AdminRequest,
+  ): Promise<Located<{ readonly found: FoundKey; readonly changes: Changes }>> => {
+    const changes = readRecordChanges(request.body, KEY_FIELDS, ["key"], parts.clock.now());
+    const located = await locate(request);
+    return { ...located, found: { found: located.found, changes } };
+  };
+}
+
 /** A key that does not exist yet: it is where its team is. */
 function locateNew(parts: KeyRouteParts) {
   return async ({ body }: AdminRequest): Promise<Located<ObjectPlace | undefined>> => {
@@ -167,10 +179,9 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
       return changeKey(request, found, { members: { blocked }, names: ["blocked"] }, parts);
     });
   return {
-    "POST /key/update": named("key.update", asked(parts), async (request, found) => {
-      const changes = readRecordChanges(request.body, KEY_FIELDS, ["key"], parts.clock.now());
-      return changeKey(request, found, changes, parts);
-    }),
+    "POST /key/update": named("key.update", locateChanged(parts), (request, { found, changes }) =>
+      changeKey(request, found, changes, parts),
+    ),
     "POST /key/block": setBlocked("key.block"),
     "POST /key/unblock": setBlocked("key.unblock"),
     "POST /key/delete": several("key.delete", listedKeys(parts), (request, found) =>

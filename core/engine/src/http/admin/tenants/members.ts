@@ -102,6 +102,12 @@ function memberChanges(parts: TenantRouteParts): AdminRoutes {
         return answer(record, member, parts);
       },
     ),
+    ...memberDeletion(parts),
+  };
+}
+
+function memberDeletion(parts: TenantRouteParts): AdminRoutes {
+  return {
     "POST /team/member_delete": named(
       "member.write",
       (request) => {

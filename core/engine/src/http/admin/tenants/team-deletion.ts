@@ -16,7 +16,9 @@ export function readKeysOfTeam({ keys = null }: JsonObject): KeysOfDeleted | und
   throw invalid("keys", "The field keys must be block, delete or move:<id of another team>.");
 }
 
-/** Throws `invalid_field` where a team has keys, and the request does not say what becomes of them. */
+/**
+ * Throws `invalid_field` where a team has keys, and the request does not say what becomes of them.
+ */
 export async function requireKeysOfTeam(
   ids: readonly string[],
   keys: Pick<KeyStore, "list">,
