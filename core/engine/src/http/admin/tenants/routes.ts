@@ -35,7 +35,13 @@ import { leaveOrganizations } from "./leave.ts";
 import { cursorView, listQuery } from "./list-query.ts";
 import { declaredRecord, type FoundTenant, idOf, isOf, locateTenant, namedId } from "./locate.ts";
 import { warningsOf } from "./parents.ts";
-import { changeRecords, notThere, refuseDeclared, type TenantRouteParts } from "./parts.ts";
+import {
+  changeRecords,
+  declaredOf,
+  notThere,
+  refuseDeclared,
+  type TenantRouteParts,
+} from "./parts.ts";
 
 /** The routes of all kinds of one form. */
 export function tenantRoutes(parts: TenantRouteParts): AdminRoutes {
@@ -86,9 +92,8 @@ function creation<Kind extends RoutedKind>(
     },
     async (request, { record, names }) => {
       const { id } = record;
-      const declared = parts
-        .declaredTenants()
-        [kind.kind].find((one) => isOf(one, idOf(kind, id, organizationOf(record))));
+      const identity = idOf(kind, id, organizationOf(record));
+      const declared = declaredOf(parts, kind.kind, (one) => isOf(one, identity));
       refuseDeclared(declared, nameOf(kind, id), kind.idField);
       await checkGrant(kind.kind, request, undefined, record);
       const outcome = await changeRecords(
