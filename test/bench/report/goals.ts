@@ -34,6 +34,12 @@ export const GOALS: readonly Goal[] = [
     ...ofSluice(WHOLE, "sluice-limits-cache", "limits, a budget and a cache miss"),
     atMost: 1.15,
   },
+  {
+    ...ofSluice(WHOLE, "sluice-all-scopes", "limits of six scopes"),
+    against: "sluice-limits",
+    what: "limits of six scopes, of those of a key alone",
+    atMost: 1.1,
+  },
   { ...ofSluice("stream c=16", "sluice-guardrails", "three guardrails"), atMost: 1.3 },
   {
     what: "a translated stream, of an untranslated one",

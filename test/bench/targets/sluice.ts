@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { BenchContext, Target } from "../target.ts";
 import { launch, type Additions } from "./gateway/launch.ts";
 import { cachingPipelines, pipelinesOf } from "./gateway/pipelines.ts";
+import { insertTenants } from "./gateway/insert-tenants.ts";
 import type { Checkout } from "./gateway/present.ts";
 import { scaleTargets } from "./gateway/scale.ts";
 
@@ -37,6 +38,11 @@ export function sluiceTargets(checkout: Checkout): readonly Target[] {
       "sluice-limits",
       "the shipped pipelines, a key with rpm, tpm, slots and a budget",
       (context) => launchLimited(checkout, context),
+    ),
+    target(
+      "sluice-all-scopes",
+      "sluice-limits, and the same limits of an organization, a team, a member, a user and a customer",
+      (context) => launchScoped(checkout, context),
     ),
     // No two prompts are alike: each request is a miss, and stored.
     target(
@@ -79,10 +85,29 @@ const LIMITED_KEY = `keys:
     budget_duration: 1mo
 `;
 
-async function launchLimited(checkout: Checkout, context: BenchContext, additions: Additions = {}) {
+/** The limited key in a team, and the records of all that it belongs to. */
+async function launchScoped(checkout: Checkout, context: BenchContext) {
+  const launched = await launchLimited(checkout, context, {
+    keys: "    team_id: team\n    user_id: user\n",
+    sections: "customers: { headers: [x-bench-customer] }\n",
+  });
+  if ("skip" in launched) return launched;
+  return {
+    ...launched,
+    headers: { ...launched.headers, "x-bench-customer": "customer" },
+    prepared: () => insertTenants(join(context.directory, "data")),
+  };
+}
+
+async function launchLimited(
+  checkout: Checkout,
+  context: BenchContext,
+  additions: Additions & { readonly keys?: string } = {},
+) {
+  const { keys = "", ...others } = additions;
   const launched = await launch(checkout, context, {
-    ...additions,
-    sections: `${additions.sections ?? ""}${LIMITED_KEY}`,
+    ...others,
+    sections: `${additions.sections ?? ""}${LIMITED_KEY}${keys}`,
   });
   if ("skip" in launched) return launched;
   const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;

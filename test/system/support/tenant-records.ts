@@ -19,7 +19,7 @@ import sqlite from "@sluice/store-sqlite";
 import type { Workspace } from "./workspace.ts";
 
 /** An open store, with its tenants. */
-export interface OpenTenants extends Pick<Store, "teams" | "keys"> {
+export interface OpenTenants extends Pick<Store, "teams" | "keys" | "ledger"> {
   readonly tenants: TenantStore;
   close(): Promise<void>;
 }
@@ -35,8 +35,8 @@ export async function openTenants({ dataDirectory }: Workspace): Promise<OpenTen
   );
   await store.start(AbortSignal.timeout(20_000));
   if (store.tenants === undefined) throw new Error("The store has no tenants.");
-  const { teams, keys, tenants } = store;
-  return { teams, keys, tenants, close: () => store.stop() };
+  const { teams, keys, tenants, ledger } = store;
+  return { teams, keys, tenants, ledger, close: () => store.stop() };
 }
 
 /** An organization that limits nothing but what is given. */

@@ -6,6 +6,7 @@ import {
   type CustomerRequest,
   type Exchange,
   GatewayError,
+  type GatewayRequest,
   type Identity,
   type MaybePromise,
 } from "@sluice/contract";
@@ -28,17 +29,37 @@ export function nameCustomer(
     request.endUser ??
     undefined;
   if (claimed === undefined && identity.customerId === undefined) return;
-  // A refused request shows no id that was not checked.
+  let found: MaybePromise<CustomerRequest | undefined>;
+  try {
+    found = authority.customerOf(identity, claimed);
+  } catch (error) {
+    return fail(exchange, request, error);
+  }
+  return found instanceof Promise
+    ? found.then(
+        (named) => keep(exchange, request, named),
+        (error: unknown) => fail(exchange, request, error),
+      )
+    : keep(exchange, request, found);
+}
+
+function keep(
+  exchange: Exchange,
+  request: GatewayRequest,
+  named: CustomerRequest | undefined,
+): void {
+  const endUser = named?.customer.id ?? null;
+  if (endUser !== request.endUser) exchange.request = { ...request, endUser };
+  if (named === undefined) return;
+  exchange.identity = named.identity;
+  CUSTOMER.set(exchange, named.customer);
+  if (named.refusal !== undefined) throw named.refusal;
+}
+
+/** A refused request shows no id that was not checked. */
+function fail(exchange: Exchange, request: GatewayRequest, error: unknown): never {
   exchange.request = { ...request, endUser: null };
-  const found = authority.customerOf(identity, claimed);
-  const keep = (named: CustomerRequest | undefined): void => {
-    if (named === undefined) return;
-    exchange.request = { ...request, endUser: named.customer.id };
-    exchange.identity = named.identity;
-    CUSTOMER.set(exchange, named.customer);
-    if (named.refusal !== undefined) throw named.refusal;
-  };
-  return found instanceof Promise ? found.then(keep) : keep(found);
+  throw error;
 }
 
 /** The id in the first of these headers that is there. Its bytes are those of UTF-8. */

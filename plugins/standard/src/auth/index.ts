@@ -75,11 +75,13 @@ export const auth = defineStep<Record<string, never>>({
         if (named instanceof Promise) await named;
         const tags = exchange.request?.tags ?? NO_NAMES;
         if (tags.length > 0) await checkTags(exchange.identity, tags, authority);
-        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
+        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation)) {
+          exchange.request = withoutAlias(exchange.request, exchange.identity);
           exchange.model = ofOperation(
             visibleModel(exchange.request, exchange.identity, models, authority),
             exchange.operation,
           );
+        }
         return false;
       },
       run: passOn,
@@ -99,6 +101,12 @@ async function checkTags(
   const found = authority.foreignTag(identity, tags);
   const tag = found instanceof Promise ? await found : found;
   if (tag !== undefined) throw foreignTag(tag);
+}
+
+/** A request whose model is the one that its team gives this name to. Rows show that model. */
+function withoutAlias(request: GatewayRequest, { modelAliases }: Identity): GatewayRequest {
+  if (modelAliases === undefined || !Object.hasOwn(modelAliases, request.model)) return request;
+  return { ...request, model: modelAliases[request.model] ?? request.model };
 }
 
 /** The only key of a request. Two different keys, or a key in the query, count as invalid. */

@@ -100,7 +100,8 @@ export class OpenReservations {
     uncertain: () => number,
   ): { readonly counted: readonly number[] } | { readonly over: OverShare } {
     const counted: number[] = [];
-    for (const [index, rule] of rules.entries()) {
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index]!;
       let amount = amountOf(claims[index]);
       const left = this.left(keyId, rule);
       if (amount > left) {
@@ -121,7 +122,8 @@ export class OpenReservations {
   }
 
   #add(keyId: string, rules: readonly Rule[], counted: readonly number[], sign: 1 | -1): void {
-    for (const [index, rule] of rules.entries()) {
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index]!;
       const byKey = this.#isShared(rule) ? this.#uses.get(nameOf(rule))?.byKey : undefined;
       if (byKey === undefined) continue;
       const sum = (byKey.get(keyId) ?? 0) + sign * (counted[index] ?? 0);

@@ -24,7 +24,8 @@ export class TargetTokens implements SharedValue {
 
   /** A request under way has reserved these claims. */
   reserve(rules: readonly Rule[], claims: readonly Claim[]): void {
-    for (const [index, rule] of rules.entries()) {
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index]!;
       if (!isOfTarget(rule)) continue;
       const count = this.#of(rule.target, rule.claim.limit);
       count.limit = rule.claim.limit;
@@ -34,7 +35,8 @@ export class TargetTokens implements SharedValue {
 
   /** It has ended, with what it has spent of each claim. */
   settle(rules: readonly Rule[], reserved: readonly Claim[], spent: readonly Claim[]): void {
-    for (const [index, rule] of rules.entries()) {
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index]!;
       if (!isOfTarget(rule)) continue;
       const count = this.#of(rule.target, rule.claim.limit);
       count.reserved -= tokensOf(reserved[index]);

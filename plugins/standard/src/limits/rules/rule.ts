@@ -107,17 +107,19 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
     case "slots":
       return rule.claim;
     case "tokens": {
-      return { ...rule.claim, amount: tokens };
+      const { key, limit, windowMs, holder } = rule.claim;
+      // Literals, and one shape for all but customers: every request makes these.
+      return holder === undefined
+        ? { kind: "window", key, limit, windowMs, amount: tokens }
+        : { kind: "window", key, limit, windowMs, amount: tokens, holder };
     }
-    case "budget":
-      return {
-        kind: "budget",
-        key: rule.key,
-        limitNanoUsd: rule.limitNanoUsd,
-        amountNanoUsd,
-        resetsAtMs: rule.period.endMs,
-        ...heldBy(rule),
-      };
+    case "budget": {
+      const { limitNanoUsd, holder } = rule;
+      const resetsAtMs = rule.period.endMs;
+      return holder === undefined
+        ? { kind: "budget", key: rule.key, limitNanoUsd, amountNanoUsd, resetsAtMs }
+        : { kind: "budget", key: rule.key, limitNanoUsd, amountNanoUsd, resetsAtMs, holder };
+    }
   }
 }
 
