@@ -38,7 +38,7 @@ export function createTeamStore(place: Place): TeamStore {
 /** Moves all keys of a team to another one of the same organization. */
 function moveKeys({ writer }: Place, from: string, to: string): Compilable<unknown> {
   const isWithin = sql<boolean>`exists (select 1 from team one, team other
-    where one.id = ${from} and other.id = ${to} and one.organization_id is other.organization_id)`;
+    where one.id = ${from} and other.id = ${to} and one.organization_id is not distinct from other.organization_id)`;
   return writer()
     .updateTable("virtual_key")
     .set({ team_id: to, effective_organization_id: effectiveOrganization(to, undefined) })

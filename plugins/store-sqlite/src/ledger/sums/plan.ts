@@ -1,11 +1,7 @@
 /** The table and the statement of a report. */
 
-import {
-  GatewayError,
-  SPEND_DIMENSIONS,
-  type SpendDimension,
-  type SpendReportQuery,
-} from "@sluice/contract";
+import { SPEND_DIMENSIONS, type SpendDimension, type SpendReportQuery } from "@sluice/contract";
+import { checkReport } from "@sluice/store-sql/reports";
 import type { SQLInputValue } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
 import { DAY_MS, HOUR_MS } from "./collect.ts";
@@ -62,7 +58,6 @@ interface Terms {
  * `invalid_field` for what the sums do not answer.
  */
 export function planReport(query: SpendReportQuery): ReportPlan | undefined {
-  checkQuery(query);
   const { by, bucket, filter, after } = query;
   const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
   const table = has("customer")
@@ -72,7 +67,7 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
       : "spend_hour";
   const unit = has("customer") ? "day" : "hour";
   const unitMs = unit === "day" ? DAY_MS : HOUR_MS;
-  checkSpan(query, unitMs);
+  checkReport(query, unit);
   if (after !== undefined && by.length === 0 && bucket === "none") return undefined;
 
   const columns = by.map((name) => COLUMNS[name]);
@@ -163,36 +158,4 @@ function afterConditions(
   return bucket === "hour"
     ? { terms: [`(f.hour > ? or ${behind})`], parameters: [startMs / HOUR_MS, ...ids] }
     : { terms: [behind], parameters: ids };
-}
-
-function checkQuery({ by, bucket, filter, order, after }: SpendReportQuery): void {
-  const names = new Set<SpendDimension>([
-    ...by,
-    ...SPEND_DIMENSIONS.filter((name) => filter[name] !== undefined),
-  ]);
-  if (by.length > 2 || new Set(by).size < by.length)
-    throw refusal("A spend report groups by at most two different dimensions.");
-  if (names.has("tag") && names.has("customer"))
-    throw refusal(
-      "A spend report has tags or customers, not both: no sums of a customer's tags are kept.",
-    );
-  if (names.has("customer") && bucket === "hour")
-    throw refusal("A spend report of customers has days, not hours. Ask with the bucket day.");
-  if (filter.tag === "" || filter.customer === "")
-    throw refusal("A spend report cannot select rows without a tag or a customer.");
-  if (order === "spend" && (bucket !== "none" || after !== undefined))
-    throw refusal("A spend report in the order of spend has neither buckets nor pages.");
-}
-
-function checkSpan({ fromMs = 0, toMs = 0 }: SpendReportQuery, unitMs: number): void {
-  if (Number.isInteger(fromMs / unitMs) && Number.isInteger(toMs / unitMs)) return;
-  throw refusal(
-    unitMs === DAY_MS
-      ? "A spend report of customers begins and ends with a day in UTC."
-      : "A spend report begins and ends with an hour in UTC.",
-  );
-}
-
-function refusal(message: string): GatewayError {
-  return new GatewayError("invalid_field", message);
 }

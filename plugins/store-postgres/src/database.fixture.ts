@@ -1,0 +1,62 @@
+/** Databases of a test's own, on the server at 127.0.0.1:5432. */
+
+import { randomBytes } from "node:crypto";
+import { type Log, Secret, type Store } from "@sluice/contract";
+import { Client } from "pg";
+import { createPostgresStore, type PostgresConfig } from "./store.ts";
+
+const SERVER = "postgresql://postgres@127.0.0.1:5432";
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+async function onServer(statement: string, database = "test"): Promise<void> {
+  const client = new Client({
+    connectionString: `${SERVER}/${database}`,
+    connectionTimeoutMillis: 2_000,
+  });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether a server answers. Suites that need one are skipped without it. */
+export const isServerThere = await onServer("select 1").then(
+  () => true,
+  () => false,
+);
+
+/** A database that is dropped at the end, and stores on it. */
+export interface TestDatabase {
+  readonly url: string;
+  store(options?: Partial<PostgresConfig>): Promise<Store>;
+  query(statement: string): Promise<void>;
+  drop(): Promise<void>;
+}
+
+/** Makes an empty database. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const name = `sluice_${randomBytes(6).toString("hex")}`;
+  await onServer(`create database ${name}`);
+  const url = `${SERVER}/${name}`;
+  const started: Store[] = [];
+  return {
+    url,
+    async store(options = {}) {
+      const store = createPostgresStore(
+        { url: new Secret("url", url), pooler: "none", connections: 4, migrate: "auto", ...options },
+        { log, clock, dataDirectory: "/nonexistent" },
+      );
+      started.push(store);
+      await store.start(AbortSignal.timeout(30_000));
+      return store;
+    },
+    query: async (statement) => onServer(statement, name),
+    async drop() {
+      for (const store of started) await store.stop();
+      await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * The partitions of the ledger: one for each UTC day of request ids. They are made ahead, and
+ * attached, because `create table … partition of` locks the whole table.
+ */
+
+import { DatabaseError, type Pool } from "pg";
+import { DAY_MS, dayName, firstIdOf } from "./days-of-ids.ts";
+
+/** The advisory lock of those who make or drop partitions. */
+const LOCK = 7_358_002;
+const DUPLICATE_TABLE = "42P07";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** The days that have a partition. */
+export async function partitionDays(pool: Pick<Pool, "query">): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select child.relname as name from pg_inherits
+     join pg_class child on child.oid = inhrelid
+     where inhparent = 'ledger'::regclass`,
+  );
+  return new Set(rows.map(({ name }) => name.slice("ledger_".length)));
+}
+
+/**
+ * Makes the partitions of some days. Returns whether all of them exist now: another process may be
+ * making them, or a report may hold the table for longer than the wait for it.
+ */
+export async function makePartitions(pool: Pool, days: Iterable<number>): Promise<boolean> {
+  const known = await partitionDays(pool);
+  const missing = [...new Set(days)].filter((day) => !known.has(dayName(day)));
+  let areAll = true;
+  for (const day of missing) {
+    // oxlint-disable-next-line no-await-in-loop -- each in a transaction of its own.
+    if (!(await makePartition(pool, day))) areAll = false;
+  }
+  return areAll;
+}
+
+async function makePartition(pool: Pool, day: number): Promise<boolean> {
+  const name = `ledger_${dayName(day)}`;
+  const [from, to] = [firstIdOf(day * DAY_MS), firstIdOf((day + 1) * DAY_MS)];
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query("begin");
+    const { rows } = await client.query<{ held: boolean }>(
+      `select pg_try_advisory_xact_lock(${LOCK}) as held`,
+    );
+    const isMine = rows[0]?.held === true;
+    if (isMine) {
+      await client.query("set local lock_timeout = '2s'");
+      await client.query(`create table ${name} (like ledger including all)`);
+      await client.query(
+        `alter table ledger attach partition ${name} for values from ('${from}') to ('${to}')`,
+      );
+    }
+    await client.query("commit");
+    return isMine;
+  } catch (error) {
+    await client.query("rollback").catch(() => (isBroken = true));
+    const code = error instanceof DatabaseError ? error.code : undefined;
+    if (code === DUPLICATE_TABLE) return true;
+    if (code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/**
+ * Drops the partitions of days before one, each after it was detached. Returns the days that were
+ * dropped. A process that dies between the two leaves a table that the next run drops.
+ */
+export async function dropPartitions(pool: Pool, beforeDay: number): Promise<readonly string[]> {
+  const known = await partitionDays(pool);
+  const { rows } = await pool.query<{ name: string }>(
+    "select relname as name from pg_class where relkind = 'r' and relname ~ '^ledger_[0-9]{8}$' and relnamespace = current_schema()::regnamespace",
+  );
+  const limit = dayName(beforeDay);
+  const old = rows
+    .map(({ name }) => name.slice("ledger_".length))
+    .filter((day) => day < limit)
+    .toSorted();
+  for (const day of old) {
+    // `concurrently` takes no lock that a reader or writer waits for; it runs outside of
+    // transactions.
+    const detach = `alter table ledger detach partition ledger_${day} concurrently`;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other.
+    if (known.has(day)) await pool.query(detach);
+    // oxlint-disable-next-line no-await-in-loop -- as above.
+    await pool.query(`drop table ledger_${day}`);
+  }
+  return old;
+}

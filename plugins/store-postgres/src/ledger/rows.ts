@@ -1,0 +1,25 @@
+/** Reads spend rows, newest first: by request id, then attempt, both descending. */
+
+import type { LedgerQuery, SpendRow } from "@sluice/contract";
+import type { Pool } from "pg";
+import { LEDGER_COLUMNS, type LedgerRecord, rowOf } from "./columns.ts";
+import { conditionsOf, readCursor } from "./filter.ts";
+
+const NAMES = LEDGER_COLUMNS.map(({ name }) => name).join(", ");
+
+/** The rows of a query. A cursor of no row gives none. */
+export async function readRows(pool: Pool, query: LedgerQuery): Promise<readonly SpendRow[]> {
+  const conditions = conditionsOf(query);
+  if (query.before !== undefined) {
+    const last = readCursor(query.before);
+    if (last === undefined) return [];
+    conditions.add("(request_id, attempt) < (?::uuid, ?::smallint)", last.requestId, last.attempt);
+  }
+  const limit = Math.max(0, Math.trunc(query.limit));
+  const { rows } = await pool.query<LedgerRecord>(
+    `select ${NAMES} from ledger where ${conditions.where}
+     order by request_id desc, attempt desc limit ${limit}`,
+    conditions.parameters,
+  );
+  return rows.map(rowOf);
+}

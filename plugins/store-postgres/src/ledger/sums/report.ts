@@ -1,0 +1,155 @@
+/** Reports of the stored sums, one statement each. */
+
+import {
+  SPEND_DIMENSIONS,
+  type SpendDimension,
+  type SpendGroup,
+  type SpendReportQuery,
+  type SpendSums,
+} from "@sluice/contract";
+import { checkReport } from "@sluice/store-sql/reports";
+import type { Pool } from "pg";
+import { Conditions } from "../filter.ts";
+import { AMOUNTS } from "./amounts.ts";
+import { DAY_MS, HOUR_MS } from "./collect.ts";
+
+/** The columns of dimensions: of facts `f` and cells `c`. */
+const COLUMNS: Readonly<Record<SpendDimension, string>> = {
+  organization: "c.organization_id",
+  team: "c.team_id",
+  user: "c.user_id",
+  key: "c.key_id",
+  tag: "f.tag",
+  model: "c.model",
+  provider: "c.provider",
+  customer: "f.customer",
+};
+
+/** The sums that a report reads, and the length of their unit. */
+interface Source {
+  readonly table: string;
+  readonly unit: "hour" | "day";
+  readonly unitMs: number;
+}
+
+/** The groups of a report. Throws `invalid_field` for what the sums do not answer. */
+export async function readReport(
+  pool: Pool,
+  query: SpendReportQuery,
+): Promise<readonly SpendGroup[]> {
+  const source = sourceOf(query);
+  checkReport(query, source.unit);
+  const { by, bucket, after, limit, order } = query;
+  const isAfterAll = after !== undefined && by.length === 0 && bucket === "none";
+  if (isAfterAll || limit <= 0 || query.within?.length === 0) return [];
+  const bucketOf = bucket === "none" ? [] : [bucketColumn(bucket, source)];
+  const keys = [...bucketOf, ...by.map((name) => COLUMNS[name])];
+  const conditions = conditionsOf(query, source, keys);
+  const sums = AMOUNTS.map(({ column, member }) => `sum(f.${column})::text as "${member}"`);
+  const names = keys.map((key, index) => `${key} as key_${index}`);
+  const numbers = keys.map((_, index) => index + 1).join(", ");
+  const highest = "sum(f.nano_usd) desc, sum(f.row_count) desc";
+  const orders = [...(order === "spend" ? [highest] : []), ...(numbers === "" ? [] : [numbers])];
+  const { rows } = await pool.query<Record<string, string | number>>(
+    `select ${[...names, ...sums].join(", ")} from ${source.table} f join spend_cell c on c.id = f.cell
+     where ${conditions.where} ${numbers === "" ? "having count(*) > 0" : `group by ${numbers}`}
+     ${orders.length === 0 ? "" : `order by ${orders.join(", ")}`} limit ${Math.trunc(limit)}`,
+    conditions.parameters,
+  );
+  return withAliases(
+    pool,
+    query,
+    rows.map((row) => groupOf(row, query)),
+  );
+}
+
+function sourceOf({ by, filter }: SpendReportQuery): Source {
+  const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
+  if (has("customer")) return { table: "spend_customer_day", unit: "day", unitMs: DAY_MS };
+  return {
+    table: has("tag") ? "spend_tag_hour" : "spend_hour",
+    unit: "hour",
+    unitMs: HOUR_MS,
+  };
+}
+
+/** The number of the bucket since 1970. Integer division rounds to zero, this one down. */
+function bucketColumn(bucket: "hour" | "day", { unit }: Source): string {
+  return bucket === unit ? `f.${unit}` : "floor(f.hour / 24.0)::integer";
+}
+
+function conditionsOf(
+  { filter, within, fromMs, toMs, by, bucket, after }: SpendReportQuery,
+  { unit, unitMs }: Source,
+  keys: readonly string[],
+): Conditions {
+  const found = new Conditions();
+  if (fromMs !== undefined) found.add(`f.${unit} >= ?`, bounded(fromMs / unitMs));
+  if (toMs !== undefined) found.add(`f.${unit} < ?`, bounded(toMs / unitMs));
+  for (const name of SPEND_DIMENSIONS) {
+    const id = filter[name];
+    if (id !== undefined) found.add(`${COLUMNS[name]} = ?`, id);
+  }
+  if (within !== undefined)
+    found.add(
+      `exists (select 1 from jsonb_array_elements(?::jsonb) scope where ${[
+        "organization",
+        "team",
+        "user",
+        "key",
+      ]
+        .map((name) => `coalesce(scope ->> '${name}', c.${name}_id) = c.${name}_id`)
+        .join(" and ")})`,
+      JSON.stringify(within),
+    );
+  if (after === undefined) return found;
+  const bucketMs = bucket === "hour" ? HOUR_MS : DAY_MS;
+  const last = [
+    ...(bucket === "none" ? [] : [(after.startMs ?? 0) / bucketMs]),
+    ...by.map((_, index) => after.ids[index] ?? ""),
+  ];
+  return found.add(`(${keys.join(", ")}) > (${keys.map(() => "?").join(", ")})`, ...last);
+}
+
+const MAX_INTEGER = 2_147_483_647;
+
+/** A unit of time that fits its column. */
+function bounded(unit: number): number {
+  return Math.max(-MAX_INTEGER, Math.min(MAX_INTEGER, unit));
+}
+
+function groupOf(
+  row: Readonly<Record<string, string | number>>,
+  { by, bucket }: SpendReportQuery,
+): SpendGroup {
+  const hasBucket = bucket !== "none";
+  const bucketMs = bucket === "hour" ? HOUR_MS : DAY_MS;
+  const ids = by.map((_, index) => String(row[`key_${index + (hasBucket ? 1 : 0)}`] ?? ""));
+  const sums = Object.fromEntries(AMOUNTS.map(({ member }) => [member, BigInt(row[member] ?? 0)]));
+  return {
+    startMs: hasBucket ? Number(row["key_0"]) * bucketMs : null,
+    ids: ids.map((id) => (id === "" ? null : id)),
+    sums: sums as unknown as SpendSums,
+  };
+}
+
+/** Groups by key have the alias of the key's newest row. */
+async function withAliases(
+  pool: Pool,
+  { by }: SpendReportQuery,
+  groups: readonly SpendGroup[],
+): Promise<readonly SpendGroup[]> {
+  const at = by.indexOf("key");
+  const keys = new Set(groups.flatMap(({ ids }) => ids[at] ?? []));
+  if (at < 0 || keys.size === 0) return groups;
+  const { rows } = await pool.query<{ id: string; alias: string | null }>(
+    `select asked.id, newest.key_alias as alias from unnest($1::text[]) asked(id) cross join lateral (
+       select key_alias from ledger where key_id = asked.id order by request_id desc, attempt desc limit 1) newest`,
+    [[...keys]],
+  );
+  const aliases = new Map(rows.map(({ id, alias }) => [id, alias]));
+  return groups.map((group) => {
+    const keyAlias = aliases.get(group.ids[at] ?? "");
+    return typeof keyAlias === "string" ? { ...group, keyAlias } : group;
+  });
+}

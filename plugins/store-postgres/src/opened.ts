@@ -1,0 +1,135 @@
+/** What the store has between `start` and `stop`: its pools, and the tables that use them. */
+
+import type { LedgerStore, Store, StoreHost } from "@sluice/contract";
+import {
+  type AnyTables,
+  createKeyStore,
+  createTeamStore,
+  createTenantStore,
+  type Place,
+} from "@sluice/store-sql";
+import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import { type Connections, connect } from "./connections.ts";
+import { readDays, readTags } from "./ledger/days.ts";
+import { createLedgerWriter } from "./ledger/insert.ts";
+import { readRows } from "./ledger/rows.ts";
+import { readSpent } from "./ledger/spent.ts";
+import { PartitionKeeper } from "./ledger/keep-partitions.ts";
+import { Cells } from "./ledger/sums/cells.ts";
+import { sumUp } from "./ledger/sums/collect.ts";
+import { readReport } from "./ledger/sums/report.ts";
+import { writeSums } from "./ledger/sums/write.ts";
+import { prepareSchema } from "./schema/migrate.ts";
+import { MIGRATIONS } from "./schema/migrations.ts";
+import type { PostgresConfig } from "./store.ts";
+import { refusalOf } from "./tenants/refusals.ts";
+
+/** Rows of sums that a process adds to. Two processes with one slot wait for each other at most. */
+const WRITERS = 64;
+
+/** The open store. */
+export interface Opened extends Required<Pick<Store, "keep" | "keys" | "teams" | "tenants">> {
+  readonly ledger: LedgerStore;
+  stop(): Promise<void>;
+}
+
+/** Connects and prepares the schema. Leaves no connection open when one of these fails. */
+export async function open(
+  config: PostgresConfig,
+  host: StoreHost,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const { log } = host;
+  const connections = connect({
+    url: config.url.reveal(),
+    readUrl: config.read_url?.reveal(),
+    pooler: config.pooler,
+    connections: config.connections,
+    log,
+  });
+  const pool = connections.migrations;
+  const partitions = new PartitionKeeper(pool, host);
+  try {
+    await prepareSchema(config.migrate, { pool, migrations: MIGRATIONS, log, signal });
+    await partitions.start();
+  } catch (error) {
+    partitions.stop();
+    await connections.end();
+    throw error;
+  }
+  const place = placeOf(connections);
+  return {
+    keep: async (name, value) => keepFact(connections, name, value),
+    keys: createKeyStore(place),
+    teams: createTeamStore(place),
+    tenants: createTenantStore(place),
+    ledger: ledgerOf(connections, host),
+    async stop() {
+      partitions.stop();
+      await connections.end();
+    },
+  };
+}
+
+function placeOf({ lookups, writes }: Connections): Place {
+  const reader = new Kysely({ dialect: new PostgresDialect({ pool: lookups }) });
+  const writer = new Kysely({ dialect: new PostgresDialect({ pool: writes }) });
+  return {
+    // A shape has the types of its table.
+    database: () => reader as unknown as AnyTables,
+    writer: () => writer as unknown as AnyTables,
+    transact: async (statements) =>
+      writer.transaction().execute(async (transaction) => {
+        const results = [];
+        for (const { sql, parameters } of statements) {
+          // oxlint-disable-next-line no-await-in-loop -- one connection.
+          const result = await transaction.executeQuery(CompiledQuery.raw(sql, [...parameters]));
+          const { rows, numAffectedRows } = result;
+          results.push({
+            rows,
+            changes: numAffectedRows === undefined ? undefined : Number(numAffectedRows),
+          });
+        }
+        return results;
+      }),
+    refusalOf,
+  };
+}
+
+function ledgerOf(
+  { writes, lookups, reports }: Connections,
+  { log, clock }: StoreHost,
+): LedgerStore {
+  const cells = new Cells(writes);
+  const writer = Math.floor(Math.random() * WRITERS);
+  const insert = createLedgerWriter({
+    pool: writes,
+    log,
+    now: () => clock.now(),
+    prepareSums: async (rows) => {
+      const cellOf = await cells.of(rows);
+      return async (client, fresh) => writeSums(client, sumUp(fresh, cellOf), writer);
+    },
+  });
+  return {
+    insert,
+    rows: async (query) => readRows(query.requestId === undefined ? reports : lookups, query),
+    days: async (filter) => readDays(reports, filter),
+    tags: async (query) => readTags(reports, query),
+    report: async (query) => readReport(reports, query),
+    spent: async (filter) => readSpent(lookups, filter),
+  };
+}
+
+/** Keeps the first value of a fact. Returns the value that is kept. */
+async function keepFact({ writes }: Connections, name: string, value: string): Promise<string> {
+  await writes.query("insert into fact (name, value) values ($1, $2) on conflict do nothing", [
+    name,
+    value,
+  ]);
+  const { rows } = await writes.query<{ readonly value: string }>(
+    "select value from fact where name = $1",
+    [name],
+  );
+  return rows[0]?.value ?? value;
+}

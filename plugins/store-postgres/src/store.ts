@@ -1,0 +1,60 @@
+/** The living store: connects at `start`, and lends its pools to keys, teams and the ledger. */
+
+import type { LedgerStore, Secret, Store, StoreHost } from "@sluice/contract";
+import type { Opened } from "./opened.ts";
+import type { MigrateMode } from "./schema/migrate.ts";
+
+/** The options of the store in YAML. */
+export interface PostgresConfig {
+  readonly url: Secret;
+  readonly read_url?: Secret;
+  readonly pooler: "none" | "transaction";
+  readonly connections: number;
+  readonly migrate: MigrateMode;
+}
+
+/** Makes a store. Before `start` and after `stop`, its reads and writes throw. */
+export function createPostgresStore(config: PostgresConfig, host: StoreHost): Store {
+  let current: Opened | undefined;
+  const opened = (): Opened => {
+    if (current === undefined) throw new Error("the postgres store is not open: start it first");
+    return current;
+  };
+  return {
+    async start(signal) {
+      signal.throwIfAborted();
+      if (current !== undefined) return;
+      // The driver is loaded with the first connection: a check of the configuration makes none.
+      const { open } = await import("./opened.ts");
+      current = await open(config, host, signal);
+      host.log.info("the store is open", { store: "postgres" });
+    },
+    async stop() {
+      const closing = current;
+      current = undefined;
+      await closing?.stop();
+    },
+    keep: async (name, value) => opened().keep(name, value),
+    get keys() {
+      return opened().keys;
+    },
+    get teams() {
+      return opened().teams;
+    },
+    get tenants() {
+      return opened().tenants;
+    },
+    ledger: ledgerOf(() => opened().ledger),
+  };
+}
+
+function ledgerOf(ledger: () => LedgerStore): LedgerStore {
+  return {
+    insert: async (rows) => ledger().insert(rows),
+    rows: async (query, signal) => ledger().rows(query, signal),
+    days: async (filter, signal) => ledger().days(filter, signal),
+    tags: async (query, signal) => ledger().tags(query, signal),
+    report: async (query, signal) => ledger().report(query, signal),
+    spent: async (filter, signal) => ledger().spent(filter, signal),
+  };
+}
