@@ -75,7 +75,7 @@ export async function prepareSchema(mode: MigrateMode, parts: MigrateParts): Pro
     if (found.version >= own) return;
     if (mode === "off")
       throw new Error(
-        `the schema has version ${found.version}, and this gateway needs ${own}. Run \`sluice migrate\`, or set store.migrate: auto.`,
+        `the schema has version ${found.version}, and this gateway needs ${own}. Start one gateway with store.migrate: auto.`,
       );
     // oxlint-disable-next-line no-await-in-loop -- as above.
     await pause(waitMs, undefined, { signal });

@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { type Log, Secret, type Store } from "@sluice/contract";
+import postgres, { type PostgresConfig } from "@sluice/store-postgres";
 import { Client } from "pg";
-import { createPostgresStore, type PostgresConfig } from "./store.ts";
 
 const SERVER = "postgresql://postgres@127.0.0.1:5432";
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -45,8 +45,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   return {
     url,
     async store(options = {}) {
-      const store = createPostgresStore(
-        { url: new Secret("url", url), pooler: "none", connections: 4, migrate: "auto", ...options },
+      const store = postgres.create(
+        {
+          url: new Secret("url", url),
+          pooler: "none",
+          connections: 4,
+          migrate: "auto",
+          ...options,
+        },
         { log, clock, dataDirectory: "/nonexistent" },
       );
       started.push(store);

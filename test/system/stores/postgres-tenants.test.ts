@@ -1,6 +1,6 @@
 import { tenantStoreContract } from "@sluice/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import { createDatabase, isServerThere } from "../database.fixture.ts";
+import { createDatabase, isServerThere } from "../support/postgres.ts";
 
 const database = isServerThere ? await createDatabase() : undefined;
 afterAll(() => database?.drop());

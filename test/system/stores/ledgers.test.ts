@@ -1,0 +1,226 @@
+/**
+ * The ledger of PostgreSQL answers as the ledger of SQLite does, which is tested against a model of
+ * its own. Random rows, repeated ones too, go to both; every question must have one answer.
+ */
+
+import {
+  SPEND_DIMENSIONS,
+  type LedgerFilter,
+  type LedgerSumFilter,
+  type Log,
+  rowCursor,
+  type SpendGroup,
+  type SpendReportQuery,
+  type SpendRow,
+  type Store,
+} from "@sluice/contract";
+import sqlite from "@sluice/store-sqlite";
+import { amount } from "@sluice/testing";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase, isServerThere, type TestDatabase } from "../support/postgres.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The begin of a day near now: partitions are made for days within a year. */
+const BASE_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 5 * DAY_MS;
+const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
+const count = fc.option(
+  fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(Number.MAX_SAFE_INTEGER)),
+);
+const time = fc
+  .tuple(fc.integer({ min: -2, max: 3 }), oneOf(0, 1, 23), fc.integer({ min: -1, max: 1 }))
+  .map(([day, hour, ms]) => BASE_MS + day * DAY_MS + hour * HOUR_MS + ms);
+
+/** A UUID of version 7 of a time; the others differ by their last digit. */
+function idAt(timeMs: number, digit: number): string {
+  const hex = timeMs.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-00000000000${digit}`;
+}
+
+const row: fc.Arbitrary<SpendRow> = fc
+  .record({
+    digit: fc.integer({ min: 0, max: 3 }),
+    attempt: fc.integer({ min: 0, max: 3 }),
+    callType: fc.constant("chat"),
+    keyId: oneOf("k1", "k2", "__proto__"),
+    keyAlias: oneOf("alias", null),
+    userId: fc.option(oneOf("u1", "u2")),
+    teamId: fc.option(oneOf("t1", "T1")),
+    organizationId: fc.option(oneOf("o1", "o2")),
+    endUser: fc.option(oneOf("c1", "c 2", "\u{1f600}", "\uff5e", "nul\0")),
+    model: oneOf("m1", "m2", "", "'; drop table ledger"),
+    targetId: fc.option(oneOf("p1/m1", "p1/x/y", "p2")),
+    modelGroup: fc.option(oneOf("m*", "m1")),
+    provider: fc.option(oneOf("openai")),
+    status: oneOf<SpendRow["status"]>("success", "failure", "partial"),
+    errorCode: fc.option(oneOf("timeout")),
+    promptTokens: count,
+    completionTokens: count,
+    totalTokens: count,
+    cachedTokens: count,
+    reasoningTokens: count,
+    usageSource: oneOf<SpendRow["usageSource"]>("provider", "estimated", null),
+    costNanoUsd: count,
+    costStatus: oneOf<SpendRow["costStatus"]>("priced", "unpriced", "free"),
+    cacheHit: fc.boolean(),
+    startedAtMs: time,
+    firstContentAtMs: count,
+    endedAtMs: time,
+    generation: fc.constant(1),
+    tags: fc.uniqueArray(oneOf("x", "y:1", "ü", "a\0b"), { maxLength: 3 }),
+    metadata: oneOf<SpendRow["metadata"]>({}, { a: [1, "b\0"], ü: null }),
+    clientAddress: fc.option(oneOf("127.0.0.1")),
+    upstreamRequestId: fc.option(oneOf("up")),
+    completionId: fc.option(oneOf("chatcmpl-1", "chatcmpl-2")),
+    requests: oneOf(undefined, undefined, 40),
+  })
+  .map(({ digit, ...parts }) => ({ ...parts, requestId: idAt(parts.startedAtMs, digit) }));
+
+const ids = {
+  keyId: oneOf("k1", "__proto__"),
+  userId: oneOf("u1"),
+  teamId: oneOf("t1", "T1"),
+  organizationId: oneOf("o1"),
+  endUser: oneOf("c1", "\u{1f600}"),
+};
+const span = {
+  fromMs: time,
+  toMs: time,
+};
+const rowFilter: fc.Arbitrary<LedgerFilter> = fc.record(
+  { ...ids, ...span, completionId: oneOf("chatcmpl-1") },
+  { requiredKeys: [] },
+);
+const sumFilter: fc.Arbitrary<LedgerSumFilter> = fc.record(
+  {
+    ...ids,
+    ...span,
+    tag: oneOf("x", "ü"),
+    provider: oneOf("p1", "p2"),
+    models: oneOf<string[]>(["m1"], ["m*"], [], ["m2", "x"]),
+  },
+  { requiredKeys: [] },
+);
+const report: fc.Arbitrary<SpendReportQuery> = fc
+  .record({
+    by: fc.uniqueArray(oneOf(...SPEND_DIMENSIONS), { maxLength: 2 }),
+    bucket: oneOf<SpendReportQuery["bucket"]>("hour", "day", "none"),
+    filter: fc.record(
+      {
+        organization: oneOf("o1", ""),
+        team: oneOf("t1", ""),
+        key: oneOf("k1", "__proto__"),
+        model: oneOf("m1"),
+        provider: oneOf("p1", ""),
+        tag: oneOf("x"),
+        customer: oneOf("c1"),
+      },
+      { requiredKeys: [] },
+    ),
+    within: oneOf<SpendReportQuery["within"]>(
+      undefined,
+      [],
+      [{ team: "t1" }, { organization: "o2", user: "u1" }],
+    ),
+    from: fc.option(fc.integer({ min: -2, max: 2 })),
+    to: fc.option(fc.integer({ min: -1, max: 4 })),
+    limit: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ within, from, to, ...query }) => ({
+    ...query,
+    ...(within !== undefined && { within }),
+    ...(from !== null && { fromMs: BASE_MS + from * DAY_MS }),
+    ...(to !== null && { toMs: BASE_MS + to * DAY_MS }),
+  }));
+
+const TABLES = ["ledger", "spend_hour", "spend_tag_hour", "spend_customer_day", "spend_total"];
+
+let database: TestDatabase | undefined;
+beforeAll(async () => {
+  if (isServerThere) database = await createDatabase();
+});
+afterAll(async () => database?.drop());
+
+/** An answer, or the code of its refusal. */
+async function outcome<T>(answer: Promise<T>): Promise<T | string> {
+  return answer.catch((error: unknown) => String((error as { code?: unknown }).code));
+}
+
+async function rowsOf({ ledger }: Store, filter: LedgerFilter): Promise<SpendRow[]> {
+  const found: SpendRow[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const page = await ledger.rows({
+      ...filter,
+      limit: 3,
+      ...(last && { before: rowCursor(last) }),
+    });
+    found.push(...page);
+    if (page.length < 3) return found;
+  }
+}
+
+async function groupsOf({ ledger }: Store, query: SpendReportQuery): Promise<SpendGroup[]> {
+  const found: SpendGroup[] = [];
+  for (;;) {
+    const last = found.at(-1);
+    const page = await ledger.report({ ...query, ...(last && { after: last }) });
+    found.push(...page);
+    if (page.length < query.limit) return found;
+  }
+}
+
+/** Every question, and its answer by a store. */
+async function answers(store: Store, questions: Questions): Promise<unknown> {
+  const { rows, sums, reports } = questions;
+  const { ledger } = store;
+  return {
+    rows: await Promise.all(rows.map(async (filter) => rowsOf(store, filter))),
+    days: await Promise.all(rows.map(async (filter) => ledger.days(filter))),
+    tags: await Promise.all(rows.map(async (filter) => ledger.tags(filter))),
+    spent: await Promise.all(sums.map(async (filter) => ledger.spent(filter))),
+    reports: await Promise.all(reports.map(async (query) => outcome(groupsOf(store, query)))),
+  };
+}
+
+interface Questions {
+  readonly rows: readonly LedgerFilter[];
+  readonly sums: readonly LedgerSumFilter[];
+  readonly reports: readonly SpendReportQuery[];
+}
+
+const questions: fc.Arbitrary<Questions> = fc.record({
+  rows: fc.array(rowFilter, { minLength: 1, maxLength: 4 }),
+  sums: fc.array(sumFilter, { minLength: 1, maxLength: 6 }),
+  reports: fc.array(report, { minLength: 1, maxLength: 6 }),
+});
+
+describe.skipIf(!isServerThere)("ledgers in PostgreSQL at 127.0.0.1:5432 and in SQLite", () => {
+  it("have the same rows, days, tags, sums and reports", { timeout: 120_000 }, async () => {
+    if (database === undefined) throw new Error("There is no PostgreSQL.");
+    const postgres = await database.store();
+    const property = fc.asyncProperty(
+      fc.array(fc.array(row, { maxLength: 12 }), { maxLength: 4 }),
+      questions,
+      async (batches, asked) => {
+        for (const table of TABLES) await database?.query(`delete from ${table}`);
+        const other = sqlite.create({ path: ":memory:" }, { log, clock, dataDirectory: "/" });
+        await other.start(AbortSignal.timeout(10_000));
+        for (const store of [other, postgres]) {
+          for (const batch of batches) {
+            await store.ledger.insert(batch);
+            // As after a crash between the insert and its acknowledgement.
+            await store.ledger.insert(batch.slice(1));
+          }
+        }
+        expect(await answers(postgres, asked)).toEqual(await answers(other, asked));
+        await other.stop();
+      },
+    );
+    await fc.assert(property, { numRuns: amount(10, 200) });
+  });
+});
