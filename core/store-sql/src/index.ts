@@ -8,5 +8,6 @@ export type { RefusalOf } from "./tenants/conflicts.ts";
 export { createKeyStore } from "./tenants/keys.ts";
 export { createTeamStore } from "./tenants/teams.ts";
 export { createTenantStore } from "./tenants/tenants.ts";
-export type { AnyTables, Place, TransactedStatement } from "./tenants/table.ts";
+export type { AnyTables, Place } from "./tenants/table.ts";
 export type { Schema } from "./schema.ts";
+export { StatementDriver, type StatementResult } from "./statement-driver.ts";

@@ -1,14 +1,14 @@
 /** What the store has between `start` and `stop`: its pools, and the tables that use them. */
 
-import type { LedgerStore, Store, StoreHost } from "@sluice/contract";
+import type { AuditEntry, AuditStore, LedgerStore, Store, StoreHost } from "@sluice/contract";
 import {
   type AnyTables,
+  auditReads,
   createKeyStore,
   createTeamStore,
   createTenantStore,
   type Place,
 } from "@sluice/store-sql";
-import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import { type Connections, connect } from "./connections.ts";
 import { readDays, readTags } from "./ledger/days.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
@@ -20,6 +20,7 @@ import { sumUp } from "./ledger/sums/collect.ts";
 import { readReport } from "./ledger/sums/report.ts";
 import { writeSums } from "./ledger/sums/write.ts";
 import { prepareSchema } from "./schema/migrate.ts";
+import { builderOf, inTransaction, runOn } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
 import type { PostgresConfig } from "./store.ts";
 import { refusalOf } from "./tenants/refusals.ts";
@@ -28,7 +29,9 @@ import { refusalOf } from "./tenants/refusals.ts";
 const WRITERS = 64;
 
 /** The open store. */
-export interface Opened extends Required<Pick<Store, "keep" | "keys" | "teams" | "tenants">> {
+export interface Opened extends Required<
+  Pick<Store, "keep" | "keys" | "teams" | "tenants" | "audit" | "audited">
+> {
   readonly ledger: LedgerStore;
   stop(): Promise<void>;
 }
@@ -57,12 +60,11 @@ export async function open(
     await connections.end();
     throw error;
   }
-  const place = placeOf(connections);
   return {
     keep: async (name, value) => keepFact(connections, name, value),
-    keys: createKeyStore(place),
-    teams: createTeamStore(place),
-    tenants: createTenantStore(place),
+    ...recordsOf(connections),
+    audited: (entry) => recordsOf(connections, entry),
+    audit: auditOf(connections),
     ledger: ledgerOf(connections, host),
     async stop() {
       partitions.stop();
@@ -71,28 +73,36 @@ export async function open(
   };
 }
 
-function placeOf({ lookups, writes }: Connections): Place {
-  const reader = new Kysely({ dialect: new PostgresDialect({ pool: lookups }) });
-  const writer = new Kysely({ dialect: new PostgresDialect({ pool: writes }) });
-  return {
+type Records = Pick<Opened, "keys" | "teams" | "tenants">;
+
+/** Keys, teams and tenants; with a line of the audit for each change. */
+function recordsOf({ lookups, writes }: Connections, audit?: AuditEntry): Records {
+  const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
+  const writer = builderOf(async (text, parameters) => {
+    const statement = { sql: text, parameters };
+    if (audit === undefined) return runOn(writes, statement);
+    const [result] = await inTransaction(writes, [statement], audit);
+    return result ?? { rows: [], changes: 0 };
+  });
+  const place: Place = {
     // A shape has the types of its table.
     database: () => reader as unknown as AnyTables,
     writer: () => writer as unknown as AnyTables,
-    transact: async (statements) =>
-      writer.transaction().execute(async (transaction) => {
-        const results = [];
-        for (const { sql, parameters } of statements) {
-          // oxlint-disable-next-line no-await-in-loop -- one connection.
-          const result = await transaction.executeQuery(CompiledQuery.raw(sql, [...parameters]));
-          const { rows, numAffectedRows } = result;
-          results.push({
-            rows,
-            changes: numAffectedRows === undefined ? undefined : Number(numAffectedRows),
-          });
-        }
-        return results;
-      }),
+    transact: async (statements) => inTransaction(writes, statements, audit),
     refusalOf,
+  };
+  return {
+    keys: createKeyStore(place),
+    teams: createTeamStore(place),
+    tenants: createTenantStore(place),
+  };
+}
+
+function auditOf({ lookups, writes }: Connections): AuditStore {
+  const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
+  return {
+    ...auditReads(() => reader),
+    append: async (entry) => void (await inTransaction(writes, [], entry)),
   };
 }
 

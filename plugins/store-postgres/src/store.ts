@@ -44,6 +44,12 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     get tenants() {
       return opened().tenants;
     },
+    audited: (entry) => opened().audited(entry),
+    audit: {
+      append: async (entry) => opened().audit.append(entry),
+      list: async (query) => opened().audit.list(query),
+      head: async () => opened().audit.head(),
+    },
     ledger: ledgerOf(() => opened().ledger),
   };
 }

@@ -3,6 +3,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AuditEntry, GatewayError } from "@sluice/contract";
+import type { StatementResult } from "@sluice/store-sql";
 import { isBusy } from "./open-database.ts";
 
 /** Statements kept prepared. More than this many different texts are not in use. */
@@ -12,12 +13,7 @@ const MAX_PREPARED = 64;
 const BUSY_MS = 2_000;
 const BUSY_PAUSE_MS = 20;
 
-/** The result of a statement. */
-export interface StatementResult {
-  readonly rows: readonly unknown[];
-  /** Rows that were changed; `undefined` for a statement that returns rows. */
-  readonly changes: number | undefined;
-}
+export type { StatementResult } from "@sluice/store-sql";
 
 /** Runs one statement. Rejects with an `Error` that has SQLite's `errcode`. */
 export type RunStatement = (

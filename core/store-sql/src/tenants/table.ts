@@ -8,18 +8,12 @@ import {
   type TenantQuery,
 } from "@sluice/contract";
 import { type CompiledQuery, type Kysely, sql } from "kysely";
+import type { StatementResult } from "../statement-driver.ts";
 import { conflictOf, type RefusalOf } from "./conflicts.ts";
 import { type Condition, conditionsOf, type Shape } from "./shape.ts";
 
 /** A connection without the types of its tables: a shape has those of one. */
 export type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
-
-/** What a statement of a transaction did. */
-export interface TransactedStatement {
-  readonly rows: readonly unknown[];
-  /** Rows that were changed; `undefined` for a statement that returns rows. */
-  readonly changes: number | undefined;
-}
 
 /** The open database: asked at every call, because it opens after the tables are made. */
 export interface Place {
@@ -28,9 +22,7 @@ export interface Place {
   /** Changes. */
   readonly writer: () => AnyTables;
   /** Several changes in one transaction. */
-  readonly transact: (
-    statements: readonly CompiledQuery[],
-  ) => Promise<readonly TransactedStatement[]>;
+  readonly transact: (statements: readonly CompiledQuery[]) => Promise<readonly StatementResult[]>;
   readonly refusalOf: RefusalOf;
 }
 

@@ -32,7 +32,7 @@ const TABLES = [
   `create table virtual_key (id ${TEXT} primary key, digest ${TEXT} not null unique, last4 ${TEXT} not null,
     previous_digest ${TEXT}, previous_until_ms bigint, ${BLOCK}, spend_scope ${TEXT} not null default 'key', user_id ${TEXT},
     team_id ${TEXT}, ${ORGANIZATION}, effective_organization_id ${TEXT} not null default '', customer_id ${TEXT},
-    may_name_customers smallint not null default 1, admin smallint not null default 0, created_at_ms bigint not null)`,
+    may_name_customers smallint not null default 1, admin smallint not null default 0, issued_by ${TEXT}, created_at_ms bigint not null)`,
   // Organizations of users, kept by triggers.
   `create table user_organization (organization_id ${TEXT} not null, user_id ${TEXT} not null, primary key (organization_id, user_id))`,
   // Ids that were ever used, and what reports call those that are deleted. Kept by triggers.
@@ -40,6 +40,9 @@ const TABLES = [
     team_id ${TEXT}, deleted_at_ms bigint, primary key (kind, id))`,
   `create table imported_key (id ${TEXT} primary key)`,
   `create table owned_tag (tag ${TEXT} not null, owner ${TEXT} not null, primary key (tag, owner))`,
+  `create table audit (seq bigint primary key, at_ms bigint not null, actor ${TEXT} not null, user_id ${TEXT}, session ${TEXT},
+    address ${TEXT}, action ${TEXT} not null, object ${TEXT}, ${ORGANIZATION}, team_id ${TEXT}, outcome ${TEXT} not null,
+    before ${TEXT}, after ${TEXT}, request_id ${TEXT}, prev_hash ${TEXT} not null, hash ${TEXT} not null)`,
   `create table fact (name ${TEXT} primary key, value ${TEXT} not null)`,
 ];
 
@@ -56,6 +59,8 @@ export const WITH_BUDGET = [
 ] as const;
 
 const INDEXES = [
+  "create index audit_object on audit (object, seq)",
+  "create index audit_actor on audit (actor, seq)",
   ...FOLDED.map((table) => `create index ${table}_by_folded on ${table} (folded)`),
   ...WITH_BUDGET.map(
     (table) =>

@@ -312,6 +312,12 @@ const TAGS = Object.entries(TAG_OWNERS).flatMap(([table, id]) => {
 const LISTS = `create function json_each(list text) returns table (value text) language sql immutable as
   $body$ select jsonb_array_elements_text(list::jsonb) $body$`;
 
+const AUDIT = [
+  `create function audit_stays() returns trigger language plpgsql as
+    $body$ begin raise exception 'a line of the audit is never changed'; end $body$`,
+  "create trigger audit_stays before update on audit for each row execute function audit_stays()",
+];
+
 /** The statements that make the functions and triggers. */
 export const TENANT_TRIGGERS: readonly string[] = [
   LISTS,
@@ -321,4 +327,5 @@ export const TENANT_TRIGGERS: readonly string[] = [
   ...BUDGETS,
   ...DELETIONS,
   ...TAGS,
+  ...AUDIT,
 ];
