@@ -198,6 +198,7 @@ function environmentOf(text: string): Record<string, string> {
 
 function valueOf(name: string): string {
   if (name.startsWith("REDIS")) return "redis://127.0.0.1:6379";
+  if (name.startsWith("DATABASE")) return "postgresql://127.0.0.1:5432/example";
   return /URL|ENDPOINT/.test(name) ? "https://example.com" : "value-of-the-example-0123456789";
 }
 

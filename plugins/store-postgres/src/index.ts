@@ -1,9 +1,10 @@
 /** @sluice/store-postgres: keys, teams and the ledger in PostgreSQL, for several gateways. */
 
 import type { ConfigFault, StoreDefinition, StoreHost } from "@sluice/contract";
-import { createPostgresStore, type PostgresConfig } from "./store.ts";
+import type { PostgresConfig } from "./config.ts";
+import { createPostgresStore } from "./store.ts";
 
-export type { PostgresConfig } from "./store.ts";
+export type { PostgresConfig } from "./config.ts";
 
 /** The `postgres` store: any number of gateways on one database. */
 const definition: StoreDefinition<PostgresConfig> = Object.freeze({

@@ -22,7 +22,7 @@ import { writeSums } from "./ledger/sums/write.ts";
 import { prepareSchema } from "./schema/migrate.ts";
 import { builderOf, inTransaction, runOn } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
-import type { PostgresConfig } from "./store.ts";
+import type { PostgresConfig } from "./config.ts";
 import { refusalOf } from "./tenants/refusals.ts";
 
 /** Rows of sums that a process adds to. Two processes with one slot wait for each other at most. */

@@ -1,17 +1,8 @@
 /** The living store: connects at `start`, and lends its pools to keys, teams and the ledger. */
 
-import type { LedgerStore, Secret, Store, StoreHost } from "@sluice/contract";
+import type { LedgerStore, Store, StoreHost } from "@sluice/contract";
+import type { PostgresConfig } from "./config.ts";
 import type { Opened } from "./opened.ts";
-import type { MigrateMode } from "./schema/migrate.ts";
-
-/** The options of the store in YAML. */
-export interface PostgresConfig {
-  readonly url: Secret;
-  readonly read_url?: Secret;
-  readonly pooler: "none" | "transaction";
-  readonly connections: number;
-  readonly migrate: MigrateMode;
-}
 
 /** Makes a store. Before `start` and after `stop`, its reads and writes throw. */
 export function createPostgresStore(config: PostgresConfig, host: StoreHost): Store {

@@ -221,6 +221,6 @@ describe.skipIf(!isServerThere)("ledgers in PostgreSQL at 127.0.0.1:5432 and in 
         await other.stop();
       },
     );
-    await fc.assert(property, { numRuns: amount(10, 200) });
+    await fc.assert(property, { numRuns: amount(8, 200) });
   });
 });

@@ -66,7 +66,7 @@ export async function readTags(
   const { rows } = await pool.query<
     Record<"tag" | "rows" | "unpriced" | "cost" | "tokens", string>
   >(
-    `select tag collate "C" as tag, sum(coalesce(requests, 1))::text as rows, count(*) filter (where cost_nano_usd is null)::text as unpriced,
+    `select tag collate "C" as tag, sum(coalesce(requests, 1))::text as rows, coalesce(sum(coalesce(requests, 1)) filter (where cost_nano_usd is null), 0)::text as unpriced,
        coalesce(sum(cost_nano_usd), 0)::text as cost, coalesce(sum(total_tokens), 0)::text as tokens
      from ledger cross join lateral jsonb_array_elements_text(tags) tag where tags is not null and ${where}
      group by 1 order by coalesce(sum(cost_nano_usd), 0) desc, sum(coalesce(requests, 1)) desc, 1

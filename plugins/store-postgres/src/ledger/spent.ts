@@ -1,4 +1,7 @@
-/** Sums the cost of rows: what a budget begins with. Whole units come from sums, the edges from rows. */
+/**
+ * Sums the cost of rows: what a budget begins with. Whole units come from sums, the edges from
+ * rows.
+ */
 
 import type { LedgerSumFilter } from "@sluice/contract";
 import type { Pool } from "pg";

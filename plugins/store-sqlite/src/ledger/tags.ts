@@ -22,7 +22,7 @@ const BATCH_TAGS = 2_000;
 const MAX_TAGS = 200_000;
 
 const SELECT = `
-  select each.value, sum(ifnull(requests, 1)), sum(cost_nano_usd is null), sum(cost_nano_usd), sum(total_tokens)
+  select each.value, sum(ifnull(requests, 1)), sum(iif(cost_nano_usd is null, ifnull(requests, 1), 0)), sum(cost_nano_usd), sum(total_tokens)
   from ledger, json_each(ledger.tags) each`;
 
 type Group = [
