@@ -22,7 +22,12 @@ import { DeclaredTenants } from "./declared-tenants.ts";
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   const tenants = new DeclaredTenants(snapshot, ring.tenants);
   const identities = ring.identitiesBy(tenants);
-  const customers = new Customers({ settings: snapshot.customers, tenants, ring });
+  const customers = new Customers({
+    settings: snapshot.customers,
+    declared: snapshot.tenants.customer,
+    tenants,
+    ring,
+  });
   const declared = new Map(
     snapshot.keys.map(
       (settings) => [ring.fingerprint(settings.key.reveal()), declaredKey(settings)] as const,

@@ -8,6 +8,7 @@ import {
   type Identity,
   type MaybePromise,
 } from "@sluice/contract";
+import type { DeclaredTenant } from "../config/declared-tenants.ts";
 import type { CustomerSettings } from "../config/snapshot.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
 import { boundBy, scopesOfCustomer } from "../resources/tenants/compile-identity.ts";
@@ -17,6 +18,8 @@ import type { AccessGroups, TenantSource } from "../resources/tenants/tenant-sou
 /** The source of a generation's customers. */
 export interface CustomerParts {
   readonly settings: CustomerSettings;
+  /** The customers that the files declare: they win over those of the store. */
+  readonly declared: readonly DeclaredTenant<"customer">[];
   readonly tenants: TenantSource;
   readonly ring: KeyRing;
 }
@@ -40,9 +43,17 @@ const NO_GROUPS: AccessGroups = new Map();
 export class Customers {
   readonly #parts: CustomerParts;
   readonly #compiled = new WeakMap<CustomerEntry, Compiled>();
+  readonly #declared: ReadonlyMap<string, CustomerEntry>;
 
   constructor(parts: CustomerParts) {
     this.#parts = parts;
+    this.#declared = new Map(
+      parts.declared.map((customer) => {
+        const { organizationId, id } = customer;
+        const record = { ...customer, createdAtMs: 0 };
+        return [nameOf(organizationId, id), { organizationId, id, record }] as const;
+      }),
+    );
   }
 
   /** As `Authority.customerOf`. */
@@ -52,7 +63,11 @@ export class Customers {
     if (id === undefined) return undefined;
     if (own === undefined) checkId(id);
     const { settings, ring } = this.#parts;
-    const entry = ring.customers.find(identity.organizationId ?? "", id, {
+    const { organizationId = "" } = identity;
+    const declared =
+      this.#declared.size === 0 ? undefined : this.#declared.get(nameOf(organizationId, id));
+    if (declared !== undefined) return this.#request(identity, declared);
+    const entry = ring.customers.find(organizationId, id, {
       keyId: identity.keyId,
       maxBytes: settings.maxBytes,
       // A customer of a key is as known as the key.
@@ -111,7 +126,7 @@ export class Customers {
   ): Customer {
     const { settings, ring } = this.#parts;
     const scopes = scopesOfCustomer({
-      scopeId: `${organizationId.length}:${organizationId}:${id}`,
+      scopeId: nameOf(organizationId, id),
       record,
       defaults: settings.defaults,
       budgetId: record?.budgetId ?? settings.defaultBudget,
@@ -122,6 +137,10 @@ export class Customers {
     const shown = settings.isHashed ? ring.digest(`customer:${organizationId}:${id}`) : id;
     return { id: shown, scopes };
   }
+}
+
+function nameOf(organizationId: string, id: string): string {
+  return `${organizationId.length}:${organizationId}:${id}`;
 }
 
 /**

@@ -1,7 +1,8 @@
 /** The tenants of one generation: those that its files declare, else those of the store. */
 
 import type { BudgetRecord, MaybePromise } from "@sluice/contract";
-import type { DeclaredTeam, Snapshot } from "../config/snapshot.ts";
+import type { DeclaredTenant } from "../config/declared-tenants.ts";
+import type { Snapshot } from "../config/snapshot.ts";
 import type { Found } from "../resources/tenants/record-memory.ts";
 import type {
   AccessGroups,
@@ -11,18 +12,44 @@ import type {
   UserBlock,
 } from "../resources/tenants/tenant-source.ts";
 
+type Declared<Value> = ReadonlyMap<string, Found<Value>>;
+
 /** A declared record wins over one of the store with the same id. */
 export class DeclaredTenants implements TenantSource {
   readonly #stored: TenantSource;
-  readonly #teams: ReadonlyMap<string, Found<DeclaredTeam>>;
+  readonly #teams: Declared<TeamBlock>;
+  readonly #organizations: Declared<Block>;
+  readonly #users: Declared<UserBlock>;
+  readonly #memberships: Declared<Block>;
+  readonly #budgets: Declared<BudgetRecord>;
+  readonly #groups: AccessGroups;
+  /** `user`, then `organization`, of declared members of declared teams. */
+  readonly #inTeams: ReadonlySet<string>;
+  /** The groups of the store that were joined with the declared ones the last time. */
+  #joined: { readonly of: AccessGroups | undefined; readonly groups: AccessGroups } | undefined;
 
-  constructor({ teams }: Pick<Snapshot, "teams">, stored: TenantSource) {
+  constructor({ teams, tenants }: Pick<Snapshot, "teams" | "tenants">, stored: TenantSource) {
     this.#stored = stored;
-    this.#teams = new Map(teams.map((team) => [team.id, { value: team, untilMs: Infinity }]));
+    this.#teams = byId(teams);
+    this.#organizations = byId(tenants.organization);
+    this.#users = byId(tenants.user);
+    this.#budgets = byId(
+      // Periods of a declared budget that count from its creation begin in 1970.
+      tenants.budget.map((budget) => ({ ...budget, createdAtMs: 0 })),
+    );
+    this.#groups = new Map(tenants.access_group.map((group) => [group.id, group]));
+    const members: readonly DeclaredTenant<"membership">[] = tenants.membership;
+    this.#memberships = new Map(
+      members.map((member) => [pairOf(member.userId, member.teamId), foundIn(member)]),
+    );
+    const organizationOf = new Map(teams.map(({ id, organizationId }) => [id, organizationId]));
+    this.#inTeams = new Set(
+      members.map(({ userId, teamId }) => pairOf(userId, organizationOf.get(teamId) ?? "")),
+    );
   }
 
   organization(id: string): MaybePromise<Found<Block>> {
-    return this.#stored.organization(id);
+    return this.#organizations.get(id) ?? this.#stored.organization(id);
   }
 
   team(id: string): MaybePromise<Found<TeamBlock>> {
@@ -30,22 +57,47 @@ export class DeclaredTenants implements TenantSource {
   }
 
   user(id: string): MaybePromise<Found<UserBlock>> {
-    return this.#stored.user(id);
+    return this.#users.get(id) ?? this.#stored.user(id);
   }
 
   membership(userId: string, teamId: string): MaybePromise<Found<Block>> {
-    return this.#stored.membership(userId, teamId);
+    return this.#memberships.get(pairOf(userId, teamId)) ?? this.#stored.membership(userId, teamId);
   }
 
   isInTeamOf(userId: string, organizationId: string): MaybePromise<Found<boolean>> {
-    return this.#stored.isInTeamOf(userId, organizationId);
+    return this.#inTeams.has(pairOf(userId, organizationId))
+      ? foundIn(true)
+      : this.#stored.isInTeamOf(userId, organizationId);
   }
 
   budget(id: string): MaybePromise<Found<BudgetRecord>> {
-    return this.#stored.budget(id);
+    return this.#budgets.get(id) ?? this.#stored.budget(id);
   }
 
   accessGroups(): MaybePromise<Found<AccessGroups>> {
-    return this.#stored.accessGroups();
+    const stored = this.#stored.accessGroups();
+    if (this.#groups.size === 0) return stored;
+    return stored instanceof Promise
+      ? stored.then((found) => this.#withGroups(found))
+      : this.#withGroups(stored);
   }
+
+  #withGroups({ value, untilMs }: Found<AccessGroups>): Found<AccessGroups> {
+    if (this.#joined === undefined || this.#joined.of !== value)
+      this.#joined = { of: value, groups: new Map([...(value ?? []), ...this.#groups]) };
+    return { value: this.#joined.groups, untilMs };
+  }
+}
+
+function byId<Value extends { readonly id: string }>(records: readonly Value[]): Declared<Value> {
+  return new Map(records.map((record) => [record.id, foundIn(record)]));
+}
+
+/** A value that holds as long as the generation. */
+function foundIn<Value>(value: Value): Found<Value> {
+  return { value, untilMs: Infinity };
+}
+
+function pairOf(first: string, second: string): string {
+  return `${first.length}:${first}${second}`;
 }
