@@ -8,7 +8,7 @@ import { createKysely } from "./dialect.ts";
 import { createLedgerInsert } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
 import type { LedgerValues } from "./ledger/sums/amounts.ts";
-import { fillSums } from "./ledger/sums/fill.ts";
+import { fillSums, logProgress } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "@sluice/store-sql";
@@ -55,8 +55,9 @@ export async function open(
   try {
     const kysely = createKysely(runHere(database));
     await migrate(database, kysely, path);
-    await fillSums(database, signal);
     signal.throwIfAborted();
+    // The rows of an earlier version may take minutes. What is done stays, also after a kill.
+    await fillSums(database, logProgress(log, path));
     // From here on this connection never waits on the event loop.
     database.exec("pragma busy_timeout = 0");
     const insertHere = createLedgerInsert(database);

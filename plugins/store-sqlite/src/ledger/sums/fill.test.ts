@@ -23,7 +23,7 @@ import { modelReport } from "./model.fixture.ts";
 import { createSpendReport } from "./report.ts";
 import { row } from "./rows.fixture.ts";
 
-const never = new AbortController().signal;
+const goOn = (): void => undefined;
 
 let folder: string;
 let files = 0;
@@ -50,14 +50,12 @@ async function openMigrated(path: string): Promise<DatabaseSync> {
   return database;
 }
 
-/** A signal that is aborted when it has been asked so often: the process dies after some steps. */
-function deadAfter(steps: number): AbortSignal {
-  let asked = 0;
-  return {
-    throwIfAborted() {
-      if (++asked >= steps) throw new Error("killed");
-    },
-  } as AbortSignal;
+/** Throws after so many steps: the process dies there. */
+function deadAfter(steps: number): () => void {
+  let done = 0;
+  return () => {
+    if (++done >= steps) throw new Error("killed");
+  };
 }
 
 const QUERIES = SPEND_DIMENSIONS.map((dimension): SpendReportQuery => {
@@ -92,7 +90,7 @@ test("a fill that was killed goes on, and counts rows that came meanwhile once",
         database.close();
       }
       const database = await openMigrated(path);
-      await fillSums(database, never);
+      await fillSums(database, goOn);
       const rows = [...before, ...kills.flatMap(([, meanwhile]) => meanwhile)];
       expect(reportsOf(database)).toEqual(modelReports(rows));
       database.close();
@@ -105,7 +103,7 @@ test("two processes fill one file", async () => {
   const rows = fc.sample(row, 60).map((one, index) => ({ ...one, requestId: `r${index}` }));
   const path = await earlierFile(rows);
   const both = [await openMigrated(path), await openMigrated(path)];
-  await Promise.all(both.map((database) => fillSums(database, never)));
+  await Promise.all(both.map((database) => fillSums(database, goOn)));
   for (const database of both) {
     expect(reportsOf(database)).toEqual(modelReports(rows));
     database.close();

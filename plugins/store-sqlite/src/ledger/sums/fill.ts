@@ -1,15 +1,20 @@
 /**
- * Fills the sums from the rows of before the tables were made: an hour of rows in each transaction.
- * After a kill, the next start goes on where the last one stopped.
+ * Fills the sums from the rows of before the tables were made: some hours in each transaction. After a kill, the next start goes on where the last one stopped.
  */
 
+import type { Log } from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { LEDGER_COLUMNS } from "../columns.ts";
 import { AT, type LedgerValues } from "./amounts.ts";
-import { HOUR_MS, SumsOfRows } from "./collect.ts";
+import { DAY_MS, HOUR_MS, SumsOfRows } from "./collect.ts";
 import { createSumIds } from "./ids.ts";
 import { createSumsWriter } from "./write.ts";
+
+/** A step takes further hours of a day until it has so many rows. */
+const MIN_ROWS = 10_000;
+/** How often the progress is logged, in milliseconds. */
+const PROGRESS_MS = 10_000;
 
 /** Columns that sums are not made of. Their texts would be read for nothing. */
 const UNREAD: ReadonlySet<string> = new Set(["metadata", "client_address", "request_id"]);
@@ -61,20 +66,38 @@ export function createFillGuard(database: DatabaseSync): () => IsLeftToFill {
 }
 
 /**
- * Fills the sums. Rejects with the signal's reason; what is filled by then stays. Resolves at once
- * when they are filled.
+ * Fills the sums. Rejects with what `onStep` throws after a step; what is filled by then stays.
+ * Resolves at once when they are filled.
  */
-export async function fillSums(database: DatabaseSync, signal: AbortSignal): Promise<void> {
+export async function fillSums(
+  database: DatabaseSync,
+  onStep: (untilMs: number) => void,
+): Promise<void> {
   if (database.prepare("select 1 from spend_fill").get() === undefined) return;
   const step = createFillStep(database);
-  while (step()) {
+  for (;;) {
+    const untilMs = step();
+    if (untilMs === undefined) return;
+    onStep(untilMs);
     await yieldToLoop();
-    signal.throwIfAborted();
   }
 }
 
-/** Prepares one step. It returns whether there may be another one. */
-function createFillStep(database: DatabaseSync): () => boolean {
+/** A line in the log at the first step, and every ten seconds: the gateway does not serve yet. */
+export function logProgress(log: Log, path: string): (untilMs: number) => void {
+  let nextMs = 0;
+  return (untilMs) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + PROGRESS_MS;
+    log.info("the spend rows of an earlier version are added up before the store is open", {
+      path,
+      until: new Date(untilMs).toISOString(),
+    });
+  };
+}
+
+/** Prepares one step. It returns the time until which rows are added up; `undefined` at the end. */
+function createFillStep(database: DatabaseSync): () => number | undefined {
   const left = database.prepare("select next_ms, end_ms from spend_fill");
   const first = database.prepare(
     "select started_at_ms as at from ledger where started_at_ms >= ? and started_at_ms < ? order by started_at_ms limit 1",
@@ -85,29 +108,36 @@ function createFillStep(database: DatabaseSync): () => boolean {
   const ids = createSumIds(database);
   const write = createSumsWriter(database);
 
-  const fillNext = (): boolean => {
+  const fillNext = (): number | undefined => {
     const span = left.get();
-    if (span === undefined) return false;
+    if (span === undefined) return undefined;
     const endMs = Number(span["end_ms"]);
     const found = first.get(Number(span["next_ms"]), endMs);
     if (found === undefined) {
       database.exec("delete from spend_fill");
-      return false;
+      return undefined;
     }
-    const atMs = Number(found["at"]);
-    const nextMs = Math.min((Math.floor(atMs / HOUR_MS) + 1) * HOUR_MS, endMs);
     const sums = new SumsOfRows(ids);
-    for (const row of rows.iterate(atMs, nextMs)) sums.add(row as unknown as LedgerValues);
+    let nextMs = Number(found["at"]);
+    let count = 0;
+    do {
+      const fromMs = nextMs;
+      nextMs = Math.min((Math.floor(fromMs / HOUR_MS) + 1) * HOUR_MS, endMs);
+      for (const row of rows.iterate(fromMs, nextMs)) {
+        sums.add(row as unknown as LedgerValues);
+        count += 1;
+      }
+    } while (count > 0 && count < MIN_ROWS && nextMs < endMs && nextMs % DAY_MS !== 0);
     write(sums);
     goOn.run(nextMs);
-    return true;
+    return nextMs;
   };
   return () => {
     database.exec("begin immediate");
     try {
-      const isMore = fillNext();
+      const untilMs = fillNext();
       database.exec("commit");
-      return isMore;
+      return untilMs;
     } catch (error) {
       ids.forget();
       if (database.isTransaction) database.exec("rollback");
