@@ -11,6 +11,7 @@ export * from "./fake-state.ts";
 export * from "./proof.ts";
 export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";
+export * from "./spend-contract/index.ts";
 export * from "./tenant-contract/index.ts";
 export * from "./contract/index.ts";
 export * from "./extension-contract/index.ts";

@@ -8,7 +8,7 @@ import {
   type SpendReportQuery,
   type SpendRow,
 } from "@sluice/contract";
-import { amount } from "@sluice/testing";
+import { amount, modelReport, spendRow } from "@sluice/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createKysely } from "../../dialect.ts";
@@ -19,9 +19,7 @@ import { runHere } from "../../statements.ts";
 import { LEDGER_COLUMNS } from "../columns.ts";
 import { createLedgerInsert, ledgerValues } from "../insert.ts";
 import { fillSums } from "./fill.ts";
-import { modelReport } from "./model.fixture.ts";
 import { createSpendReport } from "./report.ts";
-import { row } from "./rows.fixture.ts";
 
 const goOn = (): void => undefined;
 
@@ -76,7 +74,7 @@ function modelReports(rows: readonly SpendRow[]): SpendGroup[][] {
 }
 
 test("a fill that was killed goes on, and counts rows that came meanwhile once", async () => {
-  const some = fc.array(row, { maxLength: 12 });
+  const some = fc.array(spendRow, { maxLength: 12 });
   const property = fc.asyncProperty(
     some,
     fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), some), { maxLength: 3 }),
@@ -100,7 +98,7 @@ test("a fill that was killed goes on, and counts rows that came meanwhile once",
 });
 
 test("two processes fill one file", async () => {
-  const rows = fc.sample(row, 60).map((one, index) => ({ ...one, requestId: `r${index}` }));
+  const rows = fc.sample(spendRow, 60).map((one, index) => ({ ...one, requestId: `r${index}` }));
   const path = await earlierFile(rows);
   const both = [await openMigrated(path), await openMigrated(path)];
   await Promise.all(both.map((database) => fillSums(database, goOn)));

@@ -96,7 +96,7 @@ export function logProgress(log: Log, path: string): (untilMs: number) => void {
   };
 }
 
-/** Prepares one step. It returns the time until which rows are added up; `undefined` at the end. */
+/** Prepares one step. It returns the time up to which rows are added up; `undefined`: all are. */
 function createFillStep(database: DatabaseSync): () => number | undefined {
   const left = database.prepare("select next_ms, end_ms from spend_fill");
   const first = database.prepare(

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "@sluice/contract";
+import type { Log, SpendRow } from "@sluice/contract";
+import { spendRow } from "@sluice/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openEarlierStore } from "../../earlier-store.fixture.ts";
 import { createSqliteStore } from "../../store.ts";
-import { distinctRows } from "./model.fixture.ts";
-import { row } from "./rows.fixture.ts";
 import { verifySums } from "./verify.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A file with random rows, some of them twice. */
-async function fileOf(rows: readonly Parameters<typeof distinctRows>[0][number][]): Promise<void> {
+async function fileOf(rows: readonly SpendRow[]): Promise<void> {
   const store = createSqliteStore({ path }, host);
   await store.start(never);
   await store.ledger.insert(rows);
@@ -40,8 +39,8 @@ function change(sql: string): number {
   return changes;
 }
 
-const rows = (): Parameters<typeof distinctRows>[0][number][] =>
-  fc.sample(row, 60).map((one, index) => ({ ...one, requestId: `r${index}` }));
+const rows = (): SpendRow[] =>
+  fc.sample(spendRow, 60).map((one, index) => ({ ...one, requestId: `r${index}` }));
 
 test("sums that were written with their rows are exact", async () => {
   const made = rows();
@@ -89,7 +88,7 @@ test.each([
     },
   ],
 ])("%s is a difference", async (_what, sql, expected) => {
-  const [any] = fc.sample(row, 1);
+  const [any] = fc.sample(spendRow, 1);
   const known = {
     ...any!,
     requestId: "known",

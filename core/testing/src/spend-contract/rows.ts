@@ -12,7 +12,7 @@ const count = fc.option(
   fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(Number.MAX_SAFE_INTEGER)),
 );
 /** Any row, a repeated one of a call too. */
-export const row: fc.Arbitrary<SpendRow> = fc.record({
+export const spendRow: fc.Arbitrary<SpendRow> = fc.record({
   requestId: oneOf("a", "b", "c", "d", "e", "f"),
   attempt: fc.integer({ min: 0, max: 3 }),
   callType: fc.constant("chat"),

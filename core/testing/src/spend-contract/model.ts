@@ -1,6 +1,7 @@
 /** Reports as a model makes them: from the rows alone, without sums. */
 
 import type {
+  LedgerSumFilter,
   SpendDimension,
   SpendGroup,
   SpendReportQuery,
@@ -100,4 +101,32 @@ export function sumsOf(rows: readonly SpendRow[]): SpendSums {
     costNanoUsd: total(({ costNanoUsd }) => costNanoUsd),
     lostNanoUsd: total(({ status, costNanoUsd }) => (status === "success" ? 0 : costNanoUsd)),
   };
+}
+
+/** The cost of the rows of a filter, in nano-dollars. */
+export function modelCost(rows: readonly SpendRow[], filter: LedgerSumFilter): bigint {
+  const { tag, provider, models, fromMs = -Infinity, toMs = Infinity, ...equal } = filter;
+  return distinctRows(rows)
+    .filter((one) => one.startedAtMs >= fromMs && one.startedAtMs < toMs)
+    .filter((one) =>
+      Object.entries(equal).every(([name, id]) => one[name as keyof typeof one] === id),
+    )
+    .filter((one) => tag === undefined || one.tags.includes(tag))
+    .filter(
+      ({ targetId }) =>
+        provider === undefined ||
+        targetId === provider ||
+        targetId?.startsWith(`${provider}/`) === true,
+    )
+    .filter(
+      ({ model, modelGroup }) =>
+        models === undefined ||
+        models.some(
+          (name) =>
+            name === model ||
+            name === modelGroup ||
+            (name.endsWith("*") && model.startsWith(name.slice(0, -1))),
+        ),
+    )
+    .reduce((sum, { costNanoUsd }) => sum + BigInt(costNanoUsd ?? 0), 0n);
 }

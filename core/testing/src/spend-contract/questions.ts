@@ -1,0 +1,74 @@
+/** Random questions to a ledger: reports, and sums of budgets. */
+
+import { type LedgerSumFilter, SPEND_DIMENSIONS, type SpendReportQuery } from "@sluice/contract";
+import fc from "fast-check";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
+
+const ids = {
+  organization: oneOf("o1", "o2", ""),
+  team: oneOf("t1", "T1", ""),
+  user: oneOf("u1", "u3"),
+  key: oneOf("k1", "__proto__"),
+};
+/** A report that a ledger must answer. */
+export const spendQuestion = fc
+  .record({
+    by: fc.uniqueArray(oneOf(...SPEND_DIMENSIONS), { maxLength: 2 }),
+    bucket: oneOf<SpendReportQuery["bucket"]>("hour", "day", "none"),
+    filter: fc.record(
+      {
+        ...ids,
+        model: oneOf("m1"),
+        provider: oneOf("p1", ""),
+        tag: oneOf("x"),
+        customer: oneOf("c1"),
+      },
+      { requiredKeys: [] },
+    ),
+    within: fc.option(fc.array(fc.record(ids, { requiredKeys: [] }), { maxLength: 2 }), {
+      nil: undefined,
+    }),
+    from: fc.option(fc.integer({ min: -2, max: 2 })),
+    to: fc.option(fc.integer({ min: -1, max: 4 })),
+    limit: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ by, bucket, filter, within, from, to, limit }): SpendReportQuery => {
+    const query = { by, filter, bucket, limit };
+    const isOfCustomers = by.includes("customer") || filter.customer !== undefined;
+    const unitMs = isOfCustomers ? DAY_MS : 23 * HOUR_MS;
+    return {
+      ...query,
+      ...(isOfCustomers && bucket === "hour" && { bucket: "day" }),
+      ...(within !== undefined && { within }),
+      ...(from !== null && { fromMs: from * unitMs }),
+      ...(to !== null && { toMs: to * unitMs }),
+    };
+  })
+  .filter(({ by, filter }) => {
+    const names = [...by, ...Object.keys(filter)];
+    return !(names.includes("tag") && names.includes("customer"));
+  });
+
+const time = fc
+  .tuple(fc.integer({ min: -30, max: 80 }), oneOf(0, 0, 1, 1_800_000))
+  .map(([hour, ms]) => hour * HOUR_MS + ms);
+/** What a budget may begin with. */
+export const spendFilter: fc.Arbitrary<LedgerSumFilter> = fc.record(
+  {
+    keyId: oneOf("k1", "__proto__", ""),
+    userId: oneOf("u1", "u3"),
+    teamId: oneOf("t1", "T1"),
+    organizationId: oneOf("o1", "o2"),
+    endUser: oneOf("c1", "c 2"),
+    tag: oneOf("x", "y:1"),
+    provider: oneOf("p1", "p2", "p1/x"),
+    models: fc.array(oneOf("m1", "m*", "*", "'; drop*", ""), { maxLength: 2 }),
+    fromMs: time,
+    toMs: time,
+  },
+  { requiredKeys: [] },
+);

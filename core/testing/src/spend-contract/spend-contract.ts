@@ -1,0 +1,86 @@
+/** The contract of a ledger's sums: what every store passes. */
+
+import type { LedgerStore, SpendGroup, SpendReportQuery } from "@sluice/contract";
+import fc from "fast-check";
+import type { Runner } from "../shared-state-contract.ts";
+import { modelCost, modelReport } from "./model.ts";
+import { spendFilter, spendQuestion } from "./questions.ts";
+import { spendRow } from "./rows.ts";
+
+/** An empty ledger under test. */
+export interface LedgerUnderTest {
+  readonly ledger: LedgerStore;
+  close(): Promise<void>;
+}
+
+/** Tests that the reports and sums of a store equal the rows; `open` makes an empty ledger. */
+export function spendContract(
+  { describe, it, expect }: Runner,
+  name: string,
+  open: () => Promise<LedgerUnderTest>,
+  numRuns: number,
+): void {
+  describe(`the spend sums of ${name}`, () => {
+    it("any report equals the sums of its rows, page after page", async () => {
+      const property = fc.asyncProperty(
+        fc.array(fc.array(spendRow, { maxLength: 8 }), { maxLength: 5 }),
+        fc.array(spendQuestion, { minLength: 1, maxLength: 4 }),
+        async (batches, questions) => {
+          const { ledger, close } = await open();
+          // Each batch comes twice, as after a crash between the insert and its acknowledgement.
+          for (const batch of batches) {
+            await ledger.insert(batch);
+            await ledger.insert(batch.slice(1));
+          }
+          for (const query of questions) {
+            const expected = modelReport(batches.flat(), query);
+            expect((await pagesOf(ledger, query)).map(withoutAlias)).toEqual(expected);
+            if (query.bucket !== "none") continue;
+            const highest = await ledger.report({ ...query, order: "spend" });
+            const costs = expected.map(({ sums }) => sums.costNanoUsd).sort(descending);
+            expect(highest.map(({ sums }) => sums.costNanoUsd)).toEqual(
+              costs.slice(0, query.limit),
+            );
+          }
+          await close();
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+
+    it("the start value of any budget equals the cost of its rows", async () => {
+      const property = fc.asyncProperty(
+        fc.array(spendRow, { maxLength: 30 }),
+        fc.array(spendFilter, { minLength: 1, maxLength: 8 }),
+        async (rows, filters) => {
+          const { ledger, close } = await open();
+          await ledger.insert(rows);
+          for (const filter of filters)
+            expect(await ledger.spent(filter)).toBe(Number(modelCost(rows, filter)));
+          await close();
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+  });
+}
+
+function descending(a: bigint, b: bigint): number {
+  return a === b ? 0 : a > b ? -1 : 1;
+}
+
+/** All pages of a report. */
+async function pagesOf(ledger: LedgerStore, query: SpendReportQuery): Promise<SpendGroup[]> {
+  const groups: SpendGroup[] = [];
+  for (;;) {
+    const last = groups.at(-1);
+    const page = await ledger.report({ ...query, ...(last && { after: last }) });
+    groups.push(...page);
+    if (page.length < query.limit) return groups;
+  }
+}
+
+/** A group without what depends on other rows than its own. */
+export function withoutAlias({ startMs, ids, sums }: SpendGroup): SpendGroup {
+  return { startMs, ids, sums };
+}
