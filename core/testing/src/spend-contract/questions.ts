@@ -8,6 +8,18 @@ const DAY_MS = 24 * HOUR_MS;
 
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
 
+/** At most so many members: with all of them, hardly any row would match. */
+function fewOf<T extends object>(
+  members: { readonly [Name in keyof T]: fc.Arbitrary<T[Name]> },
+  most: number,
+): fc.Arbitrary<Partial<T>> {
+  const names = Object.keys(members) as (keyof T & string)[];
+  return fc.subarray(names, { maxLength: most }).chain((chosen) => {
+    const some = Object.fromEntries(chosen.map((name) => [name, members[name]]));
+    return fc.record(some) as fc.Arbitrary<Partial<T>>;
+  });
+}
+
 const ids = {
   organization: oneOf("o1", "o2", ""),
   team: oneOf("t1", "T1", ""),
@@ -19,7 +31,7 @@ export const spendQuestion = fc
   .record({
     by: fc.uniqueArray(oneOf(...SPEND_DIMENSIONS), { maxLength: 2 }),
     bucket: oneOf<SpendReportQuery["bucket"]>("hour", "day", "none"),
-    filter: fc.record(
+    filter: fewOf(
       {
         ...ids,
         model: oneOf("m1"),
@@ -27,13 +39,13 @@ export const spendQuestion = fc
         tag: oneOf("x"),
         customer: oneOf("c1"),
       },
-      { requiredKeys: [] },
+      2,
     ),
-    within: fc.option(fc.array(fc.record(ids, { requiredKeys: [] }), { maxLength: 2 }), {
-      nil: undefined,
-    }),
-    from: fc.option(fc.integer({ min: -2, max: 2 })),
-    to: fc.option(fc.integer({ min: -1, max: 4 })),
+    within: oneOf(false, false, true).chain((isBound) =>
+      isBound ? fc.array(fewOf(ids, 2), { maxLength: 3 }) : fc.constant(undefined),
+    ),
+    from: oneOf(undefined, undefined, -2, -1, 0, 1),
+    to: oneOf(undefined, undefined, 0, 1, 2, 3),
     limit: fc.integer({ min: 1, max: 4 }),
   })
   .map(({ by, bucket, filter, within, from, to, limit }): SpendReportQuery => {
@@ -44,8 +56,8 @@ export const spendQuestion = fc
       ...query,
       ...(isOfCustomers && bucket === "hour" && { bucket: "day" }),
       ...(within !== undefined && { within }),
-      ...(from !== null && { fromMs: from * unitMs }),
-      ...(to !== null && { toMs: to * unitMs }),
+      ...(from !== undefined && { fromMs: from * unitMs }),
+      ...(to !== undefined && { toMs: to * unitMs }),
     };
   })
   .filter(({ by, filter }) => {
@@ -56,19 +68,17 @@ export const spendQuestion = fc
 const time = fc
   .tuple(fc.integer({ min: -30, max: 80 }), oneOf(0, 0, 1, 1_800_000))
   .map(([hour, ms]) => hour * HOUR_MS + ms);
+const SCOPES = {
+  keyId: oneOf("k1", "__proto__", ""),
+  userId: oneOf("u1", "u3"),
+  teamId: oneOf("t1", "T1"),
+  organizationId: oneOf("o1", "o2"),
+  endUser: oneOf("c1", "c 2"),
+  tag: oneOf("x", "y:1"),
+  provider: oneOf("p1", "p2", "p1/x"),
+  models: fc.array(oneOf("m1", "m*", "*", "'; drop*", ""), { maxLength: 2 }),
+};
 /** What a budget may begin with. */
-export const spendFilter: fc.Arbitrary<LedgerSumFilter> = fc.record(
-  {
-    keyId: oneOf("k1", "__proto__", ""),
-    userId: oneOf("u1", "u3"),
-    teamId: oneOf("t1", "T1"),
-    organizationId: oneOf("o1", "o2"),
-    endUser: oneOf("c1", "c 2"),
-    tag: oneOf("x", "y:1"),
-    provider: oneOf("p1", "p2", "p1/x"),
-    models: fc.array(oneOf("m1", "m*", "*", "'; drop*", ""), { maxLength: 2 }),
-    fromMs: time,
-    toMs: time,
-  },
-  { requiredKeys: [] },
-);
+export const spendFilter: fc.Arbitrary<LedgerSumFilter> = fc
+  .tuple(fewOf(SCOPES, 3), fewOf({ fromMs: time, toMs: time }, 2))
+  .map(([scopes, span]) => ({ ...scopes, ...span }));
