@@ -1,5 +1,6 @@
 /**
- * Fills the sums from the rows of before the tables were made: some hours in each transaction. After a kill, the next start goes on where the last one stopped.
+ * Fills the sums from the rows of before the tables were made: some hours in each transaction.
+ * After a kill, the next start goes on where the last one stopped.
  */
 
 import type { Log } from "@sluice/contract";
