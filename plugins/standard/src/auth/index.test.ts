@@ -88,6 +88,19 @@ describe("a good key", () => {
     }
   });
 
+  it("may name a model by its team's name for it, and gets none beyond its lists by that", async () => {
+    const modelAliases = { fast: "open", barred: "closed", toString: "open" };
+    const host = fakeHost({
+      ...hostOf(),
+      authority: { ...hostOf().authority, identify: () => ({ ...identity, modelAliases }) },
+    });
+    const good = { authorization: "Bearer sk-good" };
+    const { exchange } = await run(good, "fast", host);
+    expect([exchange.model?.id, exchange.request?.model]).toEqual(["open", "open"]);
+    expect((await run(good, "barred", host)).error).toMatchObject({ code: "model_not_found" });
+    expect((await run(good, "valueOf", host)).error).toMatchObject({ code: "model_not_found" });
+  });
+
   it("passes without a model where there is no body", async () => {
     const exchange = fakeExchange({ client: fakeClient({ authorization: "Bearer sk-good" }) });
     await runStep(auth.create({}, hostOf()), { exchange }, async () => undefined);

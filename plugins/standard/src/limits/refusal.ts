@@ -20,6 +20,9 @@ import type { BudgetRule, OverShare, Rule, SlotRule } from "./rules/rule.ts";
 /** A slot is free when a request ends. The time of that is not known. */
 const SLOT_WAIT_MS = 1_000;
 
+/** Official clients wait so long at most before they repeat a request. */
+const MAX_RETRY_WAIT_MS = 60_000;
+
 /** Official clients repeat a 429 by themselves, unless this says that it does not help. */
 export const NO_RETRY = Object.freeze({ "x-should-retry": "false" });
 
@@ -89,7 +92,7 @@ export function refusalOf(
     : `The ${rule.subject}'s limit of ${limit} ${rule.kind} in ${span} is reached.`;
   return new GatewayError("rate_limited", message, {
     retryable: isOfTarget,
-    ...(neverFits ? { headers: NO_RETRY } : {}),
+    ...(neverFits || (retryAfterMs ?? 0) > MAX_RETRY_WAIT_MS ? { headers: NO_RETRY } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }

@@ -185,10 +185,14 @@ export class CustomerMemory {
     const left = this.#leftOf(keyId, newCustomers);
     if (left >= 1) return this.#changeLeft(by, -1);
     const { max, perMs } = newCustomers;
+    const retryAfterMs = Math.ceil(((1 - left) * perMs) / max);
     throw new GatewayError(
       "rate_limited",
       `This key names new customers faster than it may: ${max} in ${perMs / 1_000} s (customers.new_customers). Customers that have a record do not count.`,
-      { retryAfterMs: Math.ceil(((1 - left) * perMs) / max) },
+      {
+        retryAfterMs,
+        ...(retryAfterMs > 60_000 && { headers: { "x-should-retry": "false" } }),
+      },
     );
   }
 
