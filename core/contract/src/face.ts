@@ -111,11 +111,17 @@ export interface FaceRelay {
   reply(original: JsonObject): JsonObject;
   /** A reply of `reply` as the client gets it. */
   shown(reply: JsonObject): JsonObject;
-  /** Whole events as the client gets them. They are not the last ones of the stream. */
-  events(text: string): string;
+  /**
+   * Whole events as the client gets them. They are not the last ones of the stream. `isBare`: none
+   * of them has the word `edits` of `nativeReplies`. Absent: that is not known.
+   */
+  events(text: string, isBare?: boolean): string;
   /** The reply in the last events, in the form of `reply`; `undefined` without one. */
   last(end: string): JsonObject | undefined;
-  /** The last events as the client gets them. `reply`: as it was kept. */
+  /**
+   * The last events as the client gets them. `reply`: that of `last`, as it was kept. Absent: it is
+   * not kept.
+   */
   end(end: string, reply?: JsonObject): string;
   /** The end of a stream that failed, behind the events that were written. */
   failure(error: GatewayError): string;

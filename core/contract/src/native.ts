@@ -89,6 +89,11 @@ export interface NativeReplies {
    * alone.
    */
   readonly lastHas?: string;
+  /**
+   * A word that every event has whose texts `FaceRelay.events` may change, behind the beginning of
+   * the stream: no part of a text, but written by the dialect.
+   */
+  readonly edits?: string;
 }
 
 /** An item of the client's document with a text that a face has sealed for a deployment. */

@@ -4,7 +4,7 @@ import { defineFace } from "@sluice/kit";
 import type { Face, GatewayError, JsonObject } from "@sluice/contract";
 import { codeOf, messageOf, paramOf } from "./codes.ts";
 import { keeping } from "./keeping/index.ts";
-import { ResponseRelay } from "./relay.ts";
+import { ResponseRelay, SEALED } from "./relay.ts";
 import { ResponseStream } from "./reply/stream.ts";
 import { wholeResponse } from "./reply/whole.ts";
 import { readRequest } from "./request/read.ts";
@@ -31,7 +31,7 @@ export default defineFace<JsonObject>({
     // Clients send them to every model.
     hints: ["reasoning_effort", "thinking", "verbosity"],
     nativeHeaders: ["openai-beta"],
-    nativeReplies: { modelAt: [["response", "model"], ["model"]] },
+    nativeReplies: { modelAt: [["response", "model"], ["model"]], edits: SEALED },
     heartbeat: ": keep-alive\n\n",
     read: (document, _client, means) => readRequest(document.value, means),
     whole: wholeResponse,

@@ -11,7 +11,8 @@ import { sealNative } from "./envelope.ts";
 import { responseOf } from "./reply/response.ts";
 import type { ResponsesState } from "./state.ts";
 
-const SEALED = "encrypted_content";
+/** The member that is sealed. */
+export const SEALED = "encrypted_content";
 const DATA = /^data: ?(\{.*\})\r?$/gm;
 const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/g;
 /** Events with the response as it begins. */
@@ -21,16 +22,26 @@ const BEGINNING = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/;
 export class ResponseRelay implements FaceRelay {
   readonly #state: ResponsesState;
   readonly #context: FaceContext;
-  /** The response that the client read first. */
-  #begun: JsonObject | undefined;
+  /** The data of the event with the response that the client read first. */
+  #begun: string | undefined;
   /** Whether events behind the beginning have come. */
   #isOpen = false;
   /** The last text that was written: it has the last number. */
   #written = "";
+  /** What the upstream did not get: the id of the response before this one, and metadata. */
+  readonly #names: JsonObject;
+  readonly #hasNames: boolean;
 
   constructor(state: ResponsesState, context: FaceContext) {
     this.#state = state;
     this.#context = context;
+    const { previous_response_id: previous = null, metadata } = state.echo;
+    const hasNotes = isObject(metadata) && Object.keys(metadata).length > 0;
+    this.#names = {
+      ...(previous === null ? {} : { previous_response_id: previous }),
+      ...(hasNotes ? { metadata } : {}),
+    };
+    this.#hasNames = previous !== null || hasNotes;
   }
 
   reply(original: JsonObject): JsonObject {
@@ -41,9 +52,10 @@ export class ResponseRelay implements FaceRelay {
     return this.#state.hasEnvelopes ? reply : (withoutSealed(reply) as JsonObject);
   }
 
-  events(text: string): string {
+  events(text: string, isBare = false): string {
     const { head, rest } = this.#beginning(text);
-    const shown = rest.includes(SEALED) ? rest.replaceAll(DATA, this.#sealedLine) : rest;
+    const isSealed = !isBare && rest.includes(SEALED);
+    const shown = isSealed ? rest.replaceAll(DATA, this.#sealedLine) : rest;
     this.#written = head + shown;
     return this.#written;
   }
@@ -57,13 +69,12 @@ export class ResponseRelay implements FaceRelay {
   }
 
   end(end: string, reply?: JsonObject): string {
-    if (reply === undefined) return end;
-    const shown = this.shown(reply);
+    if (reply === undefined && !this.#edits(end)) return end;
     return end.replaceAll(DATA, (line, data: string) => {
       const event = Members.parse(data);
-      return isObject(event?.response)
-        ? `data: ${JSON.stringify({ ...event, response: shown })}`
-        : line;
+      if (!isObject(event?.response)) return line;
+      const response = this.shown(reply ?? this.reply(event.response));
+      return `data: ${JSON.stringify({ ...event, response })}`;
     });
   }
 
@@ -75,8 +86,8 @@ export class ResponseRelay implements FaceRelay {
       usage: null,
     } as const;
     const made = responseOf(this.#state, this.#context, parts);
-    const response =
-      this.#begun === undefined ? made : { ...this.#begun, ...FAILED, error: failure };
+    const begun = this.#begun === undefined ? undefined : Members.parse(this.#begun)?.response;
+    const response = isObject(begun) ? { ...begun, ...FAILED, error: failure } : made;
     const number = Number([...this.#written.matchAll(NUMBER)].at(-1)?.[1] ?? -1) + 1;
     const event = { type: "response.failed", sequence_number: number, response };
     return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
@@ -100,12 +111,19 @@ export class ResponseRelay implements FaceRelay {
   }
 
   readonly #beginningLine = (line: string, data: string): string => {
-    const event = Members.parse(data);
+    this.#begun = data;
+    const event = this.#edits(data) ? Members.parse(data) : undefined;
     if (!isObject(event?.response)) return line;
     const response = this.shown(this.reply(event.response));
-    this.#begun = response;
-    return response === event.response ? line : `data: ${JSON.stringify({ ...event, response })}`;
+    if (response === event.response) return line;
+    this.#begun = JSON.stringify({ ...event, response });
+    return `data: ${this.#begun}`;
   };
+
+  /** Whether a response in a text may differ from what the client gets. */
+  #edits(text: string): boolean {
+    return this.#hasNames || text.includes(SEALED);
+  }
 
   readonly #sealedLine = (line: string, data: string): string => {
     const event = data.includes(SEALED) ? Members.parse(data) : undefined;
@@ -114,16 +132,9 @@ export class ResponseRelay implements FaceRelay {
     return sealed === event ? line : `data: ${JSON.stringify(sealed)}`;
   };
 
-  /** A response with what the upstream did not get: the id of the one before it, and metadata. */
+  /** A response with what the upstream did not get. */
   #named(response: JsonObject): JsonObject {
-    const { previous_response_id: previous = null, metadata } = this.#state.echo;
-    const hasNotes = isObject(metadata) && Object.keys(metadata).length > 0;
-    if (previous === null && !hasNotes) return response;
-    return {
-      ...response,
-      ...(previous === null ? {} : { previous_response_id: previous }),
-      ...(hasNotes ? { metadata } : {}),
-    };
+    return this.#hasNames ? { ...response, ...this.#names } : response;
   }
 
   /** A value whose texts for the upstream alone are sealed. The same one where it has none. */

@@ -17,6 +17,8 @@ export interface RelayedText {
   readonly end: string;
   /** Whether the text is ASCII. `false` where that is not known. */
   readonly isAscii: boolean;
+  /** Whether no event has the word `edits` of the dialect. Absent: that is not known. */
+  readonly isBare?: boolean;
 }
 
 /** How the replies of one attempt are relayed. */
@@ -45,6 +47,9 @@ export class Relay {
   #text = "";
   #end = "";
   #isAscii = true;
+  #isBare = true;
+  /** Whether the last event has the word `edits`: then those of its form have it. */
+  #hasWord = false;
   /** Whether an event has come that only the last ones are like. */
   #isEnding = false;
   #name: ModelName | undefined;
@@ -68,14 +73,18 @@ export class Relay {
     if (!data.trimStart().startsWith("{")) return false;
     const { data: shown, name } = this.#named(data);
     const text = eventText(event, shown);
+    const { edits } = this.#rules;
+    const hasWord = edits !== undefined && data.includes(edits);
+    if (hasWord) this.#isBare = false;
     this.#isEnding ||= this.#isLast(data);
     if (isEnd || this.#isEnding) this.#end += text;
     else {
       this.#text += text;
       this.#isAscii &&= ASCII.test(text);
     }
-    const isLikeBefore = name?.from === this.#name?.from;
+    const isLikeBefore = name?.from === this.#name?.from && hasWord === this.#hasWord;
     this.#name = name;
+    this.#hasWord = hasWord;
     return isLikeBefore && (name === undefined || isOnce(data, name.from));
   }
 
@@ -88,6 +97,7 @@ export class Relay {
       return;
     }
     this.#text += text;
+    if (this.#hasWord) this.#isBare = false;
     this.#isAscii &&= isAscii && (name === undefined || ASCII.test(name.to));
   }
 
@@ -95,10 +105,17 @@ export class Relay {
   take(): RelayedText | undefined {
     if (this.isEmpty) return undefined;
     const { dialect } = this;
-    const taken = { dialect, text: this.#text, end: this.#end, isAscii: this.#isAscii };
+    const taken: RelayedText = {
+      dialect,
+      text: this.#text,
+      end: this.#end,
+      isAscii: this.#isAscii,
+      ...(this.#rules.edits === undefined ? {} : { isBare: this.#isBare }),
+    };
     this.#text = "";
     this.#end = "";
     this.#isAscii = true;
+    this.#isBare = true;
     return taken;
   }
 

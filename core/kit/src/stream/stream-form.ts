@@ -41,9 +41,8 @@ interface WireHole {
 
 /** A run while it is read. */
 interface OpenRun {
-  /** The texts that the frames show, and those that they do not show. */
+  /** The texts that the frames show. */
   readonly pieces: string[];
-  readonly hidden: string[];
   /** The frames, without the end of the last one. */
   written: string;
   /** Whether the head of another event follows. */
@@ -61,6 +60,9 @@ const CONTROL = /[\u0000-\u001f]/;
 const PLAIN = /^[ !#-[\]-~]*$/;
 const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
+const SPACE = 0x20;
+const DELETE = 0x7f;
 
 /** The form of one stream's events, learnt from one of them. */
 export class StreamForm {
@@ -136,8 +138,8 @@ export class StreamForm {
   read(text: string, at: number, isRelayed = false): FrameRun | undefined {
     const head = this.#head;
     if (text.slice(at, at + head.length) !== head) return undefined;
-    const run: OpenRun = { pieces: [], hidden: [], written: "", hasNext: true, isRelayed };
-    const { pieces, hidden } = run;
+    const run: OpenRun = { pieces: [], written: "", hasNext: true, isRelayed };
+    const { pieces } = run;
     let count = 0;
     let last = at;
     let end = at;
@@ -155,9 +157,8 @@ export class StreamForm {
     if (count === 0) return undefined;
     const inside = pieces.join("");
     const isPlain = PLAIN.test(inside);
-    const unseen = hidden.join("");
-    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, unseen)) return undefined;
-    const isWireAscii = isPlain && this.#isWireAscii && PLAIN.test(unseen);
+    if (!(isPlain || areInsides(pieces, inside))) return undefined;
+    const isWireAscii = isPlain && this.#isWireAscii;
     return new FrameRun(this.#shape, {
       ...(isRelayed
         ? { wire: { text: text.slice(at, end), isAscii: isWireAscii } }
@@ -172,16 +173,16 @@ export class StreamForm {
   }
 
   /** Adds the event whose first hole is at an offset. Returns its end; -1 for another form. */
-  #event(text: string, from: number, run: OpenRun): number {
+  #event(text: string, firstHole: number, run: OpenRun): number {
     const { isRelayed } = run;
     let written = "";
     if (!isRelayed)
       written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
-    let place = from;
+    let place = firstHole;
     for (const { isNumber, behind, tail, written: between } of this.#holes) {
-      const close = isNumber ? numberEnd(text, place) : stringEnd(text, place);
-      if (close <= place) return -1;
-      const piece = text.slice(place, close);
+      const from = place;
+      const close = holeEnd(text, from, isNumber, between !== undefined);
+      if (close <= from) return -1;
       place = close + behind.length;
       // One comparison for the end of an event and the head of the next one.
       if (text.slice(close, place) !== behind) {
@@ -190,11 +191,10 @@ export class StreamForm {
         if (text.slice(close, place) !== tail) return -1;
         run.hasNext = false;
       }
-      if (between === undefined) run.hidden.push(piece);
-      else {
-        run.pieces.push(piece);
-        if (!isRelayed) written += piece + between;
-      }
+      if (between === undefined) continue;
+      const piece = text.slice(from, close);
+      run.pieces.push(piece);
+      if (!isRelayed) written += piece + between;
     }
     run.written = written;
     return run.hasNext ? place - this.#head.length : place;
@@ -219,6 +219,25 @@ function stringEnd(text: string, from: number): number {
   while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end, from))
     end = text.indexOf('"', end + 1);
   return end;
+}
+
+/** The end of what is in a hole; at most its beginning for what is not read there. */
+function holeEnd(text: string, from: number, isNumber: boolean, isShown: boolean): number {
+  if (isNumber) return numberEnd(text, from);
+  return isShown ? stringEnd(text, from) : plainEnd(text, from);
+}
+
+/**
+ * The end of a JSON string that no frame shows: paddings and marks. -1 for one with an escape, a
+ * control character or one beyond ASCII: such an event is parsed.
+ */
+function plainEnd(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code < SPACE || code >= DELETE || code === BACKSLASH) return -1;
+  }
+  return -1;
 }
 
 /** Whether an odd number of backslashes precedes an offset. */

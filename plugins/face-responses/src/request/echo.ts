@@ -34,13 +34,11 @@ const DEFAULTS: JsonObject = {
 
 /** The repeated members. `store` is false until the response is stored. */
 export function echoOf(body: JsonObject): JsonObject {
-  const same = Object.entries(DEFAULTS).map(([name, value]): [string, JsonValue | undefined] => [
-    name,
-    body[name] ?? value,
-  ]);
+  const same: Record<string, JsonValue | undefined> = {};
+  for (const name in DEFAULTS) same[name] = body[name] ?? DEFAULTS[name];
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   return {
-    ...Object.fromEntries(same),
+    ...same,
     reasoning: {
       effort: reasoning.effort ?? null,
       summary: reasoning.summary ?? reasoning.generate_summary ?? null,

@@ -138,13 +138,15 @@ export class FacedForm implements ReplyForm {
   }
 
   stream(relays: string | undefined): StreamForm {
-    const writer = this.#face.stream(this.#state, this.#context);
     const failsAlone = this.#face.failsAlone === true;
-    if (relays === this.#face.dialect) {
-      const relay = this.#face.relay?.(this.#state, this.#context);
-      if (relay === undefined) return new RelayForm(writer, failsAlone);
-      return new CompletedRelayForm(relay, failsAlone, this.#keep);
+    const isRelayed = relays === this.#face.dialect;
+    const relay = isRelayed ? this.#face.relay?.(this.#state, this.#context) : undefined;
+    if (relay !== undefined) {
+      const isKept = this.#kept?.isWanted === true;
+      return new CompletedRelayForm(relay, failsAlone, isKept ? this.#keep : undefined);
     }
+    const writer = this.#face.stream(this.#state, this.#context);
+    if (isRelayed) return new RelayForm(writer, failsAlone);
     return {
       text: (batch) => textOf(batch, writer),
       failsAlone,

@@ -84,9 +84,10 @@ export function completedWhole(
 /** A relayed stream with what its upstream cannot know. */
 export class CompletedRelayForm extends RelayForm {
   readonly #relay: FaceRelay;
-  readonly #keep: KeepReply;
+  readonly #keep: KeepReply | undefined;
 
-  constructor(relay: FaceRelay, failsAlone: boolean, keep: KeepReply) {
+  /** `keep`: absent where the reply is not kept. */
+  constructor(relay: FaceRelay, failsAlone: boolean, keep: KeepReply | undefined) {
     super(relay, failsAlone, MAX_REPLY_CHARACTERS);
     this.#relay = relay;
     this.#keep = keep;
@@ -94,16 +95,21 @@ export class CompletedRelayForm extends RelayForm {
 
   override text(batch: FrameBatch): string {
     const text = super.text(batch);
-    return text === "" ? text : this.#relay.events(text);
+    return text === "" ? text : this.#relay.events(text, this.#isBare(batch, text));
   }
 
   override end(): MaybePromise<string> {
     const end = super.end() as string;
-    const reply = this.#relay.last(end);
-    if (reply === undefined) return this.#relay.end(end);
+    const reply = this.#keep === undefined ? undefined : this.#relay.last(end);
+    if (reply === undefined || this.#keep === undefined) return this.#relay.end(end);
     const kept = this.#keep(reply) ?? reply;
     return kept instanceof Promise
       ? kept.then((sent) => this.#relay.end(end, sent))
       : this.#relay.end(end, kept);
+  }
+
+  /** What is known of the events of a batch, unless those that waited for the end are with them. */
+  #isBare({ relayed }: FrameBatch, text: string): boolean | undefined {
+    return relayed?.text === text ? relayed.isBare : undefined;
   }
 }
