@@ -115,6 +115,14 @@ describe("a request with blocks of server tools", () => {
     expect(upstream.requests).toHaveLength(calls);
   });
 
+  it("is refused with servers of MCP: what they say to the model, no guardrail reads", async () => {
+    const calls = upstream.requests.length;
+    const servers = [{ type: "url", url: "https://mcp.example/sse", name: "files" }];
+    const { status, said } = await ask("blocking", [text("Hm.")], { mcp_servers: servers });
+    expect([status, said]).toEqual([400, expect.stringContaining("mcp_servers")]);
+    expect(upstream.requests).toHaveLength(calls);
+  });
+
   it("has the word masked where it stands", async () => {
     upstream.reply(200, "application/json", JSON.stringify(answered([text("Fine.")])));
     const content = (word: string): object[] => [search(word), found(word), fetched(word)];

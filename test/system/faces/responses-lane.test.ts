@@ -128,6 +128,44 @@ describe("a client of responses at a model whose provider has the API", () => {
     expect(said).toBe(expected);
   });
 
+  it("reads the name of a sealed member in a text as a text, behind thoughts and alone", async () => {
+    const text = 'He wrote "encrypted_content":"x" and data: {"encrypted_content":"y"} in a text. ';
+    for (const thought of [undefined, "Hm."]) {
+      model.says({ text: text.repeat(9), piece: 5, ...(thought && { thought }) });
+      for (const include of [[], ["reasoning.encrypted_content" as const]]) {
+        const body = { model: "openai", input: "Hi.", store: false, include };
+        // oxlint-disable-next-line no-await-in-loop -- the model says one thing at a time.
+        const reply = await sdk.responses.stream(body).finalResponse();
+        expect(reply.output_text).toBe(text.repeat(9));
+        const sealed = reply.output.map((item) => "encrypted_content" in item);
+        expect(sealed.includes(true)).toBe(thought !== undefined && include.length > 0);
+      }
+    }
+  });
+
+  it("reads its metadata in each event with the response, though none is stored", async () => {
+    model.says({ text: "One two three.", piece: 4 });
+    const metadata = { note: "a" };
+    const body = { model: "openai", input: "Hi.", stream: true, metadata };
+    for (const store of [false, true]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other.
+      const { said } = await raw({ ...body, store });
+      expect(said.match(/"metadata":\{"note":"a"\}/g)).toHaveLength(3);
+      expect(said.includes('"store":true')).toBe(store);
+    }
+  });
+
+  it("has its openai-beta header forwarded, and no other of its headers", async () => {
+    model.says({ text: "Hello." });
+    const headers = { "openai-beta": "of_next_year=v1", "openai-organization": "org-mine" };
+    await sdk.responses.create({ model: "openai", input: "Hi." }, { headers });
+    const { headers: got = {} } = model.requests.at(-1) ?? {};
+    expect(got["openai-beta"]).toBe("of_next_year=v1");
+    expect(got).not.toHaveProperty("openai-organization");
+    await sdk.responses.create({ model: "anthropic", input: "Hi." }, { headers });
+    expect(model.requests.at(-1)?.headers).not.toHaveProperty("openai-beta");
+  });
+
   it("streams through the SDK, with calls", async () => {
     const calls = [
       { id: "call_a", name: "now", input: { zone: "ä€😀" } },
@@ -372,6 +410,33 @@ describe("a failure on the lane", () => {
     await expect(sdk.responses.create({ model: "openai", input: "Hi." })).rejects.toThrow(
       OpenAI.RateLimitError,
     );
+  });
+
+  it.each([
+    // The credential is the gateway's: its refusal is no fault of the client's key.
+    [401, OpenAI.InternalServerError, 502, null],
+    [404, OpenAI.NotFoundError, 404, null],
+    // The SDK tries both again.
+    [409, OpenAI.InternalServerError, 502, null],
+    [422, OpenAI.UnprocessableEntityError, 422, null],
+    [429, OpenAI.RateLimitError, 429, "2"],
+    [500, OpenAI.InternalServerError, 502, null],
+    [503, OpenAI.InternalServerError, 503, "2"],
+  ] as const)("of status %i has a class of the SDK, whole and streamed", async (...row) => {
+    const [status, of, to, wait] = row;
+    const headers = { "retry-after": "2" };
+    model.says({ failure: { status, message: "Words of the provider.", headers } });
+    for (const stream of [false, true]) {
+      const asked = sdk.responses.create({ model: "openai", input: "Hi.", stream });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other.
+      const error = await asked.then(
+        () => undefined,
+        (thrown: unknown) => thrown as InstanceType<typeof OpenAI.APIError>,
+      );
+      expect(error).toBeInstanceOf(of);
+      expect([error?.status, error?.headers?.get("retry-after")]).toEqual([to, wait]);
+      expect([error?.type, error?.code]).toEqual([expect.any(String), expect.any(String)]);
+    }
   });
 
   it.each(["background", "conversation", "previous_response_id"])(

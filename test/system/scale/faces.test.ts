@@ -21,7 +21,18 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   model = await createScriptedModel();
-  const workspace = createWorkspace(fourProviders(model.url));
+  const four = fourProviders(model.url);
+  const workspace = createWorkspace({
+    ...four,
+    providers: [
+      ...(four.providers ?? []),
+      `lane: { use: openai, api_key: "\${env:NATIVE_KEY}", base_url: ${model.url}/lane/v1, responses: true }`,
+    ],
+    models: [
+      ...four.models,
+      "{ id: responses-lane, targets: [{ provider: lane, model: gpt-4.1-mini }] }",
+    ],
+  });
   openCompletions(workspace);
   gateway = await startGateway(workspace, PROVIDER_ENVIRONMENT);
 });
@@ -166,22 +177,27 @@ describe("three turns of a model of Anthropic that thinks", () => {
 const STREAMS = 1_000;
 const WORDS = Array.from({ length: 10 }, (_, index) => `w${index} `);
 
-describe.each(WIRES)(`${STREAMS} streams of %s at once`, (wire) => {
+describe.each([
+  ...WIRES.map((wire) => [wire, "openai"] as const),
+  ["responses", "responses-lane"] as const,
+])(`${STREAMS} streams of %s at once, model %s`, (wire, id) => {
   it("are whole and in order", async () => {
     model.says({ text: WORDS.join(""), piece: 3 });
-    const question = { model: "openai", stream: true };
+    const question = { model: id, stream: true };
     const replies = await Promise.all(
       Array.from({ length: STREAMS }, () => askWire(gateway, wire, question)),
     );
     const bad = replies.filter(({ end, text }) => end !== "whole" || text !== WORDS.join(""));
     expect(bad).toHaveLength(0);
+    const isLane = id !== "openai";
+    expect(model.requests.at(-1)?.url.endsWith("/lane/v1/responses")).toBe(isLane);
   });
 
   it("free the upstream when their clients leave", async () => {
     model.says({ text: WORDS.join(""), piece: 3, silentBefore: "w5" });
     const closed = model.closed;
     const leaving = new AbortController();
-    const question = { model: "openai", stream: true };
+    const question = { model: id, stream: true };
     const clients = Array.from({ length: 200 }, async () => {
       const response = await sendWire(gateway, wire, question, { signal: leaving.signal });
       const reader = response.body?.getReader();

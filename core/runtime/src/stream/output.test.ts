@@ -100,6 +100,18 @@ const STREAMS: Readonly<Record<string, string>> = {
       words(5).map((data, at) => data.replace(/\}$/, `,"obfuscation":"${"x".repeat(at + 1)}"}`)),
     ),
   ),
+  ...Object.fromEntries(
+    ["\\n", "\\u0041", "\\q", "\t", "\u007f", "ä", "😀", ""].map((odd) => [
+      `padding with ${JSON.stringify(odd)} in the middle`,
+      events(
+        whole(
+          words(6).map((data, at) =>
+            data.replace(/\}$/, `,"obfuscation":"${at === 3 ? odd : "x".repeat(at + 1)}"}`),
+          ),
+        ),
+      ),
+    ]),
+  ),
   "padding that comes first": events(
     whole(
       words(5).map((data, at) => data.replace(/^\{/, `{"obfuscation":"${"x".repeat(at + 1)}",`)),
