@@ -33,6 +33,7 @@ import { memberRoutes } from "./http/admin/tenants/members.ts";
 import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
+import { SelfService } from "./http/self/routes.ts";
 import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
@@ -56,6 +57,11 @@ export function createPublic(
     admission,
     authHeaders: parts.snapshot.server.authHeaders,
     isReady: readiness(parts, admission),
+    self: new SelfService({
+      ...keyPartsOf(parts),
+      tenants: parts.store.tenants,
+      audit: new Audit({ store: parts.store, clock, log }),
+    }),
     listeners,
   });
   return (listeners.public = app.callback());
@@ -111,7 +117,8 @@ function authorityOf({ store, clock, log, installation }: GatewayProcess) {
   };
 }
 
-function adminRoutes(parts: GatewayProcess): AdminRoutes {
+/** The routes of the admin listener. */
+export function adminRoutes(parts: GatewayProcess): AdminRoutes {
   const { store, ledger, shared, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   return {

@@ -49,6 +49,8 @@ import { withoutCredentials } from "./ingress/redact.ts";
 import { openapiPage } from "./openapi/pages.ts";
 import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
+import { answerSelf, type SelfCall } from "./self/answer.ts";
+import type { SelfService } from "./self/routes.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 
@@ -70,6 +72,8 @@ export interface PublicParts extends ServeParts {
   readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
+  /** Absent: keys do not serve themselves. */
+  readonly self?: SelfService;
   /** The listeners that extensions call. */
   readonly listeners: OwnListeners;
 }
@@ -201,6 +205,9 @@ function admit(
       return serveRoute({ message, response, client, route, generation }, id, parts);
     }
   }
+  const own = parts.self?.find(target.path);
+  if (own !== undefined)
+    return serveSelf({ own, message, response, target, generation }, id, parts);
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
     if (leavesRows(found.route.operation)) parts.ledger.check();
@@ -220,6 +227,14 @@ async function serveRoute(
   const answer = await answerRoute(asked, parts);
   await writeAnswer(asked.response, answer, id);
   parts.metrics.countUnrouted(answer.status, "none");
+  return undefined;
+}
+
+/** Serves a route about the caller itself. Rejects with the GatewayError of a refusal. */
+async function serveSelf(asked: SelfCall, id: string, parts: PublicParts): Promise<undefined> {
+  const body = await answerSelf(asked, id);
+  await writeAnswer(asked.response, { status: 200, body }, id);
+  parts.metrics.countUnrouted(200, "none");
   return undefined;
 }
 

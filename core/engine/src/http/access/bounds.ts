@@ -39,22 +39,54 @@ export function exceeding(limits: Bound, bound: Bound): string | undefined {
   for (const name of COUNTED) if (isAbove(limits[name], bound[name])) return FIELDS[name];
   if (bound.maxBudgetNanoUsd != null && isSooner(limits.budgetDuration, bound.budgetDuration))
     return FIELDS.budgetDuration;
-  return areWithin(limits.models ?? [], bound.models ?? []) ? undefined : "models";
+  const { models = [] } = bound;
+  if (models.length === 0) return undefined;
+  const isWithin = (limits.models ?? []).length > 0 && areWithin(limits.models ?? [], models);
+  return isWithin ? undefined : "models";
 }
 
-/** Limits with those of a bound where they have none of their own. */
+/** Limits with those of a bound where they have none of their own. `null` is one: no limit. */
 export function filled(named: Bound, bound: Bound): Bound {
-  const result: Record<string, unknown> = {};
-  for (const name of COUNTED) {
+  const { maxBudgetNanoUsd: max, budgetDuration: duration } = named;
+  const counted = COUNTED.map((name) => {
     const limit = named[name];
-    result[name] = limit === undefined ? (bound[name] ?? null) : limit;
+    return [name, limit === undefined ? (bound[name] ?? null) : limit] as const;
+  });
+  const isOwn = duration !== undefined || max === null;
+  return {
+    ...Object.fromEntries(counted),
+    budgetDuration: isOwn ? (duration ?? null) : (bound.budgetDuration ?? null),
+    models: named.models ?? bound.models ?? [],
+  };
+}
+
+/** The bound that is within all of these: the smallest amounts, and the longest period. */
+export function tightest(bounds: readonly Bound[]): Bound {
+  const result: { -readonly [Name in keyof Bound]: Bound[Name] } = {};
+  for (const name of COUNTED) {
+    const amounts = bounds.flatMap((bound) => bound[name] ?? []);
+    if (amounts.length > 0) result[name] = Math.min(...amounts);
   }
-  result["budgetDuration"] =
-    named.budgetDuration === undefined && named.maxBudgetNanoUsd === undefined
-      ? (bound.budgetDuration ?? null)
-      : (named.budgetDuration ?? bound.budgetDuration ?? null);
-  result["models"] = named.models ?? bound.models ?? [];
-  return result as Bound;
+  const periods = bounds
+    .filter(({ maxBudgetNanoUsd }) => maxBudgetNanoUsd != null)
+    .map(({ budgetDuration = null }) => budgetDuration);
+  if (periods.length > 0)
+    result.budgetDuration = periods.reduce((longest, one) =>
+      isSooner(longest, one) ? one : longest,
+    );
+  for (const { models = [] } of bounds) result.models = common(result.models ?? [], models);
+  return result;
+}
+
+/** The names of two lists that both of them name. An empty list names all. */
+function common(some: readonly string[], others: readonly string[]): readonly string[] {
+  if (some.length === 0 || others.length === 0) return some.length === 0 ? others : some;
+  return [
+    ...new Set([
+      ...some.filter((name) => areWithin([name], others)),
+      ...others.filter((name) => areWithin([name], some)),
+    ]),
+  ];
 }
 
 /** The members of a record that decide what it allows. */

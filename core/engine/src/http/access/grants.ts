@@ -13,7 +13,8 @@ import type {
   UserRecord,
 } from "@sluice/contract";
 import { isDeepStrictEqual } from "node:util";
-import { areWithin, exceeding, raising } from "./bounds.ts";
+import { areWithin, type Bound, exceeding, raising } from "./bounds.ts";
+import { limitsWithin } from "./limits-within.ts";
 import { Holdings } from "./holdings.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf } from "./principals.ts";
@@ -51,6 +52,22 @@ export class Grants {
     if (isMoved || raising(before, after) !== undefined) await this.#has.bounds(principal, after);
     const isNewAdmin = after.admin && (before?.admin !== true || before.userId !== after.userId);
     if (isNewAdmin) await this.#has.roles(principal, after.userId);
+  }
+
+  /** Limits of a new key that names some of them. */
+  async limits(
+    principal: Principal,
+    named: Bound,
+    place: Pick<KeyRecord, "teamId" | "organizationId">,
+  ): Promise<Bound> {
+    const rules = principal.kind === "master" ? [] : await this.#has.rules(principal, place);
+    if (rules.length === 0) return named;
+    const bounds = rules.map(({ upperBounds }) => upperBounds);
+    return limitsWithin(
+      named,
+      bounds,
+      rules.map(({ defaults }) => defaults),
+    );
   }
 
   /** A secret of a key, which its holder may act with. */

@@ -1,6 +1,11 @@
 /** What a principal has, and may therefore give: users, models, limits and roles. */
 
-import type { KeyRecord, MembershipRecord, SelfService } from "@sluice/contract";
+import type {
+  KeyRecord,
+  MembershipRecord,
+  OrganizationRecord,
+  SelfService,
+} from "@sluice/contract";
 import { areWithin, exceeding } from "./bounds.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf, rolesOf } from "./principals.ts";
@@ -70,33 +75,42 @@ export class Holdings {
 
   /** The bounds of the team and of the organization hold for who has no role above them. */
   async bounds(principal: Principal, key: KeyRecord): Promise<void> {
-    const { tenants, teams } = this.#parts;
-    const team = key.teamId === null ? undefined : await teams.find(key.teamId);
-    const organizationId = team?.organizationId ?? key.organizationId;
-    const organization =
-      organizationId === null
-        ? undefined
-        : await tenants?.organization.find({ id: organizationId });
-    const whole = hasRole(principal, "keys", { kind: "whole" });
-    if (whole) return;
-    const inOrganization =
-      organizationId !== null &&
-      hasRole(principal, "keys", { kind: "organization", id: organizationId });
-    for (const place of [inOrganization ? undefined : team, organization])
-      if (place !== undefined) refuseBeyond(key, place);
+    const places = await this.#binding(principal, key);
+    for (const place of places) refuseBeyond(key, place);
+    if (places.length === 0) return;
     const { user } = await this.#subjects.of(principal.userId ?? "");
     if (user !== undefined && key.models.length > 0 && !areWithin(key.models, user.models))
       throw refused("The field models names a model that you may not use.");
   }
+
+  /** The rules of self-service that bound what a principal makes at a place. */
+  async rules(
+    principal: Principal,
+    place: Pick<KeyRecord, "teamId" | "organizationId">,
+  ): Promise<readonly SelfService[]> {
+    const places = await this.#binding(principal, place);
+    return places.flatMap(({ selfService }) => selfService ?? []);
+  }
+
+  /** The team and the organization of a key, where the principal has no role above them. */
+  async #binding(
+    principal: Principal,
+    { teamId, organizationId: own }: Pick<KeyRecord, "teamId" | "organizationId">,
+  ): Promise<readonly Binding[]> {
+    if (hasRole(principal, "keys", { kind: "whole" })) return [];
+    const { tenants, teams } = this.#parts;
+    const team = teamId === null ? undefined : await teams.find(teamId);
+    const id = team?.organizationId ?? own;
+    const organization = id === null ? undefined : await tenants?.organization.find({ id });
+    const isAbove = id !== null && hasRole(principal, "keys", { kind: "organization", id });
+    return [isAbove ? undefined : team, organization].flatMap((place) => place ?? []);
+  }
 }
 
-function refuseBeyond(
-  key: KeyRecord,
-  {
-    models,
-    selfService,
-  }: { readonly models: readonly string[]; readonly selfService: SelfService | null },
-): void {
+/** What bounds the keys of a place. */
+type Binding = Pick<OrganizationRecord, "models" | "selfService">;
+
+function refuseBeyond(key: KeyRecord, { models, selfService }: Binding): void {
   const field = selfService === null ? undefined : exceeding(key, selfService.upperBounds);
   if (field !== undefined)
     throw refused(`The field ${field} is beyond the upper bound of the team or organization.`);

@@ -24,10 +24,10 @@ import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-ke
 import { keyLocated, locateKey, placesOf } from "./locate.ts";
 import type { AuditChange } from "../access/audit.ts";
 import { issuerOf, type ObjectPlace } from "../access/may.ts";
-import { existingKey, readGivenKey } from "./given-key.ts";
+import { readGivenKey } from "./given-key.ts";
 import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
-import { endOfSpan, SPAN_FORMS } from "./span.ts";
+import { graceEnd, keyConflict, newKey } from "./secrets.ts";
 import type { KeyDefaults } from "../../config/snapshot.ts";
 
 /** The parts of the routes. */
@@ -80,10 +80,13 @@ async function createKey(
   const { key: given = null } = body;
   const key = given === null ? newKey() : await readGivenKey(given, parts);
   const id = `key_${randomBytes(9).toString("base64url")}`;
+  const { teamId = null, organizationId = null } = members as Partial<KeyRecord>;
+  const limits = await request.grants.limits(principal, members, { teamId, organizationId });
   const record: KeyRecord = {
     ...EMPTY_KEY,
-    ...defaultsBeside(parts.defaults(), members),
+    ...defaultsBeside(parts.defaults(), limits as Changes["members"]),
     ...members,
+    ...limits,
     digest: keyRing.digest(key),
     last4: key.slice(-4),
     id,
@@ -98,7 +101,7 @@ async function createKey(
     { kind: "key", id, place, after: keyView(record), fields },
     ({ keys }) => keys.insert(record),
   );
-  if (outcome !== "added") throw conflict(outcome, members);
+  if (outcome !== "added") throw keyConflict(outcome, members);
   keyRing.forget();
   return { key, ...keyView(record) };
 }
@@ -158,7 +161,7 @@ function locateNew(parts: KeyRouteParts) {
     return {
       object: { places, userId: userId ?? null },
       found: places[0],
-      missing: () => conflict("no-team", { teamId }),
+      missing: () => keyConflict("no-team", { teamId }),
     };
   };
 }
@@ -247,11 +250,6 @@ export async function declareTeam(
   if (team !== undefined) await writeDeclaredTeam(team, teams, clock.now());
 }
 
-/** 256 random bits after the specified prefix. */
-function newKey(): string {
-  return `sk-${randomBytes(32).toString("base64url")}`;
-}
-
 /**
  * The keys to delete. All are looked up before the first is deleted; those that do not exist are
  * left out.
@@ -291,20 +289,9 @@ function unlessMissing(error: unknown): undefined {
   throw error;
 }
 
-function graceEnd({ grace_period: grace = null }: JsonObject, nowMs: number): number | null {
-  if (grace === null) return null;
-  const endMs = typeof grace === "string" ? endOfSpan(grace, nowMs) : undefined;
-  if (endMs === undefined)
-    throw invalid(
-      "grace_period",
-      `The field grace_period must be a span of time, such as 0s, ${SPAN_FORMS}.`,
-    );
-  return endMs === nowMs ? null : endMs;
-}
-
 function refuseDeclaredAlias(parts: KeyPlaces, alias: unknown): void {
   if (typeof alias === "string" && isDeclaredAlias(parts, alias))
-    throw conflict("taken", { alias });
+    throw keyConflict("taken", { alias });
 }
 
 function isDeclaredAlias({ declared }: KeyPlaces, alias: string): boolean {
@@ -324,29 +311,8 @@ function accepted(
       "The key does not exist any more. GET /key/list lists the keys.",
       { param: "key" },
     );
-  if (typeof outcome === "string") throw conflict(outcome, members);
+  if (typeof outcome === "string") throw keyConflict(outcome, members);
   return outcome;
-}
-
-function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): GatewayError {
-  if (outcome === "no-team") {
-    return invalid(
-      "team_id",
-      `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
-    );
-  }
-  if (outcome === "missing" || outcome === "border") {
-    const why = outcome === "missing" ? "does not exist" : "is not that of its team";
-    return invalid(
-      "organization_id",
-      `The organization of the key, or its budget or the organization of that, ${why}.`,
-    );
-  }
-  if (outcome === "imported" || typeof alias !== "string") return existingKey();
-  return invalid(
-    "key_alias",
-    `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`,
-  );
 }
 
 /**

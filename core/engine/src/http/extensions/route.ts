@@ -95,14 +95,19 @@ export async function withGateway(
   }
 }
 
-async function identify(message: IncomingMessage, generation: Generation): Promise<Identity> {
+/** The identity of a request. Throws `authentication_failed`. */
+export async function identify(
+  message: IncomingMessage,
+  generation: Generation,
+): Promise<Identity> {
   const key = presentedKey(message.headers, generation.snapshot.server.authHeaders);
   const identity = key === undefined ? undefined : await generation.authority.identify(key);
   if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
   return identity;
 }
 
-async function bodyOf(message: IncomingMessage): Promise<JsonObject> {
+/** The body of a request as an object; an empty one for GET. */
+export async function bodyOf(message: IncomingMessage): Promise<JsonObject> {
   if (message.method === "GET" || message.method === "HEAD") return {};
   const bytes = await readBody(message, BODY_LIMITS);
   if (bytes.length === 0) return {};
