@@ -49,7 +49,7 @@ import { withoutCredentials } from "./ingress/redact.ts";
 import { openapiPage } from "./openapi/pages.ts";
 import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
-import { answerSelf, type SelfCall } from "./self/answer.ts";
+import { serveSelf } from "./self/answer.ts";
 import type { SelfService } from "./self/routes.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
@@ -207,7 +207,7 @@ function admit(
   }
   const own = parts.self?.find(target.path);
   if (own !== undefined)
-    return serveSelf({ own, message, response, target, generation }, id, parts);
+    return serveSelf({ own, message, response, target, generation }, id, parts.metrics);
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
     if (leavesRows(found.route.operation)) parts.ledger.check();
@@ -227,14 +227,6 @@ async function serveRoute(
   const answer = await answerRoute(asked, parts);
   await writeAnswer(asked.response, answer, id);
   parts.metrics.countUnrouted(answer.status, "none");
-  return undefined;
-}
-
-/** Serves a route about the caller itself. Rejects with the GatewayError of a refusal. */
-async function serveSelf(asked: SelfCall, id: string, parts: PublicParts): Promise<undefined> {
-  const body = await answerSelf(asked, id);
-  await writeAnswer(asked.response, { status: 200, body }, id);
-  parts.metrics.countUnrouted(200, "none");
   return undefined;
 }
 

@@ -2,8 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject } from "@sluice/contract";
+import type { RequestMetrics } from "../../accounting/request-metrics.ts";
 import type { Generation } from "../../generation/generation.ts";
 import { bodyOf, identify } from "../extensions/route.ts";
+import { writeAnswer } from "../extensions/write.ts";
 import { wrongMethod } from "../intake/find-route.ts";
 import type { RequestTarget } from "../intake/request-head.ts";
 import { askerOf, presentedOf, type SelfRoute } from "./request.ts";
@@ -17,8 +19,18 @@ export interface SelfCall {
   readonly generation: Generation;
 }
 
-/** The answer. Throws the GatewayError of a refusal. */
-export async function answerSelf(
+/** Answers. Rejects with the GatewayError of a refusal. */
+export async function serveSelf(
+  asked: SelfCall,
+  requestId: string,
+  metrics: Pick<RequestMetrics, "countUnrouted">,
+): Promise<undefined> {
+  const body = await answerOf(asked, requestId);
+  await writeAnswer(asked.response, { status: 200, body }, requestId);
+  metrics.countUnrouted(200, "none");
+}
+
+async function answerOf(
   { own, message, response, target, generation }: SelfCall,
   requestId: string,
 ): Promise<JsonObject> {
