@@ -1,6 +1,8 @@
 /** A gateway with two organizations, their teams, and a user with an admin key for each role. */
 
 import {
+  type Amounts,
+  EMPTY_AMOUNTS,
   EMPTY_KEY,
   EMPTY_LIMITS,
   EMPTY_TEAM,
@@ -71,9 +73,25 @@ export class Tenants {
     return send(`${this.gateway.publicUrl}${path}`, method, body, key);
   }
 
-  async organization(id: string, parts: object = {}): Promise<void> {
+  async organization(id: string, parts: object = {}): Promise<string> {
     const record = { ...EMPTY_LIMITS, selfService: null, id, ...NO_TIME, ...parts };
     must(await this.tables.organization.insert(record));
+    return id;
+  }
+
+  async customer(id: string, organizationId: string): Promise<void> {
+    must(await this.tables.customer.insert({ ...EMPTY_LIMITS, id, organizationId, ...NO_TIME }));
+  }
+
+  async budget(id: string, organizationId: string | null, parts: Partial<Amounts> = {}) {
+    const record = { ...EMPTY_AMOUNTS, budgetAnchor: "calendar", perModel: {} } as const;
+    must(await this.tables.budget.insert({ ...record, id, organizationId, ...NO_TIME, ...parts }));
+    return id;
+  }
+
+  async group(id: string, organizationId: string | null, models: readonly string[] = ["echo"]) {
+    must(await this.tables.access_group.insert({ id, organizationId, models, ...NO_TIME }));
+    return id;
   }
 
   async team(id: string, organizationId: string | null, parts: Partial<TeamRecord> = {}) {

@@ -49,8 +49,7 @@ import { withoutCredentials } from "./ingress/redact.ts";
 import { openapiPage } from "./openapi/pages.ts";
 import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
-import { serveSelf } from "./self/answer.ts";
-import type { SelfService } from "./self/routes.ts";
+import { type SelfListener, serveSelf } from "./self/answer.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 
@@ -63,7 +62,7 @@ export interface Admission {
 }
 
 /** The parts of the process that the public app needs. */
-export interface PublicParts extends ServeParts {
+export interface PublicParts extends ServeParts, Pick<SelfListener, "self"> {
   /** The manager. */
   readonly generations: Pick<GenerationManager, "generationFor">;
   readonly admission: Admission;
@@ -72,8 +71,6 @@ export interface PublicParts extends ServeParts {
   readonly authHeaders: readonly string[];
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
-  /** Absent: keys do not serve themselves. */
-  readonly self?: SelfService;
   /** The listeners that extensions call. */
   readonly listeners: OwnListeners;
 }
@@ -205,9 +202,8 @@ function admit(
       return serveRoute({ message, response, client, route, generation }, id, parts);
     }
   }
-  const own = parts.self?.find(target.path);
-  if (own !== undefined)
-    return serveSelf({ own, message, response, target, generation }, id, parts.metrics);
+  const own = serveSelf(parts, { message, response, target, generation }, id);
+  if (own !== undefined) return own;
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
     if (leavesRows(found.route.operation)) parts.ledger.check();

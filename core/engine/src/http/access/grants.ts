@@ -118,6 +118,9 @@ export class Grants {
     for (const id of differing(before?.organizations ?? [], after.organizations))
       if (!hasRole(principal, "admin", { kind: "organization", id }))
         throw refused("The organization of the user is outside of your places.");
+    for (const { role, place } of before?.roles ?? [])
+      if (!hasRole(principal, role, place, await organizationOf(place, this.#parts)))
+        throw refused(`The user has the role ${role} at ${textOf(place)}, which you do not have.`);
     if (before !== undefined && before.id === principal.userId)
       refuseRaise(before, after, "your own record");
   }

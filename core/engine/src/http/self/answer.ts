@@ -8,30 +8,48 @@ import { bodyOf, identify } from "../extensions/route.ts";
 import { writeAnswer } from "../extensions/write.ts";
 import { wrongMethod } from "../intake/find-route.ts";
 import type { RequestTarget } from "../intake/request-head.ts";
+import type { SelfService } from "./routes.ts";
 import { askerOf, presentedOf, type SelfRoute } from "./request.ts";
 
 /** A request to such a route. */
 export interface SelfCall {
-  readonly own: SelfRoute;
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: RequestTarget;
   readonly generation: Generation;
 }
 
-/** Answers. Rejects with the GatewayError of a refusal. */
-export async function serveSelf(
-  asked: SelfCall,
+/** The parts of the listener that it needs. */
+export interface SelfListener {
+  /** Absent: keys do not serve themselves. */
+  readonly self?: SelfService;
+  readonly metrics: Pick<RequestMetrics, "countUnrouted">;
+}
+
+/** Answers a path of self-service; `undefined` for another one. Rejects with a GatewayError. */
+export function serveSelf(
+  { self, metrics }: SelfListener,
+  call: SelfCall,
   requestId: string,
-  metrics: Pick<RequestMetrics, "countUnrouted">,
+): Promise<undefined> | undefined {
+  const own = self?.find(call.target.path);
+  return own === undefined ? undefined : answer(own, call, requestId, metrics);
+}
+
+async function answer(
+  own: SelfRoute,
+  call: SelfCall,
+  requestId: string,
+  metrics: SelfListener["metrics"],
 ): Promise<undefined> {
-  const body = await answerOf(asked, requestId);
-  await writeAnswer(asked.response, { status: 200, body }, requestId);
+  const body = await answerOf(own, call, requestId);
+  await writeAnswer(call.response, { status: 200, body }, requestId);
   metrics.countUnrouted(200, "none");
 }
 
 async function answerOf(
-  { own, message, response, target, generation }: SelfCall,
+  own: SelfRoute,
+  { message, response, target, generation }: SelfCall,
   requestId: string,
 ): Promise<JsonObject> {
   const method = message.method === "HEAD" ? "GET" : message.method;
