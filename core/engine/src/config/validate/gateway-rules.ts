@@ -12,7 +12,16 @@ import { formatPath, valueAtPath } from "../files/path.ts";
 import { TIME_FORMS, timeOf } from "../time-of.ts";
 
 /** Names of providers that would collide with the gateway's own paths. */
-const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "health"];
+const RESERVED_PROVIDERS: readonly string[] = [
+  "v1",
+  "v1beta",
+  "models",
+  "spend",
+  "health",
+  "key",
+  "team",
+  "user",
+];
 
 /**
  * The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas
