@@ -16,10 +16,10 @@ export type DeclaredTenants = {
 
 /** Nothing is declared. */
 export const NO_TENANTS: DeclaredTenants = Object.freeze({
-  organization: [],
-  user: [],
-  membership: [],
-  customer: [],
-  budget: [],
-  access_group: [],
+  organization: Object.freeze([]),
+  user: Object.freeze([]),
+  membership: Object.freeze([]),
+  customer: Object.freeze([]),
+  budget: Object.freeze([]),
+  access_group: Object.freeze([]),
 });

@@ -61,8 +61,11 @@ export class Customers {
     const { customerId: own } = identity;
     const id = own ?? (identity.mayNameCustomers === false ? undefined : claimed);
     if (id === undefined) return undefined;
-    if (own === undefined) checkId(id);
     const { settings, ring } = this.#parts;
+    const fault = own === undefined ? faultOf(id) : undefined;
+    // Where the operator does not speak of customers, any text may stand where dialects name users.
+    if (fault !== undefined && settings.newCustomers === undefined) return undefined;
+    if (fault !== undefined) throw new GatewayError("invalid_field", fault, { param: "user" });
     const { organizationId = "" } = identity;
     const declared =
       this.#declared.size === 0 ? undefined : this.#declared.get(nameOf(organizationId, id));
@@ -144,19 +147,15 @@ function nameOf(organizationId: string, id: string): string {
 }
 
 /**
- * An id of a customer is any text of up to 256 bytes of UTF-8 without control characters. It is
- * compared as it is: two different texts are two customers. Throws `invalid_field`.
+ * Why a text is no id of a customer: any text of up to 256 bytes of UTF-8 without control
+ * characters is one. It is compared as it is: two different texts are two customers.
  */
-function checkId(id: string): void {
+function faultOf(id: string): string | undefined {
   const bytes = id.length > MAX_ID_BYTES ? Infinity : Buffer.byteLength(id);
-  if (bytes > MAX_ID_BYTES)
-    throw unfit(`The id of the customer is longer than ${MAX_ID_BYTES} bytes.`);
-  if (UNFIT.test(id))
-    throw unfit("The id of the customer has a control character, or is no valid Unicode.");
-}
-
-function unfit(message: string): GatewayError {
-  return new GatewayError("invalid_field", message, { param: "user" });
+  if (bytes > MAX_ID_BYTES) return `The id of the customer is longer than ${MAX_ID_BYTES} bytes.`;
+  return UNFIT.test(id)
+    ? "The id of the customer has a control character, or is no valid Unicode."
+    : undefined;
 }
 
 function refused(id: string, isBlocked: boolean): GatewayError {
