@@ -29,6 +29,7 @@ import { restartRoute } from "./http/admin/restart.ts";
 import { spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
+import { teamsWithDeclared, tenantsWithDeclared } from "./http/access/with-declared.ts";
 import { memberRoutes } from "./http/admin/tenants/members.ts";
 import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
@@ -106,9 +107,18 @@ export function createAdmin(
 }
 
 /** What decides what a caller may do, and records it. */
-function authorityOf({ store, clock, log, installation }: GatewayProcess) {
-  const { keys, teams, tenants } = store;
-  const parts = { keys, teams, clock, ...(tenants !== undefined && { tenants }) };
+function authorityOf({ store, clock, log, installation, manager }: GatewayProcess) {
+  const { keys, tenants } = store;
+  const declared = {
+    teams: () => manager.live?.snapshot.teams ?? [],
+    tenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
+  };
+  const parts = {
+    keys,
+    teams: teamsWithDeclared(store.teams, declared),
+    clock,
+    ...(tenants !== undefined && { tenants: tenantsWithDeclared(tenants, declared) }),
+  };
   return {
     principalOf: (identity: Identity) => principalOf(identity, parts),
     audit: new Audit({ store, clock, log }),

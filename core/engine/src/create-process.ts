@@ -3,7 +3,8 @@
  * on the scope, in the order of its making.
  */
 
-import type { Clock, TeamStore } from "@sluice/contract";
+import type { Clock, Log, Store } from "@sluice/contract";
+import type { Snapshot } from "./config/snapshot.ts";
 import { ConfigError } from "./check-config.ts";
 import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
@@ -24,7 +25,7 @@ import { installationOf, openBlockWatch, openLedger, openState, openStore } from
 import { createPreflight } from "./preflight/preflight.ts";
 import type { Start, StartOptions } from "./prepare-start.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
-import { writeDeclaredTeams } from "./resources/declared-rows.ts";
+import { writeDeclared, writeDeclaredTeams } from "./resources/declared-rows.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { createSealer } from "./resources/sealer.ts";
@@ -76,7 +77,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     state,
     sealer: createSealer(installation.pepper),
   };
-  const generations = createManager(options, start, parts, store.teams);
+  const generations = createManager(options, start, parts, store);
   scope.defer(() => generations.manager.close(0));
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
@@ -150,7 +151,7 @@ function createManager(
   { log, worker }: StartOptions,
   start: Start,
   parts: ProcessParts,
-  teams: TeamStore,
+  store: Pick<Store, "teams" | "tenants">,
 ) {
   const { definitions, lastNumber } = start;
   const { server } = start.snapshot;
@@ -164,7 +165,7 @@ function createManager(
     ...(monitor !== undefined && { monitor }),
     preflight: createPreflight(definitions, log),
     onServe(generation) {
-      void writeDeclaredTeams(generation.snapshot.teams, teams, parts.clock.now(), log);
+      void writeRows(generation.snapshot, store, parts.clock.now(), log);
       worker?.onServe(generation);
     },
     ...(worker !== undefined && {
@@ -174,6 +175,17 @@ function createManager(
     }),
   });
   return { history, monitor, manager };
+}
+
+/** Writes the rows of what a generation declares. Never rejects. */
+async function writeRows(
+  { teams, tenants }: Snapshot,
+  store: Pick<Store, "teams" | "tenants">,
+  nowMs: number,
+  log: Log,
+): Promise<void> {
+  await writeDeclaredTeams(teams, store.teams, nowMs, log);
+  await writeDeclared(tenants, store, nowMs, log);
 }
 
 type Generations = ReturnType<typeof createManager> & Pick<ProcessParts, "clock">;

@@ -1,7 +1,7 @@
 /** The settings of customers of a snapshot. */
 
 import { parseSize } from "@sluice/runtime";
-import { limitsOf } from "./build-keys.ts";
+import { amountsOf } from "./build-limits.ts";
 import type { CustomersSection } from "./schema/customers.ts";
 import type { CustomerSettings } from "./snapshot.ts";
 
@@ -12,7 +12,7 @@ const DEFAULT_BYTES = 32 * 1024 * 1024;
 /** The section `customers`. Without it, new customers are not bounded. */
 export function customersOf(section: CustomersSection | undefined): CustomerSettings {
   if (section === undefined)
-    return { isHashed: false, headers: [], maxBytes: DEFAULT_BYTES, defaults: limitsOf({}) };
+    return { isHashed: false, headers: [], maxBytes: DEFAULT_BYTES, defaults: amountsOf({}) };
   const [max = "", unit = ""] = section.new_customers.split("/");
   return {
     isHashed: section.ids === "hashed",
@@ -20,6 +20,6 @@ export function customersOf(section: CustomersSection | undefined): CustomerSett
     newCustomers: { max: Number(max), perMs: UNIT_MS[unit] ?? 0 },
     maxBytes: parseSize(section.memory) ?? DEFAULT_BYTES,
     ...(section.default_budget !== undefined && { defaultBudget: section.default_budget }),
-    defaults: limitsOf(section.defaults),
+    defaults: amountsOf(section.defaults),
   };
 }

@@ -1,16 +1,16 @@
-/** The declared keys and teams of a snapshot. */
+/** The declared keys of a snapshot. */
 
-import { EMPTY_TEAM, type RecordLimits, type Secret } from "@sluice/contract";
-import { configuredNanoUsd } from "@sluice/runtime";
+import type { RecordLimits, Secret } from "@sluice/contract";
+import { amountsOf, periodOf } from "./build-limits.ts";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
-import type { AmountsSection } from "./schema/keys.ts";
-import type { DeclaredKey, DeclaredTeam } from "./snapshot.ts";
+import type { KeySection } from "./schema/keys.ts";
+import type { DeclaredKey } from "./snapshot.ts";
 
 /** The entries of `keys:`. */
 export function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {
   return sections.keys.map((key, index) => {
-    const limits = limitsOf(key);
+    const limits = amountsOf(key);
     return {
       alias: key.alias,
       key: key.key as Secret,
@@ -23,6 +23,8 @@ export function keysOf(gateway: ResolvedDocument, sections: GatewaySections): De
       tags: key.tags,
       allowedTags: key.allowed_tags,
       metadata: key.metadata,
+      ...ownersOf(key),
+      ...sparse(periodOf(key)),
       // Without a limit the key is as cheap as one of the store that has none.
       ...(isBounded(limits) && { limits }),
       at: gateway.document.keyAt(["keys", index]),
@@ -30,43 +32,24 @@ export function keysOf(gateway: ResolvedDocument, sections: GatewaySections): De
   });
 }
 
-/** The entries of `teams:`. */
-export function teamsOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredTeam[] {
-  return sections.teams.map((team, index) => ({
-    ...EMPTY_TEAM,
-    id: team.team_id,
-    alias: team.team_alias ?? null,
-    models: team.models,
-    ...limitsOf(team),
-    tags: team.tags,
-    allowedTags: team.allowed_tags,
-    metadata: team.metadata,
-    guardrails: team.guardrails,
-    passthrough: team.passthrough,
-    blocked: team.blocked,
-    at: gateway.document.keyAt(["teams", index]),
-  }));
+/** What a key belongs to besides its user and team; members without effect are absent. */
+function ownersOf(key: KeySection) {
+  return {
+    ...(key.organization_id !== undefined && { organizationId: key.organization_id }),
+    ...(key.customer_id !== undefined && { customerId: key.customer_id }),
+    ...(!key.may_name_customers && { mayNameCustomers: false }),
+    ...(key.budget_id !== undefined && { budgetId: key.budget_id, budgetShare: key.budget_share }),
+  };
 }
 
-/** The amounts of a section, by either of their names. */
-export function limitsOf(section: AmountsSection): RecordLimits {
-  const { budget_duration: budgetDuration = null } = section;
-  const { rpm = section.rpm_limit ?? null, tpm = section.tpm_limit ?? null } = section;
-  const { max_parallel_requests: maxParallelRequests = section.max_parallel ?? null } = section;
+/** The members that say something: a key without them is as cheap as one of the store. */
+function sparse({ budgetAnchor, perModel }: ReturnType<typeof periodOf>) {
   return {
-    maxBudgetNanoUsd: nullableNanoUsd(section.max_budget),
-    softBudgetNanoUsd: nullableNanoUsd(section.soft_budget),
-    budgetDuration,
-    rpm,
-    tpm,
-    maxParallelRequests,
+    ...(budgetAnchor !== "calendar" && { budgetAnchor }),
+    ...(Object.keys(perModel).length > 0 && { perModel }),
   };
 }
 
 function isBounded({ budgetDuration: _period, ...bounds }: RecordLimits): boolean {
   return Object.values(bounds).some((bound) => bound !== null);
-}
-
-function nullableNanoUsd(dollars: number | undefined): number | null {
-  return dollars === undefined ? null : configuredNanoUsd(dollars);
 }

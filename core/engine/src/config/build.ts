@@ -1,6 +1,6 @@
 /** Snapshots from checked files. */
 
-import { NO_TENANTS } from "./declared-tenants.ts";
+import { teamsOf, tenantsOf } from "./build-tenants.ts";
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 
@@ -9,7 +9,7 @@ import type { MediaFetchSettings, Operation, ProviderTimeouts } from "@sluice/co
 import { parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
 import { customersOf } from "./build-customers.ts";
-import { keysOf, teamsOf } from "./build-keys.ts";
+import { keysOf } from "./build-keys.ts";
 import { serverOf } from "./build-server.ts";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
@@ -82,7 +82,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     keys: keysOf(gateway, sections),
     teams: teamsOf(gateway, sections),
     customers: customersOf(sections.customers),
-    tenants: NO_TENANTS,
+    tenants: tenantsOf(gateway, sections),
     pipelines,
     prices: createPriceTable({
       prices: prices?.prices ?? {},

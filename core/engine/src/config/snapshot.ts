@@ -2,8 +2,11 @@
 
 import type {
   BalanceStrategy,
+  BudgetAnchor,
+  BudgetShare,
   FallbackClass,
   GuardrailSettings,
+  LimitBlock,
   MediaFetchSettings,
   ModelInfo,
   ModelMode,
@@ -181,6 +184,19 @@ export interface DeclaredKey {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Absent: none. */
   readonly limits?: RecordLimits;
+  /** The organization of a key without a team. Absent: none. */
+  readonly organizationId?: string;
+  /** The customer that it acts for. Absent: none. */
+  readonly customerId?: string;
+  /** `false`: its requests may not name their customer. Absent: they may. */
+  readonly mayNameCustomers?: boolean;
+  /** Absent: `calendar`. */
+  readonly budgetAnchor?: BudgetAnchor;
+  /** Absent: none. */
+  readonly perModel?: LimitBlock["perModel"];
+  /** Absent: none. */
+  readonly budgetId?: string;
+  readonly budgetShare?: BudgetShare;
   readonly at: Position;
 }
 

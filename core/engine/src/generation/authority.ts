@@ -33,7 +33,9 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       (settings) => [ring.fingerprint(settings.key.reveal()), declaredKey(settings)] as const,
     ),
   );
-  const declaredTags = new Set([...snapshot.keys, ...snapshot.teams].flatMap(({ tags }) => tags));
+  const { organization, user, membership, customer } = snapshot.tenants;
+  const owners = [snapshot.keys, snapshot.teams, organization, user, membership, customer];
+  const declaredTags = new Set(owners.flat().flatMap(({ tags }) => tags));
   const identityOf = (base: KeyBase | undefined): MaybePromise<Identity | undefined> =>
     base && identities.of(base);
   return {
@@ -64,8 +66,19 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
 }
 
 function declaredKey(settings: DeclaredKey): KeyBase {
-  const { alias, userId, teamId, spendScope, metadata, limits, ...block } = settings;
-  const names = { keyId: `yaml:${alias}`, alias, userId, teamId, spendScope, metadata };
+  const { alias, userId, teamId, spendScope, metadata, limits, ...others } = settings;
+  const { organizationId, customerId, mayNameCustomers, ...block } = others;
+  const names = {
+    keyId: `yaml:${alias}`,
+    alias,
+    userId,
+    teamId,
+    organizationId,
+    spendScope,
+    metadata,
+    ...(customerId !== undefined && { customerId }),
+    ...(mayNameCustomers === false && { mayNameCustomers }),
+  };
   return keyBase(names, { ...block, ...limits }, false);
 }
 

@@ -9,6 +9,7 @@ import { unkeptReplies } from "./entries.ts";
 import { weakerFallbacks } from "./fallbacks.ts";
 import { missingProtections, uncoveredRoutes } from "./routes.ts";
 import type { LintFinding, Lint, LintSubject } from "./rule.ts";
+import { unreachableLimits } from "./unreachable-limits.ts";
 import { unreachableFallbacks } from "./unreachable-fallbacks.ts";
 import { unusualOrders } from "./step-order.ts";
 import { unpricedModels, unreachableTargets } from "./targets.ts";
@@ -24,6 +25,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly LintFi
   unkept_reply: unkeptReplies,
   narrow_connections: narrowConnections,
   weak_key: weakKeys,
+  unreachable_limit: unreachableLimits,
 };
 
 /** Runs every lint that is not `off`, in the order of the rules. */

@@ -99,6 +99,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         unkept_reply: "warn",
         narrow_connections: "warn",
         weak_key: "warn",
+        unreachable_limit: "warn",
       },
     },
     notices: [],

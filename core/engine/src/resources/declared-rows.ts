@@ -9,6 +9,7 @@ import type {
   TenantRecords,
   TenantTable,
 } from "@sluice/contract";
+import { setImmediate as nextTick } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 
 /** A team as a file declares it. */
@@ -25,14 +26,16 @@ export type TenantsOfFile = {
   readonly [Kind in TenantKind]: readonly TenantOfFile<Kind>[];
 };
 
-/** What a record refers to is written before it. */
+/**
+ * What a record refers to is written before it. Customers have no row: nothing refers to them, and
+ * one that is no longer declared is as others are.
+ */
 const ORDER = [
   "organization",
   "budget",
   "access_group",
   "user",
   "membership",
-  "customer",
 ] as const satisfies readonly TenantKind[];
 
 /**
@@ -80,8 +83,11 @@ export async function writeDeclared(
   log: Log,
 ): Promise<void> {
   if (tenants === undefined) return;
+  let written = 0;
   for (const kind of ORDER)
     for (const record of declared[kind]) {
+      // Reads of the store do not leave the thread: requests are served in between.
+      if ((written += 1) % AT_ONCE === 0) await nextTick();
       try {
         await writeTenant(record as never, tenants[kind] as unknown as AnyTable, nowMs);
       } catch (error) {
@@ -93,6 +99,9 @@ export async function writeDeclared(
       }
     }
 }
+
+/** Rows that are written without a pause. */
+const AT_ONCE = 20;
 
 /** A table without its kind: the caller gives it records of its own. */
 type AnyTable = TenantTable<"organization">;
@@ -108,7 +117,10 @@ async function writeTenant(
   if (!isDeepStrictEqual(found, row)) refuseTaken(await table.declare(row));
 }
 
-/** The row: blocked where the kind can be, because it counts only without the declaration. */
+/**
+ * The row: it counts only without the declaration. It is blocked where its kind can be, and an
+ * access group names no model. A budget keeps its limits.
+ */
 function rowOf<Row extends { readonly createdAtMs: number }>(
   record: object,
   found: Row | undefined,
@@ -117,7 +129,7 @@ function rowOf<Row extends { readonly createdAtMs: number }>(
   const { at: _at, ...members } = record as { readonly at?: unknown };
   return {
     ...members,
-    ...("blocked" in members && { blocked: true }),
+    ...("blocked" in members ? { blocked: true } : "models" in members && { models: [] }),
     managedBy: "file",
     createdAtMs: found?.createdAtMs ?? nowMs,
   } as unknown as Row;

@@ -3,6 +3,7 @@
 import type { JsonSchema } from "@sluice/contract";
 import type { FromSchema } from "./from-schema.ts";
 import { amountFields } from "./keys.ts";
+import { customerSchema } from "./tenants.ts";
 
 /** How the end users of applications are named and bounded. */
 export const customersSchema = {
@@ -57,6 +58,12 @@ export const customersSchema = {
       default: {},
       description: "Limits of each customer whose record has none of its own of the same name.",
       properties: amountFields,
+    },
+    records: {
+      type: "array",
+      default: [],
+      description: "Customers with limits of their own.",
+      items: customerSchema,
     },
   },
 } as const satisfies JsonSchema;

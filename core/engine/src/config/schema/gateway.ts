@@ -4,7 +4,14 @@ import type { JsonSchema } from "@sluice/contract";
 
 import { endMarkSchema } from "../files/end-mark.ts";
 import { customersSchema } from "./customers.ts";
-import { keySchema, teamSchema } from "./keys.ts";
+import {
+  accessGroupSchema,
+  budgetSchema,
+  organizationSchema,
+  teamSchema,
+  userSchema,
+} from "./tenants.ts";
+import { keySchema } from "./keys.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
 import { policiesSchema } from "./policies.ts";
 import { serverSchema } from "./server.ts";
@@ -91,6 +98,31 @@ export const gatewaySchema = {
       description:
         "Teams declared here: limits that their keys share. A team of the store with the same id has no effect while it is declared.",
       items: teamSchema,
+    },
+    organizations: {
+      type: "array",
+      default: [],
+      description:
+        "Organizations declared here. One of the store with the same id has no effect while it is declared.",
+      items: organizationSchema,
+    },
+    users: {
+      type: "array",
+      default: [],
+      description: "Users declared here, persons and service accounts.",
+      items: userSchema,
+    },
+    budgets: {
+      type: "array",
+      default: [],
+      description: "Named blocks of limits that other records refer to.",
+      items: budgetSchema,
+    },
+    access_groups: {
+      type: "array",
+      default: [],
+      description: "Names for lists of models.",
+      items: accessGroupSchema,
     },
     customers: customersSchema,
     prices: {

@@ -1,4 +1,4 @@
-/** The sections `keys:` and `teams:` of gateway.yaml. */
+/** The section `keys:` of gateway.yaml, and the block of limits that tenants have as well. */
 
 import type { JsonSchema } from "@sluice/contract";
 
@@ -15,6 +15,9 @@ const COUNT = { type: "integer", minimum: 0 } as const satisfies JsonSchema;
 const dollars = (description: string) =>
   ({ type: "number", minimum: 0, maximum: 8_000_000, description }) as const;
 
+const SPAN = "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$";
+const ANCHORS = ["calendar", "creation"] as const;
+
 /** Amounts that bound spending and traffic. */
 export const amountFields = {
   max_budget: dollars(
@@ -25,7 +28,7 @@ export const amountFields = {
   ),
   budget_duration: {
     type: "string",
-    pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
+    pattern: SPAN,
     description:
       "Period after which the budget restarts: `1d` at midnight, `7d` on Monday, `1mo` on the 1st. Absent: never.",
   },
@@ -44,21 +47,72 @@ export const amountFields = {
   rpm_limit: { ...COUNT, description: "Alias of `rpm`." },
   tpm_limit: { ...COUNT, description: "Alias of `tpm`." },
   max_parallel: { ...COUNT, description: "Alias of `max_parallel_requests`." },
+  requests: { ...COUNT, description: "Another word for `rpm`." },
+  tokens: { ...COUNT, description: "Another word for `tpm`." },
+  parallel: { ...COUNT, description: "Another word for `max_parallel_requests`." },
+  budget: {
+    type: "object",
+    additionalProperties: false,
+    description:
+      "Another form of `max_budget`, `soft_budget`, `budget_duration` and `budget_anchor`: `{ max: 100, duration: 1mo }`.",
+    properties: {
+      max: dollars("As `max_budget`."),
+      soft: dollars("As `soft_budget`."),
+      duration: { type: "string", pattern: SPAN, description: "As `budget_duration`." },
+      anchor: { type: "string", enum: ANCHORS, description: "As `budget_anchor`." },
+    },
+  },
 } as const;
 
-/** Those of amounts after validation. */
-export type AmountsSection = Partial<
-  Readonly<Record<Exclude<keyof typeof amountFields, "budget_duration">, number>>
-> & { readonly budget_duration?: string };
+/** Amounts after validation. */
+export type AmountsSection = FromSchema<{
+  readonly type: "object";
+  readonly additionalProperties: false;
+  readonly properties: typeof amountFields;
+}>;
 
-/** The fields that keys and teams share. */
-const limitFields = {
+/** Amounts with what a budget has besides them. */
+export const periodFields = {
+  ...amountFields,
+  budget_anchor: {
+    type: "string",
+    enum: ANCHORS,
+    description:
+      "Where periods begin: `calendar` (the default) at midnight, on Monday or on the 1st; `creation` at multiples since 1970-01-01, because a file says nothing of its records' creation.",
+  },
+  per_model: {
+    type: "object",
+    default: {},
+    description: "The same limits for single models: by model id, wildcard or access group.",
+    additionalProperties: {
+      type: "object",
+      additionalProperties: false,
+      description: "The limits of one model.",
+      properties: amountFields,
+    },
+  },
+} as const;
+
+/** The block of limits that keys, teams and other tenants share. */
+export const limitFields = {
   models: {
     ...NAMES,
     description:
       "Model ids, wildcards and access groups that may be used; empty means every model.",
   },
-  ...amountFields,
+  ...periodFields,
+  budget_id: {
+    type: "string",
+    minLength: 1,
+    description: "A budget whose limits hold besides these: one of `budgets`, or of the store.",
+  },
+  budget_share: {
+    type: "string",
+    enum: ["each", "pool"],
+    default: "each",
+    description:
+      "`each`: the budget's limits are for this record alone. `pool`: all who refer to it as a pool share one counter.",
+  },
   guardrails: {
     ...NAMES,
     description: "Guardrails that every request must pass, besides those of the route.",
@@ -110,6 +164,22 @@ export const keySchema = {
       minLength: 1,
       description: "The team that the key belongs to: one of `teams`, or of the store.",
     },
+    organization_id: {
+      type: "string",
+      minLength: 1,
+      description: "The organization of a key without a team.",
+    },
+    customer_id: {
+      type: "string",
+      minLength: 1,
+      maxLength: 256,
+      description: "The customer whose requests the key makes, whatever a request says.",
+    },
+    may_name_customers: {
+      type: "boolean",
+      default: true,
+      description: "Whether requests of the key may name their customer.",
+    },
     spend_scope: {
       type: "string",
       enum: ["key", "user", "team"],
@@ -120,32 +190,5 @@ export const keySchema = {
   },
 } as const satisfies JsonSchema;
 
-/** One entry of `teams:`. */
-export const teamSchema = {
-  type: "object",
-  description: "A team declared here. Its fields are those of `POST /team/new`.",
-  additionalProperties: false,
-  required: ["team_id"],
-  properties: {
-    team_id: {
-      type: "string",
-      minLength: 1,
-      maxLength: 256,
-      pattern: "^\\P{Cc}+$",
-      description: "The id that keys name in `team_id`, and that spend rows show.",
-    },
-    team_alias: { type: "string", minLength: 1, description: "A name for people." },
-    blocked: {
-      type: "boolean",
-      default: false,
-      description: "Refuses every request of the team's keys.",
-    },
-    ...limitFields,
-  },
-} as const satisfies JsonSchema;
-
 /** One entry of `keys:` after validation; `key` is a Secret by then. */
 export type KeySection = FromSchema<typeof keySchema>;
-
-/** One entry of `teams:` after validation. */
-export type TeamSection = FromSchema<typeof teamSchema>;

@@ -21,6 +21,7 @@ const LINTS = {
   unkept_reply: "steps that accept replies too large for the shared state",
   narrow_connections: "providers that hold fewer requests than `max_in_flight` admits",
   weak_key: "declared keys of fewer than 22 characters",
+  unreachable_limit: "limits above those of what a key, a team or a member belongs to",
 } as const;
 
 export type LintName = keyof typeof LINTS;

@@ -66,6 +66,14 @@ export function shrinkage(
       candidate.teams.map(({ id }) => id),
       candidate.teams[0]?.at ?? end,
     ),
+    ...(["organization", "user"] as const).flatMap((kind) =>
+      lostEntries(
+        `declared ${kind}s`,
+        live.tenants[kind].map(({ id }) => id),
+        candidate.tenants[kind].map(({ id }) => id),
+        candidate.tenants[kind][0]?.at ?? end,
+      ),
+    ),
     ...lostEntries(
       "providers",
       live.providers.map(({ name }) => name),

@@ -57,6 +57,8 @@ export function wouldWidenAccess(
   if (keys.length > 0) return `would open the keys ${listed(keys.map(({ alias }) => alias))}`;
   const teams = changedTeams(live, target);
   if (teams.length > 0) return `would change the teams ${listed(teams)}`;
+  if (!isSame(live.tenants, target.tenants))
+    return "has other organizations, users, members, customers, budgets or access groups";
   const guardrails = live.guardrails.filter(
     (now) => !target.guardrails.some((guardrail) => isSame(now, guardrail)),
   );

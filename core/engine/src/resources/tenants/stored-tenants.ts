@@ -38,8 +38,7 @@ export class StoredTenants implements TenantSource {
     }, clock);
     this.#inTeams = new RecordMemory(async (id) => {
       const [userId, organizationId] = partsOf(id);
-      const page = await tenants?.membership.list({ userId, organizationId, limit: 1 });
-      return page !== undefined && page.records.length > 0;
+      return tenants !== undefined && isInTeamOf(tenants, userId, organizationId);
     }, clock);
     this.#budgets = new RecordMemory(async (id) => tenants?.budget.find({ id }), clock);
     this.#groups = new RecordMemory(async () => tenants && readGroups(tenants), clock);
@@ -102,6 +101,29 @@ function partsOf(text: string): [string, string] {
   const colon = text.indexOf(":");
   const end = colon + 1 + Number(text.slice(0, colon));
   return [text.slice(colon + 1, end), text.slice(end)];
+}
+
+/**
+ * Whether a user is a member of one of the teams. A row of a file does not count: the files that
+ * are live are asked first.
+ */
+async function isInTeamOf(
+  { membership }: TenantStore,
+  userId: string,
+  organizationId: string,
+): Promise<boolean> {
+  let after: string | undefined;
+  do {
+    const page = await membership.list({
+      userId,
+      organizationId,
+      limit: GROUPS_OF_PAGE,
+      ...(after !== undefined && { after }),
+    });
+    if (page.records.some(({ managedBy }) => managedBy !== "file")) return true;
+    after = page.next;
+  } while (after !== undefined);
+  return false;
 }
 
 async function readGroups(tenants: TenantStore): Promise<AccessGroups> {

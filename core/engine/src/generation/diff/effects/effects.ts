@@ -13,6 +13,7 @@ import { guardrailEffects, providerEffects } from "./plugins.ts";
 import { priceEffects } from "./prices.ts";
 import { routeEffects } from "./routes.ts";
 import { teamEffects } from "./teams.ts";
+import { tenantEffects } from "./tenants.ts";
 
 /** The effects of an edit, the worst first. Equal snapshots have none. */
 export function effectsOf(
@@ -35,6 +36,7 @@ export function effectsOf(
     ...guardrailEffects(live, candidate),
     ...keyEffects(live, candidate),
     ...teamEffects(live, candidate),
+    ...tenantEffects(live, candidate),
     ...modelEffects(live, candidate),
     ...providerEffects(live, candidate),
     ...priceEffects(live, candidate),

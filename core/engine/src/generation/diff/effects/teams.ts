@@ -57,7 +57,7 @@ function changed(
 }
 
 /** The members that have effects of their own. */
-const COMPARED = [
+export const COMPARED: readonly string[] = [
   "blocked",
   "models",
   "guardrails",

@@ -173,7 +173,7 @@ const CUSTOMER: KindRoutes<"customer"> = {
   },
   createFields: {},
   makesIds: false,
-  readId: readText,
+  readId: readCustomerId,
   actions: {
     create: "customer.write",
     update: "customer.write",
@@ -307,6 +307,14 @@ function readRole(value: JsonValue, name: string): RoleGrant {
   if (field === undefined) return { role: known, place: { kind: "whole" } };
   const id = readId(others[field] ?? null, `${name}.${field}`);
   return { role: known, place: { kind: at as "organization" | "team", id } };
+}
+
+const MAX_CUSTOMER_BYTES = 256;
+
+function readCustomerId(value: JsonValue, name: string): string {
+  const id = readText(value, name);
+  if (Buffer.byteLength(id) <= MAX_CUSTOMER_BYTES) return id;
+  throw invalid(name, `The field ${name} must have ${MAX_CUSTOMER_BYTES} bytes at most.`);
 }
 
 function readEmail(value: unknown, name: string): string {

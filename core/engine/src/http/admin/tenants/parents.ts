@@ -2,7 +2,7 @@
 
 import type { Amounts } from "@sluice/contract";
 import { declaredOf, type TenantRouteParts } from "./parts.ts";
-import { type Parent, unreachable } from "./warnings.ts";
+import { type Parent, unreachable } from "../../../lint/unreachable-limits.ts";
 
 /** The references of a record. */
 export interface References {
