@@ -17,6 +17,7 @@ import {
 import type { AdminRequest } from "../../access/route.ts";
 import { requestId } from "../../intake/request-id.ts";
 import { type Budgeted, budgetView } from "../budget-view.ts";
+import { declaredCustomers } from "./declared-customers.ts";
 import { type Changes, refuseUnknown } from "../fields.ts";
 import { readRecordChanges } from "../record-fields.ts";
 import { tenantConflict } from "./conflict.ts";
@@ -220,9 +221,8 @@ function list<Kind extends RoutedKind>(
   parts: TenantRouteParts,
 ): AdminRoute {
   return listed(kind.actions.read, async ({ query }, visible) => {
-    const page = await tableOf(parts.records, kind.kind).list(
-      listQuery(query, kind.filters, visible),
-    );
+    const asked = listQuery(query, kind.filters, visible);
+    const page = await tableOf(parts.records, kind.kind).list(asked);
     const declared = parts.declaredTenants()[kind.kind];
     const views = page.records.map((record) => {
       const written = declared.find((one) =>
@@ -230,7 +230,8 @@ function list<Kind extends RoutedKind>(
       );
       return kind.view(declaredRecord(written, record) ?? record);
     });
-    return { [kind.listField]: views, ...cursorView(page) };
+    const others = kind.kind === "customer" ? await declaredCustomers(asked, parts) : [];
+    return { [kind.listField]: [...others, ...views], ...cursorView(page) };
   });
 }
 
