@@ -2,7 +2,7 @@
 
 import type { RequestListener } from "node:http";
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
-import { NO_TENANTS } from "./config/declared-tenants.ts";
+import { NO_TENANTS } from "./config/tenants/declared-tenants.ts";
 import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";

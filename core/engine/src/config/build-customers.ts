@@ -1,7 +1,7 @@
 /** The settings of customers of a snapshot. */
 
 import { parseSize } from "@sluice/runtime";
-import { amountsOf } from "./build-limits.ts";
+import { amountsOf } from "./tenants/build-limits.ts";
 import type { CustomersSection } from "./schema/customers.ts";
 import type { CustomerSettings } from "./snapshot.ts";
 

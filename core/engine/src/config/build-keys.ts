@@ -1,7 +1,7 @@
 /** The declared keys of a snapshot. */
 
 import type { RecordLimits, Secret } from "@sluice/contract";
-import { amountsOf, periodOf } from "./build-limits.ts";
+import { amountsOf, periodOf } from "./tenants/build-limits.ts";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import type { KeySection } from "./schema/keys.ts";

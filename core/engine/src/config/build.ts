@@ -1,6 +1,6 @@
 /** Snapshots from checked files. */
 
-import { teamsOf, tenantsOf } from "./build-tenants.ts";
+import { teamsOf, tenantsOf } from "./tenants/build-tenants.ts";
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 

@@ -21,7 +21,7 @@ import type {
   TeamRecord,
 } from "@sluice/contract";
 
-import type { DeclaredTenants } from "./declared-tenants.ts";
+import type { DeclaredTenants } from "./tenants/declared-tenants.ts";
 import type { Position } from "./files/position.ts";
 import type { ServerSettings } from "./server-settings.ts";
 

@@ -8,7 +8,7 @@ import {
   type Identity,
   type MaybePromise,
 } from "@sluice/contract";
-import type { DeclaredTenant } from "../config/declared-tenants.ts";
+import type { DeclaredTenant } from "../config/tenants/declared-tenants.ts";
 import type { CustomerSettings } from "../config/snapshot.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
 import { boundBy, scopesOfCustomer } from "../resources/tenants/compile-identity.ts";

@@ -1,7 +1,7 @@
 /** The tenants of one generation: those that its files declare, else those of the store. */
 
 import type { BudgetRecord, MaybePromise } from "@sluice/contract";
-import type { DeclaredTenant } from "../config/declared-tenants.ts";
+import type { DeclaredTenant } from "../config/tenants/declared-tenants.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Found } from "../resources/tenants/record-memory.ts";
 import type {

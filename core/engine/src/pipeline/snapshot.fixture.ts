@@ -1,6 +1,6 @@
 /** Settings as the configuration would give them, for tests of pipelines and generations. */
 
-import { NO_TENANTS } from "../config/declared-tenants.ts";
+import { NO_TENANTS } from "../config/tenants/declared-tenants.ts";
 import type { StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
 import { customersOf } from "../config/build-customers.ts";

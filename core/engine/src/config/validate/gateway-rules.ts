@@ -6,7 +6,7 @@
 import { callHeaderFaults } from "./call-header-rules.ts";
 import { duplicates, listOf, sectionOf, textOf } from "./entries.ts";
 import { nameFix, type Fault } from "./explain.ts";
-import { keyFaults } from "./key-rules.ts";
+import { keyFaults } from "./tenants/key-rules.ts";
 import { modelReferenceFaults } from "./model-rules.ts";
 import { formatPath, valueAtPath } from "../files/path.ts";
 import { TIME_FORMS, timeOf } from "../time-of.ts";

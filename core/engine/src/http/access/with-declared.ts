@@ -8,7 +8,7 @@ import type {
   TenantStore,
   TenantTable,
 } from "@sluice/contract";
-import type { DeclaredTenants } from "../../config/declared-tenants.ts";
+import type { DeclaredTenants } from "../../config/tenants/declared-tenants.ts";
 import type { DeclaredTeam } from "../../config/snapshot.ts";
 
 /** What the live files declare. */

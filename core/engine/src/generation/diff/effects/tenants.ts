@@ -1,7 +1,7 @@
 /** Effects on declared organizations, users, members, customers, budgets and access groups. */
 
 import type { TenantKind } from "@sluice/contract";
-import type { DeclaredTenant } from "../../../config/declared-tenants.ts";
+import type { DeclaredTenant } from "../../../config/tenants/declared-tenants.ts";
 import type { Snapshot } from "../../../config/snapshot.ts";
 import { accessEffects, isUnbounded, limitEffects, protectionEffects } from "./bounds.ts";
 import { changesOf, listed, matched } from "./compare.ts";

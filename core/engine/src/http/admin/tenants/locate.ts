@@ -2,7 +2,7 @@
 
 import type { MembershipRecord, TenantId, TenantQuery, TenantRecords } from "@sluice/contract";
 import { isDeepStrictEqual } from "node:util";
-import type { DeclaredTenant } from "../../../config/declared-tenants.ts";
+import type { DeclaredTenant } from "../../../config/tenants/declared-tenants.ts";
 import type { ObjectPlace, PolicyObject } from "../../access/may.ts";
 import type { AdminRequest, Located } from "../../access/route.ts";
 import { requiredText } from "../fields.ts";

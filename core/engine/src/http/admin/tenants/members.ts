@@ -8,7 +8,7 @@ import {
   type TenantChanges,
   type TenantConflict,
 } from "@sluice/contract";
-import type { DeclaredTenant } from "../../../config/declared-tenants.ts";
+import type { DeclaredTenant } from "../../../config/tenants/declared-tenants.ts";
 import {
   type AdminRequest,
   type AdminRoutes,

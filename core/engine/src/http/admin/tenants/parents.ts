@@ -2,7 +2,7 @@
 
 import type { Amounts } from "@sluice/contract";
 import { declaredOf, type TenantRouteParts } from "./parts.ts";
-import { type Parent, unreachable } from "../../../lint/unreachable-limits.ts";
+import { type Parent, unreachable } from "../../../config/tenants/unreachable.ts";
 
 /** The references of a record. */
 export interface References {

@@ -8,7 +8,7 @@ import {
   type TenantKind,
   type TenantStore,
 } from "@sluice/contract";
-import type { DeclaredTenant, DeclaredTenants } from "../../../config/declared-tenants.ts";
+import type { DeclaredTenant, DeclaredTenants } from "../../../config/tenants/declared-tenants.ts";
 import { writeDeclared } from "../../../resources/declared-rows.ts";
 import type { KeyRing } from "../../../resources/key-ring.ts";
 import type { AuditChange } from "../../access/audit.ts";

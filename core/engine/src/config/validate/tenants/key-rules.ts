@@ -1,10 +1,10 @@
 /** Rules of keys and tenants that a schema cannot express. */
 
-import { duplicates, listOf, sectionOf, textOf } from "./entries.ts";
-import { nameFix, type Fault } from "./explain.ts";
+import { duplicates, listOf, sectionOf, textOf } from "../entries.ts";
+import { nameFix, type Fault } from "../explain.ts";
 import { limitFaults } from "./limit-rules.ts";
 import { blockEntries, tenantFaults } from "./tenant-rules.ts";
-import { formatPath } from "../files/path.ts";
+import { formatPath } from "../../files/path.ts";
 
 /** The names that entries may refer to. */
 interface Known {

@@ -1,9 +1,10 @@
-/** Rules of limits that a schema cannot express: one spelling, and a soft budget below the budget. */
+/**
+ * Rules of limits that a schema cannot express: one spelling, and a soft budget below the budget.
+ */
 
-import { valueAtPath } from "../files/path.ts";
-import { formatPath } from "../files/path.ts";
-import { sectionOf } from "./entries.ts";
-import type { Fault } from "./explain.ts";
+import { formatPath, valueAtPath } from "../../files/path.ts";
+import { sectionOf } from "../entries.ts";
+import type { Fault } from "../explain.ts";
 
 type Path = readonly (string | number)[];
 

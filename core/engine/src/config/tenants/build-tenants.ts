@@ -3,10 +3,10 @@
 import { normalTenantId, type RoleGrant } from "@sluice/contract";
 import { amountsOf, blockOf, givenAmounts, periodOf, selfServiceOf } from "./build-limits.ts";
 import type { DeclaredTenants } from "./declared-tenants.ts";
-import type { ResolvedDocument } from "./files/references.ts";
-import type { GatewaySections } from "./schema/gateway.ts";
-import type { RoleSection } from "./schema/tenants.ts";
-import type { DeclaredTeam } from "./snapshot.ts";
+import type { ResolvedDocument } from "../files/references.ts";
+import type { GatewaySections } from "../schema/gateway.ts";
+import type { RoleSection } from "../schema/tenants.ts";
+import type { DeclaredTeam } from "../snapshot.ts";
 
 /** The entries of `teams:`. */
 export function teamsOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredTeam[] {

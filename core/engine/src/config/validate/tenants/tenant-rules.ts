@@ -1,9 +1,9 @@
 /** Rules of organizations, teams, users, customers, budgets and access groups among each other. */
 
 import { foldedTenantId } from "@sluice/contract";
-import { formatPath, valueAtPath } from "../files/path.ts";
-import { duplicates, listOf, textOf } from "./entries.ts";
-import type { Fault } from "./explain.ts";
+import { formatPath, valueAtPath } from "../../files/path.ts";
+import { duplicates, listOf, textOf } from "../entries.ts";
+import type { Fault } from "../explain.ts";
 import { amountFaults } from "./limit-rules.ts";
 
 type Path = readonly (string | number)[];

@@ -2,8 +2,8 @@
 
 import type { Amounts, BudgetAnchor, LimitBlock, SelfService } from "@sluice/contract";
 import { configuredNanoUsd } from "@sluice/runtime";
-import type { AmountsSection } from "./schema/keys.ts";
-import type { BlockSection, SelfServiceSection } from "./schema/tenants.ts";
+import type { AmountsSection } from "../schema/keys.ts";
+import type { BlockSection, SelfServiceSection } from "../schema/tenants.ts";
 
 /** The amounts of a section; those that are not there are `null`. */
 export function amountsOf(section: AmountsSection): Amounts {

@@ -1,7 +1,7 @@
 /** Tenants that the configuration declares, but for keys and teams. */
 
 import type { TenantKind, TenantRecords } from "@sluice/contract";
-import type { Position } from "./files/position.ts";
+import type { Position } from "../files/position.ts";
 
 /** A declared record. It wins over one of the store with the same id. */
 export type DeclaredTenant<Kind extends TenantKind> = Omit<
