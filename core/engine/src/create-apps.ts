@@ -20,7 +20,7 @@ import { configRoutes } from "./http/admin/config/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
-import { importRoutes } from "./http/admin/imports.ts";
+import { importRoutes } from "./http/admin/imports/routes.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
@@ -31,6 +31,7 @@ import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { teamsWithDeclared, tenantsWithDeclared } from "./http/access/with-declared.ts";
 import { memberRoutes } from "./http/admin/tenants/members.ts";
+import type { TenantRouteParts } from "./http/admin/tenants/parts.ts";
 import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
@@ -131,12 +132,13 @@ function authorityOf({ store, clock, log, installation, manager }: GatewayProces
 export function adminRoutes(parts: GatewayProcess): AdminRoutes {
   const { store, ledger, shared, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
+  const tenantParts = tenantPartsOf(parts, keyParts);
   return {
     ...keyRoutes(keyParts),
     ...keyListRoutes(keyParts),
-    ...importRoutes(keyParts),
+    ...importRoutes({ ...keyParts, ...(tenantParts !== undefined && { tenants: tenantParts }) }),
     ...teamRoutes(keyParts),
-    ...recordRoutes(parts, keyParts),
+    ...(tenantParts !== undefined && recordRoutes(tenantParts)),
     ...editRoutes(parts),
     ...restartRoute(),
     ...auditRoute(store.audit),
@@ -163,20 +165,23 @@ function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: Gatewa
   };
 }
 
-/** The routes of tenants, where the store keeps them. */
-function recordRoutes(
+/** What the routes of tenants are made from; `undefined` where the store keeps none. */
+function tenantPartsOf(
   { store, manager, log }: GatewayProcess,
   parts: ReturnType<typeof keyPartsOf>,
-) {
+): TenantRouteParts | undefined {
   const { keys, teams, tenants } = store;
-  if (tenants === undefined) return {};
-  const tenantParts = {
+  if (tenants === undefined) return undefined;
+  return {
     ...parts,
     log,
     records: { keys, teams, tenants },
     declaredTenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
   };
-  return { ...tenantRoutes(tenantParts), ...memberRoutes(tenantParts) };
+}
+
+function recordRoutes(parts: TenantRouteParts) {
+  return { ...tenantRoutes(parts), ...memberRoutes(parts) };
 }
 
 function editRoutes({

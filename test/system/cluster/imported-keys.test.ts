@@ -8,7 +8,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createClusterWorkspace } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
-import { exportJsonLines, keyRow, litellmSecret } from "../operators/litellm-export.fixture.ts";
+import {
+  exportJsonLines,
+  keyRow,
+  litellmSecret,
+} from "../operators/litellm-database/export.fixture.ts";
 
 const KEYS = 100;
 /** Requests with each key at the same time. */

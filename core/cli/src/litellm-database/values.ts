@@ -6,16 +6,22 @@ import { isObject } from "@sluice/kit";
 /** One row by its columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A text; `undefined` where it is null or empty. */
+/** A text; `undefined` where it is null, empty or no text. */
 export function textAt(row: Row, column: string): string | undefined {
   const value = row[column];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A finite number; `undefined` where it is null or no number. */
+/** An id as the gateway keeps ids: in Unicode NFC. */
+export function idAt(row: Row, column: string): string | undefined {
+  return textAt(row, column)?.normalize("NFC");
+}
+
+/** A finite number, also one that is written as a text; `undefined` where it is null or none. */
 export function numberAt(row: Row, column: string): number | undefined {
   const value = row[column];
-  if (value === null || value === undefined || value === "") return undefined;
+  const isWritten = typeof value === "string" && value.trim() !== "";
+  if (typeof value !== "number" && !isWritten) return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
 }
@@ -52,23 +58,41 @@ export function readListAt(row: Row, column: string): readonly string[] | undefi
 
 function itemsOf(value: unknown): unknown[] | undefined {
   if (typeof value !== "string") return undefined;
-  if (value.startsWith("[")) {
-    const items = parsed(value);
-    return Array.isArray(items) ? items : undefined;
+  if (!value.startsWith("[")) return itemsOfPostgres(value);
+  const items = parsed(value);
+  return Array.isArray(items) ? items : undefined;
+}
+
+/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+const ITEM = /(?:"((?:[^"\\]|\\[^])*)"|([^",{}\\]+))([,}])/y;
+
+/** `NULL` without quotes is no text. */
+function itemsOfPostgres(value: string): unknown[] | undefined {
+  if (value === "{}") return [];
+  if (!value.startsWith("{")) return undefined;
+  const items: unknown[] = [];
+  ITEM.lastIndex = 1;
+  for (;;) {
+    const at = ITEM.exec(value);
+    if (at === null) return undefined;
+    const [, quoted, bare, end] = at;
+    if (quoted !== undefined) items.push(quoted.replaceAll(/\\([^])/g, "$1"));
+    else items.push(bare?.toUpperCase() === "NULL" ? null : bare);
+    if (end === "}") return ITEM.lastIndex === value.length ? items : undefined;
   }
-  if (!value.startsWith("{") || !value.endsWith("}")) return undefined;
-  const items = value.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g);
-  return [...items].flatMap(([, quoted, bare]) => {
-    if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, "$1");
-    return bare === undefined || bare === "NULL" ? [] : bare;
-  });
 }
 
 /** An object; empty where it is null. Prisma writes some of them as a JSON text. */
 export function objectAt(row: Row, column: string): JsonObject {
+  const value = jsonAt(row, column);
+  return isObject(value) ? value : {};
+}
+
+/** A JSON value; `undefined` where it is null or cannot be read. */
+export function jsonAt(row: Row, column: string): JsonValue | undefined {
   let value = row[column];
   for (let depth = 0; depth < 2 && typeof value === "string"; depth += 1) value = parsed(value);
-  return isObject(value) ? value : {};
+  return (value as JsonValue | undefined) ?? undefined;
 }
 
 /** Whether a column holds anything: not null, an empty text, `{}` or `[]`. */
@@ -91,6 +115,17 @@ export function timeAt(row: Row, column: string): number | undefined {
     .replace(/([+-]\d\d)$/, "$1:00");
   const timeMs = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(iso) ? iso : `${iso}Z`);
   return Number.isNaN(timeMs) ? undefined : timeMs;
+}
+
+/** A time as ISO 8601. */
+export function isoAt(row: Row, column: string): string | undefined {
+  const timeMs = timeAt(row, column);
+  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
+}
+
+/** One member, unless its value is undefined. */
+export function defined(name: string, value: JsonValue | undefined): JsonObject {
+  return value === undefined ? {} : { [name]: value };
 }
 
 function textOrJson(text: string): unknown {

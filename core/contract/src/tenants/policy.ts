@@ -76,6 +76,8 @@ const TABLE = {
   "team.delete": rule("admin", "above", "delete a team"),
   "team.import": rule("admin", "whole", "import teams of another gateway"),
 
+  "tenant.import": rule("admin", "whole", "import organizations, users, members and customers"),
+
   "organization.read": rule("viewer", "any", "list organizations, read one"),
   "organization.create": rule("admin", "whole", "make an organization"),
   "organization.update": rule("admin", "any", "change an organization"),

@@ -27,10 +27,10 @@ const RESERVED_PROVIDERS: readonly string[] = [
  * The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas
  * report what is not.
  */
-export function gatewayFaults(gateway: unknown, keyHeaders: readonly string[] = []): Fault[] {
+export function gatewayFaults(gateway: unknown): Fault[] {
   return [
     ...providerFaults(gateway),
-    ...callHeaderFaults(gateway, keyHeaders),
+    ...callHeaderFaults(gateway),
     ...modelFaults(gateway),
     ...modelReferenceFaults(gateway),
     ...keyFaults(gateway),

@@ -1,6 +1,5 @@
 /** Admin routes for keys, with LiteLLM's names. */
 
-import { randomBytes } from "node:crypto";
 import type {
   Clock,
   JsonObject,
@@ -25,6 +24,7 @@ import { keyLocated, locateKey, placesOf } from "./locate.ts";
 import type { AuditChange } from "../access/audit.ts";
 import { issuerOf, type ObjectPlace } from "../access/may.ts";
 import { readGivenKey } from "./given-key.ts";
+import { idOfGiven, newKeyId } from "./key-id.ts";
 import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
 import { graceEnd, keyConflict, newKey } from "./secrets.ts";
@@ -79,7 +79,7 @@ async function createKey(
   refuseDeclaredAlias(parts, members["alias"]);
   const { key: given = null } = body;
   const key = given === null ? newKey() : await readGivenKey(given, parts);
-  const id = `key_${randomBytes(9).toString("base64url")}`;
+  const id = given === null ? newKeyId() : await idOfGiven(key, parts);
   const { teamId = null, organizationId = null } = members as Partial<KeyRecord>;
   const limits = await request.grants.limits(principal, members, { teamId, organizationId });
   const record: KeyRecord = {

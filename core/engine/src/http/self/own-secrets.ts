@@ -3,7 +3,6 @@
  * is at most that key: its limits, guardrails, tags, customer, team and end hold for the new one.
  */
 
-import { randomBytes } from "node:crypto";
 import {
   EMPTY_KEY,
   GatewayError,
@@ -13,6 +12,7 @@ import {
 } from "@sluice/contract";
 import type { Bound } from "../access/bounds.ts";
 import { limitsWithin } from "../access/limits-within.ts";
+import { newKeyId } from "../admin/key-id.ts";
 import { type Fields, invalid, refuseUnknown } from "../admin/fields.ts";
 import { KEY_FIELDS, readRecordChanges } from "../admin/record-fields.ts";
 import { keyView } from "../admin/record-view.ts";
@@ -71,7 +71,7 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
   const bounds = [calling, ...rules.map(({ upperBounds }) => upperBounds)];
   const defaults = [...rules.map((rule) => rule.defaults), parts.defaults()];
   const record = derived(calling, limitsWithin(members, bounds, defaults), members, {
-    id: `key_${randomBytes(9).toString("base64url")}`,
+    id: newKeyId(),
     digest: keyRing.digest(key),
     last4: key.slice(-4),
     issuedBy: calling.issuedBy ?? userId,

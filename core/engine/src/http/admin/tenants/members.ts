@@ -28,7 +28,8 @@ import { warningsOf } from "./parents.ts";
 import { changeRecords, declaredOf, refuseDeclared, type TenantRouteParts } from "./parts.ts";
 
 const IDS = ["team_id", "user_id"];
-const MEMBER_FIELDS: Fields = {
+/** The fields of a member in a body. */
+export const MEMBER_FIELDS: Fields = {
   role: { member: "role", read: readWord(["member", "admin"]), cleared: "member" },
   member_alias: { member: "alias", read: readText, cleared: null },
   ...BLOCK_FIELDS,
@@ -165,7 +166,7 @@ function memberPages(parts: TenantRouteParts): AdminRoutes {
 }
 
 /** A membership. */
-function memberView(record: MembershipRecord): JsonObject {
+export function memberView(record: MembershipRecord): JsonObject {
   return {
     team_id: record.teamId,
     user_id: record.userId,
