@@ -86,16 +86,22 @@ async function bounded(
   issuedBy: string,
   parts: PrincipalParts,
 ): Promise<readonly RoleGrant[]> {
-  const issuer: Principal = {
-    kind: "user",
-    keyId: "",
-    userId: issuedBy,
-    roles: await rolesOf(issuedBy, parts),
-  };
+  const others = await rolesOf(issuedBy, parts);
+  // A role at a wide place meets one at a place inside of it from either side.
+  return [...(await within(grants, others, parts)), ...(await within(others, grants, parts))];
+}
+
+/** Roles as far as others have them too, at the places of the first. */
+async function within(
+  grants: readonly RoleGrant[],
+  others: readonly RoleGrant[],
+  parts: PrincipalParts,
+): Promise<readonly RoleGrant[]> {
+  const holder: Principal = { kind: "user", keyId: "", roles: others };
   const kept: RoleGrant[] = [];
   for (const { role, place } of grants) {
     const organizationId = await organizationOf(place, parts);
-    const held = strongest(role, (one) => hasRole(issuer, one, place, organizationId));
+    const held = strongest(role, (one) => hasRole(holder, one, place, organizationId));
     if (held !== undefined) kept.push({ role: held, place });
   }
   return kept;

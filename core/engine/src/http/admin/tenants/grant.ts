@@ -21,11 +21,12 @@ export async function checkGrant<Kind extends RoutedKind>(
   after: TenantRecords[Kind] | undefined,
 ): Promise<void> {
   const change = { before, after } as { readonly before: unknown; readonly after: unknown };
-  if (kind === "user" && after !== undefined)
+  if (kind === "user")
+    // A deletion takes what the user has.
     await grants.user(
       principal,
       change.before as UserRecord | undefined,
-      change.after as UserRecord,
+      (change.after ?? change.before) as UserRecord,
     );
   if (before === undefined) return;
   if (kind === "budget")
