@@ -32,9 +32,10 @@ export class ChunkOutput {
     return this.#sink;
   }
 
-  /** Writes a delta, given as JSON text. */
-  delta(delta: string, role: FrameRole): void {
-    this.sink.frame(rawFrame(`${this.#head}${delta},"finish_reason":null}]}`), role);
+  /** Writes a delta, given as JSON text. `logprobs`: those of its tokens. */
+  delta(delta: string, role: FrameRole, logprobs?: JsonObject): void {
+    const known = logprobs === undefined ? "" : `,"logprobs":${JSON.stringify(logprobs)}`;
+    this.sink.frame(rawFrame(`${this.#head}${delta}${known},"finish_reason":null}]}`), role);
   }
 
   /** Writes a choice. */

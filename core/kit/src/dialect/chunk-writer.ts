@@ -99,6 +99,13 @@ export class ChunkWriter {
     if (form !== undefined) this.#output.sink.form?.(form);
   }
 
+  /** Writes text with the choice's `logprobs`: `{content, refusal}`. */
+  textWithLogprobs(text: string, logprobs: JsonObject): void {
+    if (text === "") return;
+    this.begin();
+    this.#output.delta(`{"content":${JSON.stringify(text)}}`, "content", logprobs);
+  }
+
   reasoning(text: string): void {
     if (text === "") return;
     this.begin();

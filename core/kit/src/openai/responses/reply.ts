@@ -25,6 +25,7 @@ export function decodeResponse(body: Uint8Array, request: ProviderRequest): Deco
   const refusal = parts.map((part) => textIn(part.refusal)).join("");
   const annotations = parts.flatMap((part) => objectsOf(part.annotations).flatMap(annotationOf));
   const others = items.filter(isServers);
+  const logprobs = logprobsOf(parts.flatMap((part) => objectsOf(part.logprobs)));
   return chatReply(request, {
     text: parts.map((part) => textIn(part.text)).join(""),
     reasoning: items.map(readableReasoning).join(""),
@@ -32,12 +33,22 @@ export function decodeResponse(body: Uint8Array, request: ProviderRequest): Deco
     nativeFinish: finishOf(response),
     finishTable: FINISH,
     usage: readNativeUsage(response),
+    ...(logprobs === undefined ? {} : { choice: { logprobs } }),
     message: {
       ...(refusal === "" ? {} : { refusal }),
       ...(annotations.length === 0 ? {} : { annotations }),
       ...(others.length === 0 ? {} : { provider_blocks: others }),
     },
   });
+}
+
+/**
+ * The log probabilities of a text as those of a choice: a token has the same members in both APIs.
+ * `undefined` without one.
+ */
+export function logprobsOf(logprobs: JsonValue | undefined): JsonObject | undefined {
+  const content = objectsOf(logprobs);
+  return content.length === 0 ? undefined : { content, refusal: null };
 }
 
 /** Why a response ended: the reason of an incomplete one, else its status. */

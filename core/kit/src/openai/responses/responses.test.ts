@@ -2,6 +2,7 @@ import type { JsonObject, NativeDocument, SealedItem, StreamSink } from "@sluice
 import { requestOf } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import { writtenDocument } from "../../json/document.ts";
+import { isObject } from "../../json/narrow.ts";
 import * as Responses from "./index.ts";
 
 const REQUEST = requestOf(
@@ -76,6 +77,7 @@ describe("the call of the lane", () => {
 
 function translated(...events: readonly JsonObject[]) {
   const deltas: JsonObject[] = [];
+  const logprobs: JsonObject[] = [];
   const seen = { usage: 0, dones: 0, finish: undefined as unknown };
   const sink: StreamSink = {
     committed: true,
@@ -83,6 +85,7 @@ function translated(...events: readonly JsonObject[]) {
       const [choice] = frame.chunk().choices as JsonObject[];
       if (choice === undefined) return;
       deltas.push(choice.delta as JsonObject);
+      if (isObject(choice.logprobs)) logprobs.push(choice.logprobs);
       seen.finish ??= choice.finish_reason ?? undefined;
     },
     usage: ({ totalTokens }) => void (seen.usage = totalTokens),
@@ -91,7 +94,7 @@ function translated(...events: readonly JsonObject[]) {
   const translator = Responses.translate(REQUEST);
   for (const event of events)
     translator.event({ event: undefined, data: JSON.stringify(event) }, sink);
-  return { deltas: deltas.slice(1), ...seen };
+  return { deltas: deltas.slice(1), logprobs, ...seen };
 }
 
 const BEGIN = { type: "response.created", response: {} };
@@ -147,6 +150,32 @@ describe("the stream of the lane", () => {
       { refusal: "No." },
       { annotations: [{ type, url_citation: annotation }] },
     ]);
+  });
+
+  it("has the log probabilities of its texts, as a whole reply has them", () => {
+    const token = (text: string): JsonObject => ({
+      token: text,
+      bytes: [...Buffer.from(text)],
+      logprob: -0.25,
+      top_logprobs: [{ token: text, bytes: [...Buffer.from(text)], logprob: -0.25 }],
+    });
+    const piece = (delta: string, logprobs: JsonObject[]) => ({
+      type: "response.output_text.delta",
+      delta,
+      logprobs,
+    });
+    const [hi, there] = [token("Hi"), token(" there")];
+    const streamed = translated(BEGIN, piece("Hi", [hi]), piece(" there", [there]), piece("!", []));
+    expect(streamed.deltas).toEqual([{ content: "Hi" }, { content: " there" }, { content: "!" }]);
+    expect(streamed.logprobs).toEqual([
+      { content: [hi], refusal: null },
+      { content: [there], refusal: null },
+    ]);
+    const part = { type: "output_text", text: "Hi there", logprobs: [hi, there] };
+    const body = { status: "completed", output: [{ type: "message", content: [part] }] };
+    const { document } = Responses.decode(Buffer.from(JSON.stringify(body)), REQUEST);
+    const [choice] = document.value.choices as JsonObject[];
+    expect(choice?.logprobs).toEqual({ content: [hi, there], refusal: null });
   });
 
   it("has the input of a custom tool as a call with one text", () => {

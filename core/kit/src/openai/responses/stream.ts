@@ -12,7 +12,16 @@ import { readJsonEvent } from "../../dialect/reply.ts";
 import { isObject } from "../../json/narrow.ts";
 import { readNativeUsage } from "../../passthrough/native-usage.ts";
 import { readEmbeddedError } from "../errors.ts";
-import { annotationOf, callOf, FINISH, finishOf, isServers, nameOf, textIn } from "./reply.ts";
+import {
+  annotationOf,
+  callOf,
+  FINISH,
+  finishOf,
+  isServers,
+  logprobsOf,
+  nameOf,
+  textIn,
+} from "./reply.ts";
 
 /** Events of one item differ in their text, their number and a padding of their length. */
 const PIECE_FORM: EventForm = {
@@ -48,7 +57,7 @@ export function translateResponses(request: ProviderRequest): StreamTranslator {
 
 const HANDLERS: ReadonlyMap<unknown, Handler> = new Map<string, Handler>([
   ["response.created", (_event, { writer }) => writer.begin()],
-  ["response.output_text.delta", ({ delta }, { writer }) => writer.text(textIn(delta), PIECE_FORM)],
+  ["response.output_text.delta", say],
   [
     "response.refusal.delta",
     ({ delta }, { writer }) => {
@@ -87,6 +96,12 @@ const HANDLERS: ReadonlyMap<unknown, Handler> = new Map<string, Handler>([
   ["response.cancelled", fail],
   ["error", fail],
 ]);
+
+function say({ delta, logprobs }: JsonObject, { writer }: Progress): void {
+  const known = logprobsOf(logprobs);
+  if (known === undefined) writer.text(textIn(delta), PIECE_FORM);
+  else writer.textWithLogprobs(textIn(delta), known);
+}
 
 function divideReasoning({ summary_index: index }: JsonObject, { writer }: Progress): void {
   if (typeof index === "number" && index > 0) writer.reasoning("\n\n");
