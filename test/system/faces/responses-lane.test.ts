@@ -67,6 +67,8 @@ async function raw(body: object, key = gateway.masterKey) {
   return { response, said: await response.text() };
 }
 
+const lastEvent = (said: string): string => said.trimEnd().split("\n\n").at(-1) ?? "";
+
 describe("a client of responses at a model whose provider has the API", () => {
   it("has its document forwarded: unknown members, items, parts and server tools", async () => {
     model.says({ text: "Hello." });
@@ -154,6 +156,35 @@ describe("a client of responses at a model whose provider has the API", () => {
       expect(said.includes('"store":true')).toBe(store);
     }
   });
+
+  it.each([true, false])(
+    "has the log probabilities of a reply that the cache gives in the other form, streamed first: %s",
+    async (stream) => {
+      model.says({ text: "One two three four.", piece: 4, hasLogprobs: true });
+      const body = {
+        model: "openai",
+        input: `Likely? ${stream}`,
+        store: false,
+        include: ["message.output_text.logprobs"],
+        cache: { "use-cache": true },
+      };
+      const first = await raw({ ...body, stream });
+      const calls = model.requests.length;
+      const second = await raw({ ...body, stream: !stream });
+      expect(second.response.headers.get("x-sluice-cache")).toBe("hit");
+      expect(model.requests).toHaveLength(calls);
+      for (const { said } of [first, second]) {
+        const whole = said.startsWith("{")
+          ? said
+          : (/^data: (.*)$/m.exec(lastEvent(said))?.[1] ?? "");
+        const read = JSON.parse(whole) as { response?: OpenAI.Responses.Response };
+        const { output } = read.response ?? (read as unknown as OpenAI.Responses.Response);
+        const tokens = ["One ", "two ", "thre", "e fo", "ur."];
+        const logprobs = tokens.map((token) => ({ token, logprob: -0.5 }));
+        expect(output).toMatchObject([{ content: [{ text: "One two three four.", logprobs }] }]);
+      }
+    },
+  );
 
   it("has its openai-beta header forwarded, and no other of its headers", async () => {
     model.says({ text: "Hello." });

@@ -129,21 +129,30 @@ function reasoningItem(thought: string, said: Said, { id, place }: At): Item {
 
 function messageItem(text: string, said: Said, { id, place }: At): Item {
   const at = { ...place, content_index: 0 };
-  const part = { type: "output_text", text, annotations: [], logprobs: [] };
+  const pieces = piecesOf(text, said);
+  const known = (tokens: readonly string[]): readonly object[] =>
+    said.hasLogprobs === true
+      ? tokens.map((token) => ({ token, bytes: [], logprob: -0.5, top_logprobs: [] }))
+      : [];
+  const part = { type: "output_text", text, annotations: [], logprobs: known(pieces) };
   const item = { id, type: "message", role: "assistant" };
   return {
     done: { ...item, status: "completed", content: [part] } as Item["done"],
     begun: { ...item, status: "in_progress", content: [] },
     events: [
-      { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
-      ...piecesOf(text, said).map((delta, index) => ({
+      {
+        type: "response.content_part.added",
+        ...at,
+        part: { ...part, text: "", logprobs: [] },
+      },
+      ...pieces.map((delta, index) => ({
         type: "response.output_text.delta",
         ...at,
         delta,
-        logprobs: [],
+        logprobs: known([delta]),
         obfuscation: "x".repeat((index % 7) + 1),
       })),
-      { type: "response.output_text.done", ...at, text, logprobs: [] },
+      { type: "response.output_text.done", ...at, text, logprobs: known(pieces) },
       { type: "response.content_part.done", ...at, part },
     ],
   };

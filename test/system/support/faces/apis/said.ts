@@ -15,6 +15,8 @@ export interface Said {
   readonly usage?: readonly [number, number];
   /** Parts of these tokens; an API without such a part does not say it. */
   readonly parts?: SaidParts;
+  /** Whether each piece of the text has a log probability, in an API that says so. */
+  readonly hasLogprobs?: boolean;
   /** What proves a thought to the provider, in base64. Absent: a fixed one. */
   readonly signature?: string;
   /** A failure instead. */
