@@ -91,19 +91,12 @@ export class ChunkWriter {
     this.#output.delta('{"role":"assistant","content":""}', "preamble");
   }
 
-  /** Writes text. `form`: where the event has it, and nothing else; see `StreamSink.form`. */
-  text(text: string, form?: EventForm): void {
-    if (text === "") return;
-    this.begin();
-    this.#output.delta(`{"content":${JSON.stringify(text)}}`, "content");
-    if (form !== undefined) this.#output.sink.form?.(form);
-  }
-
-  /** Writes text with the choice's `logprobs`: `{content, refusal}`. */
-  textWithLogprobs(text: string, logprobs: JsonObject): void {
+  /** Writes text. `form`: if the event has it alone, see `StreamSink`. `logprobs`: a choice's. */
+  text(text: string, form?: EventForm, logprobs?: JsonObject): void {
     if (text === "") return;
     this.begin();
     this.#output.delta(`{"content":${JSON.stringify(text)}}`, "content", logprobs);
+    if (form !== undefined) this.#output.sink.form?.(form);
   }
 
   reasoning(text: string): void {

@@ -99,8 +99,7 @@ const HANDLERS: ReadonlyMap<unknown, Handler> = new Map<string, Handler>([
 
 function say({ delta, logprobs }: JsonObject, { writer }: Progress): void {
   const known = logprobsOf(logprobs);
-  if (known === undefined) writer.text(textIn(delta), PIECE_FORM);
-  else writer.textWithLogprobs(textIn(delta), known);
+  writer.text(textIn(delta), known === undefined ? PIECE_FORM : undefined, known);
 }
 
 function divideReasoning({ summary_index: index }: JsonObject, { writer }: Progress): void {
