@@ -201,6 +201,18 @@ describe("a user makes keys", () => {
     expect((await ask("POST /key/generate", {}, own.key)).status).toBe(
       keys.total === 3 ? 403 : 200,
     );
+    // What was one too many is in the audit, made and deleted.
+    const { body } = await tenants.ask("GET /audit?user=bob&limit=200", undefined);
+    const lines = body["lines"] as readonly Record<string, unknown>[];
+    const countOf = (action: string) => lines.filter((line) => line["action"] === action).length;
+    const { total } = await tenants.store.keys.list({
+      userId: "bob",
+      teamId: "few",
+      offset: 0,
+      limit: 1,
+    });
+    const refused = lines.filter(({ outcome }) => outcome !== "done").length;
+    expect(countOf("key.create") - refused - countOf("key.delete")).toBe(total - 1);
     const elsewhere = await tenants.secret({ userId: "bob", teamId: "closed" });
     expect((await ask("POST /key/generate", {}, elsewhere.key)).status).toBe(403);
     expect((await ask("POST /key/regenerate", {}, elsewhere.key)).status).toBe(403);

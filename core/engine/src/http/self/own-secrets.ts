@@ -51,7 +51,7 @@ export function ownSecrets(parts: SelfParts): Readonly<Record<string, SelfRoute>
 }
 
 async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObject> {
-  const { keys, keyRing, clock, audit } = parts;
+  const { keyRing, clock, audit } = parts;
   const calling = await callingKey(request, parts);
   const { userId } = calling;
   const user = userId === null ? undefined : await parts.tenants?.user.find({ id: userId });
@@ -85,7 +85,9 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
   if (outcome !== "added") throw keyConflict(outcome, members);
   // Another request may have made one meanwhile: none stays that is one too many.
   if ((await countOf(calling, parts)) > maxKeys) {
-    await audit.change(asker, { ...change, after: undefined }, () => keys.delete(record.id));
+    const undone = { kind: "key", id: record.id, place, before: keyView(record) };
+    const undoing = { ...request.asker, action: "key.delete" } as const;
+    await audit.change(undoing, undone, (store) => store.keys.delete(record.id));
     throw tooMany(maxKeys);
   }
   return { key, ...keyView(record) };
