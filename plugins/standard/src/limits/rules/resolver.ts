@@ -28,14 +28,21 @@ import {
 import { scopeRules } from "./scopes.ts";
 import { optionRules } from "./windows.ts";
 
+/** The rules of a customer's request: `of` the set without them, `at` the limits of its model. */
+interface CustomerRules {
+  readonly of: RuleSet;
+  readonly at: string;
+  readonly set: RuleSet;
+}
+
 /** The rules of a step's options, of scopes and of targets. */
 export class LimitResolver {
   readonly #config: LimitsConfig;
   readonly #clock: Host["clock"];
   readonly #budgets: BudgetRules;
   readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
-  /** The rules of customers, beside the set that they were last joined with. */
-  readonly #customers = new WeakMap<Customer, { readonly of: RuleSet; readonly set: RuleSet }>();
+  /** The rules of customers, beside what they were last made for. */
+  readonly #customers = new WeakMap<Customer, CustomerRules>();
   readonly #targets = new WeakMap<Target, readonly Rule[]>();
 
   constructor(config: LimitsConfig, host: Host) {
@@ -89,13 +96,14 @@ export class LimitResolver {
     if (customer === undefined || customer.scopes.length === 0) return set;
     const nowMs = this.#clock.now();
     const known = this.#customers.get(customer);
-    if (known?.of === set && nowMs < known.set.untilMs) return known.set;
+    const at = limitsAt(customer.scopes, model);
+    if (known?.of === set && known.at === at && nowMs < known.set.untilMs) return known.set;
     const rules = customer.scopes.flatMap((scope) => {
       const made = scopeRules(scope, identity, model, this.#budgets, nowMs, customer.id);
       return [...made.budgets, ...made.others];
     });
     const made = joinSets(set, ruleSet(distinct(rules)));
-    this.#customers.set(customer, { of: set, set: made });
+    this.#customers.set(customer, { of: set, at, set: made });
     return made;
   }
 
@@ -143,12 +151,17 @@ export class LimitResolver {
  * for it. The ids below a wildcard are as many as clients name.
  */
 function modelKey({ scopes = NO_SCOPES }: Identity, model: Model | undefined): string {
-  if (model === undefined) return "";
-  let key = model.entry;
+  return model === undefined ? "" : model.entry + limitsAt(scopes, model);
+}
+
+/** The limits of single models that hold for a model: models of one wildcard have different ones. */
+function limitsAt(scopes: readonly LimitScope[], model: Model | undefined): string {
+  let names = "";
+  if (model === undefined) return names;
   for (const { perModel, kind } of scopes)
     for (const { name, models } of perModel)
-      if (namesModel(models, model)) key += `\n${kind} ${name}`;
-  return key;
+      if (namesModel(models, model)) names += `\n${kind} ${name}`;
+  return names;
 }
 
 const NO_SCOPES: readonly LimitScope[] = Object.freeze([]);
