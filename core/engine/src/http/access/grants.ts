@@ -44,7 +44,7 @@ export class Grants {
     const isOwn = principal.userId !== undefined && before?.userId === principal.userId;
     if (isOwn && isMoved)
       throw refused("A key of your own stays with its user, team and organization.");
-    if (isOwn) refuseRaise(before, after, "your own key");
+    if (isOwn) refuseOwnRaise(before, after);
     if (isMoved) {
       await this.#has.place(principal, after);
       await this.#has.owner(principal, after);
@@ -166,6 +166,15 @@ export class Grants {
     if (await this.#subjects.ofAccessGroup(principal, before.id))
       throw ownRaise("an access group of yours", "models");
   }
+}
+
+/** Refuses a change that raises what an own key allows, its customer included. */
+function refuseOwnRaise(before: KeyRecord, after: KeyRecord): void {
+  refuseRaise(before, after, "your own key");
+  if (before.customerId !== null && after.customerId !== before.customerId)
+    throw ownRaise("your own key", "customer_id");
+  if (!before.mayNameCustomers && after.mayNameCustomers)
+    throw ownRaise("your own key", "may_name_customers");
 }
 
 const TEAM_MEMBERS = ["selfService", "memberDefaults", "userBudgets", "modelAliases"] as const;
