@@ -297,3 +297,47 @@ describe("the gateway's own routes", () => {
     expect(made.body).not.toHaveProperty("litellm_budget_table");
   });
 });
+
+describe("what restricts", () => {
+  it("is not lost where it is false or in the gateway's own form", async () => {
+    const made = await ask("/key/generate", { may_name_customers: false, blocked: false });
+    expect(made).toMatchObject({ status: 200, body: { may_name_customers: false } });
+    const { team_id } = (await ask("/team/new", { team_id: "restricting" })).body;
+    expect((await ask("/user/new", { user_id: "native", auto_create_key: false })).status).toBe(
+      200,
+    );
+    const added = await ask("/team/member_add", {
+      team_id,
+      user_id: "native",
+      role: "admin",
+      max_budget: 2,
+      per_model: { "gpt-4o": { rpm: 1 } },
+    });
+    expect(added).toMatchObject({
+      status: 200,
+      body: { members_with_roles: [{ user_id: "native", role: "admin" }] },
+    });
+    const own = await ask(
+      `/team/member_info?team_id=${String(team_id)}&user_id=native`,
+      undefined,
+      {
+        at: gateway.adminUrl,
+      },
+    );
+    expect(JSON.stringify(own.body)).toContain('"max_budget":2');
+    expect(JSON.stringify(own.body)).toContain('"gpt-4o"');
+  });
+
+  it("is refused where nothing of it would hold", async () => {
+    await ask("/team/new", { team_id: "refusing" });
+    for (const more of [
+      {},
+      { member: [] },
+      { member: ["ann"] },
+      { member: { user_id: "ann", role: "user" }, max_budgett: 1 },
+    ]) {
+      const answer = await ask("/team/member_add", { team_id: "refusing", ...more });
+      expect([more, answer.status]).toEqual([more, 400]);
+    }
+  });
+});

@@ -22,7 +22,7 @@ import {
   postOwn,
   write,
 } from "./calls.ts";
-import { DROP, type FieldRules, id, isUnset, refused } from "./translate.ts";
+import { DROP, type FieldRules, flag, id, isUnset, refused } from "./translate.ts";
 
 const ELSEWHERE = "Leave it out, or restrict the key by `models`, limits and guardrails.";
 
@@ -39,6 +39,7 @@ export const KEY_RULES: FieldRules = {
   user_id: id("user_id"),
   organization_id: id("organization_id"),
   budget_id: id("budget_id"),
+  may_name_customers: flag("may_name_customers"),
   duration: { to: "duration", read: (value) => (value === "-1" || value === "" ? null : value) },
   aliases: { refuse: "Give the team of the key `model_aliases`." },
   allowed_cache_controls: { refuse: ELSEWHERE },

@@ -26,17 +26,24 @@ interface Added {
   readonly failed: EdgeAnswer | undefined;
 }
 
-/** LiteLLM's limits of a member, and the gateway's names for them. */
+/**
+ * The limits of a member, in the gateway's names. Other fields stay: the gateway's own route knows
+ * them, or refuses them.
+ */
 function limitsOf(body: JsonObject): JsonObject {
-  const limits = {
-    max_budget: body.max_budget_in_team,
-    budget_duration: body.budget_duration,
-    models: body.allowed_models,
-    rpm_limit: body.rpm_limit,
-    tpm_limit: body.tpm_limit,
+  const { max_budget_in_team: max, allowed_models: models, ...limits } = withoutMembers(body);
+  return {
+    ...limits,
+    ...(max !== undefined && { max_budget: max }),
+    ...(models !== undefined && { models }),
   };
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as JsonObject;
+}
+
+/** A body without the team and the members that it names. */
+function withoutMembers(body: JsonObject): JsonObject {
+  const { team_id: _team, member: _one, members: _all, ...others } = body;
+  const { user_id: _user, user_email: _email, role: _role, ...rest } = others;
+  return rest;
 }
 
 function roleOf(role: JsonValue | undefined): "admin" | "member" {
@@ -118,13 +125,13 @@ export async function userByEmail(
 const MAX_PAGES = 500;
 
 async function add({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const { team_id: teamId, member, members } = body;
-  const given = [member, members].flat().filter((one) => one !== undefined) as JsonValue[];
+  const { team_id: teamId } = body;
+  const given = namedMembers(body);
   const {
     members: added,
     memberships,
     failed,
-  } = await addMembers(String(teamId ?? ""), objectsIn(given), limitsOf(body), gateway);
+  } = await addMembers(String(teamId ?? ""), given, limitsOf(body), gateway);
   if (failed !== undefined) return failed;
   const team = await get(gateway, "/team/info", { team_id: String(teamId ?? "") });
   const all = await memberRows(String(teamId ?? ""), gateway);
@@ -134,6 +141,21 @@ async function add({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<Ed
     updated_users: added,
     updated_team_memberships: memberships,
   }));
+}
+
+/** The members of a body: in `member` or `members`, or one in the gateway's own form. */
+function namedMembers(body: JsonObject): readonly JsonObject[] {
+  const { member, members, user_id: id, user_email: email, role } = body;
+  const given = [member, members].flat().filter((one) => one !== undefined) as JsonValue[];
+  if (given.length === 0 && (!isUnset(id) || !isUnset(email)))
+    return [{ user_id: id ?? null, user_email: email ?? null, role: role ?? null }];
+  const found = objectsIn(given);
+  if (found.length > 0 && found.length === given.length) return found;
+  throw new GatewayError(
+    "invalid_field",
+    "The field member must be an object with a user_id or a user_email and a role, or an array of them.",
+    { param: "member" },
+  );
 }
 
 async function change({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {

@@ -27,6 +27,8 @@ export interface Translated {
 
 /** An id that forms send empty. */
 export const id = (to: string): Rule => ({ to, read: (value) => (value === "" ? null : value) });
+/** A flag of the gateway that is true by default: `false` says something. */
+export const flag = (to: string): Rule => ({ to });
 export const DROP: Rule = { drop: true };
 
 const PER_MODEL = ["model_max_budget", "model_rpm_limit", "model_tpm_limit"];
@@ -48,8 +50,16 @@ export function translate(body: JsonObject, rules: FieldRules, isNew: boolean): 
   const perModel = perModelOf(body);
   if (perModel !== undefined) found["per_model"] = perModel;
   // What a new record does not say has its default.
-  const kept = isNew ? Object.entries(found).filter(([, value]) => !isUnset(value)) : undefined;
+  const kept = isNew
+    ? Object.entries(found).filter(([name, value]) => !isUnset(value) || isSaid(name, value, rules))
+    : undefined;
   return { body: kept === undefined ? found : Object.fromEntries(kept), ignored };
+}
+
+/** Whether `false` says something: the gateway's field has another default. */
+function isSaid(name: string, value: JsonValue, rules: FieldRules): boolean {
+  const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+  return value === false && rule !== undefined && "to" in rule;
 }
 
 /** Whether a value says nothing: scripts and Terraform send every field. */

@@ -154,7 +154,7 @@ function modelKey({ scopes = NO_SCOPES }: Identity, model: Model | undefined): s
   return model === undefined ? "" : model.entry + limitsAt(scopes, model);
 }
 
-/** The limits of single models that hold for a model: models of one wildcard have different ones. */
+/** The limits of single models that hold for a model. Models of one wildcard differ in them. */
 function limitsAt(scopes: readonly LimitScope[], model: Model | undefined): string {
   let names = "";
   if (model === undefined) return names;
