@@ -219,11 +219,16 @@ describe("options", () => {
     const workspace = createWorkspace({
       baseUrl: upstream.baseUrl,
       plugins: ["@sluice/compat-litellm"],
+      provider: "pass_headers: [x-litellm-api-key]",
       sections: ["extensions:\n  litellm: { errors: loud }\n  nothere: {}"],
     });
-    await expect(startGateway(workspace)).rejects.toThrow(
-      /`extensions.litellm.errors`[^]*`extensions.nothere` names the extension plugin "nothere"/,
+    const failure = await startGateway(workspace).then(
+      () => "",
+      (error: unknown) => String(error),
     );
+    expect(failure).toContain("`extensions.litellm.errors`");
+    expect(failure).toContain('`extensions.nothere` names the extension plugin "nothere"');
+    expect(failure).toContain('names "x-litellm-api-key", which carries a credential');
     workspace.remove();
   });
 });

@@ -6,7 +6,7 @@ import type { Finding } from "./finding.ts";
 import { litellmSection } from "./validate/key-places.ts";
 import type { OpenedConfig } from "./files/open.ts";
 import { atOnce, type Pieces } from "./files/slices.ts";
-import type { Definitions } from "./validate/plugin-section.ts";
+import { type Definitions, keyHeadersOf } from "./validate/plugin-section.ts";
 import type { ResolvedDocument } from "./files/references.ts";
 import { readOverrides } from "./server-overrides.ts";
 import type { PipelineSettings, Snapshot } from "./snapshot.ts";
@@ -69,12 +69,6 @@ export function* resolveInPieces(
   const keyHeaders = keyHeadersOf(definitions);
   const snapshot = buildSnapshot({ opened, gateway, pipelines, prices, overrides, keyHeaders });
   return { snapshot, findings: [], pipelines: snapshot.pipelines };
-}
-
-function keyHeadersOf(definitions: Definitions): readonly string[] {
-  return [...definitions.values()].flatMap((definition) =>
-    definition.kind === "extension" ? (definition.keyHeaders ?? []) : [],
-  );
 }
 
 /**

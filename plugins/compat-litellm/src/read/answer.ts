@@ -4,6 +4,7 @@
  */
 
 import {
+  type ClientRequest,
   type EdgeAnswer,
   type EdgeGateway,
   type EdgeReading,
@@ -29,7 +30,7 @@ export function answerInstead(
   if (operation !== "chat") return undefined;
   const { model } = body;
   if (typeof model === "string" && model.includes(",") && !isConfigured(model))
-    return listAnswer(body, modelsIn(model), client.path);
+    return listAnswer(body, modelsIn(model), client);
   return fallbackAnswer(body, client.path);
 }
 
@@ -41,8 +42,18 @@ function modelsIn(list: string): readonly string[] {
   return [...new Set(names)];
 }
 
-function listAnswer(body: JsonObject, models: readonly string[], path: string): Answer {
+/** A longer body is not sent several times at once: each call holds it. */
+const MAX_SHARED_BYTES = 1_048_576;
+
+function listAnswer(body: JsonObject, models: readonly string[], client: ClientRequest): Answer {
   const { fastest_response: isRace, ...rest } = body;
+  const { path } = client;
+  // Without a length, as in a chunked or a coded body, the size is not known.
+  const isLarge =
+    client.header("content-encoding") !== undefined ||
+    !(Number(client.header("content-length")) <= MAX_SHARED_BYTES);
+  if (isRace === true && isLarge)
+    throw invalid("fastest_response", "is for bodies of at most 1 MiB that say their length");
   if (models.length > MAX_CALLS)
     throw invalid("model", `names ${models.length} models; a list has at most ${MAX_CALLS}`);
   if (isRace !== true && body.stream === true)
@@ -50,7 +61,7 @@ function listAnswer(body: JsonObject, models: readonly string[], path: string): 
   const bodies = models.map((model): JsonObject => ({ ...rest, model }));
   return isRace === true
     ? (gateway) => fastestOf(gateway, bodies, path)
-    : (gateway) => allOf(gateway, bodies, path);
+    : (gateway) => allOf(gateway, bodies, path, isLarge ? 1 : bodies.length);
 }
 
 /** Every reply, in the order of the models. A failed one is an error body. */
@@ -58,10 +69,15 @@ async function allOf(
   gateway: EdgeGateway,
   bodies: readonly JsonObject[],
   path: string,
+  atOnce: number,
 ): Promise<EdgeAnswer> {
-  const replies = await Promise.all(
-    bodies.map((body) => gateway.call({ method: "POST", path, body })),
-  );
+  const replies: EdgeAnswer[] = [];
+  for (let from = 0; from < bodies.length; from += atOnce) {
+    const some = bodies.slice(from, from + atOnce);
+    const calls = some.map((body) => gateway.call({ method: "POST", path, body }));
+    // oxlint-disable-next-line no-await-in-loop -- large bodies are sent one after the other.
+    replies.push(...(await Promise.all(calls)));
+  }
   const failed = replies.find(({ status }) => status >= 400);
   if (failed !== undefined && replies.every(({ status }) => status >= 400)) return failed;
   return { status: 200, body: replies.map(({ body }) => body) };

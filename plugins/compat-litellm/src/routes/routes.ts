@@ -2,9 +2,13 @@
 
 import type { ExtensionRoute, Host } from "@sluice/contract";
 import type { LitellmConfig } from "../config.ts";
+import { BUDGET_ROUTES } from "../administration/budgets.ts";
+import { CUSTOMER_ROUTES } from "../administration/customers.ts";
 import { KEY_ROUTES, PLAIN_KEY_ROUTES } from "../administration/keys.ts";
 import { MEMBER_ROUTES } from "../administration/members.ts";
+import { ORGANIZATION_ROUTES } from "../administration/organizations.ts";
 import { PLAIN_TEAM_ROUTES, TEAM_ROUTES } from "../administration/teams.ts";
+import { USER_ROUTES } from "../administration/users.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { missingRoutes } from "./missing.ts";
 import { MODEL_ROUTES } from "./models.ts";
@@ -16,7 +20,16 @@ export function routesOf(
   { administration }: LitellmConfig,
   host: Pick<Host, "providers">,
 ): readonly ExtensionRoute[] {
-  const ours = [...UNWRITABLE_ROUTES, ...KEY_ROUTES, ...TEAM_ROUTES, ...MEMBER_ROUTES];
+  const ours = [
+    ...UNWRITABLE_ROUTES,
+    ...KEY_ROUTES,
+    ...TEAM_ROUTES,
+    ...MEMBER_ROUTES,
+    ...USER_ROUTES,
+    ...ORGANIZATION_ROUTES,
+    ...BUDGET_ROUTES,
+    ...CUSTOMER_ROUTES,
+  ];
   const admin = ours.map((route) => ({ ...route, listener: "admin" as const }));
   return [
     ...HEALTH_ROUTES,

@@ -21,6 +21,8 @@ const NATIVE =
   "Native paths of a provider are under its name; `endpoints` of its entry in gateway.yaml, section `providers`, opens them.";
 const SPEND =
   "Spend rows are never changed. Raise `max_budget`, or set another `budget_duration`, with the update route.";
+const TAGS =
+  "Tags need no record: requests, keys and teams name them. Budgets of tags stand in the step `limits` of a pipeline file.";
 const none = (what: string): string =>
   `This gateway has no ${what}. What it serves stands in gateway.yaml and in the pipeline files.`;
 
@@ -72,6 +74,7 @@ const TABLE: readonly (readonly [
     none("vector stores"),
   ],
   [["GET"], ["/vector_store/list"], none("vector stores")],
+  [["POST"], ["/tag/new", "/tag/update", "/tag/delete", "/tag/info"], TAGS],
   [
     ["POST"],
     ["/global/spend/reset", "/key/{key}/reset_spend", "/team/{team}/member/{user}/reset_spend"],

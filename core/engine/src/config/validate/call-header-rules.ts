@@ -9,13 +9,14 @@ const FIX = "name headers of the upstream's own; credentials are options of the 
 
 /**
  * The faults of the headers of every provider. Reads whatever is there; schemas report what is not.
+ * `ofExtensions`: headers that carry a key for the clients of an extension.
  */
-export function callHeaderFaults(gateway: unknown): Fault[] {
+export function callHeaderFaults(gateway: unknown, ofExtensions: readonly string[] = []): Fault[] {
   const { providers, server } = isObject(gateway) ? gateway : {};
   if (!isObject(providers)) return [];
   const listed =
     isObject(server) && Array.isArray(server["auth_headers"]) ? server["auth_headers"] : [];
-  const keyHeaders = listed.map((name) => String(name).toLowerCase());
+  const keyHeaders = [...listed.map((name) => String(name).toLowerCase()), ...ofExtensions];
   return Object.entries(providers).flatMap(([name, provider]): Fault[] => {
     if (!isObject(provider)) return [];
     const { call_headers: fixed, pass_headers: passed } = provider;

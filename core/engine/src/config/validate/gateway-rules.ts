@@ -27,10 +27,10 @@ const RESERVED_PROVIDERS: readonly string[] = [
  * The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas
  * report what is not.
  */
-export function gatewayFaults(gateway: unknown): Fault[] {
+export function gatewayFaults(gateway: unknown, keyHeaders: readonly string[] = []): Fault[] {
   return [
     ...providerFaults(gateway),
-    ...callHeaderFaults(gateway),
+    ...callHeaderFaults(gateway, keyHeaders),
     ...modelFaults(gateway),
     ...modelReferenceFaults(gateway),
     ...keyFaults(gateway),

@@ -111,3 +111,10 @@ export function extensionFaults(gateway: ResolvedDocument, definitions: Definiti
 function isSection(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Headers that carry a key for the clients of extensions. */
+export function keyHeadersOf(definitions: Definitions): readonly string[] {
+  return [...definitions.values()].flatMap((definition) =>
+    definition.kind === "extension" ? (definition.keyHeaders ?? []) : [],
+  );
+}

@@ -13,7 +13,7 @@ import { elsewhereIn } from "./key-places.ts";
 import { formatPath, setAtPath, valueAtPath } from "../files/path.ts";
 import type { Pieces } from "../files/slices.ts";
 import { pipelineFaults } from "./pipeline-rules.ts";
-import { checkPlugin, type Definitions, extensionFaults } from "./plugin-section.ts";
+import { checkPlugin, type Definitions, extensionFaults, keyHeadersOf } from "./plugin-section.ts";
 import { priceFault } from "../prices/section.ts";
 import type { ResolvedDocument } from "../files/references.ts";
 import { gatewaySchema } from "../schema/gateway.ts";
@@ -60,7 +60,12 @@ export function* validateGateway(
     yield* use(["guardrails", name], "guardrail");
   findings.push(...extensionFaults(gateway, definitions));
   yield;
-  return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
+  return [
+    ...findings,
+    ...gatewayFaults(gateway.value, keyHeadersOf(definitions)).map((fault) =>
+      findingOf(gateway, fault),
+    ),
+  ];
 }
 
 /**
