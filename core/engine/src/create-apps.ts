@@ -151,9 +151,13 @@ export function adminRoutes(parts: GatewayProcess): AdminRoutes {
 }
 
 function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: GatewayProcess) {
+  const { keys, teams, tenants } = store;
   return {
-    keys: store.keys,
-    teams: store.teams,
+    keys,
+    teams,
+    tenants,
+    records: tenants && { keys, teams, tenants },
+    declaredTenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
     keyRing,
     ledger,
     clock,
@@ -167,17 +171,11 @@ function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: Gatewa
 
 /** What the routes of tenants are made from; `undefined` where the store keeps none. */
 function tenantPartsOf(
-  { store, manager, log }: GatewayProcess,
+  { log }: GatewayProcess,
   parts: ReturnType<typeof keyPartsOf>,
 ): TenantRouteParts | undefined {
-  const { keys, teams, tenants } = store;
-  if (tenants === undefined) return undefined;
-  return {
-    ...parts,
-    log,
-    records: { keys, teams, tenants },
-    declaredTenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
-  };
+  const { records } = parts;
+  return records && { ...parts, records, log };
 }
 
 function recordRoutes(parts: TenantRouteParts) {

@@ -365,6 +365,30 @@ describe("limits", () => {
   });
 });
 
+describe("the user of a key", () => {
+  it("is a user as the id is written, or a label that no user ever had", async () => {
+    await done("/user/new", { user_id: "Carl" });
+    for (const user_id of ["carl", " Carl", "Ｃarl"])
+      expect(await ask("/key/generate", { user_id })).toMatchObject([
+        400,
+        { error: { param: "user_id" } },
+      ]);
+    const { id, key } = await keyFor({ user_id: "Carl" });
+    expect((await ask("/key/update", { key: id, user_id: "CARL" }))[0]).toBe(400);
+    await keyFor({ user_id: "a label" });
+    expect(await use(key)).toBe(200);
+    expect(await done("/user/delete", { user_ids: ["Carl"] })).toMatchObject({
+      blocked_keys: [id],
+    });
+    // Without the user, none of the user's limits would hold.
+    expect((await ask("/key/unblock", { key: id }))[0]).toBe(400);
+    expect((await ask("/key/generate", { user_id: "carl" }))[0]).toBe(400);
+    expect(await use(key)).toBe(401);
+    await done("/key/update", { key: id, user_id: null, blocked: false });
+    expect(await use(key)).toBe(200);
+  });
+});
+
 describe("roles and the audit", () => {
   it("of users are kept, and every change is a line with before and after", async () => {
     await done("/organization/new", { organization_id: "audited" });

@@ -290,4 +290,15 @@ export type TenantStore = { readonly [Kind in TenantKind]: TenantTable<Kind> } &
     kind: "organization" | "team" | "user" | "key",
     ids: readonly string[],
   ): Promise<readonly TenantName[]>;
+  /**
+   * A user of now or before whose id is this one, or differs from it only as `taken` says. An id
+   * that a key names may be that of no user, and is then a label for spend.
+   */
+  similarUser(id: string): Promise<SimilarUser | undefined>;
 };
+
+/** A user by an id that a key names. */
+export interface SimilarUser {
+  readonly id: string;
+  readonly isDeleted: boolean;
+}

@@ -1,6 +1,12 @@
 /** The tables of tenants. */
 
-import type { TenantKind, TenantName, TenantStore, TenantTable } from "@sluice/contract";
+import {
+  foldedTenantId,
+  type TenantKind,
+  type TenantName,
+  type TenantStore,
+  type TenantTable,
+} from "@sluice/contract";
 import { sql } from "kysely";
 import { deleted, deleteOrBlock } from "./deletions.ts";
 import { type Condition, isOneOf } from "./shape.ts";
@@ -29,6 +35,14 @@ export function createTenantStore(place: Place): TenantStore {
     budget: tenantTable(BUDGET, place),
     access_group: tenantTable(ACCESS_GROUP, place),
     names: (kind, ids) => namesOf(place, kind, ids),
+    async similarUser(id) {
+      const { rows } = await sql<{ readonly id: string; readonly deleted: number | null }>`
+        select id, deleted_at_ms deleted from kept_name
+          where kind = 'user' and folded = ${foldedTenantId(id)}
+          order by case when id = ${id} then 0 else 1 end limit 1`.execute(place.database());
+      const [found] = rows;
+      return found && { id: found.id, isDeleted: found.deleted !== null };
+    },
   };
 }
 

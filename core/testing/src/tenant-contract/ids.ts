@@ -36,6 +36,17 @@ function formTests({ it, expect, store, fresh }: Suite): void {
     }
   });
 
+  it("finds the user that an id means, deleted ones too", async () => {
+    const { tenants } = await store();
+    const id = `${fresh()}Ann`;
+    expect(await tenants.similarUser(id)).toBeUndefined();
+    await tenants.user.insert(userOf(id));
+    for (const similar of [id, id.toLowerCase(), ` ${id}`])
+      expect(await tenants.similarUser(similar)).toEqual({ id, isDeleted: false });
+    await tenants.user.delete({ id });
+    expect(await tenants.similarUser(id.toUpperCase())).toEqual({ id, isDeleted: true });
+  });
+
   it("keeps ids in Unicode NFC, and compares them byte for byte", async () => {
     const { tenants } = await store();
     const p = fresh();

@@ -8,6 +8,7 @@ import type {
   KeyRecord,
   Secret,
   TeamStore,
+  TenantStore,
 } from "@sluice/contract";
 import { EMPTY_KEY, GatewayError } from "@sluice/contract";
 import {
@@ -20,9 +21,11 @@ import {
 import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
+import { checkUser } from "./key-user.ts";
 import { keyLocated, locateKey, placesOf } from "./locate.ts";
 import type { AuditChange } from "../access/audit.ts";
 import { issuerOf, type ObjectPlace } from "../access/may.ts";
+import { warningsOf, type WarningParts } from "./tenants/parents.ts";
 import { readGivenKey } from "./given-key.ts";
 import { idOfGiven, newKeyId } from "./key-id.ts";
 import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
@@ -31,7 +34,9 @@ import { graceEnd, keyConflict, newKey } from "./secrets.ts";
 import type { KeyDefaults } from "../../config/snapshot.ts";
 
 /** The parts of the routes. */
-export interface KeyRouteParts extends KeyPlaces {
+export interface KeyRouteParts extends KeyPlaces, WarningParts {
+  /** Absent: the store keeps keys and teams alone. */
+  readonly tenants?: TenantStore | undefined;
   readonly teams: TeamStore;
   readonly clock: Clock;
   /** Limits of new keys that name none of their own. */
@@ -94,6 +99,7 @@ async function createKey(
     createdAtMs: nowMs,
   };
   await request.grants.key(principal, undefined, record);
+  await checkUser(parts, members["userId"]);
   await declareTeam(parts, record.teamId);
   const fields = given === null ? names : ["key", ...names];
   const outcome = await request.audit.change(
@@ -103,7 +109,7 @@ async function createKey(
   );
   if (outcome !== "added") throw keyConflict(outcome, members);
   keyRing.forget();
-  return { key, ...keyView(record) };
+  return { key, ...keyView(record), ...(await warningsOf(record, record, parts)) };
 }
 
 async function rotateKey(
@@ -203,6 +209,10 @@ async function changeKey(
   const { id } = present;
   refuseDeclaredAlias(parts, members["alias"]);
   await request.grants.key(request.principal, present, { ...present, ...members });
+  // A key of a deleted user would have no limits of one.
+  const isOpened = members["blocked"] === false && present.blocked;
+  const { userId = isOpened ? present.userId : undefined } = members;
+  await checkUser(parts, userId);
   await declareTeam(parts, (members as KeyChanges).teamId ?? null);
   const audited = {
     ...(await changeOf(parts, found)),

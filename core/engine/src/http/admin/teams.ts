@@ -29,6 +29,8 @@ import { declareTeam } from "./keys.ts";
 import { TEAM_FIELDS, readId, readRecordChanges } from "./record-fields.ts";
 import { type Refused, tenantConflict } from "./tenants/conflict.ts";
 import { cursorView, listQuery } from "./tenants/list-query.ts";
+import { membersOf } from "./tenants/members.ts";
+import { warningsOf, type WarningParts } from "./tenants/parents.ts";
 import {
   keysOfTeamView,
   notMoved,
@@ -39,7 +41,7 @@ import {
 import { declaredTeamView, declaredView, keyView, teamView } from "./record-view.ts";
 
 /** The parts of the routes. */
-export interface TeamRouteParts extends KeyPlaces, BudgetParts {
+export interface TeamRouteParts extends KeyPlaces, BudgetParts, WarningParts {
   readonly teams: TeamStore;
   readonly clock: Clock;
 }
@@ -94,7 +96,8 @@ function teamChanges(parts: TeamRouteParts): AdminRoutes {
     "POST /team/update": named("team.update", asked(parts), async (request, id) => {
       const changes = readRecordChanges(request.body, TEAM_FIELDS, ["team_id"], clock.now());
       const record = await change(request, id, changes);
-      return { team_id: record.id, data: teamView(record) };
+      const warned = await warningsOf(record, { ...record, teamId: null }, parts);
+      return { team_id: record.id, data: teamView(record), ...warned };
     }),
     "POST /team/block": setBlocked("team.block"),
     "POST /team/unblock": setBlocked("team.unblock"),
@@ -153,7 +156,7 @@ async function createTeam(request: AdminRequest, parts: TeamRouteParts): Promise
   );
   if (outcome !== "added") throw tenantConflict(outcome, refusedTeam(id));
   keyRing.forget();
-  return teamView(record);
+  return { ...teamView(record), ...(await warningsOf(record, { ...record, teamId: null }, parts)) };
 }
 
 async function deleteTeams(
@@ -206,6 +209,7 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
         team_info: { ...view, ...(await budgetView(team, { teamId: id }, parts)) },
         keys: [...members.map(declaredView), ...found.map(keyView)],
         total_keys: members.length + total,
+        ...(await membersOf(id, parts)),
       };
     }),
     "GET /team/list": listed("team.read", ({ query }, visible) =>

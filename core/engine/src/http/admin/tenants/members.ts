@@ -24,7 +24,7 @@ import { limitsView, timeOf } from "../record-view.ts";
 import { keysView, readKeysOfUser } from "./delete.ts";
 import { originView } from "./kinds.ts";
 import { cursorView, listQuery } from "./list-query.ts";
-import { warningsOf } from "./parents.ts";
+import { warningsOf, type WarningParts } from "./parents.ts";
 import { changeRecords, declaredOf, refuseDeclared, type TenantRouteParts } from "./parts.ts";
 
 const IDS = ["team_id", "user_id"];
@@ -165,6 +165,18 @@ function memberPages(parts: TenantRouteParts): AdminRoutes {
   };
 }
 
+const SHOWN_MEMBERS = 100;
+
+/** The first members of a team, for its page. */
+export async function membersOf(
+  teamId: string,
+  { records, declaredTenants }: WarningParts,
+): Promise<JsonObject> {
+  if (records === undefined || declaredTenants === undefined) return {};
+  const page = await records.tenants.membership.list({ teamId, limit: SHOWN_MEMBERS });
+  return { members: page.records.map((record) => memberView(shown({ declaredTenants }, record))) };
+}
+
 /** A membership. */
 export function memberView(record: MembershipRecord): JsonObject {
   return {
@@ -203,7 +215,10 @@ async function locateMember(parts: TenantRouteParts, given: JsonObject): Promise
   return { ...located, missing: noMember };
 }
 
-function shown(parts: TenantRouteParts, stored: MembershipRecord): MembershipRecord {
+function shown(
+  parts: Pick<TenantRouteParts, "declaredTenants">,
+  stored: MembershipRecord,
+): MembershipRecord {
   const declared = declaredOf(
     parts,
     "membership",

@@ -1,6 +1,7 @@
 /** What a record belongs to, for warnings about limits that can never be reached. */
 
 import type { Amounts } from "@sluice/contract";
+import { NO_TENANTS } from "../../../config/tenants/declared-tenants.ts";
 import { declaredOf, type TenantRouteParts } from "./parts.ts";
 import { type Parent, unreachable } from "../../../config/tenants/unreachable.ts";
 
@@ -12,21 +13,27 @@ export interface References {
   readonly budgetId?: string | null;
 }
 
-type Parts = Pick<TenantRouteParts, "records" | "declaredTenants">;
+/** Where parents are found. `records` absent: nowhere. */
+export interface WarningParts {
+  readonly records?: TenantRouteParts["records"] | undefined;
+  readonly declaredTenants?: TenantRouteParts["declaredTenants"];
+}
 
 /** Warnings about a record, as a member of an answer: absent where there are none. */
 export async function warningsOf(
   amounts: Partial<Amounts>,
   references: References,
-  parts: Parts,
+  { records, declaredTenants = () => NO_TENANTS }: WarningParts,
 ): Promise<{ readonly warnings?: readonly string[] }> {
+  if (records === undefined) return {};
+  const parts = { records, declaredTenants };
   const warnings = unreachable(amounts, await parentsOf(references, parts));
   return warnings.length === 0 ? {} : { warnings };
 }
 
 async function parentsOf(
   { organizationId, teamId, userId, budgetId }: References,
-  parts: Parts,
+  parts: Pick<TenantRouteParts, "records" | "declaredTenants">,
 ): Promise<readonly Parent[]> {
   const { teams, tenants } = parts.records;
   const found: (Parent | undefined)[] = [];

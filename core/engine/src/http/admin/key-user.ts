@@ -1,0 +1,25 @@
+/** The user that a key names. */
+
+import type { TenantStore } from "@sluice/contract";
+import { invalid } from "./fields.ts";
+
+/**
+ * Throws `invalid_field` for an id that differs from a user's only by case, width or spaces, because
+ * the user's limits would not hold, and for that of a deleted user. Another id that no user has is a
+ * label for spend.
+ */
+export async function checkUser(
+  { tenants }: { readonly tenants?: Pick<TenantStore, "similarUser"> | undefined },
+  userId: unknown,
+): Promise<void> {
+  if (typeof userId !== "string") return;
+  const similar = await tenants?.similarUser(userId);
+  if (similar === undefined || (similar.id === userId && !similar.isDeleted)) return;
+  const [meant, given] = [JSON.stringify(similar.id), JSON.stringify(userId)];
+  throw invalid(
+    "user_id",
+    similar.isDeleted
+      ? `The user ${meant} was deleted. Ids are not used again: name another user.`
+      : `The user ${given} differs from ${meant} only by case, width or spaces. Write ${meant}.`,
+  );
+}
