@@ -155,7 +155,6 @@ function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: Gatewa
   return {
     keys,
     teams,
-    tenants,
     records: tenants && { keys, teams, tenants },
     declaredTenants: () => manager.live?.snapshot.tenants ?? NO_TENANTS,
     keyRing,

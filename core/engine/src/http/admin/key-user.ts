@@ -1,19 +1,16 @@
 /** The user that a key names. */
 
-import type { TenantStore } from "@sluice/contract";
 import { invalid } from "./fields.ts";
+import type { WarningParts } from "./tenants/parents.ts";
 
 /**
  * Throws `invalid_field` for an id that differs from a user's only by case, width or spaces, because
  * the user's limits would not hold, and for that of a deleted user. Another id that no user has is a
  * label for spend.
  */
-export async function checkUser(
-  { tenants }: { readonly tenants?: Pick<TenantStore, "similarUser"> | undefined },
-  userId: unknown,
-): Promise<void> {
+export async function checkUser({ records }: WarningParts, userId: unknown): Promise<void> {
   if (typeof userId !== "string") return;
-  const similar = await tenants?.similarUser(userId);
+  const similar = await records?.tenants.similarUser(userId);
   if (similar === undefined || (similar.id === userId && !similar.isDeleted)) return;
   const [meant, given] = [JSON.stringify(similar.id), JSON.stringify(userId)];
   throw invalid(

@@ -8,7 +8,6 @@ import type {
   KeyRecord,
   Secret,
   TeamStore,
-  TenantStore,
 } from "@sluice/contract";
 import { EMPTY_KEY, GatewayError } from "@sluice/contract";
 import {
@@ -35,8 +34,6 @@ import type { KeyDefaults } from "../../config/snapshot.ts";
 
 /** The parts of the routes. */
 export interface KeyRouteParts extends KeyPlaces, WarningParts {
-  /** Absent: the store keeps keys and teams alone. */
-  readonly tenants?: TenantStore | undefined;
   readonly teams: TeamStore;
   readonly clock: Clock;
   /** Limits of new keys that name none of their own. */
