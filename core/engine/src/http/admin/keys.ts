@@ -20,7 +20,7 @@ import {
 import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
-import { checkUser } from "./key-user.ts";
+import { checkUser } from "./tenants/key-user.ts";
 import { keyLocated, locateKey, placesOf } from "./locate.ts";
 import type { AuditChange } from "../access/audit.ts";
 import { issuerOf, type ObjectPlace } from "../access/may.ts";

@@ -1,12 +1,12 @@
 /** The user that a key names. */
 
-import { invalid } from "./fields.ts";
-import type { WarningParts } from "./tenants/parents.ts";
+import { invalid } from "../fields.ts";
+import type { WarningParts } from "./parents.ts";
 
 /**
- * Throws `invalid_field` for an id that differs from a user's only by case, width or spaces, because
- * the user's limits would not hold, and for that of a deleted user. Another id that no user has is a
- * label for spend.
+ * Throws `invalid_field` for an id that differs from a user's only by case, width or spaces: the
+ * user's limits would not hold. Throws it for the id of a deleted user as well. Another id that no
+ * user has is a label for spend.
  */
 export async function checkUser({ records }: WarningParts, userId: unknown): Promise<void> {
   if (typeof userId !== "string") return;
