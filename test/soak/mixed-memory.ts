@@ -87,7 +87,11 @@ const KINDS: readonly Kind[] = [
     body: { model, messages: MESSAGES, max_tokens: 99, stream: true },
     ends: 200,
   },
-  { path: "/v1/responses", body: { model, input: "Say something.", stream: true }, ends: 200 },
+  {
+    path: "/v1/responses",
+    body: { model, input: "Say something.", stream: true, store: false },
+    ends: 200,
+  },
   { path: "/openai/v1/chat/completions", body: { model: "small", messages: MESSAGES }, ends: 200 },
   { path: "/v1/chat/completions", body: { model, messages: MESSAGES, stream: true }, ends: "left" },
   { path: "/v1/chat/completions", body: { model: "none", messages: MESSAGES }, ends: 404 },

@@ -34,7 +34,7 @@ export function openDatabase(path: string, synchronous: "normal" | "full"): Data
     database.exec(`
       pragma journal_mode = wal;
       pragma synchronous = ${synchronous};
-      pragma cache_size = -64000;
+      pragma cache_size = -8000;
       pragma temp_store = memory;
     `);
     // The first read of a page: a file that is no database is found here and not at the first

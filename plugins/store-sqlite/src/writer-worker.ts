@@ -58,7 +58,7 @@ const database = new DatabaseSync(place, {
   enableForeignKeyConstraints: true,
 });
 database.exec(
-  `pragma synchronous = ${synchronous}; pragma cache_size = -16000; pragma temp_store = memory;`,
+  `pragma synchronous = ${synchronous}; pragma cache_size = -4000; pragma temp_store = memory;`,
 );
 const insert = createLedgerInsert(database);
 const run = statementsOf(database);
