@@ -81,6 +81,6 @@ export function readCursor(
 
 /** The condition that one of a list of names is the model or its group, or begins the model. */
 export function modelCondition(model: string, group: string): string {
-  return `exists (select 1 from unnest(?::text[]) name where name in (${model}, ${group})
+  return `exists (select 1 from unnest(?::text[]) name where name = ${model} or (${group} <> '' and name = ${group})
     or (right(name, 1) = '*' and starts_with(coalesce(${model}, ''), left(name, -1))))`;
 }

@@ -42,7 +42,7 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
 }
 
 /** One text for any list: statements are kept by their texts. */
-const OF_MODELS = `exists (select 1 from json_each(?) name where name.value in (model, model_group)
+const OF_MODELS = `exists (select 1 from json_each(?) name where name.value = model or (model_group <> '' and name.value = model_group)
   or (substr(name.value, -1) = '*'
     and substr(ifnull(model, ''), 1, length(name.value) - 1) = substr(name.value, 1, length(name.value) - 1)))`;
 
