@@ -1,11 +1,16 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests that start, restart, kill and install whole gateways, or need a thousand of something. They
- * take minutes: `npm run verify` runs them, `npm test` does not.
+ * Tests that start, restart, kill and install whole gateways, need a thousand of something or a
+ * database server, and files of ten seconds. They take minutes: `npm run verify` runs them, `npm
+ * test` does not.
  */
 const PROCESSES = [
-  "test/system/{cluster,operators,plugins,rollout,scale}/**/*.test.ts",
+  "test/system/{cluster,operators,plugins,rollout,scale,stores}/**/*.test.ts",
+  "test/system/{faces,resilience}/fallback.test.ts",
+  "test/system/limits/scope-changes.test.ts",
+  "test/system/passthrough/endpoints.test.ts",
+  "test/system/resilience/breakers.test.ts",
   "test/system/examples.test.ts",
 ];
 

@@ -89,7 +89,11 @@ function sluice(...args: readonly string[]): Promise<Ran> {
 
 describe("declared tenants", () => {
   it("are shown with their fields, and no route changes them: 409 with file and line", async () => {
-    const info = async (path: string, member: string) => recordOf((await ask(path))[1][member]);
+    const info = async (path: string, member: string) => {
+      const [status, body] = await ask(path);
+      expect([status, body]).toMatchObject([200, { [member]: {} }]);
+      return recordOf(body[member]);
+    };
     expect(
       await info("/organization/info?organization_id=acme", "organization_info"),
     ).toMatchObject({
