@@ -50,6 +50,7 @@ export class Grants {
       await this.#has.owner(principal, after);
     }
     if (isMoved || raising(before, after) !== undefined) await this.#has.bounds(principal, after);
+    if (isMoved || before.spendScope !== after.spendScope) await this.#has.rows(principal, after);
     const isNewAdmin = after.admin && (before?.admin !== true || before.userId !== after.userId);
     if (isNewAdmin) await this.#has.roles(principal, after.userId);
   }
@@ -72,7 +73,9 @@ export class Grants {
 
   /** A secret of a key, which its holder may act with. */
   async secret(principal: Principal, key: KeyRecord): Promise<void> {
-    if (principal.kind !== "master" && key.admin) await this.#has.roles(principal, key.userId);
+    if (principal.kind === "master") return;
+    if (key.admin) await this.#has.roles(principal, key.userId);
+    await this.#has.rows(principal, key);
   }
 
   /** A team that is made, or changed from `before`. */

@@ -73,6 +73,28 @@ export class Holdings {
         );
   }
 
+  /** A key that reads the rows of its user reads those of every place of the user. */
+  async rows(
+    principal: Principal,
+    { userId, spendScope }: Pick<KeyRecord, "userId" | "spendScope">,
+  ): Promise<void> {
+    if (spendScope !== "user" || userId === null || userId === principal.userId) return;
+    if (hasRole(principal, "viewer", { kind: "whole" })) return;
+    const { user, teams } = await this.#subjects.of(userId);
+    const organizations = user?.organizations ?? [];
+    const isSeen =
+      organizations.length + teams.length > 0 &&
+      organizations.every((id) => hasRole(principal, "viewer", { kind: "organization", id })) &&
+      teams.every(({ id, organizationId }) =>
+        hasRole(principal, "viewer", { kind: "team", id }, organizationId),
+      );
+    if (!isSeen)
+      throw refused(
+        "The field spend_scope would show rows of the user at places that you may not see.",
+        "spend_scope",
+      );
+  }
+
   /** The bounds of the team and of the organization hold for who has no role above them. */
   async bounds(principal: Principal, key: KeyRecord): Promise<void> {
     const places = await this.#binding(principal, key);

@@ -55,18 +55,30 @@ async function ownTeam({ identity, query }: SelfRequest, parts: SelfParts): Prom
 }
 
 async function ownUser({ identity, query }: SelfRequest, parts: SelfParts): Promise<JsonObject> {
-  const { userId } = virtual(identity);
+  const { keyId, userId } = virtual(identity);
   refuseUnknown(query.keys(), ["user_id"], "query parameter");
   if (userId === undefined || !isAsked(query, "user_id", userId))
     throw none("The key has no such user.", "user_id");
   const user = await parts.tenants?.user.find({ id: userId });
-  const { keys, total } = await parts.keys.list({ userId, offset: 0, limit: SHOWN_KEYS });
+  const place = placeShown(await parts.keys.find(keyId), userId);
+  const { keys, total } = await parts.keys.list({ ...place, userId, offset: 0, limit: SHOWN_KEYS });
   return {
     user_id: userId,
     user_info: user === undefined ? null : await userView(user, parts),
     keys: keys.map(shortView),
     total_keys: total,
   };
+}
+
+/** A key that another user made shows the keys of its own place alone: its maker may hold it. */
+function placeShown(
+  key: KeyRecord | undefined,
+  userId: string,
+): { readonly teamId?: string; readonly organizationId?: string } {
+  if (key === undefined || key.issuedBy === null || key.issuedBy === userId) return {};
+  const { teamId, organizationId } = key;
+  if (teamId !== null) return { teamId };
+  return organizationId === null ? {} : { organizationId };
 }
 
 async function userView(user: UserRecord, parts: SelfParts): Promise<JsonObject> {
