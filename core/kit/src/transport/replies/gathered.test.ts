@@ -33,6 +33,7 @@ describe("gathered bytes", () => {
       gathered.push(new Uint8Array(65_536).fill(count, 7, 8).subarray(7, 8));
     const { buffer, byteOffset, length } = gathered.take();
     expect(length).toBe(5_000);
-    expect(buffer.byteLength - byteOffset).toBeLessThan(65_536);
+    // Node's pool of small buffers is as large as one read.
+    expect(buffer.byteLength - byteOffset).toBeLessThanOrEqual(65_536);
   });
 });
