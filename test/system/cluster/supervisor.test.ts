@@ -92,9 +92,13 @@ async function restartedOnce(): Promise<
 describe("workers of a cluster", () => {
   it("forget a deleted key before the deletion is answered", async () => {
     const { key } = await createKey(gateway, {});
-    const early = await Promise.all(Array.from({ length: 16 }, () => freshChat(gateway, key)));
-    expect(new Set(early.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(early.map(({ worker }) => worker)).size).toBe(SIZE);
+    const workers = new Set<unknown>();
+    await eventually("answers of both workers", async () => {
+      const early = await Promise.all(Array.from({ length: 16 }, () => freshChat(gateway, key)));
+      expect(new Set(early.map(({ status }) => status))).toEqual(new Set([200]));
+      for (const { worker } of early) workers.add(worker);
+      return workers.size === SIZE;
+    });
     expect((await admin(gateway, "/key/delete", { keys: [key] })).status).toBe(200);
     const late = await Promise.all(Array.from({ length: 16 }, () => freshChat(gateway, key)));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([401]));

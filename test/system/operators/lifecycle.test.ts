@@ -106,8 +106,8 @@ describe("the two listeners", () => {
   it("share no route", async () => {
     for (const [method, path] of [
       ["GET", "/config/status"],
-      ["POST", "/key/generate"],
-      ["GET", "/key/info"],
+      ["POST", "/key/block"],
+      ["GET", "/key/list"],
     ] as const) {
       expect((await get(gateway.publicUrl, path, method)).status).toBe(404);
       expect((await get(gateway.adminUrl, path, method)).status).not.toBe(404);

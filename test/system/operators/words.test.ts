@@ -147,7 +147,7 @@ describe("a path that does not exist", () => {
     const named = await post("/v1/moderations", { model: "echo", input: "a" });
     expect(named.status).toBe(404);
     expect(named.body.error?.message).toContain("/openai/v1/moderations");
-    expect((await post("/key/generate", {})).body.error?.message).toContain("admin listener");
+    expect((await post("/key/block", {})).body.error?.message).toContain("admin listener");
     rmSync(join(gateway.workspace.pipelinesFolder, "model-info.yaml"));
     const gone = await eventually("the edit", async () => {
       const answer = await fetch(`${gateway.publicUrl}/model/info`, {
