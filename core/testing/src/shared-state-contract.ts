@@ -129,6 +129,17 @@ export function sharedStateContract(
       }
     });
 
+    it("refuses what costs nothing under a budget of 0, and not under one that is spent", async () => {
+      const { state } = await made();
+      for (const [key, limit, outcome] of [
+        ["zero:closed", 0, "refused"],
+        ["zero:spent", 5, "granted"],
+      ] as const) {
+        await state.seed(key, limit);
+        expect((await take(state, budget(key, limit, 0))).outcome).toBe(outcome);
+      }
+    });
+
     it("slides a window, and says truly when the next fits", async () => {
       const { state, wait } = await made();
       const claim = window("slide", 3, 1, 600);

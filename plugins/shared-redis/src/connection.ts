@@ -2,12 +2,16 @@
 
 import { within } from "@sluice/kit";
 import { errorMessage, type Log } from "@sluice/contract";
+import { explained } from "./faults.ts";
+import { readServer, type ServerFacts } from "./server.ts";
+import { locateMaster } from "./sentinels.ts";
 import type { Script } from "./scripts.ts";
+import { clientOptions, type Endpoints, type Login, type ServerAddress } from "./endpoints.ts";
 
 /** What a connection is made with. */
 export interface ConnectionOptions {
   /** With its credentials: never logged. */
-  readonly url: string;
+  readonly endpoints: Endpoints;
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly log: Log;
@@ -23,8 +27,11 @@ export interface Connection {
    * after a second.
    */
   command(...parts: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Runs a script; sends its source when the server does not know it. */
-  run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
+  /**
+   * Runs a script with the prefix, the server's run id and the parts. Sends its source when the
+   * server does not know it.
+   */
+  run(script: Script, prefix: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
 }
 
 /** Pauses between attempts to connect: they double, and half of each is by chance. */
@@ -34,7 +41,7 @@ const MAX_PAUSE_MS = 5_000;
 const MAX_QUEUE_MS = 1_000;
 
 /** Loaded with the first connection: most gateways list the plugin and open none. */
-type Library = typeof import("@redis/client");
+export type Library = typeof import("@redis/client");
 type LibraryClient = ReturnType<typeof makeClient>;
 
 /** A connection to one Redis. */
@@ -64,6 +71,10 @@ class RedisConnection implements Connection {
   /** Changes with `open` and `close`: an import or a connect of an earlier one is void. */
   #epoch = 0;
   #failures = 0;
+  /** Why the last attempt to connect failed; empty without one. */
+  #reason = "";
+  /** The policy of eviction that was last reported. */
+  #policy = "noeviction";
   /** When the last reply came, on the clock of `performance.now`. */
   #repliedMs = -Infinity;
 
@@ -90,21 +101,38 @@ class RedisConnection implements Connection {
   command(...parts: readonly (string | Buffer)[]): Promise<unknown> {
     const state = this.#state;
     if (state.name !== "connected" || !state.client.isReady)
-      return Promise.reject(new Error("There is no connection to Redis."));
+      return Promise.reject(new Error(`There is no connection to Redis.${this.#reason}`));
     return this.#send(state.client, parts);
   }
 
-  async run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown> {
+  async run(
+    script: Script,
+    prefix: string,
+    ...parts: readonly (string | Buffer)[]
+  ): Promise<unknown> {
+    // The run id of the server that gets the command: a reconnection changes both.
+    const runId = this.#state.name === "connected" ? this.#state.client.runId : "";
+    const values = ["1", prefix, prefix, runId, ...parts];
     try {
-      return await this.command("EVALSHA", script.sha1, "1", key, ...parts);
+      return await this.command("EVALSHA", script.sha1, ...values);
     } catch (error) {
       if (!errorMessage(error).startsWith("NOSCRIPT")) throw error;
-      return await this.command("EVAL", script.source, "1", key, ...parts);
+      return await this.command("EVAL", script.source, ...values);
     }
   }
 
   async #connect(library: Library): Promise<void> {
-    const client = new SingleSocketClient(library, this.#options);
+    const epoch = this.#epoch;
+    let address: ServerAddress;
+    try {
+      address = await locate(library, this.#options);
+    } catch (error) {
+      if (epoch === this.#epoch) this.#connectLater(library);
+      throw this.#failed(error);
+    }
+    if (epoch !== this.#epoch) throw new Error("The connection was closed before it was made.");
+    const { endpoints, connectTimeoutMs } = this.#options;
+    const client = new SingleSocketClient(library, address, endpoints.login, connectTimeoutMs);
     const drop = (): void => {
       client.destroySafely();
       if (this.#state.name === "connected" && this.#state.client === client)
@@ -113,12 +141,32 @@ class RedisConnection implements Connection {
     client.onBroken(drop);
     this.#state = { name: "connected", client };
     try {
-      await client.connect();
+      const { maxmemoryPolicy } = await client.connect();
       this.#failures = 0;
+      this.#reason = "";
+      this.#checkPolicy(maxmemoryPolicy);
     } catch (error) {
       drop();
-      throw error;
+      throw this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): Error {
+    const fault = explained(error);
+    this.#reason = ` ${fault.message}`;
+    return fault;
+  }
+
+  #checkPolicy(policy: string): void {
+    if (policy !== this.#policy && policy !== "noeviction") {
+      this.#options.log.warn(
+        "Redis may evict limits and budgets: set maxmemory-policy noeviction",
+        {
+          maxmemory_policy: policy,
+        },
+      );
+    }
+    this.#policy = policy;
   }
 
   #connectLater(library: Library): void {
@@ -154,7 +202,7 @@ class RedisConnection implements Connection {
           replied();
           // A replica, or a node that has other keys, is of no use.
           if (UNUSABLE.test(errorMessage(error))) client.break();
-          reject(error instanceof Error ? error : new Error(String(error)));
+          reject(explained(error));
         },
       );
     });
@@ -165,7 +213,7 @@ class RedisConnection implements Connection {
  * Error replies of a server that cannot serve this gateway (redis.io, "Redis serialization
  * protocol", and the cluster specification).
  */
-const UNUSABLE = /^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/;
+const UNUSABLE = /^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH|WRONGPASS)\b/;
 
 /** What the deadline of a command asks and reports. */
 interface DeadlineHooks {
@@ -219,28 +267,72 @@ class CommandDeadline {
   }
 }
 
+async function locate(
+  library: Library,
+  { endpoints, connectTimeoutMs }: ConnectionOptions,
+): Promise<ServerAddress> {
+  if (endpoints.kind === "server") return endpoints.address;
+  const { sentinelLogin } = endpoints;
+  return await locateMaster(
+    endpoints,
+    (address) => new SingleSocketClient(library, address, sentinelLogin, connectTimeoutMs),
+  );
+}
+
 /** A client of one socket. It never reconnects, and queues no command while it is not connected. */
-class SingleSocketClient {
+export class SingleSocketClient {
   readonly #client: LibraryClient;
   readonly #connectTimeoutMs: number;
   #whenBroken = (): void => {};
+  #isGreeted = false;
+  #runId = "";
 
-  constructor(library: Library, { url, connectTimeoutMs }: ConnectionOptions) {
+  constructor(library: Library, address: ServerAddress, login: Login, connectTimeoutMs: number) {
     this.#connectTimeoutMs = connectTimeoutMs;
-    this.#client = makeClient(library, url, connectTimeoutMs);
+    this.#client = makeClient(library, address, login, connectTimeoutMs);
     // An error without a listener would end the process.
     this.#client.on("error", () => this.break());
     this.#client.on("end", () => this.break());
   }
 
   get isReady(): boolean {
-    return this.#client.isReady;
+    return this.#isGreeted && this.#client.isReady;
   }
 
-  /** Rejects after the timeout, also when a server accepts the connection and sends no greeting. */
-  async connect(): Promise<void> {
+  /** Changes with each start of a server. */
+  get runId(): string {
+    return this.#runId;
+  }
+
+  /**
+   * Connects to a server that takes writes. Rejects after the timeout, also when a server accepts
+   * the connection and sends no greeting.
+   */
+  async connect(): Promise<ServerFacts> {
+    const facts = await this.#inTime(async () => {
+      await this.#client.connect();
+      return readServer(await this.#client.sendCommand(["INFO"]));
+    });
+    this.#runId = facts.runId;
+    this.#isGreeted = true;
+    return facts;
+  }
+
+  /** Runs one command on a connection of its own. Rejects after the timeout. */
+  async ask(...parts: readonly string[]): Promise<unknown> {
+    try {
+      return await this.#inTime(async () => {
+        await this.#client.connect();
+        return await this.#client.sendCommand([...parts]);
+      });
+    } finally {
+      this.destroySafely();
+    }
+  }
+
+  #inTime<T>(work: () => Promise<T>): Promise<T> {
     const timeoutMs = this.#connectTimeoutMs;
-    await within(timeoutMs, this.#client.connect(), () => {
+    return within(timeoutMs, work(), () => {
       throw new Error(`Redis did not greet within ${timeoutMs} ms.`);
     });
   }
@@ -263,13 +355,19 @@ class SingleSocketClient {
   }
 }
 
-function makeClient({ createClient, RESP_TYPES }: Library, url: string, connectTimeout: number) {
+function makeClient(
+  { createClient, RESP_TYPES }: Library,
+  address: ServerAddress,
+  login: Login,
+  connectTimeout: number,
+) {
+  const { socket, ...credentials } = clientOptions(address, login);
   return createClient({
-    url,
+    ...credentials,
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
     commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-    socket: { connectTimeout, reconnectStrategy: false, noDelay: true, keepAlive: true },
+    socket: { ...socket, connectTimeout, reconnectStrategy: false },
   });
 }

@@ -28,7 +28,7 @@ type Run = (script: scripts.Script, ...parts: readonly (string | Buffer)[]) => P
 /** Shared state in Redis. */
 export function createRedisState(options: DriverOptions): StateDriver {
   const { connection, prefix } = options;
-  const run: Run = (script, ...parts) => connection.run(script, prefix, prefix, ...parts);
+  const run: Run = (script, ...parts) => connection.run(script, prefix, ...parts);
 
   return {
     start: (signal) => connection.open(signal),

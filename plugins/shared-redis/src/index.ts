@@ -2,15 +2,16 @@
  * @sluice/shared-redis: limits, budgets, cache and repeats that several gateways share in Redis.
  */
 
-import type { ConfigFault, Secret } from "@sluice/contract";
+import { type ConfigFault, errorMessage } from "@sluice/contract";
 import { defineState, parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
 import { createConnection } from "./connection.ts";
 import { createRedisState } from "./driver.ts";
+import { type EndpointOptions, endpointsOf } from "./endpoints.ts";
+import { ENDPOINT_OPTIONS } from "./endpoint-options.ts";
 
 /** The options of the Redis driver. */
-export interface RedisConfig {
-  readonly url: Secret;
+export interface RedisConfig extends EndpointOptions {
   readonly prefix: string;
   readonly command_timeout: string;
   readonly connect_timeout: string;
@@ -26,16 +27,8 @@ export default defineState<RedisConfig>({
   config: {
     type: "object",
     additionalProperties: false,
-    required: ["url"],
     properties: {
-      url: {
-        type: "string",
-        minLength: 1,
-        "x-secret": true,
-        description:
-          "Where Redis is: `redis://user:password@host:6379/0`, `rediss://` for TLS. Written as a reference.",
-        examples: ["${env:REDIS_URL}"],
-      },
+      ...ENDPOINT_OPTIONS,
       prefix: {
         type: "string",
         minLength: 1,
@@ -69,21 +62,11 @@ export default defineState<RedisConfig>({
       },
     },
   },
-  check({ url }): readonly ConfigFault[] {
-    const text = url.reveal();
-    if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return [];
-    return [
-      {
-        path: ["url"],
-        message: "`shared.url` is not the address of a Redis",
-        fix: "write `redis://host:6379` into the variable",
-      },
-    ];
-  },
+  check: faultsOf,
   largestEntry: (config) => parseSize(config.max_entry) ?? 0,
   create(config, { log }) {
     const connection = createConnection({
-      url: config.url.reveal(),
+      endpoints: endpointsOf(config),
       commandTimeoutMs: parseDuration(config.command_timeout) ?? 50,
       connectTimeoutMs: parseDuration(config.connect_timeout) ?? 1_000,
       log,
@@ -95,3 +78,36 @@ export default defineState<RedisConfig>({
     });
   },
 });
+
+/** The faults of the options that no schema finds. */
+function faultsOf(config: RedisConfig): readonly ConfigFault[] {
+  const { url, sentinels, master, tls } = config;
+  const fault = (key: string, message: string, fix: string): ConfigFault[] => [
+    { path: [key], message, fix },
+  ];
+  if ((url === undefined) === (sentinels === undefined))
+    return fault("url", "`shared` needs either `url` or `sentinels`", "keep one of them");
+  if (sentinels !== undefined && master === undefined)
+    return fault("master", "`shared.sentinels` needs `master`", "add `master: <name>`");
+  if (url !== undefined && master !== undefined)
+    return fault("master", "`shared.master` needs `sentinels`", "remove it, or list `sentinels`");
+  const text = url?.reveal();
+  if (text !== undefined && !(/^rediss?:\/\//.test(text) && URL.canParse(text)))
+    return fault(
+      "url",
+      "`shared.url` is not the address of a Redis",
+      "write `redis://host:6379` into the variable",
+    );
+  if (tls !== undefined && (tls.cert === undefined) !== (tls.key === undefined))
+    return fault("tls", "`shared.tls` needs both `cert` and `key`, or none", "add the other one");
+  try {
+    endpointsOf(config);
+  } catch (error) {
+    return fault(
+      "tls",
+      `a file of \`shared.tls\` is unreadable: ${errorMessage(error)}`,
+      "correct the path",
+    );
+  }
+  return [];
+}

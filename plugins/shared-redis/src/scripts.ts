@@ -17,9 +17,12 @@ export interface Script {
  * reservation holds of it and `e:` until when, `r:` a reservation's windows, `s:` a settled
  * reservation. A number becomes text by `%.0f`: Lua's own way keeps fourteen digits. Results are
  * text too: reading an integer reply digit by digit loses the last ones near 2^53.
+ *
+ * `seeded` is the run id of the server that was seeded. Another one has restarted from a copy of
+ * its memory, or was the replica: settlements may be missing. `floor` is what that copy says.
  */
 const PRELUDE = `
-local prefix = ARGV[1]
+local prefix, run = ARGV[1], table.remove(ARGV, 2)
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local PARTS = 61
@@ -81,7 +84,7 @@ end
 local function budget(key)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'e:' .. key, '-inf', int(now))) do letGo(key, id) end
   local v = redis.call('HMGET', prefix .. 'b:' .. key, 'seeded', 'spent', 'reserved')
-  return { seeded = v[1], spent = tonumber(v[2] or '0'), reserved = tonumber(v[3] or '0') }
+  return { seeded = v[1] == run, stale = v[1] and v[1] ~= run, spent = tonumber(v[2] or '0'), reserved = tonumber(v[3] or '0') }
 end
 local function keepBudget(key)
   keep(prefix .. 'b:' .. key, BUDGET_MS)
@@ -128,11 +131,17 @@ for at, c in ipairs(list) do
     if not b.seeded then
       unseeded[#unseeded + 1] = c.key
       -- From here on what is settled is counted, and the seed is added to it.
+      if b.stale then
+        redis.call('HDEL', prefix .. 'b:' .. c.key, 'seeded')
+        redis.call('HSET', prefix .. 'b:' .. c.key, 'floor', int(b.spent), 'spent', '0')
+      end
       redis.call('HSETNX', prefix .. 'b:' .. c.key, 'spent', '0')
       keepBudget(c.key)
     end
   end
-  if failed == 0 and c.used + c.amount > c.limit then failed = at end
+  -- A budget of 0 refuses what costs nothing too.
+  local isClosed = c.kind == 'budget' and c.limit == 0
+  if failed == 0 and (isClosed or c.used + c.amount > c.limit) then failed = at end
 end
 if not isHeld and #unseeded > 1 then return unseeded end
 local granted = isHeld or failed == 0
@@ -230,8 +239,16 @@ return 1
 /** Says what was spent, unless that is known: key, nano-dollars. */
 export const seed = script(`
 local key = prefix .. 'b:' .. ARGV[2]
-if redis.call('HSETNX', key, 'seeded', '1') == 0 then return 0 end
-redis.call('HINCRBY', key, 'spent', ARGV[3])
+local v = redis.call('HMGET', key, 'seeded', 'spent', 'floor')
+if v[1] == run then return 0 end
+local floor = tonumber(v[3] or '0')
+if v[1] then
+  floor = math.max(floor, tonumber(v[2] or '0'))
+  redis.call('HSET', key, 'spent', '0')
+end
+redis.call('HSET', key, 'seeded', run)
+redis.call('HINCRBY', key, 'spent', int(math.max(tonumber(ARGV[3]), floor)))
+redis.call('HDEL', key, 'floor')
 keepBudget(ARGV[2])
 return 1
 `);
@@ -254,7 +271,7 @@ return result
 /** Forgets what is kept under a key; reserved money stays. */
 export const reset = script(`
 redis.call('DEL', prefix .. 'w:' .. ARGV[2], prefix .. 'c:' .. ARGV[2])
-redis.call('HDEL', prefix .. 'b:' .. ARGV[2], 'seeded', 'spent')
+redis.call('HDEL', prefix .. 'b:' .. ARGV[2], 'seeded', 'spent', 'floor')
 return 1
 `);
 
