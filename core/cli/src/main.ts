@@ -19,6 +19,7 @@ import { addImportDatabaseCommand } from "./commands/import-database.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addLedgerCommands } from "./commands/ledger.ts";
+import { addMigrateCommand } from "./commands/migrate.ts";
 import { addNewCommand } from "./commands/new.ts";
 import { addRequestCommands } from "./commands/requests.ts";
 import { addSoakOptions } from "./commands/soak.ts";
@@ -137,6 +138,7 @@ addRequestCommands((name, description) =>
 );
 addSpendCommand((name, description) => atGateway(program.command(name)).description(description));
 addLedgerCommands(program, configOption);
+addMigrateCommand(program, configOption);
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 program
   .command("doctor")

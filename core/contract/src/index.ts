@@ -32,4 +32,5 @@ export * from "./tenants/policy.ts";
 export * from "./tenants/imported-spend.ts";
 export * from "./tenants/records.ts";
 export * from "./tenants/scopes.ts";
+export * from "./tenants/sessions.ts";
 export * from "./usage.ts";

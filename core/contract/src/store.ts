@@ -3,6 +3,7 @@
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
+import type { SessionStore } from "./tenants/sessions.ts";
 import type { SumsCheck } from "./ledger/report.ts";
 import type {
   Deletion,
@@ -233,6 +234,13 @@ export interface Store {
    */
   inspect?(path?: string): Promise<StoreSchema>;
   /**
+   * Changes the schema to the one of this version, while gateways use it. Needs no `start`. Returns
+   * the names of the changes that it made; another process may make some at the same time. Rejects
+   * with the signal's reason, and with `Error` for a schema that is too new. Absent: `start` alone
+   * changes it.
+   */
+  migrate?(signal: AbortSignal): Promise<readonly string[]>;
+  /**
    * Compares the sums of its file with the rows of a span of time, whole UTC days, and changes
    * nothing. Needs no `start`; the file may be in use. Rejects with the signal's reason, and with
    * `Error` when the file cannot be read. Absent: the store keeps no sums.
@@ -245,6 +253,8 @@ export interface Store {
   readonly teams: TeamStore;
   /** Absent: the store keeps keys and teams alone. */
   readonly tenants?: TenantStore;
+  /** Absent: the store keeps no sessions, and the dashboard cannot be signed in to. */
+  readonly sessions?: SessionStore;
   /** Absent: the store keeps no audit; the log has the changes. */
   readonly audit?: AuditStore;
   /**

@@ -18,6 +18,7 @@ export interface Schema {
   /** Ids that were ever used, and the names of deleted records. Written by triggers. */
   kept_name: KeptNameTable;
   audit: AuditTable;
+  admin_session: SessionTable;
   /** Facts about the store itself, by name. */
   fact: { name: string; value: string };
   /** The tags on records, by the record that has them. Written by triggers. */
@@ -160,6 +161,20 @@ export interface AuditTable {
   request_id: string | null;
   prev_hash: string;
   hash: string;
+}
+
+/** Sessions of browsers on the admin listener, and codes for one. */
+export interface SessionTable {
+  digest: string;
+  id: string;
+  kind: string;
+  actor: string;
+  credential: string;
+  master: string;
+  address: string | null;
+  created_at_ms: number;
+  seen_at_ms: number;
+  expires_at_ms: number;
 }
 
 /** Names of what was deleted. `deleted_at_ms` is null while the record exists. */

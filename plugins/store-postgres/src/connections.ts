@@ -17,17 +17,21 @@ export interface ConnectionOptions {
 
 /** The pools. Each query has a deadline: that of its pool. */
 export interface Connections {
-  /** Look-ups of keys and their tenants: 1 s. */
+  /** Look-ups of keys and their tenants: `LOOKUP_MS`. */
   readonly lookups: Pool;
   /** Changes and rows: 5 s. */
   readonly writes: Pool;
-  /** Lists and reports: 10 s, two connections. */
+  /** Lists and reports: `REPORT_MS`, two connections. */
   readonly reports: Pool;
   /** Changes of the schema: each statement has a deadline of its own. One connection. */
   readonly migrations: Pool;
   end(): Promise<void>;
 }
 
+/** The deadline of a look-up. */
+export const LOOKUP_MS = 1_000;
+/** The deadline of a list and of a report. */
+export const REPORT_MS = 10_000;
 const CONNECT_MS = 5_000;
 const IDLE_MS = 60_000;
 /** The client gives up this much later than the server: the server's word says more. */
@@ -45,11 +49,11 @@ const TYPES: NonNullable<PoolConfig["types"]> = {
 
 /** Makes the pools. Nothing connects before the first query. */
 export function connect(options: ConnectionOptions): Connections {
-  const lookups = poolOf(options, { max: Math.ceil(options.connections / 2), limitMs: 1_000 });
+  const lookups = poolOf(options, { max: Math.ceil(options.connections / 2), limitMs: LOOKUP_MS });
   const writes = poolOf(options, { max: Math.floor(options.connections / 2), limitMs: 5_000 });
   const reports = poolOf(
     { ...options, url: options.readUrl ?? options.url },
-    { max: REPORT_CONNECTIONS, limitMs: 10_000 },
+    { max: REPORT_CONNECTIONS, limitMs: REPORT_MS },
   );
   const migrations = poolOf(options, { max: 1, limitMs: 0 });
   const pools = [lookups, writes, reports, migrations];
@@ -78,9 +82,12 @@ function poolOf(
     ...(pooler === "none" && limitMs > 0 && { statement_timeout: limitMs }),
     types: TYPES,
   });
+  const note = (error: Error): void =>
+    log.debug("a connection to PostgreSQL ended", { error: errorMessage(error) });
   // An idle connection that ends is replaced by the next query.
-  pool.on("error", (error) =>
-    log.debug("a connection to PostgreSQL ended", { error: errorMessage(error) }),
-  );
+  pool.on("error", note);
+  // The pool does not listen to a connection that is lent to a transaction. Its query rejects, and
+  // without a listener the error would end the process too.
+  pool.on("connect", (client) => void client.on("error", note));
   return pool;
 }

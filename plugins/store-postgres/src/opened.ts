@@ -1,17 +1,22 @@
 /** What the store has between `start` and `stop`: its pools, and the tables that use them. */
 
-import type { AuditEntry, AuditStore, LedgerStore, Store, StoreHost } from "@sluice/contract";
+import type { AuditEntry, LedgerStore, SessionStore, Store, StoreHost } from "@sluice/contract";
 import {
   type AnyTables,
   auditReads,
   createKeyStore,
+  createSessionStore,
   createTeamStore,
   createTenantStore,
   type Place,
+  type Schema,
 } from "@sluice/store-sql";
-import { type Connections, connect } from "./connections.ts";
+import type { Kysely } from "kysely";
+import type { Pool } from "pg";
+import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
 import { readDays, readTags } from "./ledger/days.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
+import { readWithin } from "./ledger/read.ts";
 import { readRows } from "./ledger/rows.ts";
 import { readSpent } from "./ledger/spent.ts";
 import { PartitionKeeper } from "./ledger/keep-partitions.ts";
@@ -20,7 +25,7 @@ import { sumUp } from "./ledger/sums/collect.ts";
 import { readReport } from "./ledger/sums/report.ts";
 import { writeSums } from "./ledger/sums/write.ts";
 import { prepareSchema } from "./schema/migrate.ts";
-import { builderOf, inTransaction, runOn } from "./statements.ts";
+import { builderOf, runOn, transact } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
 import type { PostgresConfig } from "./config.ts";
 import { refusalOf } from "./tenants/refusals.ts";
@@ -30,7 +35,7 @@ const WRITERS = 64;
 
 /** The open store. */
 export interface Opened extends Required<
-  Pick<Store, "keep" | "keys" | "teams" | "tenants" | "audit" | "audited">
+  Pick<Store, "keep" | "keys" | "teams" | "tenants" | "sessions" | "audit" | "audited">
 > {
   readonly ledger: LedgerStore;
   stop(): Promise<void>;
@@ -60,11 +65,17 @@ export async function open(
     await connections.end();
     throw error;
   }
+  const { lookups, writes } = connections;
+  const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
   return {
     keep: async (name, value) => keepFact(connections, name, value),
-    ...recordsOf(connections),
-    audited: (entry) => recordsOf(connections, entry),
-    audit: auditOf(connections),
+    ...recordsOf(reader, writes),
+    audited: (entry) => recordsOf(reader, writes, entry),
+    sessions: sessionsOf(connections),
+    audit: {
+      ...auditReads(() => reader),
+      append: async (entry) => void (await transact(writes, [], entry)),
+    },
     ledger: ledgerOf(connections, host),
     async stop() {
       partitions.stop();
@@ -76,19 +87,18 @@ export async function open(
 type Records = Pick<Opened, "keys" | "teams" | "tenants">;
 
 /** Keys, teams and tenants; with a line of the audit for each change. */
-function recordsOf({ lookups, writes }: Connections, audit?: AuditEntry): Records {
-  const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
+function recordsOf(reader: Kysely<Schema>, writes: Pool, audit?: AuditEntry): Records {
   const writer = builderOf(async (text, parameters) => {
     const statement = { sql: text, parameters };
     if (audit === undefined) return runOn(writes, statement);
-    const [result] = await inTransaction(writes, [statement], audit);
+    const [result] = await transact(writes, [statement], audit);
     return result ?? { rows: [], changes: 0 };
   });
   const place: Place = {
     // A shape has the types of its table.
     database: () => reader as unknown as AnyTables,
     writer: () => writer as unknown as AnyTables,
-    transact: async (statements) => inTransaction(writes, statements, audit),
+    transact: async (statements) => transact(writes, statements, audit),
     refusalOf,
   };
   return {
@@ -98,18 +108,18 @@ function recordsOf({ lookups, writes }: Connections, audit?: AuditEntry): Record
   };
 }
 
-function auditOf({ lookups, writes }: Connections): AuditStore {
-  const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
-  return {
-    ...auditReads(() => reader),
-    append: async (entry) => void (await inTransaction(writes, [], entry)),
-  };
+/** Sessions are read where they are written: a replica may not have them yet. */
+function sessionsOf({ writes }: Connections): SessionStore {
+  const tables = builderOf((text, parameters) => runOn(writes, { sql: text, parameters }));
+  return createSessionStore({ database: () => tables, writer: () => tables });
 }
 
 function ledgerOf(
   { writes, lookups, reports }: Connections,
   { log, clock }: StoreHost,
 ): LedgerStore {
+  const lookup = { pool: lookups, deadlineMs: LOOKUP_MS };
+  const report = { pool: reports, deadlineMs: REPORT_MS };
   const cells = new Cells(writes);
   const writer = Math.floor(Math.random() * WRITERS);
   const insert = createLedgerWriter({
@@ -123,11 +133,18 @@ function ledgerOf(
   });
   return {
     insert,
-    rows: async (query) => readRows(query.requestId === undefined ? reports : lookups, query),
-    days: async (filter) => readDays(reports, filter),
-    tags: async (query) => readTags(reports, query),
-    report: async (query) => readReport(reports, query),
-    spent: async (filter) => readSpent(lookups, filter),
+    rows: async (query, signal) =>
+      readWithin(query.requestId === undefined ? report : lookup, signal, (reading) =>
+        readRows(reading, query),
+      ),
+    days: async (filter, signal) =>
+      readWithin(report, signal, (reading) => readDays(reading, filter)),
+    tags: async (query, signal) =>
+      readWithin(report, signal, (reading) => readTags(reading, query)),
+    report: async (query, signal) =>
+      readWithin(report, signal, (reading) => readReport(reading, query)),
+    spent: async (filter, signal) =>
+      readWithin(lookup, signal, (reading) => readSpent(reading, filter)),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from "kysely";
 import { hash } from "node:crypto";
 import type { Pool, PoolClient, QueryResult } from "pg";
+import { inTransaction } from "./transaction.ts";
 
 type Statement = Pick<CompiledQuery, "sql" | "parameters">;
 
@@ -40,15 +41,12 @@ export async function runOn(
  * Runs statements in one transaction. `audit` is the line of the audit about what they change;
  * without a change there is none. No statement at all: the line alone.
  */
-export async function inTransaction(
+export async function transact(
   pool: Pool,
   statements: readonly Statement[],
   audit?: AuditEntry,
 ): Promise<readonly StatementResult[]> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query("begin");
+  return inTransaction(pool, async (client) => {
     const results: StatementResult[] = [];
     for (const statement of statements) {
       // oxlint-disable-next-line no-await-in-loop -- one connection.
@@ -56,14 +54,8 @@ export async function inTransaction(
     }
     const isChange = results.some(({ rows, changes = 0 }) => rows.length + changes > 0);
     if (audit !== undefined && (isChange || statements.length === 0)) await append(client, audit);
-    await client.query("commit");
     return results;
-  } catch (error) {
-    await client.query("rollback").catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
+  });
 }
 
 /** The advisory lock of those who append to the audit: a line follows the last one of all. */

@@ -25,6 +25,10 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
       current = undefined;
       await closing?.stop();
     },
+    // As `start`: the driver is loaded with the first connection.
+    inspect: async () => (await import("./schema/schema-of.ts")).inspectSchema(config, host.log),
+    migrate: async (signal) =>
+      (await import("./schema/schema-of.ts")).migrateSchema(config, host.log, signal),
     keep: async (name, value) => opened().keep(name, value),
     get keys() {
       return opened().keys;
@@ -34,6 +38,9 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     },
     get tenants() {
       return opened().tenants;
+    },
+    get sessions() {
+      return opened().sessions;
     },
     audited: (entry) => opened().audited(entry),
     audit: {

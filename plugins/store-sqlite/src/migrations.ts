@@ -189,4 +189,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table virtual_key add column issued_by text`.execute(database);
     },
   },
+  "0040_admin_sessions": {
+    async up(database) {
+      await sql`create table admin_session (
+        digest text primary key, id text not null, kind text not null, actor text not null,
+        credential text not null, master text not null, address text,
+        created_at_ms integer not null, seen_at_ms integer not null,
+        expires_at_ms integer not null) without rowid`.execute(database);
+    },
+  },
 };

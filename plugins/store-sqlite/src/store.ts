@@ -1,6 +1,12 @@
 /** The living store: opens the file at `start`, and lends it to keys, teams and the ledger. */
 
-import { GatewayError, type LedgerStore, type Store, type StoreHost } from "@sluice/contract";
+import {
+  GatewayError,
+  type LedgerStore,
+  type SessionStore,
+  type Store,
+  type StoreHost,
+} from "@sluice/contract";
 import type { Schema } from "@sluice/store-sql";
 import type { Kysely } from "kysely";
 import { ledgerValues } from "./ledger/insert.ts";
@@ -40,8 +46,6 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     if (tables === undefined) throw notOpen(path);
     return tables;
   };
-  const database = (): Kysely<Schema> => opened().kysely;
-  const writer = (): Kysely<Schema> => writable().writer;
   return {
     async start(signal, { mustExist = false } = {}) {
       signal.throwIfAborted();
@@ -61,7 +65,8 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     },
     fault,
     ...(path !== MEMORY && {
-      keep: async (name: string, value: string) => keepFact(database(), writer(), name, value),
+      keep: async (name: string, value: string) =>
+        keepFact(opened().kysely, writable().writer, name, value),
       ...fileOf(path),
     }),
     get keys() {
@@ -73,8 +78,20 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     get tenants() {
       return recordTables().tenants;
     },
+    sessions: sessionsOf(recordTables),
     ...auditOf(recordTables, writable),
     ledger: ledgerOf(opened, writable),
+  };
+}
+
+function sessionsOf(tables: () => RecordTables): SessionStore {
+  return {
+    insert: async (record) => tables().sessions.insert(record),
+    find: async (digest) => tables().sessions.find(digest),
+    seen: async (digest, atMs) => tables().sessions.seen(digest, atMs),
+    take: async (digest) => tables().sessions.take(digest),
+    list: async (limit) => tables().sessions.list(limit),
+    expire: async (nowMs, idleSinceMs) => tables().sessions.expire(nowMs, idleSinceMs),
   };
 }
 

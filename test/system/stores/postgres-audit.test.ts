@@ -10,7 +10,7 @@ import {
 } from "@sluice/contract";
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDatabase, isServerThere, type TestDatabase } from "../support/postgres.ts";
+import { createDatabaseOn, type TestDatabase, WAYS } from "../support/postgres.ts";
 
 let database: TestDatabase;
 let first: Store;
@@ -51,40 +51,41 @@ const linesOf = async (store: Store): Promise<readonly AuditLine[]> =>
 const teamsOf = (store: Store, object: string): Store["teams"] =>
   (store.audited?.(entry(object)) ?? store).teams;
 
-describe.skipIf(!isServerThere)("the audit in PostgreSQL at 127.0.0.1:5432", () => {
-  beforeAll(async () => {
-    database = await createDatabase();
-    first = await database.store();
-    second = await database.store();
-    await first.teams.insert({ ...EMPTY_TEAM, id: "t1", createdAtMs: 1 });
-  });
-  afterAll(async () => database?.drop());
+for (const { way, isThere, pooled } of WAYS)
+  describe.skipIf(!isThere)(`the audit in PostgreSQL ${way}`, () => {
+    beforeAll(async () => {
+      database = await createDatabaseOn({ pooled });
+      first = await database.store();
+      second = await database.store();
+      await first.teams.insert({ ...EMPTY_TEAM, id: "t1", createdAtMs: 1 });
+    });
+    afterAll(async () => database?.drop());
 
-  it("has one chain of two stores, and a line for each change alone", async () => {
-    const writes: Promise<unknown>[] = [];
-    for (let round = 1; round <= 40; round++) {
-      const store = round % 2 === 0 ? first : second;
-      writes.push(teamsOf(store, `team:t1:${round}`).update("t1", { rpm: round }));
-      writes.push(teamsOf(store, "team:none").update("none", { rpm: round }));
-      if (store.audit !== undefined)
-        writes.push(store.audit.append(entry(`refusal:${round}`, { outcome: "refused" })));
-    }
-    await Promise.all(writes);
-    const lines = await linesOf(first);
-    expect(lines).toHaveLength(80);
-    expect(breakOf(lines)).toBeUndefined();
-    expect(lines[0]).toMatchObject({ before: { rpm_limit: 1 }, requestId: "r1" });
-    expect(await second.audit?.head()).toEqual({ seq: 80, hash: lines.at(-1)?.hash });
-  });
+    it("has one chain of two stores, and a line for each change alone", async () => {
+      const writes: Promise<unknown>[] = [];
+      for (let round = 1; round <= 40; round++) {
+        const store = round % 2 === 0 ? first : second;
+        writes.push(teamsOf(store, `team:t1:${round}`).update("t1", { rpm: round }));
+        writes.push(teamsOf(store, "team:none").update("none", { rpm: round }));
+        if (store.audit !== undefined)
+          writes.push(store.audit.append(entry(`refusal:${round}`, { outcome: "refused" })));
+      }
+      await Promise.all(writes);
+      const lines = await linesOf(first);
+      expect(lines).toHaveLength(80);
+      expect(breakOf(lines)).toBeUndefined();
+      expect(lines[0]).toMatchObject({ before: { rpm_limit: 1 }, requestId: "r1" });
+      expect(await second.audit?.head()).toEqual({ seq: 80, hash: lines.at(-1)?.hash });
+    });
 
-  it("takes a change back whose line cannot be written, and changes no line", async () => {
-    await first.teams.update("t1", { rpm: 1 });
-    await database.query("alter table audit add constraint full_now check (seq <= 80)");
-    await expect(teamsOf(first, "team:t1").update("t1", { rpm: 2 })).rejects.toThrow("full_now");
-    await expect(teamsOf(first, "team:t1").delete("t1", "delete")).rejects.toThrow("full_now");
-    expect(await first.teams.find("t1")).toMatchObject({ rpm: 1 });
-    await database.query("alter table audit drop constraint full_now");
-    expect(await teamsOf(first, "team:t1").update("t1", { rpm: 2 })).toMatchObject({ rpm: 2 });
-    await expect(database.query("update audit set actor = 'y'")).rejects.toThrow("never changed");
+    it("takes a change back whose line cannot be written, and changes no line", async () => {
+      await first.teams.update("t1", { rpm: 1 });
+      await database.query("alter table audit add constraint full_now check (seq <= 80)");
+      await expect(teamsOf(first, "team:t1").update("t1", { rpm: 2 })).rejects.toThrow("full_now");
+      await expect(teamsOf(first, "team:t1").delete("t1", "delete")).rejects.toThrow("full_now");
+      expect(await first.teams.find("t1")).toMatchObject({ rpm: 1 });
+      await database.query("alter table audit drop constraint full_now");
+      expect(await teamsOf(first, "team:t1").update("t1", { rpm: 2 })).toMatchObject({ rpm: 2 });
+      await expect(database.query("update audit set actor = 'y'")).rejects.toThrow("never changed");
+    });
   });
-});

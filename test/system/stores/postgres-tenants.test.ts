@@ -1,13 +1,14 @@
 import { tenantStoreContract } from "@sluice/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import { createDatabase, isServerThere } from "../support/postgres.ts";
+import { createDatabaseOn, type TestDatabase, WAYS } from "../support/postgres.ts";
 
-const database = isServerThere ? await createDatabase() : undefined;
-afterAll(() => database?.drop());
-
-describe.skipIf(database === undefined)("PostgreSQL at 127.0.0.1:5432", () => {
-  tenantStoreContract({ describe, it, expect }, "PostgreSQL", async () => {
-    if (database === undefined) throw new Error("There is no PostgreSQL.");
-    return database.store();
+for (const { way, isThere, pooled } of WAYS) {
+  describe.skipIf(!isThere)(`PostgreSQL ${way}`, () => {
+    let database: TestDatabase | undefined;
+    afterAll(() => database?.drop());
+    tenantStoreContract({ describe, it, expect }, "PostgreSQL", async () => {
+      database = await createDatabaseOn({ pooled });
+      return database.store();
+    });
   });
-});
+}

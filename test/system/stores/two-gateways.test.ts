@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, createKey, MESSAGES, rowsOf, spendRows } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
-import { createDatabase, isServerThere, type TestDatabase } from "../support/postgres.ts";
+import { createDatabaseOn, type TestDatabase, WAYS } from "../support/postgres.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
 let upstream: Upstream;
@@ -15,12 +15,11 @@ let database: TestDatabase;
 let first: GatewayProcess;
 let second: GatewayProcess;
 
-function workspaceOn(baseUrl: string): Workspace {
+function workspaceOn(baseUrl: string, pooled: boolean): Workspace {
   const workspace = createWorkspace({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
   const text = workspace.config({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
-  workspace.write(
-    text.replace(/^store: .*$/m, 'store: { use: postgres, url: "${env:DATABASE_URL}" }'),
-  );
+  const store = `use: postgres, url: "\${env:DATABASE_URL}", pooler: ${pooled ? "transaction" : "none"}`;
+  workspace.write(text.replace(/^store: .*$/m, () => `store: { ${store} }`));
   return workspace;
 }
 
@@ -31,64 +30,65 @@ const ask = (gateway: GatewayProcess, key: string): Promise<Response> =>
     { headers: { authorization: `Bearer ${key}` } },
   );
 
-describe.skipIf(!isServerThere)("two gateways on PostgreSQL at 127.0.0.1:5432", () => {
-  beforeAll(async () => {
-    upstream = await createUpstream();
-    database = await createDatabase();
-    const environment = { DATABASE_URL: database.url, OPENAI_API_KEY: "sk-upstream" };
-    const workspace = workspaceOn(upstream.baseUrl);
-    first = await startGateway(workspace, environment);
-    const other = workspaceOn(upstream.baseUrl);
-    // The pepper of the first one: keys are looked up by their digests under it.
-    mkdirSync(other.dataDirectory, { recursive: true });
-    cpSync(join(workspace.dataDirectory, "pepper"), join(other.dataDirectory, "pepper"));
-    second = await startGateway(other, environment);
-  });
-  afterAll(async () => {
-    await first?.dispose();
-    await second?.dispose();
-    await upstream?.close();
-    await database?.drop();
-  });
+for (const { way, isThere, pooled } of WAYS)
+  describe.skipIf(!isThere)(`two gateways on PostgreSQL ${way}`, () => {
+    beforeAll(async () => {
+      upstream = await createUpstream();
+      database = await createDatabaseOn({ pooled });
+      const environment = { DATABASE_URL: database.url, OPENAI_API_KEY: "sk-upstream" };
+      const workspace = workspaceOn(upstream.baseUrl, pooled);
+      first = await startGateway(workspace, environment);
+      const other = workspaceOn(upstream.baseUrl, pooled);
+      // The pepper of the first one: keys are looked up by their digests under it.
+      mkdirSync(other.dataDirectory, { recursive: true });
+      cpSync(join(workspace.dataDirectory, "pepper"), join(other.dataDirectory, "pepper"));
+      second = await startGateway(other, environment);
+    });
+    afterAll(async () => {
+      await first?.dispose();
+      await second?.dispose();
+      await upstream?.close();
+      await database?.drop();
+    });
 
-  it("serve each other's keys, and refuse them within seconds after they are blocked", async () => {
-    await admin(first, "/team/new", { team_id: "both", max_budget: 5 });
-    const { key, token_id: id } = await createKey(first, { team_id: "both", key_alias: "one" });
-    expect((await ask(second, key)).status).toBe(200);
-    expect((await admin(second, "/key/block", { key: id })).status).toBe(200);
-    expect((await ask(second, key)).status).toBe(401);
-    await eventually("the block at the first gateway", async () => {
-      const response = await ask(first, key);
-      await response.text();
-      return response.status === 401;
+    it("serve each other's keys, and refuse them within seconds after they are blocked", async () => {
+      await admin(first, "/team/new", { team_id: "both", max_budget: 5 });
+      const { key, token_id: id } = await createKey(first, { team_id: "both", key_alias: "one" });
+      expect((await ask(second, key)).status).toBe(200);
+      expect((await admin(second, "/key/block", { key: id })).status).toBe(200);
+      expect((await ask(second, key)).status).toBe(401);
+      await eventually("the block at the first gateway", async () => {
+        const response = await ask(first, key);
+        await response.text();
+        return response.status === 401;
+      });
+    });
+
+    it("read each other's rows, and count them in one budget", async () => {
+      const { key, token_id: id } = await createKey(second, { max_budget: 1 });
+      const replies = await Promise.all([first, second, first].map((gateway) => ask(gateway, key)));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const ids = replies.map(({ headers }) => headers.get("x-request-id"));
+      for (const requestId of ids) expect(await rowsOf(first, requestId)).toHaveLength(1);
+      const rows = await spendRows(second, { api_key: id });
+      expect(rows.map(({ request_id: requestId }) => requestId).toSorted()).toEqual(ids.toSorted());
+      const total = rows.reduce((sum, { spend }) => sum + (spend ?? 0), 0);
+      expect(total).toBeGreaterThan(0);
+      const report = await fetch(`${first.adminUrl}/spend/report?group_by=key`, {
+        headers: { authorization: `Bearer ${first.masterKey}` },
+      });
+      expect(report.status).toBe(200);
+      expect(JSON.stringify(await report.json())).toContain(id);
+      const info = await admin(first, `/key/info?key=${id}`);
+      const { info: stored } = (await info.json()) as { readonly info: { readonly spend: number } };
+      expect(stored.spend).toBeCloseTo(total, 9);
+    });
+
+    it("refuse a pepper of their own", async () => {
+      const workspace = workspaceOn(upstream.baseUrl, pooled);
+      await expect(
+        startGateway(workspace, { DATABASE_URL: database.url, OPENAI_API_KEY: "sk-upstream" }),
+      ).rejects.toThrow("another pepper");
+      workspace.remove();
     });
   });
-
-  it("read each other's rows, and count them in one budget", async () => {
-    const { key, token_id: id } = await createKey(second, { max_budget: 1 });
-    const replies = await Promise.all([first, second, first].map((gateway) => ask(gateway, key)));
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
-    const ids = replies.map(({ headers }) => headers.get("x-request-id"));
-    for (const requestId of ids) expect(await rowsOf(first, requestId)).toHaveLength(1);
-    const rows = await spendRows(second, { api_key: id });
-    expect(rows.map(({ request_id: requestId }) => requestId).toSorted()).toEqual(ids.toSorted());
-    const total = rows.reduce((sum, { spend }) => sum + (spend ?? 0), 0);
-    expect(total).toBeGreaterThan(0);
-    const report = await fetch(`${first.adminUrl}/spend/report?group_by=key`, {
-      headers: { authorization: `Bearer ${first.masterKey}` },
-    });
-    expect(report.status).toBe(200);
-    expect(JSON.stringify(await report.json())).toContain(id);
-    const info = await admin(first, `/key/info?key=${id}`);
-    const { info: stored } = (await info.json()) as { readonly info: { readonly spend: number } };
-    expect(stored.spend).toBeCloseTo(total, 9);
-  });
-
-  it("refuse a pepper of their own", async () => {
-    const workspace = workspaceOn(upstream.baseUrl);
-    await expect(
-      startGateway(workspace, { DATABASE_URL: database.url, OPENAI_API_KEY: "sk-upstream" }),
-    ).rejects.toThrow("another pepper");
-    workspace.remove();
-  });
-});

@@ -4,6 +4,12 @@ import { randomBytes } from "node:crypto";
 import { type Log, Secret, type Store } from "@sluice/contract";
 import postgres, { type PostgresConfig } from "@sluice/store-postgres";
 import { Client } from "pg";
+import {
+  isPgbouncerThere,
+  type Pgbouncer,
+  PGBOUNCER,
+  startPgbouncer,
+} from "./databases/pgbouncer.ts";
 
 const SERVER = "postgresql://postgres@127.0.0.1:5432";
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -28,6 +34,12 @@ export const isServerThere = await onServer("select 1").then(
   () => false,
 );
 
+/** The ways to the server. Suites that cannot go one are skipped, and their title names it. */
+export const WAYS = [
+  { way: "at 127.0.0.1:5432", isThere: isServerThere, pooled: false },
+  { way: `behind ${PGBOUNCER}`, isThere: isServerThere && isPgbouncerThere, pooled: true },
+] as const;
+
 /** A database that is dropped at the end, and stores on it. */
 export interface TestDatabase {
   readonly url: string;
@@ -36,11 +48,25 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Makes an empty database. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** Makes an empty database on one of the ways; the pooler ends with it. */
+export async function createDatabaseOn({ pooled }: { pooled: boolean }): Promise<TestDatabase> {
+  if (!pooled) return createDatabase();
+  const pooler = await startPgbouncer();
+  const database = await createDatabase(pooler);
+  return {
+    ...database,
+    async drop() {
+      await database.drop();
+      await pooler.stop();
+    },
+  };
+}
+
+/** Makes an empty database. With a pooler, its stores are behind it. */
+export async function createDatabase(pooler?: Pgbouncer): Promise<TestDatabase> {
   const name = `sluice_${randomBytes(6).toString("hex")}`;
   await onServer(`create database ${name}`);
-  const url = `${SERVER}/${name}`;
+  const url = `${pooler?.url ?? SERVER}/${name}`;
   const started: Store[] = [];
   return {
     url,
@@ -48,7 +74,7 @@ export async function createDatabase(): Promise<TestDatabase> {
       const store = postgres.create(
         {
           url: new Secret("url", url),
-          pooler: "none",
+          pooler: pooler === undefined ? "none" : "transaction",
           connections: 4,
           migrate: "auto",
           ...options,

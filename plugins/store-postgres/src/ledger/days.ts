@@ -1,8 +1,8 @@
 /** Sums spend rows by UTC day and by tag. All sums are integers. */
 
 import type { LedgerDay, LedgerFilter, LedgerTag, LedgerTagQuery } from "@sluice/contract";
-import type { Pool } from "pg";
 import { conditionsOf } from "./filter.ts";
+import type { Reading } from "./read.ts";
 import { DAY_MS } from "./days-of-ids.ts";
 
 type DayRow = Readonly<
@@ -20,9 +20,12 @@ const SUMS = `sum(case when attempt <= 1 then coalesce(requests, 1) else 0 end):
   coalesce(sum(total_tokens), 0)::text as total, coalesce(sum(cost_nano_usd), 0)::text as cost`;
 
 /** The days of a filter that have rows, oldest first. */
-export async function readDays(pool: Pool, filter: LedgerFilter): Promise<readonly LedgerDay[]> {
+export async function readDays(
+  reading: Reading,
+  filter: LedgerFilter,
+): Promise<readonly LedgerDay[]> {
   const { where, parameters } = conditionsOf(filter);
-  const { rows } = await pool.query<DayRow>(
+  const { rows } = await reading.query<DayRow>(
     `select floor(started_at_ms / ${DAY_MS}.0)::integer as day, coalesce(model, '') as model, coalesce(user_id, '') as user_id,
        coalesce(key_id, '') as key_id, ${SUMS} from ledger where ${where} group by 1, 2, 3, 4 order by 1`,
     parameters,
@@ -59,11 +62,11 @@ function dayOf(day: number, groups: readonly DayRow[]): LedgerDay {
 
 /** The tags of a filter's rows, the highest cost first. */
 export async function readTags(
-  pool: Pool,
+  reading: Reading,
   { limit, ...filter }: LedgerTagQuery,
 ): Promise<readonly LedgerTag[]> {
   const { where, parameters } = conditionsOf(filter);
-  const { rows } = await pool.query<
+  const { rows } = await reading.query<
     Record<"tag" | "rows" | "unpriced" | "cost" | "tokens", string>
   >(
     `select tag collate "C" as tag, sum(coalesce(requests, 1))::text as rows, coalesce(sum(coalesce(requests, 1)) filter (where cost_nano_usd is null), 0)::text as unpriced,

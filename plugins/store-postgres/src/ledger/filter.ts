@@ -44,11 +44,13 @@ export function conditionsOf(filter: LedgerFilter): Conditions {
     ["key_id", filter.keyId],
     ["user_id", filter.userId],
     ["team_id", filter.teamId],
-    ["organization_id", filter.organizationId],
     ["end_user", filter.endUser],
   ] as const) {
     if (value !== undefined) found.add(`${column} = ?`, value);
   }
+  if (filter.organizationId === "") found.add("organization_id is null");
+  else if (filter.organizationId !== undefined)
+    found.add("organization_id = ?", filter.organizationId);
   if (fromMs !== undefined)
     found.add("started_at_ms >= ? and request_id >= ?", fromMs, firstIdOf(fromMs - SLACK_MS));
   if (toMs !== undefined) found.add("started_at_ms < ? and request_id < ?", toMs, firstIdOf(toMs));

@@ -5,6 +5,7 @@
 
 import { DatabaseError, type Pool, type PoolClient } from "pg";
 import type { Log, SpendRow } from "@sluice/contract";
+import { inTransaction } from "../transaction.ts";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { DAY_MS, dayOf, isUuid, timeOfId } from "./days-of-ids.ts";
 import { makePartitions } from "./partitions.ts";
@@ -63,10 +64,7 @@ async function insertRows(
     (a, b) => compare(a.requestId, b.requestId) || a.attempt - b.attempt,
   );
   const addToSums = await prepareSums(sorted);
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query("begin");
+  await inTransaction(pool, async (client) => {
     const values = LEDGER_COLUMNS.map(({ value }) => sorted.map(value));
     const { rows: added } = await client.query<{ request_id: string; attempt: number }>(
       INSERT,
@@ -77,13 +75,7 @@ async function insertRows(
       isNew.has(`${requestId.toLowerCase()}:${attempt}`),
     );
     if (fresh.length > 0) await addToSums(client, fresh);
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => (isBroken = true));
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
+  });
 }
 
 function compare(a: string, b: string): number {

@@ -4,6 +4,7 @@
  */
 
 import { DatabaseError, type Pool } from "pg";
+import { inTransaction } from "../transaction.ts";
 import { DAY_MS, dayName, firstIdOf } from "./days-of-ids.ts";
 
 /** The advisory lock of those who make or drop partitions. */
@@ -39,31 +40,24 @@ export async function makePartitions(pool: Pool, days: Iterable<number>): Promis
 async function makePartition(pool: Pool, day: number): Promise<boolean> {
   const name = `ledger_${dayName(day)}`;
   const [from, to] = [firstIdOf(day * DAY_MS), firstIdOf((day + 1) * DAY_MS)];
-  const client = await pool.connect();
-  let isBroken = false;
   try {
-    await client.query("begin");
-    const { rows } = await client.query<{ held: boolean }>(
-      `select pg_try_advisory_xact_lock(${LOCK}) as held`,
-    );
-    const isMine = rows[0]?.held === true;
-    if (isMine) {
+    return await inTransaction(pool, async (client) => {
+      const { rows } = await client.query<{ held: boolean }>(
+        `select pg_try_advisory_xact_lock(${LOCK}) as held`,
+      );
+      if (rows[0]?.held !== true) return false;
       await client.query("set local lock_timeout = '2s'");
       await client.query(`create table ${name} (like ledger including all)`);
       await client.query(
         `alter table ledger attach partition ${name} for values from ('${from}') to ('${to}')`,
       );
-    }
-    await client.query("commit");
-    return isMine;
+      return true;
+    });
   } catch (error) {
-    await client.query("rollback").catch(() => (isBroken = true));
     const code = error instanceof DatabaseError ? error.code : undefined;
     if (code === DUPLICATE_TABLE) return true;
     if (code === LOCK_NOT_AVAILABLE) return false;
     throw error;
-  } finally {
-    client.release(isBroken);
   }
 }
 

@@ -1,14 +1,14 @@
 /** Reads spend rows, newest first: by request id, then attempt, both descending. */
 
 import type { LedgerQuery, SpendRow } from "@sluice/contract";
-import type { Pool } from "pg";
 import { LEDGER_COLUMNS, type LedgerRecord, rowOf } from "./columns.ts";
 import { conditionsOf, readCursor } from "./filter.ts";
+import type { Reading } from "./read.ts";
 
 const NAMES = LEDGER_COLUMNS.map(({ name }) => name).join(", ");
 
 /** The rows of a query. A cursor of no row gives none. */
-export async function readRows(pool: Pool, query: LedgerQuery): Promise<readonly SpendRow[]> {
+export async function readRows(reading: Reading, query: LedgerQuery): Promise<readonly SpendRow[]> {
   const conditions = conditionsOf(query);
   if (query.before !== undefined) {
     const last = readCursor(query.before);
@@ -16,7 +16,7 @@ export async function readRows(pool: Pool, query: LedgerQuery): Promise<readonly
     conditions.add("(request_id, attempt) < (?::uuid, ?::smallint)", last.requestId, last.attempt);
   }
   const limit = Math.max(0, Math.trunc(query.limit));
-  const { rows } = await pool.query<LedgerRecord>(
+  const { rows } = await reading.query<LedgerRecord>(
     `select ${NAMES} from ledger where ${conditions.where}
      order by request_id desc, attempt desc limit ${limit}`,
     conditions.parameters,

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@sluice/contract";
 import { DatabaseError, type Pool, type PoolClient } from "pg";
+import { inTransaction } from "../transaction.ts";
 import type { Migration } from "./migration.ts";
 
 /** The schema's version in the database; 0 before the first migration. */
@@ -75,7 +76,7 @@ export async function prepareSchema(mode: MigrateMode, parts: MigrateParts): Pro
     if (found.version >= own) return;
     if (mode === "off")
       throw new Error(
-        `the schema has version ${found.version}, and this gateway needs ${own}. Start one gateway with store.migrate: auto.`,
+        `the schema has version ${found.version}, and this gateway needs ${own}. Run sluice migrate, or start one gateway with store.migrate: auto.`,
       );
     // oxlint-disable-next-line no-await-in-loop -- as above.
     await pause(waitMs, undefined, { signal });
@@ -87,7 +88,7 @@ export async function prepareSchema(mode: MigrateMode, parts: MigrateParts): Pro
  * run some of them at the same time.
  */
 export async function runMigrations(parts: MigrateParts): Promise<readonly string[]> {
-  const { migrations, signal, log } = parts;
+  const { signal, log } = parts;
   const ran: string[] = [];
   for (let waitMs = WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
     signal.throwIfAborted();
@@ -103,25 +104,16 @@ export async function runMigrations(parts: MigrateParts): Promise<readonly strin
     // The pause is outside of any statement: a session that waits inside one holds a snapshot.
     // oxlint-disable-next-line no-await-in-loop -- as above.
     await pause(waitMs * (0.5 + Math.random()), undefined, { signal });
-    if (migrations.length === 0) return ran;
   }
 }
 
 /** Runs the next pending migration, in one transaction with the new version. */
 async function nextStep({ pool, migrations }: MigrateParts): Promise<Migration | "busy" | "done"> {
-  const client = await pool.connect();
-  let isBroken = false;
   try {
-    await client.query("begin");
-    const outcome = await stepWithin(client, migrations);
-    await client.query(outcome === "busy" || outcome === "done" ? "rollback" : "commit");
-    return outcome;
+    return await inTransaction(pool, async (client) => stepWithin(client, migrations));
   } catch (error) {
-    await client.query("rollback").catch(() => (isBroken = true));
     if (error instanceof DatabaseError && PASSING.has(error.code ?? "")) return "busy";
     throw error;
-  } finally {
-    client.release(isBroken);
   }
 }
 
@@ -152,7 +144,8 @@ async function stepWithin(
   return next;
 }
 
-function refuseNewer({ version, oldestThatWorks }: SchemaVersion, own: number): void {
+/** Throws `Error` for a schema that gateways of the version `own` cannot use. */
+export function refuseNewer({ version, oldestThatWorks }: SchemaVersion, own: number): void {
   if (own >= oldestThatWorks) return;
   throw new Error(
     `the schema has version ${version}, and gateways below ${oldestThatWorks} cannot use it; this one is ${own}. Start a newer gateway.`,

@@ -13,4 +13,16 @@ export const MIGRATIONS: readonly Migration[] = [
     oldestThatWorks: 1,
     statements: [...TENANT_TABLES, ...TENANT_TRIGGERS, ...LEDGER_TABLES],
   },
+  {
+    version: 2,
+    name: "admin_sessions",
+    oldestThatWorks: 1,
+    statements: [
+      `create table admin_session (
+        digest text primary key, id text not null, kind text not null, actor text not null,
+        credential text not null, master text not null, address text,
+        created_at_ms bigint not null, seen_at_ms bigint not null,
+        expires_at_ms bigint not null)`,
+    ],
+  },
 ];

@@ -8,10 +8,10 @@ import {
   type SpendGroup,
   type SpendReportQuery,
 } from "@sluice/contract";
+import { HOUR_MS } from "@sluice/store-sql/sums";
 import type { DatabaseSync } from "node:sqlite";
 import { createStatementCache } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
-import { HOUR_MS } from "./sums/collect.ts";
 import { createSpendReport } from "./sums/report.ts";
 
 const BATCH_TAGS = 2_000;

@@ -1,11 +1,12 @@
 /** Keys, teams and the other tenants of an open file. */
 
-import type { AuditEntry, AuditStore, Store } from "@sluice/contract";
+import type { AuditEntry, AuditStore, SessionStore, Store } from "@sluice/contract";
 import type { Kysely } from "kysely";
 import {
   type AnyTables,
   auditReads,
   createKeyStore,
+  createSessionStore,
   createTeamStore,
   createTenantStore,
   type Place,
@@ -19,6 +20,7 @@ type Records = Required<Pick<Store, "keys" | "teams" | "tenants">>;
 /** The tables, and the audit of their changes. */
 export interface RecordTables extends Records {
   readonly audit: Pick<AuditStore, "list" | "head">;
+  readonly sessions: SessionStore;
   /** The same tables; each change writes the line. */
   audited(entry: AuditEntry): Records;
 }
@@ -43,5 +45,13 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
       tenants: createTenantStore(place),
     };
   };
-  return { ...records(), audited: records, audit: auditReads(() => opened().kysely) };
+  return {
+    ...records(),
+    audited: records,
+    audit: auditReads(() => opened().kysely),
+    sessions: createSessionStore({
+      database: () => opened().kysely,
+      writer: () => writable().writer,
+    }),
+  };
 }

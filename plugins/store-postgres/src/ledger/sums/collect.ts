@@ -1,13 +1,9 @@
 /** Adds rows up in memory, so that each sum is written once and not for each row. */
 
 import type { SpendRow } from "@sluice/contract";
+import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
 import { withoutNul } from "@sluice/store-sql/text";
 import { AMOUNTS } from "./amounts.ts";
-
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
-/** The length of a total's span. Every time zone's days begin at a quarter of an hour. */
-export const TOTAL_MS = 900_000;
 
 /** The names of a cell: organization, team, user, key, model, model group and provider. */
 export type CellNames = readonly [

@@ -8,10 +8,10 @@ import {
   type SpendSums,
 } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
-import type { Pool } from "pg";
+import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 import { Conditions } from "../filter.ts";
+import type { Reading } from "../read.ts";
 import { AMOUNTS } from "./amounts.ts";
-import { DAY_MS, HOUR_MS } from "./collect.ts";
 
 /** The columns of dimensions: of facts `f` and cells `c`. */
 const COLUMNS: Readonly<Record<SpendDimension, string>> = {
@@ -34,7 +34,7 @@ interface Source {
 
 /** The groups of a report. Throws `invalid_field` for what the sums do not answer. */
 export async function readReport(
-  pool: Pool,
+  reading: Reading,
   query: SpendReportQuery,
 ): Promise<readonly SpendGroup[]> {
   const source = sourceOf(query);
@@ -50,14 +50,14 @@ export async function readReport(
   const numbers = keys.map((_, index) => index + 1).join(", ");
   const highest = "sum(f.nano_usd) desc, sum(f.row_count) desc";
   const orders = [...(order === "spend" ? [highest] : []), ...(numbers === "" ? [] : [numbers])];
-  const { rows } = await pool.query<Record<string, string | number>>(
+  const { rows } = await reading.query<Record<string, string | number>>(
     `select ${[...names, ...sums].join(", ")} from ${source.table} f join spend_cell c on c.id = f.cell
      where ${conditions.where} ${numbers === "" ? "having count(*) > 0" : `group by ${numbers}`}
      ${orders.length === 0 ? "" : `order by ${orders.join(", ")}`} limit ${Math.trunc(limit)}`,
     conditions.parameters,
   );
   return withAliases(
-    pool,
+    reading,
     query,
     rows.map((row) => groupOf(row, query)),
   );
@@ -135,14 +135,14 @@ function groupOf(
 
 /** Groups by key have the alias of the key's newest row. */
 async function withAliases(
-  pool: Pool,
+  reading: Reading,
   { by }: SpendReportQuery,
   groups: readonly SpendGroup[],
 ): Promise<readonly SpendGroup[]> {
   const at = by.indexOf("key");
   const keys = new Set(groups.flatMap(({ ids }) => ids[at] ?? []));
   if (at < 0 || keys.size === 0) return groups;
-  const { rows } = await pool.query<{ id: string; alias: string | null }>(
+  const { rows } = await reading.query<{ id: string; alias: string | null }>(
     `select asked.id, newest.key_alias as alias from unnest($1::text[]) asked(id) cross join lateral (
        select key_alias from ledger where key_id = asked.id order by request_id desc, attempt desc limit 1) newest`,
     [[...keys]],

@@ -1,5 +1,6 @@
 /** Adds rows up in memory, so that each sum is written once and not for each row. */
 
+import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
 import {
   addAmounts,
   AMOUNT_COLUMNS,
@@ -11,11 +12,6 @@ import {
   plus,
 } from "./amounts.ts";
 import { providerOf, type SumIds, tagsOf, textOf } from "./ids.ts";
-
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 86_400_000;
-/** The length of a total's span. Every time zone's days begin at a quarter of an hour. */
-export const TOTAL_MS = 900_000;
 
 /** Sums by the text of their key: the members of `key` in the order of the table's primary key. */
 export type Summed<Key extends readonly (string | number)[]> = Map<

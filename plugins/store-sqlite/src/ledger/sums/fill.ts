@@ -4,11 +4,12 @@
  */
 
 import type { Log } from "@sluice/contract";
+import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { LEDGER_COLUMNS } from "../columns.ts";
 import { AT, type LedgerValues } from "./amounts.ts";
-import { DAY_MS, HOUR_MS, SumsOfRows } from "./collect.ts";
+import { SumsOfRows } from "./collect.ts";
 import { createSumIds } from "./ids.ts";
 import { createSumsWriter } from "./write.ts";
 

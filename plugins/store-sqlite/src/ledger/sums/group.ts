@@ -1,7 +1,7 @@
 /** Groups of a report: read from a statement, and added up over days. */
 
 import type { SpendGroup, SpendReportQuery, SpendSums } from "@sluice/contract";
-import { HOUR_MS, DAY_MS } from "./collect.ts";
+import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 
 /** The members of sums, in the order of `AMOUNT_COLUMNS`. */
 const MEMBERS = [

@@ -2,9 +2,9 @@
 
 import { SPEND_DIMENSIONS, type SpendDimension, type SpendReportQuery } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
+import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 import type { SQLInputValue } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
-import { DAY_MS, HOUR_MS } from "./collect.ts";
 
 /** The part of a UTC day that a report reads, in the units of its table. */
 export interface ReportDay {

@@ -1,9 +1,9 @@
 /** Reports of the stored sums, day by day, so that no statement reads more than one day. */
 
 import { GatewayError, type SpendGroup, type SpendReportQuery } from "@sluice/contract";
+import { DAY_MS } from "@sluice/store-sql/sums";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { createStatementCache } from "../filter.ts";
-import { DAY_MS } from "./collect.ts";
 import { compareIds, compareSpend, Merged, readGroup } from "./group.ts";
 import { planReport, type ReportDay, type ReportPlan } from "./plan.ts";
 

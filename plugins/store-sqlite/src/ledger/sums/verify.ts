@@ -1,12 +1,13 @@
 /** Compares the stored sums with the rows, a UTC day in each read transaction. */
 
 import type { SumDifference, SumsCheck } from "@sluice/contract";
+import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
 import { existsSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { explainOpenError } from "../../open-database.ts";
 import { AMOUNT_COLUMNS, type LedgerValues } from "./amounts.ts";
-import { DAY_MS, HOUR_MS, type Summed, SumsOfRows, TOTAL_MS } from "./collect.ts";
+import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
 import { createKnownIds } from "./ids.ts";
 

@@ -1,0 +1,26 @@
+/** A transaction on a connection of a pool. */
+
+import type { Pool, PoolClient } from "pg";
+
+/**
+ * Runs `work` in one transaction and commits it. Rolls back and rejects when `work` rejects. A
+ * connection that cannot roll back is closed.
+ */
+export async function inTransaction<T>(
+  pool: Pick<Pool, "connect">,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => (isBroken = true));
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
