@@ -147,6 +147,7 @@ function listenForAdmin({
       });
     },
     proof,
+    browser: server.admin,
     serving: () => supervisor.serving,
     alive: () => supervisor.alive,
     restart,

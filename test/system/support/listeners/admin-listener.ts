@@ -86,7 +86,7 @@ export function adminListenerTests(workers: 1 | 2): void {
       "/Metrics",
       "/%6detrics",
     ];
-    const headers = ["host: x", "connection: close", `authorization: Bearer ${READ_KEY}`];
+    const headers = ["host: localhost", "connection: close", `authorization: Bearer ${READ_KEY}`];
     const opened: string[] = [];
     for (const method of methods) {
       for (const path of [...spellings, ...through, "/config/files", "/requests", "/restart"]) {
@@ -104,13 +104,14 @@ export function adminListenerTests(workers: 1 | 2): void {
   });
 
   it("no answer is guessed to be of another type (contract 1.13)", async () => {
-    const head = ["host: x", "connection: close", `authorization: Bearer ${MASTER_KEY}`];
+    const head = ["host: localhost", "connection: close", `authorization: Bearer ${MASTER_KEY}`];
     for (const [line, more = head] of [
       ["GET /config/status"],
       ["GET /metrics"],
       ["GET /nothing"],
       ["PUT /metrics"],
       ["GET /metrics", head.slice(0, 2)],
+      ["GET /metrics", ["host: x", ...head.slice(1)]],
       ["GET /key/list", [...head, `x-long: ${"a".repeat(20_000)}`]],
       ["GET /key/list", ["connection: close", "x y"]],
     ] as const) {

@@ -22,6 +22,7 @@ import {
 import { forwardingHeaders, isForwardingHeader } from "../../http/access/forwarded.ts";
 import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
+import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
 import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
 
 /** The parts of the supervisor that the listener needs. */
@@ -33,6 +34,8 @@ export interface WorkersParts {
   readonly supervisor: () => SupervisorInfo;
   /** Authenticates the master key when no worker can. Rejects with the refusal. */
   readonly authenticate: (headers: Question["headers"]) => Promise<void>;
+  /** What `Host` may name. */
+  readonly browser: BrowserSettings;
   /** Proves to a worker that a request is passed on: `supervisorProof`. */
   readonly proof: string;
   /** The workers that take requests, the oldest first. */
@@ -48,6 +51,16 @@ export interface WorkersParts {
   /** The supervisor's own metrics of the workers. */
   readonly metrics: () => string;
 }
+
+/** Headers of every answer that the supervisor itself gives. */
+const OWN_HEADERS = [
+  "content-type",
+  "application/json",
+  "x-content-type-options",
+  "nosniff",
+  "cache-control",
+  "no-store",
+];
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 /**
@@ -71,6 +84,8 @@ const KEPT = [
   "allow",
   "retry-after",
   "www-authenticate",
+  "set-cookie",
+  "clear-site-data",
 ];
 
 /** Answers requests to the admin listener. */
@@ -96,8 +111,9 @@ function writeFailure(response: ServerResponse, failure: GatewayError): void {
     retryAfterMs === undefined
       ? []
       : ["retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))];
+  const others = Object.entries(failure.headers ?? {}).flat();
   response
-    .writeHead(failure.status, ["content-type", "application/json", ...retryAfter])
+    .writeHead(failure.status, [...OWN_HEADERS, ...retryAfter, ...others])
     .end(JSON.stringify(errorBody(failure)));
 }
 
@@ -113,6 +129,7 @@ async function serve(
       "route_not_found",
       "This path does not exist on the admin listener. docs/administration.md lists the routes.",
     );
+  const place = browserPlace(request, parts.browser);
   const path = url.split("?", 1)[0] ?? "/";
   const address = request.socket.remoteAddress ?? null;
   const isRead = method === "GET" || method === "HEAD";
@@ -128,7 +145,7 @@ async function serve(
       ...Object.fromEntries(
         headers.filter(([name]) => !HOP.has(name) && !isForwardingHeader(name)),
       ),
-      ...forwardingHeaders(parts.proof, { address, isAudited: false, isMaster: false }),
+      ...forwardingHeaders(parts.proof, { address, isAudited: false, isMaster: false, place }),
     },
     address,
     body: body === undefined || body.length === 0 ? undefined : Buffer.from(body),
