@@ -83,4 +83,5 @@ export {
   importedSince,
 } from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
+export { leftOutByTags, mayHaveTarget, routedModel, targetFilter } from "./tag-routing.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";

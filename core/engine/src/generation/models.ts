@@ -51,8 +51,20 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
     ownedBy: settings.targets[0]?.provider ?? "",
     ...(settings.fallbacks === undefined ? {} : { fallbacks: settings.fallbacks }),
     ...(settings.info === undefined ? {} : { info: settings.info }),
+    ...tagRoutingOf(settings),
   });
 }
+
+/** The tag routing of a model; empty where no target has tags. */
+export function tagRoutingOf({
+  matchTags: match,
+  targets,
+}: ModelSettings): Pick<Model, "tagRouting"> {
+  if (match === undefined) return {};
+  return { tagRouting: { match, configured: targets.map(({ tags = NO_TAGS }) => tags) } };
+}
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
 
 /** A price that names no tool has the built-in prices of tools. */
 function priceWithTools(
@@ -76,7 +88,7 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
     queue,
     queueTimeoutMs,
   } = settings;
-  const { rpm, tpm } = settings;
+  const { rpm, tpm, tags } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
     provider,
@@ -92,6 +104,7 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
     ...(queueTimeoutMs === undefined ? {} : { queueTimeoutMs }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(tpm === undefined ? {} : { tpm }),
+    ...(tags === undefined ? {} : { tags }),
   });
 }
 

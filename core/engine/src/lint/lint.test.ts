@@ -238,6 +238,18 @@ describe("unreachable_fallback", () => {
   });
 });
 
+describe("untagged_requests", () => {
+  const two = (tags: string) =>
+    models(
+      `{ id: m, targets: [{ provider: openai, model: gpt-4o, tags: [paid] }, { provider: openai, model: gpt-4o-mini${tags} }] }`,
+    );
+
+  it("reports tagged targets of which none is the default", async () => {
+    expect(await lints(two(""))).toMatchObject([{ rule: "untagged_requests", severity: "warn" }]);
+    expect(await lints(two(", tags: [default]"))).toEqual([]);
+  });
+});
+
 describe("unreachable_target", () => {
   const two = (members: string, first = "", second = "") =>
     models(

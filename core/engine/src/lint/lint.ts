@@ -12,7 +12,7 @@ import type { LintFinding, Lint, LintSubject } from "./rule.ts";
 import { unreachableLimits } from "./unreachable-limits.ts";
 import { unreachableFallbacks } from "./unreachable-fallbacks.ts";
 import { unusualOrders } from "./step-order.ts";
-import { unpricedModels, unreachableTargets } from "./targets.ts";
+import { unpricedModels, unreachableTargets, untaggedRequests } from "./targets.ts";
 import { weakKeys } from "./weak-keys.ts";
 
 const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly LintFinding[]>> = {
@@ -21,6 +21,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly LintFi
   fallback_capability: weakerFallbacks,
   unreachable_fallback: unreachableFallbacks,
   unreachable_target: unreachableTargets,
+  untagged_requests: untaggedRequests,
   unpriced_model: unpricedModels,
   unkept_reply: unkeptReplies,
   narrow_connections: narrowConnections,

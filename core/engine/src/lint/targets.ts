@@ -1,6 +1,6 @@
 /**
- * The lints `unreachable_target` and `unpriced_model`: targets that are never called, or that have
- * no known price.
+ * The lints `unreachable_target`, `untagged_requests` and `unpriced_model`: targets that are never
+ * called, that untagged requests reach, or that have no known price.
  */
 
 import type { BalanceStrategy, ModelMode, Operation } from "@sluice/contract";
@@ -105,6 +105,19 @@ function unread(
     });
   }
   return findings;
+}
+
+/** Reports models whose tags leave it open which target a request without a matching tag has. */
+export function untaggedRequests({ snapshot }: LintSubject): LintFinding[] {
+  return snapshot.models.flatMap(({ id, matchTags, targets }) => {
+    const first = targets.find(({ tags }) => tags !== undefined);
+    if (matchTags === undefined || first === undefined) return [];
+    if (targets.some(({ tags }) => tags?.includes("default") === true)) return [];
+    const message = `No target of the model ${id} is tagged \`default\`: requests without tags use every target, and requests with other tags are refused.`;
+    return [
+      { at: first.at, message, fix: "Add `default` to the tags of a target for these requests." },
+    ];
+  });
 }
 
 /**

@@ -21,12 +21,15 @@ export interface Budget {
 /** The window or the budget that decides a claim. */
 export type Entry = SlidingWindow | Slots | Budget;
 
-/** Whether a claim fits. The caller has advanced the window. */
+/**
+ * Whether a claim fits. The caller has advanced the window. A budget of 0 refuses what costs
+ * nothing too.
+ */
 export function fits(claim: Claim, entry: Entry): boolean {
   if (claim.kind === "window") return (entry as SlidingWindow).used + claim.amount <= claim.limit;
   if (claim.kind === "concurrent") return (entry as Slots).inFlight < claim.limit;
   const { spent, reserved } = entry as Budget;
-  return spent + reserved + claim.amountNanoUsd <= claim.limitNanoUsd;
+  return claim.limitNanoUsd > 0 && spent + reserved + claim.amountNanoUsd <= claim.limitNanoUsd;
 }
 
 /** Takes what fits. Returns the part of the window it went into. */

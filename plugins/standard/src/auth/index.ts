@@ -1,22 +1,22 @@
 /** The step `auth`: identifies the caller, and checks its permission for the named model. */
 
 import { defineStep, passOn } from "@sluice/kit";
-import { receiveBody } from "@sluice/runtime";
+import { leftOutByTags, receiveBody } from "@sluice/runtime";
 import {
   type Authority,
   type Exchange,
   GatewayError,
   type GatewayRequest,
+  type Host,
   type Identity,
   type Model,
-  type ModelCatalog,
   type ModelMode,
   type Operation,
 } from "@sluice/contract";
 import { modelNotFound } from "../models/not-found.ts";
 import { nameCustomer } from "./customer.ts";
 import { foreignTag } from "../limits/rules/foreign-tag.ts";
-import { isServable } from "../models/servable.ts";
+import { servableModel } from "../models/servable.ts";
 
 /** One answer for every kind of invalid key: it does not reveal which keys exist. */
 const REFUSAL =
@@ -61,7 +61,7 @@ export const auth = defineStep<Record<string, never>>({
     provides: ["identity"],
   },
   create(_config, host) {
-    const { authority, models } = host;
+    const { authority } = host;
     return {
       async enter(exchange) {
         const found = authority.identify(presentedKey(exchange, authority.headerNames));
@@ -78,7 +78,7 @@ export const auth = defineStep<Record<string, never>>({
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation)) {
           exchange.request = withoutAlias(exchange.request, exchange.identity);
           exchange.model = ofOperation(
-            visibleModel(exchange.request, exchange.identity, models, authority),
+            visibleModel(exchange, exchange.request, exchange.identity, host),
             exchange.operation,
           );
         }
@@ -169,20 +169,37 @@ function ofOperation(model: Model, operation: Operation): Model {
 }
 
 /**
- * A servable model that the key may use: the named one, else the first of the other ids that the
- * request may mean. Every refusal has the same answer, so it reveals nothing.
+ * A servable model that the key may use, with the targets for the tags of the request: the named
+ * one, else the first of the other ids that the request may mean. Every refusal has the same
+ * answer, so it reveals nothing.
  */
 function visibleModel(
+  exchange: Exchange,
   request: GatewayRequest,
   identity: Identity,
-  models: ModelCatalog,
-  authority: Authority,
-) {
-  const named = models.find(request.model);
-  if (named !== undefined && isServable(identity, named, models, authority)) return named;
+  host: Pick<Host, "authority" | "models">,
+): Model {
+  const named = modelFor(exchange, request.model, identity, host);
+  if (named !== undefined) return named;
   for (const id of request.otherModels ?? []) {
-    const other = models.find(id);
-    if (other !== undefined && isServable(identity, other, models, authority)) return other;
+    const other = modelFor(exchange, id, identity, host);
+    if (other !== undefined) return other;
   }
   throw modelNotFound(request.model);
+}
+
+function modelFor(
+  exchange: Exchange,
+  id: string,
+  identity: Identity,
+  host: Pick<Host, "authority" | "models">,
+): Model | undefined {
+  const found = host.models.find(id);
+  if (found === undefined) return undefined;
+  const model = servableModel(identity, found, host, exchange.request);
+  if (model !== found && found.tagRouting !== undefined) {
+    for (const target of leftOutByTags(found, model))
+      exchange.note("auth", "left out by tags", target.id);
+  }
+  return model;
 }

@@ -25,6 +25,8 @@ export interface GroupRequest {
   readonly isStream: boolean;
   /** The key of the request: it has a part of the slots. */
   readonly holder: Holder;
+  /** The members that the request may not have: their targets are not those of its model. */
+  readonly leftOut: readonly GroupMember[];
 }
 
 /** Parameters of a choice. */
@@ -72,8 +74,9 @@ export class BalanceGroup {
         return only;
     }
     const admitted = this.#live(nowMs, request, true);
-    if (admitted.length < this.members.length && choice.tried.length === 0) {
-      for (const member of this.members) {
+    const members = this.#membersOf(request);
+    if (admitted.length < members.length && choice.tried.length === request.leftOut.length) {
+      for (const member of members) {
         if (admitted.includes(member)) continue;
         exchange?.note("balance", "ejected", member.deployment.target.id);
         this.#healthOf(member, request)?.breaker.knock(nowMs, request.holder.key);
@@ -133,7 +136,7 @@ export class BalanceGroup {
     if (this.#live(nowMs, request, false).length > 0) return NO_ROOM_MS;
     return Math.max(
       NO_ROOM_MS,
-      Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))),
+      Math.min(...this.#membersOf(request).map((member) => this.#waitMs(member, request, nowMs))),
     );
   }
 
@@ -142,7 +145,7 @@ export class BalanceGroup {
    * ejection return.
    */
   #live(nowMs: number, request: GroupRequest, isChoice: boolean): readonly GroupMember[] {
-    const { members } = this;
+    const members = this.#membersOf(request);
     const ejected = members.filter((member) => !this.#isAdmitting(member, request, nowMs));
     if (ejected.length === 0) return members;
     const [only] = members;
@@ -157,6 +160,12 @@ export class BalanceGroup {
       ejected.toSorted((a, b) => (waits.get(b) ?? 0) - (waits.get(a) ?? 0)).slice(0, allowed),
     );
     return members.filter((member) => !kept.has(member));
+  }
+
+  #membersOf({ leftOut }: GroupRequest): readonly GroupMember[] {
+    return leftOut.length === 0
+      ? this.members
+      : this.members.filter((member) => !leftOut.includes(member));
   }
 
   #isAdmitting(member: GroupMember, request: GroupRequest, nowMs: number): boolean {

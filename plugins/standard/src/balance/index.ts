@@ -20,6 +20,8 @@ import { openGroups } from "./open-groups.ts";
 import { Deployments } from "../deployments/deployment.ts";
 import { openTargetTokens } from "../limits/target-tokens.ts";
 import { type Holder, holderOf, parentOf } from "@sluice/kit/internals";
+import { routedModel } from "@sluice/runtime";
+import { modelNotFound } from "../models/not-found.ts";
 import type { BalanceGroup, GroupMember, GroupRequest } from "./group.ts";
 import { stickyKey } from "./sticky.ts";
 import { Lease, type LeaseOwner, type LeaseTerms } from "../deployments/lease.ts";
@@ -76,7 +78,10 @@ export const balance = defineStep<BalanceConfig>({
     };
     return {
       async run({ exchange }, next) {
-        const { model } = exchange;
+        const { model: named } = exchange;
+        // A step may have replaced the model that `auth` routed.
+        const model = named === undefined ? undefined : routedModel(named, exchange);
+        if (named !== undefined && model === undefined) throw modelNotFound(named.id);
         const group = model === undefined ? undefined : groups.get(model.entry);
         // The step `provider` reports a model without a target.
         if (model === undefined || group === undefined || model.targets.length === 0) return next();
@@ -111,6 +116,7 @@ interface SelectionTerms extends LeaseTerms {
   readonly models: Host["models"];
 }
 
+const NONE_LEFT_OUT: readonly GroupMember[] = Object.freeze([]);
 const NO_MEMBERS: ReadonlySet<GroupMember> = new Set();
 
 /** Failures that the same target would repeat, and that another target may not have. */
@@ -136,6 +142,7 @@ class Selection implements GroupRequest, LeaseOwner {
   readonly exchange: Exchange;
   readonly targets: readonly Target[];
   readonly holder: Holder;
+  readonly leftOut: readonly GroupMember[];
   readonly #terms: SelectionTerms;
   readonly #group: BalanceGroup;
   readonly #model: Model;
@@ -157,7 +164,8 @@ class Selection implements GroupRequest, LeaseOwner {
     this.#strategy = strategy;
     this.#stickyKey =
       strategy === "sticky" ? stickyKey(exchange, terms.stickyBy, terms.stickyHeader) : undefined;
-    this.#tried = leftOut(model, this.targets, group);
+    this.leftOut = leftOut(model, this.targets, group);
+    this.#tried = [...this.leftOut];
     this.#maxTried = this.#tried.length + terms.maxTargets;
   }
 
@@ -186,7 +194,7 @@ class Selection implements GroupRequest, LeaseOwner {
   choose(): GroupMember {
     const nowMs = this.#nowMs;
     const { exchange } = this;
-    const avoided = this.#calledBeside();
+    const avoided = calledBeside(exchange, this.#group, this.targets);
     const member = this.#group.choose({
       nowMs,
       request: this,
@@ -206,7 +214,8 @@ class Selection implements GroupRequest, LeaseOwner {
       throw this.#failure ?? overloaded(this.#model, this.#group, nowMs, this);
     }
     this.#tried.push(member);
-    const why = whyOf(member, this.#group, this.#strategy, exchange);
+    const isOnly = this.#group.members.length - this.leftOut.length === 1;
+    const why = whyOf(member, this.#strategy, exchange, isOnly);
     exchange.note("balance", why, member.deployment.target.id);
     return member;
   }
@@ -265,32 +274,32 @@ class Selection implements GroupRequest, LeaseOwner {
         !this.#tried.includes(member) && !wasCalled(this.exchange, this.targets[index]?.id ?? ""),
     );
   }
+}
 
-  /** The members that other branches of the exchange have called. */
-  #calledBeside(): ReadonlySet<GroupMember> {
-    const parent = parentOf(this.exchange);
-    if (parent === undefined) return NO_MEMBERS;
-    const { attempts } = this.exchange;
-    const others = parent.attempts
-      .filter((attempt) => !attempts.includes(attempt))
-      .map(({ target }) => target.id);
-    if (others.length === 0) return NO_MEMBERS;
-    return new Set(
-      this.#group.members.filter((_member, index) =>
-        others.includes(this.targets[index]?.id ?? ""),
-      ),
-    );
-  }
+/** The members that other branches of the exchange have called. */
+function calledBeside(
+  exchange: Exchange,
+  { members }: BalanceGroup,
+  targets: readonly Target[],
+): ReadonlySet<GroupMember> {
+  const parent = parentOf(exchange);
+  if (parent === undefined) return NO_MEMBERS;
+  const { attempts } = exchange;
+  const others = parent.attempts
+    .filter((attempt) => !attempts.includes(attempt))
+    .map(({ target }) => target.id);
+  if (others.length === 0) return NO_MEMBERS;
+  return new Set(members.filter((_member, index) => others.includes(targets[index]?.id ?? "")));
 }
 
 /** Why a member was chosen, as a constant text. */
 function whyOf(
   { deployment }: GroupMember,
-  { members }: BalanceGroup,
   strategy: BalanceStrategy,
   { request }: Exchange,
+  isOnly: boolean,
 ): string {
-  if (members.length === 1) return "the only target";
+  if (isOnly) return "the only target";
   const thinker = request?.native?.thoughtsOf?.at(-1);
   return thinker !== undefined && deployment.target.id === thinker
     ? "chosen because it made the reasoning of the conversation"
@@ -315,8 +324,8 @@ function leftOut(
   model: Model,
   targets: readonly Target[],
   { members }: BalanceGroup,
-): GroupMember[] {
-  if (model.targets === targets) return [];
+): readonly GroupMember[] {
+  if (model.targets === targets) return NONE_LEFT_OUT;
   const ids = new Set(model.targets.map(({ id }) => id));
   return members.filter((_member, index) => !ids.has(targets[index]?.id ?? ""));
 }

@@ -6,6 +6,7 @@
 import {
   copyAttempt,
   framesFor,
+  mayHaveTarget,
   REPLY_SIGNAL,
   type ReplayBuffer,
   replayFrames,
@@ -258,14 +259,19 @@ async function join(
   return "served";
 }
 
-/** Whether a reply is by the requested model, or by a fallback model that this key may use. */
+/**
+ * Whether a reply is by the requested model, or by a fallback model that this key may use with the
+ * tags of its request.
+ */
 function mayHave(
-  { identity, model }: Exchange,
-  { model: answerer }: Attempt,
+  exchange: Exchange,
+  { model: answerer, target }: Attempt,
   { authority }: Host,
 ): boolean {
+  const { identity, model } = exchange;
   if (answerer === undefined || answerer.id === model?.id) return true;
-  return identity !== undefined && authority.mayUse(identity, answerer);
+  if (identity === undefined || !authority.mayUse(identity, answerer)) return false;
+  return mayHaveTarget(answerer, target, exchange);
 }
 
 /** The stored tokens and those of the call, for a reply made of both. */

@@ -3,7 +3,7 @@
  * request.
  */
 
-import { pricedAs } from "@sluice/runtime";
+import { leftOutByTags, pricedAs, routedModel } from "@sluice/runtime";
 import type {
   Exchange,
   Feature,
@@ -59,8 +59,13 @@ const SUPPORTS: Readonly<Record<Feature, string>> = {
 export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate> {
   const { asked, exchange, host } = wanted;
   const { identity, request, operation } = exchange;
-  const model = host.models.find(id);
+  const found = host.models.find(id);
   if (identity === undefined || request === undefined) return { model: undefined, skipped: [] };
+  const model = found === undefined ? undefined : routedModel(found, exchange);
+  if (found !== undefined && model !== found) {
+    for (const target of leftOutByTags(found, model))
+      exchange.note("fallback", "left out by tags", target.id);
+  }
   if (model === undefined || !host.authority.mayUse(identity, model)) {
     return { model: undefined, skipped: [`${id} (not_found)`], isUnseen: true };
   }

@@ -16,6 +16,7 @@ import { fallbackClassOf, isPartOfGeneral } from "./failure-class.ts";
 import { type Candidate, candidateOf } from "./model.ts";
 import type { StandInsLeft } from "../retry/attempt-budget.ts";
 import { type Needs, needsOf } from "./needs.ts";
+import { routedModel } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
 
 /** The parts of a search. `model` and `request` are those of the exchange's start. */
@@ -71,7 +72,8 @@ export class StandInSearch implements StandInsLeft {
     const { identity } = exchange;
     if (this.isOver || identity === undefined || !classes.includes("general")) return false;
     return standIns("general").some(({ id }) => {
-      const model = this.#passed?.has(id) === true ? undefined : host.models.find(id);
+      const found = this.#passed?.has(id) === true ? undefined : host.models.find(id);
+      const model = found === undefined ? undefined : routedModel(found, exchange);
       return (
         model !== undefined && model.targets.length > 0 && host.authority.mayUse(identity, model)
       );

@@ -8,7 +8,7 @@ import {
   type JsonDocument,
   type Model,
 } from "@sluice/contract";
-import { configuredNanoUsd, dollarText, nanoUsdOf } from "@sluice/runtime";
+import { configuredNanoUsd, dollarText, nanoUsdOf, routedModel } from "@sluice/runtime";
 import type { LimitsConfig } from "./config.ts";
 import { type CostEstimator, estimateTokens, type TokenEstimate } from "./estimate.ts";
 import { NO_RETRY } from "./refusal.ts";
@@ -113,14 +113,15 @@ export function checkMaxCost({ model }: Exchange, nanoUsd: number, maxNanoUsd: n
 }
 
 function cheaperModel(
-  { model }: Exchange,
+  exchange: Exchange,
   identity: Identity,
   { downgrade_to: id = "" }: LimitsConfig,
   host: Host,
 ): Model | undefined {
-  const cheaper = host.models.find(id);
+  const found = host.models.find(id);
+  const cheaper = found === undefined ? undefined : routedModel(found, exchange);
   return cheaper !== undefined &&
-    cheaper.mode === model?.mode &&
+    cheaper.mode === exchange.model?.mode &&
     host.authority.mayUse(identity, cheaper)
     ? cheaper
     : undefined;

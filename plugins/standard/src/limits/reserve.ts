@@ -146,10 +146,11 @@ export class LimitLease {
       if (rule.kind === "budget") {
         lacking =
           this.#calls.committed(rule) + (counts(rule) ? nanoUsd : 0) - this.#reservedNanoUsd(rule);
-        if (lacking <= 0) return;
+        if (lacking <= 0 && rule.limitNanoUsd > 0) return;
       }
       rules.push(rule);
-      claims.push(this.#part.claimOf(rule, this.#part.tokensFor(rule, estimate), lacking));
+      const tokens = this.#part.tokensFor(rule, estimate);
+      claims.push(this.#part.claimOf(rule, tokens, Math.max(0, lacking)));
     };
     for (const rule of ofEntry) if (rule.kind === "budget") add(rule);
     const shared = rules.length;

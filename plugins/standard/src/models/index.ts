@@ -87,7 +87,7 @@ function one(
   query: ModelsQuery,
   host: Host,
 ): JsonObject {
-  const model = view.find(viewer, id);
+  const model = view.named(viewer, id);
   if (model === undefined) throw modelNotFound(id);
   return described(model, view, viewer, query, host);
 }

@@ -2,7 +2,7 @@
 
 import { pricedAs } from "@sluice/runtime";
 import type { Authority, Host, Identity, Model, Target } from "@sluice/contract";
-import { isServable } from "./servable.ts";
+import { servableModel } from "./servable.ts";
 
 /** A group of models that a key may name, and the owner of its first model. */
 export interface AccessGroup {
@@ -14,7 +14,7 @@ export interface AccessGroup {
 export interface ModelView {
   /**
    * Models that a request may name, each once: entries in the order of the file, wildcards as the
-   * known models that they match.
+   * known models that they match, then aliases of the team under their own names.
    */
   models(viewer: Identity): readonly Model[];
   /** Wildcards as they are written. */
@@ -26,6 +26,8 @@ export interface ModelView {
    * identity.
    */
   find(viewer: Identity, id: string): Model | undefined;
+  /** The model that a request with this name gets: as `find`, with the aliases of the team. */
+  named(viewer: Identity, name: string): Model | undefined;
 }
 
 /** The view of a host's catalogue. Known models are looked up once, at the first question. */
@@ -34,10 +36,16 @@ export function createModelView(host: Host): ModelView {
   const listed = catalog.list();
   let expanded: readonly Model[] | undefined;
   const sees = (viewer: Identity) => (model: Model) =>
-    isServable(viewer, model, catalog, authority);
+    servableModel(viewer, model, host) !== undefined;
   const find = (viewer: Identity, id: string): Model | undefined => {
     const model = catalog.find(id);
-    return model !== undefined && isServable(viewer, model, catalog, authority) ? model : undefined;
+    return model !== undefined && sees(viewer)(model) ? model : undefined;
+  };
+  const named = (viewer: Identity, name: string): Model | undefined => {
+    const { modelAliases: aliases = {} } = viewer;
+    if (!Object.hasOwn(aliases, name)) return find(viewer, name);
+    const model = find(viewer, aliases[name] ?? "");
+    return model && { ...model, id: name };
   };
   return {
     models(viewer) {
@@ -48,11 +56,17 @@ export function createModelView(host: Host): ModelView {
       const own = [viewer.models, ...(viewer.modelBounds ?? [])]
         .flat()
         .flatMap((id) => (isWildcard(id) ? [] : (find(viewer, id) ?? [])));
-      return unique([...expanded.filter(sees(viewer)), ...own]);
+      const models = unique([...expanded.filter(sees(viewer)), ...own]);
+      const { modelAliases } = viewer;
+      if (modelAliases === undefined) return models;
+      // An alias wins over a model of that id, also where its model is not for the key.
+      const aliased = Object.keys(modelAliases).flatMap((name) => named(viewer, name) ?? []);
+      return [...models.filter(({ id }) => !Object.hasOwn(modelAliases, id)), ...aliased];
     },
     wildcards: (viewer) => listed.filter(({ id }) => isWildcard(id)).filter(sees(viewer)),
     groups: (viewer) => groupsOf(listed, viewer, authority),
     find,
+    named,
   };
 }
 

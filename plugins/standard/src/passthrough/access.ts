@@ -20,6 +20,7 @@ import {
   type ProviderInstance,
   type Target,
 } from "@sluice/contract";
+import { modelNotFound } from "../models/not-found.ts";
 
 /** The compiled access to a provider's native endpoints. */
 export interface NativeAccess {
@@ -93,12 +94,7 @@ export function checkModel(identity: Identity, target: Target, rules: ModelRules
   if (!isLimited(identity)) return;
   if (target.model === "") throw namesNoModel();
   if (mayUseTarget(identity, target, rules)) return;
-  const shown = JSON.stringify(target.model.slice(0, 200));
-  throw new GatewayError(
-    "model_not_found",
-    `The model ${shown} does not exist or you may not use it.`,
-    { param: "model" },
-  );
+  throw modelNotFound(target.model);
 }
 
 /** The key's models. */

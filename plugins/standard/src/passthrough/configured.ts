@@ -3,7 +3,8 @@
  * hold at its native address too.
  */
 
-import type { Identity, Model, ModelCatalog, Target } from "@sluice/contract";
+import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/contract";
+import { mayHaveTarget } from "@sluice/runtime";
 import type { ModelRules } from "./access.ts";
 
 /** Finds the configured target of a native request. */
@@ -14,6 +15,12 @@ export interface ConfiguredTargets {
    * file. `undefined`: no model has the target.
    */
   find(identity: Identity, id: string): Target | undefined;
+  /** Whether a target of any model has tags. */
+  readonly areTagged: boolean;
+  /**
+   * Whether the tags of a request leave the target out, in every model of its that the key may use.
+   */
+  isLeftOut(exchange: Exchange, id: string): boolean;
 }
 
 interface Candidate {
@@ -24,18 +31,35 @@ interface Candidate {
 /** The configured targets of a catalogue. The index is made at the first question. */
 export function createConfiguredTargets({ authority, models }: ModelRules): ConfiguredTargets {
   let index: TargetIndex | undefined;
+  const areTagged = models.list().some(({ tagRouting }) => tagRouting !== undefined);
+  const candidatesOf = (id: string): readonly Candidate[] => {
+    index ??= indexOf(models);
+    return [
+      ...(index.exact.get(id) ?? []),
+      ...index.wildcards.filter(({ target }) => matches(target.id, id)),
+    ];
+  };
+  const usableOf = (identity: Identity, candidates: readonly Candidate[]): readonly Candidate[] =>
+    candidates.filter(
+      ({ model }) => identity.kind === "master" || authority.mayUse(identity, model),
+    );
   return {
+    areTagged,
     find(identity, id) {
-      index ??= indexOf(models);
-      const candidates = [
-        ...(index.exact.get(id) ?? []),
-        ...index.wildcards.filter(({ target }) => matches(target.id, id)),
-      ];
-      const usable = candidates.filter(
-        ({ model }) => identity.kind === "master" || authority.mayUse(identity, model),
-      );
-      const ordered = [...usable, ...candidates];
+      const candidates = candidatesOf(id);
+      const ordered = [...usableOf(identity, candidates), ...candidates];
       return (ordered.find(({ target }) => target.price !== undefined) ?? ordered[0])?.target;
+    },
+    isLeftOut(exchange, id) {
+      const { identity } = exchange;
+      if (!areTagged || identity === undefined) return false;
+      const candidates = candidatesOf(id);
+      const usable = usableOf(identity, candidates);
+      const counted = usable.length > 0 ? usable : candidates;
+      return (
+        counted.length > 0 &&
+        counted.every(({ model, target }) => !mayHaveTarget(model, target, exchange))
+      );
     },
   };
 }

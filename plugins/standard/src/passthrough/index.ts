@@ -42,6 +42,7 @@ import {
   nativeQuery,
 } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
+import { modelNotFound } from "../models/not-found.ts";
 import { refuseSteering } from "../provider/parameters.ts";
 import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";
 
@@ -192,17 +193,15 @@ interface TargetParts {
  * The target with the price of its calls: none for a free endpoint, else the configured one. Throws
  * for a model or a tool that the key may not use.
  */
-function checkedTarget(
-  { identity, request }: Exchange,
-  parts: TargetParts,
-  target: Target,
-): Target {
+function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): Target {
+  const { identity, request } = exchange;
   const { provider, usage, targets, rules } = parts;
   if (identity === undefined) return target;
   checkModel(identity, target, rules);
+  if (targets.isLeftOut(exchange, target.id)) throw modelNotFound(target.model);
   const configured = target.model === "" ? undefined : targets.find(identity, target.id);
   if (request !== undefined) {
-    checkToolModels(identity, target.provider, request.document.value, rules);
+    checkToolModels(exchange, target.provider, request.document.value, parts);
     refuseSteering(request.document.value, configured ?? target, provider);
   }
   const price = usage === "free" ? FREE : configured?.price;

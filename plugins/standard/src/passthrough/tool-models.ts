@@ -1,7 +1,8 @@
 /** Models in the tools of a native body. The upstream runs them beside the model of the request. */
 
 import { isObject } from "@sluice/kit";
-import { GatewayError, type Identity, type JsonObject, type JsonValue } from "@sluice/contract";
+import { type Exchange, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import type { ConfiguredTargets } from "./configured.ts";
 import { isLimited, mayUseTarget, type ModelRules } from "./access.ts";
 
 /** Members of a body that hold tools, and members of the same kind. */
@@ -30,20 +31,32 @@ const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
 
 const MAX_DEPTH = 16;
 
+/** What decides about the models of tools. */
+interface ToolRules {
+  readonly rules: ModelRules;
+  readonly targets: ConfiguredTargets;
+}
+
 /** Throws `permission_denied` for a tool whose model the key may not use. `param` is the place. */
 export function checkToolModels(
-  identity: Identity,
+  exchange: Exchange,
   provider: string,
   body: JsonObject,
-  rules: ModelRules,
+  { rules, targets }: ToolRules,
 ): void {
-  if (!isLimited(identity)) return;
+  const { identity } = exchange;
+  if (identity === undefined) return;
+  const isUnlimited = !isLimited(identity);
+  if (isUnlimited && !targets.areTagged) return;
   const check = (model: JsonValue, place: string): void => {
+    const id = `${provider}/${String(model)}`;
     const isAllowed =
-      typeof model === "string" &&
-      model !== "" &&
-      mayUseTarget(identity, { id: `${provider}/${model}`, provider, model }, rules);
-    if (!isAllowed) throw refusal(place, `${place} names a model that this key may not use.`);
+      isUnlimited ||
+      (typeof model === "string" &&
+        model !== "" &&
+        mayUseTarget(identity, { id, provider, model }, rules));
+    if (!isAllowed || targets.isLeftOut(exchange, id))
+      throw refusal(place, `${place} names a model that this key may not use.`);
   };
   const walk = (value: JsonValue | undefined, place: string, depth: number): void => {
     if (depth > MAX_DEPTH)
@@ -55,7 +68,8 @@ export function checkToolModels(
       if (
         typeof value.type === "string" &&
         RUN_A_MODEL.has(value.type) &&
-        value.model === undefined
+        value.model === undefined &&
+        !isUnlimited
       )
         throw refusal(
           `${place}.model`,

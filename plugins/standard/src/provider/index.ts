@@ -12,7 +12,7 @@ import {
   commitAfterSchema,
 } from "./commit-after.ts";
 import { openUpstreams, type ProviderUpstream } from "./upstreams.ts";
-import { IS_NATIVE, pricedAs, replyHold } from "@sluice/runtime";
+import { IS_NATIVE, mayHaveTarget, pricedAs, replyHold } from "@sluice/runtime";
 import { thoughtsFor } from "@sluice/runtime/dialect";
 import {
   beginAttemptAt,
@@ -117,9 +117,11 @@ class ProviderCall implements PartCaller, DropListener {
    * provider, and `unsupported_parameter` for what the provider does not support.
    */
   constructor(terms: CallTerms, exchange: Exchange) {
-    checkModel(terms.host, exchange);
-    const target = exchange.target ?? exchange.model?.targets[0] ?? unavailable(exchange);
-    const door = terms.upstreams.get(target.provider) ?? unavailable(exchange);
+    const target = exchange.target ?? exchange.model?.targets[0];
+    checkModel(terms.host, exchange, target);
+    if (target === undefined) throw unavailable(exchange);
+    const door = terms.upstreams.get(target.provider);
+    if (door === undefined) throw unavailable(exchange);
     checkCapabilities(door.instance, exchange);
     this.#terms = terms;
     this.#exchange = exchange;
@@ -245,9 +247,12 @@ function isLarge(call: UpstreamCall): boolean {
   return call.kind === "http" && (call.body?.length ?? 0) > LARGE_CHARACTERS;
 }
 
-/** A step may have replaced the model that the key was checked for. */
-function checkModel({ authority }: Host, { identity, model }: Exchange): void {
-  if (identity !== undefined && model !== undefined && !authority.mayUse(identity, model))
+/** A step may have replaced the model that the key was checked for, or its target. */
+function checkModel({ authority }: Host, exchange: Exchange, target: Target | undefined): void {
+  const { identity, model } = exchange;
+  if (model === undefined) return;
+  if (identity !== undefined && !authority.mayUse(identity, model)) throw modelNotFound(model.id);
+  if (target !== undefined && !mayHaveTarget(model, target, exchange))
     throw modelNotFound(model.id);
 }
 
@@ -265,9 +270,9 @@ function checkCapabilities(
   }
 }
 
-function unavailable({ model }: Exchange): never {
+function unavailable({ model }: Exchange): GatewayError {
   const message = `No provider of the model ${model?.id ?? ""} has a credential.`;
-  throw new GatewayError("provider_unavailable", message, { param: "model" });
+  return new GatewayError("provider_unavailable", message, { param: "model" });
 }
 
 function ejectedMeanwhile({ id }: Target): GatewayError {

@@ -1,6 +1,6 @@
 /** The model and the price of a calculation. */
 
-import { pricedAs } from "@sluice/runtime";
+import { pricedAs, routedModel } from "@sluice/runtime";
 import {
   type Exchange,
   GatewayError,
@@ -103,8 +103,9 @@ function firstPrice(candidates: readonly Candidate[], host: Host): FoundPrice | 
 }
 
 function visible(model: Model | undefined, exchange: Exchange, host: Host): Model | undefined {
-  return model !== undefined && host.authority.mayUse(readerOf(exchange), model)
-    ? model
+  const identity = readerOf(exchange);
+  return model !== undefined && host.authority.mayUse(identity, model)
+    ? routedModel(model, { identity })
     : undefined;
 }
 

@@ -35,7 +35,7 @@ export interface GroupBill {
   readonly costNanoUsd: number;
 }
 
-/** Requests with the same call type, model, key and, for native calls, provider. */
+/** Requests with the same call type, model, key, tags and, for native calls, provider. */
 export interface RequestGroup {
   /** The operation of the pipeline: `chat`, `embeddings`, `images` or `passthrough`. */
   readonly callType: string;
@@ -44,6 +44,8 @@ export interface RequestGroup {
   /** The provider of a native call. Empty: it is no native call, or it reached no provider. */
   readonly provider: string;
   readonly key: ReplayKey;
+  /** The tags of the rows: those of the request, its key and what the key belongs to. */
+  readonly tags: readonly string[];
   /** The tokens of each prompt that has a count. */
   readonly promptTokens: readonly number[];
   readonly count: number;
@@ -64,6 +66,7 @@ interface Request {
   provider: string;
   keyId: string;
   teamId: string | null;
+  tags: readonly string[];
   /**
    * The number of the attempt that `model` and `provider` come from: the first one that the page
    * holds.
@@ -126,6 +129,7 @@ function requestOf(row: SpendRow): Request {
     model,
     keyId,
     teamId,
+    tags,
     attempt,
     promptTokens,
     completionTokens,
@@ -133,7 +137,7 @@ function requestOf(row: SpendRow): Request {
     requests: count = 1,
   } = row;
   const hasSucceeded = row.status === "success";
-  const tokens = { promptTokens, completionTokens, hasSucceeded, costNanoUsd };
+  const tokens = { tags, promptTokens, completionTokens, hasSucceeded, costNanoUsd };
   return { callType, model, provider: providerOf(row), keyId, teamId, attempt, ...tokens, count };
 }
 
@@ -148,8 +152,8 @@ async function groupRequests(
 ): Promise<readonly RequestGroup[]> {
   const groups = new Map<string, Request[]>();
   for (const request of requests) {
-    const { callType, model, provider, keyId, teamId } = request;
-    const name = JSON.stringify([callType, model, provider, keyId, teamId]);
+    const { callType, model, provider, keyId, teamId, tags } = request;
+    const name = JSON.stringify([callType, model, provider, keyId, teamId, tags]);
     const group = groups.get(name);
     if (group === undefined) groups.set(name, [request]);
     else group.push(request);
@@ -163,7 +167,7 @@ async function groupRequests(
 }
 
 function groupOf(requests: readonly [Request, ...Request[]], key: ReplayKey): RequestGroup {
-  const [{ callType, model, provider }] = requests;
+  const [{ callType, model, provider, tags }] = requests;
   const bill = { known: 0, promptTokens: 0, completionTokens: 0, costNanoUsd: 0 };
   let count = 0;
   for (const request of requests) {
@@ -175,7 +179,7 @@ function groupOf(requests: readonly [Request, ...Request[]], key: ReplayKey): Re
     bill.costNanoUsd += request.costNanoUsd;
   }
   const promptTokens = requests.flatMap((request) => request.promptTokens ?? []);
-  return { callType, model, provider, key, promptTokens, count, bill };
+  return { callType, model, provider, key, tags, promptTokens, count, bill };
 }
 
 /** Reads the lists of keys and teams as they are now, each once. A deleted key has no list. */

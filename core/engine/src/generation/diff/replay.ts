@@ -5,6 +5,7 @@
 
 import type { Target } from "@sluice/contract";
 import type { DeclaredTeam, PipelineSettings, Snapshot } from "../../config/snapshot.ts";
+import { routedModel } from "@sluice/runtime";
 import { mayUse } from "../authority.ts";
 import { isSame, listed } from "./effects/compare.ts";
 import { priceLookup } from "./effects/prices.ts";
@@ -137,8 +138,11 @@ function planner(snapshot: Snapshot): (group: RequestGroup) => Plan {
     if (group.callType === "passthrough") return passedThrough(group, steps, providers);
     if (!NAMES_MODEL.includes(group.callType))
       return { steps, providers: [], targets: [], calls: [], maxInputTokens: undefined };
-    const model = catalog.find(group.model);
-    if (model === undefined) return { refusal: `there is no model ${group.model}` };
+    const named = catalog.find(group.model);
+    if (named === undefined) return { refusal: `there is no model ${group.model}` };
+    const model = routedModel(named, { request: { tags: group.tags } });
+    if (model === undefined)
+      return { refusal: `the model ${group.model} has no target for the tags of the request` };
     const hasAuth = served.some((pipeline) => pipeline.steps.some(({ use }) => use === "auth"));
     if (hasAuth && !mayUse({ ...NO_RECORD, ...key }, model)) {
       return { refusal: `the key ${key.keyId} may not use ${group.model}` };

@@ -5,7 +5,7 @@
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
-import type { PipelineSettings, Snapshot } from "../../config/snapshot.ts";
+import type { ModelSettings, PipelineSettings, Snapshot } from "../../config/snapshot.ts";
 import { isSame, listed, matched } from "../diff/effects/compare.ts";
 import type { Generation } from "../generation.ts";
 import { isGuarding } from "./shrink-guard.ts";
@@ -46,10 +46,13 @@ export function wouldWidenAccess(
   target: Snapshot,
   definitions: StepDefinitions,
 ): string | undefined {
-  const models = target.models.filter(({ id, accessGroups, onlyNamed }) => {
-    const now = live.models.find((model) => model.id === id);
+  const models = target.models.filter((then) => {
+    const now = live.models.find((model) => model.id === then.id);
     return (
-      now === undefined || !isSame(now.accessGroups, accessGroups) || now.onlyNamed !== onlyNamed
+      now === undefined ||
+      !isSame(now.accessGroups, then.accessGroups) ||
+      now.onlyNamed !== then.onlyNamed ||
+      !isSame(tagsOf(now), tagsOf(then))
     );
   });
   if (models.length > 0) return `would open the models ${listed(models.map(({ id }) => id))}`;
@@ -71,6 +74,13 @@ export function wouldWidenAccess(
     .filter(([route, guards]) => !isSame(now.get(route), guards))
     .map(([route]) => route);
   return routes.length > 0 ? `would guard otherwise: ${listed(routes)}` : undefined;
+}
+
+/** The tags of a model's targets, where one has any. */
+function tagsOf({ matchTags, targets }: ModelSettings): unknown {
+  if (matchTags === undefined) return undefined;
+  const tags = targets.map(({ provider, model, tags: own }) => ({ provider, model, own }));
+  return { matchTags, tags };
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import type { RecordLimits } from "@sluice/contract";
 import { dollarsOf } from "@sluice/runtime";
-import type { DeclaredKey, Position, Snapshot } from "../../../config/snapshot.ts";
-import { namesModel } from "@sluice/runtime";
+import type { DeclaredKey, ModelSettings, Position, Snapshot } from "../../../config/snapshot.ts";
+import { namesModel, targetFilter } from "@sluice/runtime";
+import { tagRoutingOf } from "../../models.ts";
 import { listed, valueText } from "./compare.ts";
 import type { Effect } from "./effect.ts";
 
@@ -20,7 +21,11 @@ interface Both {
 }
 
 /** A declared key or team. */
-type Bounded = Pick<DeclaredKey, "models" | "guardrails"> & { readonly passthrough?: boolean };
+type Bounded = Pick<DeclaredKey, "models" | "guardrails"> & {
+  readonly passthrough?: boolean;
+  readonly tags?: readonly string[];
+  readonly teamId?: string | undefined;
+};
 
 /** Whether nothing would ever be refused: a soft budget only warns. */
 export function isUnbounded(limits: RecordLimits | undefined): boolean {
@@ -54,11 +59,23 @@ export function accessEffects(
   ];
 }
 
-function usable({ models: list }: Bounded, { models }: Snapshot): ReadonlySet<string> {
+/** The models that a record's list names and that its tags, and those of its team, can reach. */
+function usable(
+  { models: list, tags: own = [], teamId }: Bounded,
+  { models, teams }: Snapshot,
+): ReadonlySet<string> {
+  const team = teamId === undefined ? undefined : teams.find(({ id }) => id === teamId);
+  const tags = [...own, ...(team?.tags ?? [])];
   const ids = models
     .filter(({ id, accessGroups }) => namesModel(list, { id, entry: id, accessGroups }))
+    .filter((model) => isFor(model, tags))
     .map(({ id }) => id);
   return new Set(ids);
+}
+
+function isFor(model: ModelSettings, tags: readonly string[]): boolean {
+  const { tagRouting } = tagRoutingOf(model);
+  return tagRouting === undefined || targetFilter(tagRouting, tags) !== undefined;
 }
 
 /** The limits that a file declares. */

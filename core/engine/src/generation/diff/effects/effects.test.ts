@@ -203,6 +203,19 @@ describe("effects", () => {
       "danger   key ci: budget in dollars: 5 -> none (no limit any more)",
       "caution  key ci: requests a minute: 60 -> 30 (lowered)",
     ]);
+    const tagged = live.models.map((model) => ({
+      ...model,
+      matchTags: "any" as const,
+      targets: model.targets.map((target) => ({ ...target, tags: ["paid"] })),
+    }));
+    const routed = valueText({
+      models: tagged,
+      keys: [key("ci", { ...live.keys[0]!, tags: ["project:x"] })],
+    });
+    expect(routed).toContain(
+      `danger   model ${tagged[0]!.id}: refuses requests, keys and teams with other tags than paid: no target is tagged \`default\``,
+    );
+    expect(routed.join("\n")).toContain(`danger   key ci: loses the models`);
     const warned = { ...limits(5e9), softBudgetNanoUsd: 4e9 };
     expect(valueText({ keys: [key("ci", { models: ["default"], limits: warned })] })).toEqual([
       "caution  key ci: soft budget in dollars: none -> 4",

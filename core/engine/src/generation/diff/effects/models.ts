@@ -3,6 +3,8 @@
  */
 
 import type { ModelSettings, Snapshot, TargetSettings } from "../../../config/snapshot.ts";
+import { targetFilter } from "@sluice/runtime";
+import { tagRoutingOf } from "../../models.ts";
 import { changedMembers, changesOf, isSame, listed, matched, valueText } from "./compare.ts";
 import type { Effect, Risk } from "./effect.ts";
 
@@ -114,6 +116,7 @@ function riskOfTarget(member: string, before: unknown, after: unknown): Risk {
   if (member === "forwardMetadata") return after === true ? "danger" : "safe";
   if (member === "forward") return after === undefined ? "safe" : "danger";
   if (member === "weight") return after === 0 && before !== 0 ? "danger" : "caution";
+  if (member === "tags") return after === undefined ? "danger" : "caution";
   if (member === "queue" || member === "queueTimeoutMs") return "safe";
   return "caution";
 }
@@ -158,12 +161,39 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
         : (["danger", "is for every key without a model list, too"] as const);
     effects.push({ risk, about, message, at });
   }
-  effects.push(...groupEffects(before, after));
+  effects.push(...tagEffects(before, after), ...groupEffects(before, after));
   for (const change of changesOf(before.info ?? {}, after.info ?? {})) {
     effects.push({ risk: "safe", about, message: `info, ${change}`, at });
   }
   return effects;
 }
+
+/** Which requests a model serves by their tags; each target's tags are effects of the target. */
+function tagEffects(before: ModelSettings, after: ModelSettings): Effect[] {
+  const subject = { about: `model ${after.id}`, at: after.at };
+  const [from, to] = [before, after].map((model) => {
+    const { tagRouting } = tagRoutingOf(model);
+    return tagRouting === undefined || targetFilter(tagRouting, [UNKNOWN_TAG]) !== undefined;
+  });
+  const effects: Effect[] = [];
+  if (from === true && to === false) {
+    const tags = [...new Set(after.targets.flatMap(({ tags: own = [] }) => own))];
+    const message = `refuses requests, keys and teams with other tags than ${listed(tags)}: no target is tagged \`default\``;
+    effects.push({ ...subject, risk: "danger", message });
+  } else if (from === false && to === true) {
+    const message = "serves requests, keys and teams with any tags";
+    effects.push({ ...subject, risk: "danger", message });
+  }
+  const [old, now] = [before.matchTags, after.matchTags];
+  if (old !== undefined && now !== undefined && old !== now) {
+    const risk = now === "any" ? "danger" : "caution";
+    effects.push({ ...subject, risk, message: `match_tags: ${old} -> ${now}` });
+  }
+  return effects;
+}
+
+/** A tag that no target can have. */
+const UNKNOWN_TAG = "\0";
 
 function groupEffects(before: ModelSettings, after: ModelSettings): Effect[] {
   const { at } = after;
