@@ -123,6 +123,13 @@ export const ERROR_CODES = {
     "The key is valid but lacks this permission.",
     "Use a key with the permission.",
   ),
+  misdirected_request: row(
+    421,
+    "invalid_request_error",
+    false,
+    "The header `host` names no address of the admin listener.",
+    "Use the listener's address, or name the other one in `server.admin.public_url` or `server.admin.hosts`.",
+  ),
   route_not_found: row(
     404,
     "not_found_error",

@@ -59,7 +59,19 @@ export interface Model {
   readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   /** Facts about the model from the configuration. */
   readonly info?: ModelInfo;
+  /** Which targets a request may have, by its tags. Absent: no target of the model has tags. */
+  readonly tagRouting?: TagRouting;
 }
+
+/** The choice of targets by the tags of a request, its key's and its team's included. */
+export interface TagRouting {
+  /** Whether one common tag suffices, or a target must have every tag of the request. */
+  readonly match: TagMatch;
+  /** The tags of every configured target, those of unavailable providers included. */
+  readonly configured: readonly (readonly string[])[];
+}
+
+export type TagMatch = "any" | "all";
 
 /** Configured facts about a model. They win over the built-in table. */
 export interface ModelInfo {

@@ -43,4 +43,6 @@ export interface Target {
    * (`Capabilities.steering`). Absent: none.
    */
   readonly forward?: readonly string[];
+  /** Tags of requests that the target is for (`Model.tagRouting`). Absent: none. */
+  readonly tags?: readonly string[];
 }

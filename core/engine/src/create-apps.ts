@@ -36,6 +36,8 @@ import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
 import { SelfService } from "./http/self/routes.ts";
+import { SignInAttempts } from "./http/ui/attempts.ts";
+import { Sessions } from "./http/ui/sessions.ts";
 import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
@@ -98,6 +100,7 @@ export function createAdmin(
       headerNames: parts.snapshot.server.authHeaders,
       readKey: () => manager.live?.snapshot.server.admin.readKey,
       ...authorityOf(parts),
+      ...(parts.options.worker === undefined && { browser: parts.snapshot.server.admin }),
       isStopping: () => admission.phase !== "serving",
       clock,
       log,
@@ -108,7 +111,7 @@ export function createAdmin(
 }
 
 /** What decides what a caller may do, and records it. */
-function authorityOf({ store, clock, log, installation, manager }: GatewayProcess) {
+function authorityOf({ store, clock, log, installation, manager, keyRing }: GatewayProcess) {
   const { keys, tenants } = store;
   const declared = {
     teams: () => manager.live?.snapshot.teams ?? [],
@@ -120,8 +123,17 @@ function authorityOf({ store, clock, log, installation, manager }: GatewayProces
     clock,
     ...(tenants !== undefined && { tenants: tenantsWithDeclared(tenants, declared) }),
   };
+  const ofIdentity = (identity: Identity) => principalOf(identity, parts);
+  const sessions = new Sessions({
+    store: store.sessions,
+    keyRing,
+    keys,
+    principalOf: ofIdentity,
+    clock,
+  });
   return {
-    principalOf: (identity: Identity) => principalOf(identity, parts),
+    principalOf: ofIdentity,
+    sessions: { sessions, attempts: new SignInAttempts(clock) },
     audit: new Audit({ store, clock, log }),
     grants: new Grants(parts),
     proof: supervisorProof(installation.pepper),

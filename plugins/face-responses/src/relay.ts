@@ -145,13 +145,19 @@ export class ResponseRelay implements FaceRelay {
 
 const FAILED: JsonObject = { status: "failed", output: [], usage: null };
 
-/** A value without sealed texts. */
+/** Items that are nothing without their sealed text: clients need not ask for it. */
+const WHOLE = new Set<JsonValue | undefined>(["compaction", "compaction_summary"]);
+
+/** A value without the sealed texts that clients have to ask for. */
 function withoutSealed(value: JsonValue): JsonValue {
-  return mapped(value, () => undefined);
+  return mapped(value, (text, { type }) => (WHOLE.has(type) ? text : undefined));
 }
 
+/** The changed text of the member; `undefined`: it is left out. */
+type Change = (text: string, item: JsonObject) => string | undefined;
+
 /** A value with other texts of the member, or without it. The same one where nothing differs. */
-function mapped(value: JsonValue, change: (text: string) => string | undefined): JsonValue {
+function mapped(value: JsonValue, change: Change): JsonValue {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((each) => mapped(each, change));
     return items.every((each, index) => each === value[index]) ? value : items;
@@ -161,7 +167,8 @@ function mapped(value: JsonValue, change: (text: string) => string | undefined):
   const members: Record<string, JsonValue> = {};
   for (const [name, each] of Object.entries(value)) {
     if (each === undefined) continue;
-    const made = name === SEALED && typeof each === "string" ? change(each) : mapped(each, change);
+    const made =
+      name === SEALED && typeof each === "string" ? change(each, value) : mapped(each, change);
     isChanged ||= made !== each;
     if (made !== undefined) members[name] = made;
   }

@@ -448,10 +448,10 @@ describe("a failure on the lane", () => {
     [401, OpenAI.InternalServerError, 502, null],
     [404, OpenAI.NotFoundError, 404, null],
     // The SDK tries both again.
-    [409, OpenAI.InternalServerError, 502, null],
+    [409, OpenAI.InternalServerError, 502, "2"],
     [422, OpenAI.UnprocessableEntityError, 422, null],
     [429, OpenAI.RateLimitError, 429, "2"],
-    [500, OpenAI.InternalServerError, 502, null],
+    [500, OpenAI.InternalServerError, 502, "2"],
     [503, OpenAI.InternalServerError, 503, "2"],
   ] as const)("of status %i has a class of the SDK, whole and streamed", async (...row) => {
     const [status, of, to, wait] = row;

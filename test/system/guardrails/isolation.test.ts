@@ -106,7 +106,7 @@ beforeAll(async () => {
     `short: { ${worker}, budget_ms: 2000, worker_heap: 32mb }`,
     `silent: { ${worker}, budget_ms: 2000 }`,
     `looping: { ${worker}, budget_ms: 2000 }`,
-    `lenient: { ${worker}, budget_ms: 150, on_error: skip }`,
+    `lenient: { ${worker}, budget_ms: 2000, on_error: skip }`,
     `small: { ${worker}, budget_ms: 20000, worker_heap: 24mb, worker_threads: 1 }`,
     `patient: { ${worker}, budget_ms: 1500, on_error: skip }`,
     "inline: { use: faulty, budget_ms: 50 }",

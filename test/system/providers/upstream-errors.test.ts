@@ -211,6 +211,24 @@ describe("a stream that fails before its first content has a real status", () =>
 });
 
 describe("an upstream", () => {
+  it.each([409, 424, 500, 502, 503, 504])(
+    "with status %i has its retry-after forwarded",
+    async (status) => {
+      upstream.script({ kind: "error", status, retryAfter: "7" });
+      const { headers } = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
+      expect(headers.get("retry-after")).toBe("7");
+    },
+  );
+
+  it.each([400, 401, 418])(
+    "with status %i has no retry-after: waiting changes nothing",
+    async (status) => {
+      upstream.script({ kind: "error", status, retryAfter: "7" });
+      const { headers } = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
+      expect(headers.get("retry-after")).toBeNull();
+    },
+  );
+
   it("that is overloaded has its retry-after forwarded", async () => {
     upstream.script({ kind: "error", status: 429, retryAfter: "7" });
     const headers = await expectFailure({ stream: false }, [

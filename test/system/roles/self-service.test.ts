@@ -220,6 +220,29 @@ describe("a user makes keys", () => {
     expect((await ask("POST /key/generate", {}, none.key)).status).toBe(403);
   });
 
+  it("up to max_keys of the organization over all of its teams, 50 at once", async () => {
+    await tenants.organization("wide", { selfService: selfService({ maxKeys: 6 }) });
+    await tenants.user("eve", { organizations: ["wide"] });
+    const owns: { readonly key: string }[] = [];
+    for (const team of ["w1", "w2"]) {
+      await tenants.team(team, "wide");
+      await tenants.member("eve", team);
+      owns.push(await tenants.secret({ userId: "eve", teamId: team }));
+    }
+    await Promise.all(
+      Array.from({ length: 50 }, (_, at) => ask("POST /key/generate", {}, owns[at % 2]!.key)),
+    );
+    const count = async () =>
+      (await tenants.store.keys.list({ userId: "eve", offset: 0, limit: 1 })).total;
+    expect(await count()).toBeLessThanOrEqual(6);
+    for (let at = 0; at < 8; at += 1) await ask("POST /key/generate", {}, owns[at % 2]!.key);
+    expect(await count()).toBe(6);
+    expect(await ask("POST /key/generate", {}, owns[0]!.key)).toMatchObject({
+      status: 403,
+      body: { error: { message: expect.stringContaining("6 keys in this organization") } },
+    });
+  });
+
   it("that end with the key that made them", async () => {
     const endMs = Date.now() + 3_600_000;
     const own = await tenants.secret({ userId: "ann", teamId: "t", expiresAtMs: endMs });

@@ -225,7 +225,7 @@ describe("an imported configuration of forty models", () => {
           new RegExp(`^${line("model_name: whisper")} there is no route for audio_transcription`),
         ) as string,
         expect.stringMatching(
-          new RegExp(`^${line("tags: [cheap]")} requests are not routed by tags`),
+          new RegExp(`^${line("tags: [cheap]")} write \`tags\` at the target`),
         ) as string,
         expect.stringMatching(
           new RegExp(`^${line("lakera_v2")} no plugin does what lakera_v2 does`),

@@ -46,7 +46,7 @@ const HANDLED = new Set([
 
 /** Why a member has no equivalent, where one can say more than that it has none. */
 const REASONS: Readonly<Record<string, string>> = {
-  tags: "requests are not routed by tags; give the models other names, or keys other lists of models",
+  tags: "write `tags` at the target, if requests are routed by tags (docs/tag-routing.md)",
   max_retries: "retries are the pipeline's: `attempts` of the step retry",
   num_retries: "retries are the pipeline's: `attempts` of the step retry",
   cooldown_time: "the breaker is the pipeline's: `breaker` of the step balance",

@@ -104,7 +104,7 @@ export const ROUTER: Readonly<Record<string, Row>> = {
     "allowed_fails_policy",
   ),
   ...all(
-    missing("requests are not routed by tags"),
+    missing("`tags` of targets and `match_tags` of models route by tags (docs/tag-routing.md)"),
     "enable_tag_filtering",
     "tag_filtering_match_any",
   ),

@@ -33,6 +33,8 @@ export function serverOf(
     admin: {
       host: server.admin.host,
       port: overrides.adminPort ?? server.admin.port,
+      ...(server.admin.public_url !== undefined && { publicUrl: server.admin.public_url }),
+      hosts: server.admin.hosts,
       ...(server.admin.read_key === undefined ? {} : { readKey: server.admin.read_key as Secret }),
       ...(server.admin.previous_key === undefined
         ? {}

@@ -28,6 +28,7 @@ export function modelsOf(
       ...balanceOfTarget(target),
       ...(target.rpm === undefined ? {} : { rpm: target.rpm }),
       ...(target.tpm === undefined ? {} : { tpm: target.tpm }),
+      ...tagsOfTarget(target, model),
       at: gateway.document.keyAt(["models", index, "targets", place]),
     })),
     ...(model.balance === undefined ? {} : { balance: model.balance }),
@@ -35,6 +36,7 @@ export function modelsOf(
     ...(model.only_named ? { onlyNamed: true } : {}),
     ...(model.fallbacks === undefined ? {} : { fallbacks: model.fallbacks }),
     ...(model.info === undefined ? {} : { info: infoOf(model.info) }),
+    ...matchOf(model),
     at: gateway.document.keyAt(["models", index]),
   }));
 }
@@ -74,6 +76,17 @@ function balanceOfTarget({
       ? {}
       : { maxParallel, queue, queueTimeoutMs: parseDuration(timeout) ?? 0 }),
   };
+}
+
+/** The tags of a target: its own, else those of its model. An empty list says that it has none. */
+function tagsOfTarget(target: TargetSection, model: ModelSection): { tags?: readonly string[] } {
+  const tags = target.tags ?? model.tags;
+  return tags.length === 0 ? {} : { tags };
+}
+
+function matchOf(model: ModelSection): Pick<ModelSettings, "matchTags"> {
+  const isTagged = model.targets.some((target) => tagsOfTarget(target, model).tags !== undefined);
+  return isTagged ? { matchTags: model.match_tags } : {};
 }
 
 function infoOf({

@@ -18,6 +18,10 @@ export interface ServerSettings {
   readonly admin: {
     readonly host: string;
     readonly port: number;
+    /** The origin that browsers see; absent: that of the listener. */
+    readonly publicUrl?: string;
+    /** Names in `host` besides the listener's own. */
+    readonly hosts: readonly string[];
     /** A key that reads metrics and status and nothing else. */
     readonly readKey?: Secret;
     /** The master key from before a rotation, accepted until a time in milliseconds since 1970. */

@@ -18,6 +18,7 @@ import type {
   RecordLimits,
   Secret,
   SpendScope,
+  TagMatch,
   TeamRecord,
 } from "@sluice/contract";
 
@@ -149,6 +150,8 @@ export interface TargetSettings {
   readonly queueTimeoutMs?: number;
   readonly rpm?: number;
   readonly tpm?: number;
+  /** The target's own, else the model's. Absent: none. */
+  readonly tags?: readonly string[];
   readonly at: Position;
 }
 
@@ -164,6 +167,8 @@ export interface ModelSettings {
   readonly onlyNamed?: boolean;
   readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   readonly info?: ModelInfo;
+  /** Absent: no target has tags. */
+  readonly matchTags?: TagMatch;
   readonly at: Position;
 }
 

@@ -55,7 +55,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     server: {
       host: "127.0.0.1",
       port: 0,
-      admin: { host: "127.0.0.1", port: 0 },
+      admin: { host: "127.0.0.1", port: 0, hosts: [] },
       authHeaders: [],
       errorCode: "status",
       keyDefaults: {},
@@ -95,6 +95,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         fallback_capability: "warn",
         unreachable_fallback: "warn",
         unreachable_target: "warn",
+        untagged_requests: "warn",
         unpriced_model: "warn",
         unkept_reply: "warn",
         narrow_connections: "warn",

@@ -165,6 +165,22 @@ export class KeyRing {
     return this.#master.isOne(fingerprint);
   }
 
+  /** A digest of the present master key, for what ends with it. */
+  masterDigest(): string {
+    return this.digest(this.#master.present);
+  }
+
+  /** Whether a digest of a fingerprint is that of a master key, the previous one included. */
+  isMasterDigest(digest: string): boolean {
+    return this.#master.accepted.some((fingerprint) => this.digest(fingerprint) === digest);
+  }
+
+  /** As `identify`, for a key that was presented before. `record` was read now. */
+  identifyRecord(record: KeyRecord): MaybePromise<Identity | undefined> {
+    const isOver = record.expiresAtMs !== null && record.expiresAtMs <= this.#clock.now();
+    return record.blocked || isOver ? undefined : this.#identities.of(storedKey(record));
+  }
+
   /** Which of these tags stand on a record of the store. */
   ownedTags(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
     return this.#tags.owned(tags);

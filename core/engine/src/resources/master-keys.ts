@@ -42,6 +42,18 @@ export class MasterKeys {
     return this.#previousUse;
   }
 
+  /** The fingerprint of the present master key. */
+  get present(): string {
+    return this.#present;
+  }
+
+  /** The fingerprints of all keys that are accepted now. */
+  get accepted(): readonly string[] {
+    const { key, untilMs = 0 } = this.#previous() ?? {};
+    if (key === undefined || this.#clock.now() >= untilMs) return [this.#present];
+    return [this.#present, this.#fingerprint(key.reveal())];
+  }
+
   /** Whether a fingerprint is that of the present master key. */
   isPresent(fingerprint: string): boolean {
     return fingerprint === this.#present;

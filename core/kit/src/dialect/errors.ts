@@ -204,6 +204,7 @@ const FORMS: Readonly<Record<FailureClass, ErrorForm>> = {
     code: "upstream_timeout",
     message: (status) => `The upstream timed out${withStatus(status)}.`,
     shows: "nothing",
+    options: waitOf,
   },
   context_window: {
     code: "context_length_exceeded",
@@ -229,8 +230,11 @@ const FORMS: Readonly<Record<FailureClass, ErrorForm>> = {
     shows: "text",
     // A retry does not change the result of an unknown status. 424: a model behind the upstream
     // failed (Bedrock).
-    options: ({ status = 500 }) =>
-      status < 500 && status !== 409 && status !== 424 ? { retryable: false } : {},
+    options: (failure) => {
+      const { status = 500 } = failure;
+      const mayPass = status >= 500 || status === 409 || status === 424;
+      return mayPass ? waitOf(failure) : { retryable: false };
+    },
   },
 };
 

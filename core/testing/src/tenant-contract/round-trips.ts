@@ -130,15 +130,20 @@ function changes({ it, expect, store, fresh }: Suite): void {
     const { tenants } = await store();
     const id = `${fresh()}b`;
     await tenants.budget.insert(budgetOf(id));
-    const writes = Array.from({ length: 20 }, (_, rpm) => [
-      tenants.budget.update({ id }, { rpm }),
-      tenants.budget.update({ id }, { perModel: { m: { ...EMPTY_AMOUNTS, tpm: rpm } } }),
-    ]);
-    await Promise.all(writes.flat());
-    expect(await tenants.budget.find({ id })).toMatchObject({
-      rpm: 19,
-      perModel: { m: { tpm: 19 } },
-    });
+    // Changes at once have no order: each member has one writer in a round.
+    for (let round = 1; round <= 10; round += 1) {
+      const changes = [
+        { rpm: round },
+        { tpm: round },
+        { maxParallelRequests: round },
+        { maxBudgetNanoUsd: round },
+        { perModel: { m: { ...EMPTY_AMOUNTS, tpm: round } } },
+      ];
+      // oxlint-disable-next-line no-await-in-loop -- rounds follow each other.
+      await Promise.all(changes.map((change) => tenants.budget.update({ id }, change)));
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      expect(await tenants.budget.find({ id })).toMatchObject(Object.assign({}, ...changes));
+    }
   });
 
   it("writes what the configuration declares, and leaves what is the store's", async () => {

@@ -24,6 +24,26 @@ export const adminSchema = {
       description:
         "Port of the admin listener; 0 takes a free one. The variable SLUICE_ADMIN_PORT overrides it.",
     },
+    public_url: {
+      type: "string",
+      pattern: "^(https://[^/?#@]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:[0-9]+)?)$",
+      description:
+        "The origin at which browsers see the admin listener, where a proxy stands in front of it. Sessions of browsers need TLS or a listener on the loopback address.",
+      examples: ["https://sluice-admin.example.com"],
+    },
+    hosts: {
+      type: "array",
+      default: [],
+      uniqueItems: true,
+      description:
+        "Further names in the header `host` that the admin listener accepts. Without it: localhost, 127.0.0.1, ::1, its own address and `public_url`; on 0.0.0.0 or ::, every IP address.",
+      items: {
+        type: "string",
+        pattern: "^[A-Za-z0-9._-]+$",
+        description: "One name, without a port.",
+      },
+      examples: [["sluice-admin.monitoring.svc"]],
+    },
     read_key: {
       type: "string",
       minLength: 24,

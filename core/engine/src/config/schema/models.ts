@@ -23,6 +23,20 @@ const tokens = (what: string) =>
 const supports = (what: string) =>
   ({ type: "boolean", description: `Whether the model supports ${what}.` }) as const;
 
+/** A tag as requests may name it, but for the gateway's own. */
+const TAGS = {
+  type: "array",
+  uniqueItems: true,
+  maxItems: 64,
+  items: {
+    type: "string",
+    minLength: 1,
+    maxLength: 256,
+    pattern: "^(?!sluice:)(?!\\s)[^,\\u0000-\\u001f\\u007f]*(?<!\\s)$",
+    description: "One tag, without a comma and without blanks around it.",
+  },
+} as const satisfies JsonObject;
+
 /** Abilities that `info` can declare, under LiteLLM's names. */
 const SUPPORTS = {
   supports_function_calling: supports("tool calls"),
@@ -143,6 +157,12 @@ export const modelSchema = {
             description:
               "Maximum tokens in any minute. Above it, the step balance uses another target. Needs the step limits.",
           },
+          tags: {
+            ...TAGS,
+            description:
+              "Tags of requests that this target is for. `default`: also requests without a matching tag. Absent: the `tags` of the model.",
+            examples: [["paid"]],
+          },
           price: {
             ...priceSchema,
             description:
@@ -166,6 +186,18 @@ export const modelSchema = {
       default: false,
       description:
         "Restricts the model to the master key, and to keys and teams whose `models` name it. Keys without a list cannot use it.",
+    },
+    tags: {
+      ...TAGS,
+      default: [],
+      description: "Tags of the model's targets that have no `tags` of their own.",
+    },
+    match_tags: {
+      type: "string",
+      enum: ["any", "all"],
+      default: "any",
+      description:
+        "Whether a target must have one tag of the request, or all of them. Only for targets with `tags`.",
     },
     fallbacks: {
       type: "object",

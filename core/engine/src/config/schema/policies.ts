@@ -17,6 +17,8 @@ const LINTS = {
   fallback_capability: "fallbacks that lack capabilities of the model",
   unreachable_fallback: "fallbacks that a pipeline never uses",
   unreachable_target: "targets that are never called, and weights and priorities without effect",
+  untagged_requests:
+    "models with tagged targets, and no target for requests without a matching tag",
   unpriced_model: "targets without a known price",
   unkept_reply: "steps that accept replies too large for the shared state",
   narrow_connections: "providers that hold fewer requests than `max_in_flight` admits",

@@ -37,6 +37,9 @@ export interface Asker {
   readonly isAudited?: boolean;
 }
 
+/** An asker whose action may be one that needs no role. */
+type AnyAsker = Omit<Asker, "action"> & { readonly action: string };
+
 /** What is changed. */
 export interface AuditChange {
   /** `key`, `team`, `organization` and so on; absent: the gateway itself. */
@@ -130,6 +133,19 @@ export class Audit {
     }
   }
 
+  /** Records that a session was opened or ended, or a code made. Throws `overloaded`. */
+  async signed(
+    asker: Omit<Asker, "action"> & { readonly action: `session.${string}` },
+  ): Promise<void> {
+    const { principal, action } = asker;
+    await this.#append(asker, {}, "done");
+    this.#parts.log.info("audit", {
+      actor: principal.keyId,
+      action,
+      ...(principal.userId !== undefined && { user_id: principal.userId }),
+    });
+  }
+
   /** Records that something was refused. Never rejects: it is refused in any case. */
   async refused(asker: Asker, object?: PolicyObject): Promise<void> {
     const minute = Math.floor(this.#parts.clock.now() / MINUTE_MS);
@@ -141,18 +157,18 @@ export class Audit {
     );
   }
 
-  async #append(asker: Asker, change: AuditChange, outcome: AuditOutcome): Promise<void> {
+  async #append(asker: AnyAsker, change: AuditChange, outcome: AuditOutcome): Promise<void> {
     await this.#parts.store.audit?.append(this.#entry(asker, change, outcome)).catch(rethrow);
   }
 
-  #entry(asker: Asker, change: AuditChange, outcome: AuditOutcome): AuditEntry {
+  #entry(asker: AnyAsker, change: AuditChange, outcome: AuditOutcome): AuditEntry {
     const { principal, action, requestId, address } = asker;
     const { kind, id, place, before, after, author } = change;
     return {
       atMs: this.#parts.clock.now(),
       actor: principal.keyId,
       userId: principal.userId ?? null,
-      session: null,
+      session: principal.session ?? null,
       address,
       action,
       object: kind === undefined ? null : shortened(id === undefined ? kind : `${kind}:${id}`),

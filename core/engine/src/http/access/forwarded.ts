@@ -5,11 +5,14 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import type { BrowserPlace } from "../ui/browser-place.ts";
 
 const PROOF = "x-sluice-supervisor";
 const ADDRESS = "x-sluice-supervisor-client";
 const AUDITED = "x-sluice-supervisor-audited";
 const MASTER = "x-sluice-supervisor-master";
+const ORIGIN = "x-sluice-supervisor-origin";
+const PRIVATE = "x-sluice-supervisor-private";
 
 /** What the supervisor says about a request. */
 export interface Forwarded {
@@ -19,6 +22,8 @@ export interface Forwarded {
   readonly isAudited: boolean;
   /** The supervisor knows the key as the master key, which the worker may not know yet. */
   readonly isMaster: boolean;
+  /** What a browser calls the supervisor's listener. Absent: the supervisor itself asks. */
+  readonly place?: BrowserPlace | undefined;
 }
 
 /** What a supervisor and its workers share. `pepper` is the secret of the installation. */
@@ -29,13 +34,15 @@ export function supervisorProof(pepper: Buffer): string {
 /** Headers of a request that is passed on. */
 export function forwardingHeaders(
   proof: string,
-  { address, isAudited, isMaster }: Forwarded,
+  { address, isAudited, isMaster, place }: Forwarded,
 ): Readonly<Record<string, string>> {
   return {
     [PROOF]: proof,
     ...(address !== null && { [ADDRESS]: address }),
     ...(isAudited && { [AUDITED]: "1" }),
     ...(isMaster && { [MASTER]: "1" }),
+    ...(place !== undefined && { [ORIGIN]: place.origin }),
+    ...(place?.isPrivate === true && { [PRIVATE]: "1" }),
   };
 }
 
@@ -49,10 +56,13 @@ export function forwardedBy(headers: IncomingHttpHeaders, proof: string): Forwar
   const given = Buffer.from(String(headers[PROOF] ?? ""));
   const wanted = Buffer.from(proof);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
-  const address = headers[ADDRESS];
+  const { [ADDRESS]: address, [ORIGIN]: origin } = headers;
   return {
     address: typeof address === "string" ? address : null,
     isAudited: headers[AUDITED] === "1",
     isMaster: headers[MASTER] === "1",
+    ...(typeof origin === "string" && {
+      place: { origin, isPrivate: headers[PRIVATE] === "1" },
+    }),
   };
 }

@@ -6,6 +6,7 @@
 import type {
   AccessGroupRecord,
   BudgetRecord,
+  CustomerRecord,
   KeyRecord,
   MembershipRecord,
   OrganizationRecord,
@@ -115,15 +116,7 @@ export class Grants {
     after: UserRecord,
   ): Promise<void> {
     if (principal.kind === "master") return;
-    for (const { place } of differing(before?.roles ?? [], after.roles))
-      if (!hasRole(principal, "admin", place, await organizationOf(place, this.#parts)))
-        throw refused(`To give or take a role at ${textOf(place)}, you need the role admin there.`);
-    for (const id of differing(before?.organizations ?? [], after.organizations))
-      if (!hasRole(principal, "admin", { kind: "organization", id }))
-        throw refused("The organization of the user is outside of your places.");
-    for (const { role, place } of before?.roles ?? [])
-      if (!hasRole(principal, role, place, await organizationOf(place, this.#parts)))
-        throw refused(`The user has the role ${role} at ${textOf(place)}, which you do not have.`);
+    await checkPlaces(principal, before, after, this.#parts);
     if (before !== undefined && before.id === principal.userId)
       refuseRaise(before, after, "your own record");
   }
@@ -140,9 +133,7 @@ export class Grants {
       return;
     }
     if (before === undefined) throw refused("Another administrator must add you to a team.");
-    refuseRaise(before, after, "your own membership");
-    if (before.role !== after.role && after.role === "admin")
-      throw refused("This would raise your own membership: another administrator must do it.");
+    refuseMemberRaise(before, after);
   }
 
   /** A budget that is changed: `null` where it is deleted. */
@@ -159,6 +150,17 @@ export class Grants {
       refuseChange(before, after, ["budgetAnchor", "perModel"], "a budget that holds for you");
   }
 
+  /** A customer: `before` is absent of a new one, `after` of one that is deleted. */
+  async customer(
+    principal: Principal,
+    before: CustomerRecord | undefined,
+    after: CustomerRecord | undefined,
+  ): Promise<void> {
+    const { id = "" } = after ?? before ?? {};
+    if (principal.kind !== "master" && (await this.#subjects.ofCustomer(principal, id)))
+      refuseCustomerRaise(before, after);
+  }
+
   /** An access group that is changed. */
   async accessGroup(
     principal: Principal,
@@ -169,6 +171,40 @@ export class Grants {
     if (await this.#subjects.ofAccessGroup(principal, before.id))
       throw ownRaise("an access group of yours", "models");
   }
+}
+
+/** Refuses roles and organizations that the principal may not give or take. */
+async function checkPlaces(
+  principal: Principal,
+  before: UserRecord | undefined,
+  after: UserRecord,
+  parts: SubjectParts,
+): Promise<void> {
+  for (const { place } of differing(before?.roles ?? [], after.roles))
+    if (!hasRole(principal, "admin", place, await organizationOf(place, parts)))
+      throw refused(`To give or take a role at ${textOf(place)}, you need the role admin there.`);
+  for (const id of differing(before?.organizations ?? [], after.organizations))
+    if (!hasRole(principal, "admin", { kind: "organization", id }))
+      throw refused("The organization of the user is outside of your places.");
+  for (const { role, place } of before?.roles ?? [])
+    if (!hasRole(principal, role, place, await organizationOf(place, parts)))
+      throw refused(`The user has the role ${role} at ${textOf(place)}, which you do not have.`);
+}
+
+function refuseMemberRaise(before: MembershipRecord, after: MembershipRecord): void {
+  refuseRaise(before, after, "your own membership");
+  if (before.role !== after.role && after.role === "admin")
+    throw refused("This would raise your own membership: another administrator must do it.");
+}
+
+/** Without a record the limits for unknown customers hold. */
+function refuseCustomerRaise(
+  before: CustomerRecord | undefined,
+  after: CustomerRecord | undefined,
+): void {
+  const whose = "the customer of your own key";
+  if (before === undefined || after === undefined) throw ownRaise(whose, "customer_id");
+  refuseRaise(before, after, whose);
 }
 
 /** Refuses a change that raises what an own key allows, its customer included. */

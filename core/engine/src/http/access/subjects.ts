@@ -1,6 +1,12 @@
 /** Which records bound a principal: those whose limits hold for the requests of its user. */
 
-import type { KeyStore, MembershipRecord, TeamRecord, UserRecord } from "@sluice/contract";
+import type {
+  KeyRecord,
+  KeyStore,
+  MembershipRecord,
+  TeamRecord,
+  UserRecord,
+} from "@sluice/contract";
 import type { Principal } from "./may.ts";
 import type { PrincipalParts } from "./principals.ts";
 
@@ -77,14 +83,21 @@ export class Subjects {
     return this.#some(
       principal,
       ({ models }) => models.includes(id),
-      async (userId) => {
-        for (let offset = 0; ; offset += PAGE) {
-          const { keys, total } = await this.#parts.keys.list({ userId, offset, limit: PAGE });
-          if (keys.some(({ models }) => models.includes(id))) return true;
-          if (offset + PAGE >= total) return false;
-        }
-      },
+      (userId) => this.#hasKey(userId, ({ models }) => models.includes(id)),
     );
+  }
+
+  /** Whether a key of the principal is that of a customer. */
+  async ofCustomer({ userId }: Principal, id: string): Promise<boolean> {
+    return userId !== undefined && this.#hasKey(userId, ({ customerId }) => customerId === id);
+  }
+
+  async #hasKey(userId: string, holds: (key: KeyRecord) => boolean): Promise<boolean> {
+    for (let offset = 0; ; offset += PAGE) {
+      const { keys, total } = await this.#parts.keys.list({ userId, offset, limit: PAGE });
+      if (keys.some(holds)) return true;
+      if (offset + PAGE >= total) return false;
+    }
   }
 
   async #some(

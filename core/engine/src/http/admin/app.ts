@@ -23,8 +23,12 @@ import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
-import { authenticate, MASTER, type Recognition } from "../access/authenticate.ts";
+import { MASTER, type Recognition } from "../access/authenticate.ts";
 import { type AdminRoute, type AdminRoutes, TextAnswer } from "../access/route.ts";
+
+import { type BrowserPlace, type BrowserSettings, browserPlace } from "../ui/browser-place.ts";
+import { recognize } from "../ui/recognize.ts";
+import { answerSession, type SessionRouteParts } from "../ui/session-routes.ts";
 
 // As CommonJS: its other form imports `node:http` (../node-http.ts).
 const { Router } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
@@ -39,6 +43,12 @@ export interface AdminParts extends Recognition {
   readonly isStopping: () => boolean;
   readonly audit: Audit;
   readonly grants: Grants;
+  readonly sessions: Pick<SessionRouteParts, "sessions" | "attempts">;
+  /**
+   * What `Host` may name. Absent: the listener is reached by the supervisor alone, which has
+   * checked it.
+   */
+  readonly browser?: BrowserSettings;
   /** What proves that a request is passed on by the supervisor: `supervisorProof`. */
   readonly proof: string;
   readonly clock: Clock;
@@ -84,8 +94,17 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     ctx.set("x-content-type-options", "nosniff");
     try {
       const forwarded = forwardedBy(ctx.headers, parts.proof);
+      const place = placeOf(ctx.req, forwarded, parts);
       const isMaster = forwarded?.isMaster === true;
-      const principal = isMaster ? MASTER : await authenticate(ctx.headers, parts);
+      const session = isInside(ctx.req) ? undefined : answerSessionOf(ctx, id, place, parts);
+      if (session !== undefined) {
+        const { body, headers } = await session;
+        ctx.set(headers);
+        ctx.body = body;
+        return;
+      }
+      const { sessions } = parts.sessions;
+      const principal = isMaster ? MASTER : await recognize(ctx.req, place, sessions, parts);
       if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
       ctx.state = { principal, requestId: id, forwarded } satisfies State;
       await next();
@@ -102,6 +121,33 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   app.use(router.routes());
   app.use(refuseUnmatched);
   return app;
+}
+
+/** Where a browser sees the listener. A request from inside has no browser's connection. */
+function placeOf(
+  request: IncomingMessage,
+  forwarded: Forwarded | undefined,
+  { browser }: AdminParts,
+): BrowserPlace | undefined {
+  if (browser === undefined || isInside(request)) return forwarded?.place;
+  return browserPlace(request, browser);
+}
+
+function answerSessionOf(
+  ctx: Koa.Context,
+  requestId: string,
+  place: BrowserPlace | undefined,
+  parts: AdminParts,
+) {
+  const forwarded = forwardedBy(ctx.headers, parts.proof);
+  const address =
+    forwarded === undefined ? (ctx.req.socket.remoteAddress ?? null) : forwarded.address;
+  const { audit } = parts;
+  return answerSession(
+    ctx.path,
+    { message: ctx.req, place, address, requestId, readBody: () => bodyOf(ctx) },
+    { ...parts.sessions, recognition: parts, audit },
+  );
 }
 
 async function answer(

@@ -57,8 +57,8 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
   const user = userId === null ? undefined : await parts.tenants?.user.find({ id: userId });
   if (userId === null || user === undefined || user.blocked)
     throw refused("Only the key of a user makes keys: this key has none, or one without a record.");
-  const rules = await rulesOf(calling, parts);
-  const maxKeys = Math.min(...rules.map((rule) => rule.maxKeys));
+  const found = await rulesOf(calling, parts);
+  const rules = [found.ofTeam, found.ofOrganization?.rule].flatMap((rule) => rule ?? []);
   const nowMs = clock.now();
   refuseOthers(request.body, calling);
   const { members, names } = readRecordChanges(
@@ -77,18 +77,20 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
     issuedBy: calling.issuedBy ?? userId,
     createdAtMs: nowMs,
   });
-  if ((await countOf(calling, parts)) >= maxKeys) throw tooMany(maxKeys);
+  await refuseTooMany(calling, found, parts, 0);
   const [place] = await placesOf(parts, record);
   const change = { kind: "key", id: record.id, place, after: keyView(record), fields: names };
   const asker = { ...request.asker, action: "key.create" } as const;
   const outcome = await audit.change(asker, change, (store) => store.keys.insert(record));
   if (outcome !== "added") throw keyConflict(outcome, members);
   // Another request may have made one meanwhile: none stays that is one too many.
-  if ((await countOf(calling, parts)) > maxKeys) {
+  try {
+    await refuseTooMany(calling, found, parts, 1);
+  } catch (error) {
     const undone = { kind: "key", id: record.id, place, before: keyView(record) };
     const undoing = { ...request.asker, action: "key.delete" } as const;
     await audit.change(undoing, undone, (store) => store.keys.delete(record.id));
-    throw tooMany(maxKeys);
+    throw error;
   }
   return { key, ...keyView(record) };
 }
@@ -118,19 +120,24 @@ async function regenerate(request: SelfRequest, parts: SelfParts): Promise<JsonO
   return { key, ...keyView(rotated) };
 }
 
+/** The rules that hold for a key: those of its team and of its organization. */
+interface Rules {
+  readonly ofTeam: Rule | undefined;
+  readonly ofOrganization: { readonly id: string; readonly rule: Rule | undefined } | undefined;
+}
+
 /** The rules of the team and of the organization. Throws `permission_denied` without any. */
-async function rulesOf(calling: KeyRecord, parts: SelfParts): Promise<readonly Rule[]> {
+async function rulesOf(calling: KeyRecord, parts: SelfParts): Promise<Rules> {
   const team = await teamOf(parts, calling.teamId);
-  const organizationId = calling.teamId === null ? calling.organizationId : team?.organizationId;
-  const organization =
-    organizationId == null
-      ? undefined
-      : await parts.tenants?.organization.find({ id: organizationId });
-  const rules = [team?.selfService, organization?.selfService].flatMap((rule) => rule ?? []);
-  if (rules.length > 0) return rules;
-  throw refused(
-    "The team and the organization of this key have no self_service: ask an administrator for a key.",
-  );
+  const id = calling.teamId === null ? calling.organizationId : team?.organizationId;
+  const organization = id == null ? undefined : await parts.tenants?.organization.find({ id });
+  const ofTeam = team?.selfService ?? undefined;
+  const rule = organization?.selfService ?? undefined;
+  if (ofTeam === undefined && rule === undefined)
+    throw refused(
+      "The team and the organization of this key have no self_service: ask an administrator for a key.",
+    );
+  return { ofTeam, ofOrganization: id == null ? undefined : { id, rule } };
 }
 
 /** The owner and the place are the caller's. */
@@ -175,15 +182,32 @@ function derived(
   };
 }
 
-async function countOf({ userId, teamId, organizationId }: KeyRecord, { keys }: SelfParts) {
-  const place =
-    teamId !== null ? { teamId } : organizationId !== null ? { organizationId } : undefined;
-  const page = await keys.list({ userId: userId ?? "", ...place, offset: 0, limit: 1 });
-  return page.total;
-}
-
-function tooMany(maxKeys: number): GatewayError {
-  return refused(`You have ${maxKeys} keys here, which is the maximum. Delete one first.`);
+/**
+ * The rules that bound how many keys a user has, each with the keys that it counts: those of the
+ * user in the team, or in the whole organization.
+ */
+async function refuseTooMany(
+  { userId, teamId }: KeyRecord,
+  { ofTeam, ofOrganization }: Rules,
+  { keys }: SelfParts,
+  made: 0 | 1,
+): Promise<void> {
+  const counted = [
+    [ofTeam?.maxKeys, "this team", teamId === null ? undefined : { teamId }],
+    [
+      ofOrganization?.rule?.maxKeys,
+      "this organization",
+      ofOrganization && { organizationId: ofOrganization.id },
+    ],
+  ] as const;
+  for (const [maxKeys, where, place] of counted) {
+    if (maxKeys === undefined || place === undefined) continue;
+    const { total } = await keys.list({ userId: userId ?? "", ...place, offset: 0, limit: 1 });
+    if (total + 1 - made > maxKeys)
+      throw refused(
+        `You have ${maxKeys} keys in ${where}, which is the maximum. Delete one first.`,
+      );
+  }
 }
 
 function refused(message: string): GatewayError {

@@ -62,8 +62,10 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
     [...new Set(all.toReversed().flatMap((holder) => holder.block[name] ?? []))];
   const allowedTags = of("allowedTags");
   const aliases = team?.modelAliases;
+  // Those of the key alone have a budget of 0 for each budget that is not known yet.
+  const { scopes: _ofKeyAlone, ...names } = identity;
   return Object.freeze<Identity>({
-    ...identity,
+    ...names,
     organizationId,
     models: own(block.models),
     tags: withPools(of("tags"), scopes),

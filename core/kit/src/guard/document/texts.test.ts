@@ -246,3 +246,21 @@ describe("unreadable content is reported:", () => {
       expect(bodyTexts(file(url), "chat").opaque).toEqual([]);
   });
 });
+
+describe("a tool of an MCP server", () => {
+  it("is unreadable, its own texts are judged, and its credentials are no texts", () => {
+    const tool = {
+      type: "mcp",
+      server_label: "A label.",
+      server_description: "What it does.",
+      headers: { "x-key": "credential-one" },
+      authorization: "credential-two",
+    };
+    const { texts, opaque } = bodyTexts({ tools: [{ type: "function" }, tool] }, "chat");
+    const said = JSON.stringify(texts);
+    expect(opaque).toEqual(["tools[1]"]);
+    expect(said).toContain("A label.");
+    expect(said).toContain("What it does.");
+    expect(said).not.toContain("credential");
+  });
+});

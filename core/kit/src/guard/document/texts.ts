@@ -6,7 +6,7 @@ import { setAt } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { joinedMessages } from "./join.ts";
 import { MEMBER_PARTS } from "./text-parts.ts";
-import { isUnreadable } from "./unreadable.ts";
+import { isUnreadable, readTools } from "./unreadable.ts";
 import { Walk } from "./walk.ts";
 
 /** The texts of a body. */
@@ -34,8 +34,11 @@ export function bodyTexts(
 ): BodyTexts {
   const walk = new Walk();
   walk.names(body, "body", [], "parameters");
-  for (const [name, value] of Object.entries(body)) {
-    if (value === undefined) continue;
+  for (const [name, member] of Object.entries(body)) {
+    if (member === undefined) continue;
+    const read = name === "tools" ? readTools(member) : undefined;
+    const value = read?.tools ?? member;
+    if (read !== undefined) walk.opaque.push(...read.opaque);
     const isEmbedding = operation === "embeddings" && name === "input";
     if (isUnreadable(name, value)) walk.opaque.push(name);
     walk.member(value, name, "body", {

@@ -1,9 +1,10 @@
 /**
- * Members of a body that guardrails of texts cannot read: tokens, vectors, and templates that build
- * a prompt.
+ * Members of a body that guardrails of texts cannot read: tokens, vectors, templates that build
+ * a prompt, and tools of a server whose words reach the model without the gateway.
  */
 
-import type { JsonValue } from "@sluice/contract";
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import { isObject } from "../../json/narrow.ts";
 import { MEMBERS } from "./places.ts";
 
 /** Named members that may hold tokens instead of a text, besides members outside every dialect. */
@@ -39,4 +40,31 @@ function holdsTokens(value: JsonValue): boolean {
     Array.isArray(value) &&
     (value as readonly JsonValue[]).some((item) => typeof item === "number" || Array.isArray(item))
   );
+}
+
+/** Members of such a tool that are for its server alone: credentials. No guardrail gets them. */
+const FOR_SERVER = { headers: undefined, authorization: undefined };
+
+/** The tools of a body for guardrails. */
+export interface ToolsRead {
+  /** Without the members that are for a tool's server alone. The same value without such tools. */
+  readonly tools: JsonValue;
+  /** The paths of tools whose server speaks to the model (OpenAI: tools of type `mcp`). */
+  readonly opaque: readonly string[];
+}
+
+/** Reads the tools of a body. */
+export function readTools(tools: JsonValue): ToolsRead {
+  if (!Array.isArray(tools)) return { tools, opaque: [] };
+  const list = tools as readonly JsonValue[];
+  const opaque = list.flatMap((tool, at) => (isServerTool(tool) ? [`tools[${at}]`] : []));
+  if (opaque.length === 0) return { tools, opaque };
+  return {
+    tools: list.map((tool) => (isServerTool(tool) ? { ...tool, ...FOR_SERVER } : tool)),
+    opaque,
+  };
+}
+
+function isServerTool(tool: JsonValue): tool is JsonObject {
+  return isObject(tool) && tool.type === "mcp";
 }

@@ -1,11 +1,18 @@
 /** Keys of another gateway. Each keeps its secret. */
 
-import { EMPTY_KEY, type JsonObject, type JsonValue, type KeyRecord } from "@sluice/contract";
+import {
+  EMPTY_KEY,
+  isGatewayError,
+  type JsonObject,
+  type JsonValue,
+  type KeyRecord,
+} from "@sluice/contract";
 import { importedDigest } from "../../../resources/stored-keys.ts";
 import { issuerOf } from "../../access/may.ts";
 import { invalid, requiredText } from "../fields.ts";
 import { idOfSecret } from "../key-id.ts";
 import { declareTeam } from "../keys.ts";
+import { checkUser } from "../tenants/key-user.ts";
 import { KEY_FIELDS, readRecordChanges } from "../record-fields.ts";
 import { keyView } from "../record-view.ts";
 import {
@@ -41,6 +48,8 @@ export async function takeKey(entry: JsonObject, parts: ImportParts): Promise<Re
   };
   const known = (await knownKey(record, sha256, parts)) ?? (await missingOf(entry, id, parts));
   if (known !== undefined) return known;
+  const wrongUser = await userFault(record.userId, parts);
+  if (wrongUser !== undefined) return refused(id, wrongUser);
   if (isDryRun) return added(id);
   await declareTeam(parts, record.teamId);
   const { organizationId, teamId } = record;
@@ -80,6 +89,17 @@ async function knownKey(
     (declared().some((key) => key.alias === alias) ||
       (await keys.list({ alias, offset: 0, limit: 1 })).total > 0);
   return isTaken ? refused(id, "another key has its alias") : undefined;
+}
+
+/** Why the user of a key cannot be its user: another spelling of an id, or a deleted one. */
+async function userFault(userId: string | null, parts: ImportParts): Promise<string | undefined> {
+  try {
+    await checkUser({ records: parts.tenants?.records }, userId);
+    return undefined;
+  } catch (error) {
+    if (isGatewayError(error) && error.code === "invalid_field") return error.message;
+    throw error;
+  }
 }
 
 function readLast4(value: JsonValue): string {

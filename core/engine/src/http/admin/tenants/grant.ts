@@ -3,6 +3,7 @@
 import type {
   AccessGroupRecord,
   BudgetRecord,
+  CustomerRecord,
   OrganizationRecord,
   TenantRecords,
   UserRecord,
@@ -27,6 +28,12 @@ export async function checkGrant<Kind extends RoutedKind>(
       principal,
       change.before as UserRecord | undefined,
       (change.after ?? change.before) as UserRecord,
+    );
+  if (kind === "customer")
+    await grants.customer(
+      principal,
+      change.before as CustomerRecord | undefined,
+      change.after as CustomerRecord | undefined,
     );
   if (before === undefined) return;
   if (kind === "budget")
