@@ -65,6 +65,11 @@ export interface Identity {
    */
   readonly passthrough?: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /**
+   * The key that this one was made with by self-service: limits of each key hold for both together.
+   * Absent: administration made it.
+   */
+  readonly madeWith?: { readonly keyId: string; readonly alias: string | undefined };
   /** Names of its team for models: alias to model id. Absent: none. */
   readonly modelAliases?: Readonly<Record<string, string>>;
   /** The customer that the key acts for. It wins over the one that a request names. */

@@ -55,6 +55,11 @@ export interface KeyRecord extends LimitBlock {
    * key. On the admin listener it has no role that this user does not have.
    */
   readonly issuedBy: string | null;
+  /**
+   * The key that it was made with by self-service: what that key may have, both have together.
+   * `null`: administration made it.
+   */
+  readonly madeWith: string | null;
   readonly createdAtMs: number;
 }
 
@@ -81,6 +86,7 @@ export type KeyChanges = Partial<
     | "previousDigest"
     | "previousUntilMs"
     | "issuedBy"
+    | "madeWith"
     | "importedSpend"
   >
 >;
@@ -117,6 +123,7 @@ export interface KeyQuery {
   readonly customerId?: string;
   readonly budgetId?: string;
   readonly alias?: string;
+  readonly madeWith?: string;
   /** Only keys that belong to one of these. */
   readonly within?: TenantScope;
   readonly offset: number;

@@ -75,6 +75,7 @@ export interface KeyTable extends LimitColumns {
   may_name_customers: number;
   admin: number;
   issued_by: string | null;
+  made_with: string | null;
   created_at_ms: number;
 }
 

@@ -198,4 +198,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
         expires_at_ms integer not null) without rowid`.execute(database);
     },
   },
+  "0050_made_with": {
+    async up(database) {
+      // The key that self-service made it with; null: administration made it.
+      await sql`alter table virtual_key add column made_with text`.execute(database);
+      await sql`create index virtual_key_by_maker on virtual_key (made_with) where made_with is not null`.execute(
+        database,
+      );
+    },
+  },
 };

@@ -58,4 +58,5 @@ export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs
   mayNameCustomers: true,
   admin: false,
   issuedBy: null,
+  madeWith: null,
 });

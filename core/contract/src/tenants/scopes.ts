@@ -35,6 +35,11 @@ export function poolTag(budgetId: string): string {
   return `${OWN_TAG}budget:${budgetId}`;
 }
 
+/** The tag of the rows of keys that were made with a key: they count in what that key may have. */
+export function madeTag(keyId: string): string {
+  return `${OWN_TAG}key:${keyId}`;
+}
+
 /** Limits of one scope at some of the models. */
 export interface ModelAmounts {
   /** The name in the record: a model id, a wildcard or an access group. Its counters have it. */

@@ -70,7 +70,7 @@ describe("mayUse of a team's key", () => {
 
 describe("the authority of a snapshot", () => {
   const records = new Map<string, TeamRecord>();
-  const keys = { findByDigest: async () => undefined };
+  const keys = { find: async () => undefined, findByDigest: async () => undefined };
   const teams = { find: async (id: string) => records.get(id) };
   const ring = new KeyRing({
     pepper: Buffer.from("pepper"),

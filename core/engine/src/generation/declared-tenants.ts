@@ -1,6 +1,6 @@
 /** The tenants of one generation: those that its files declare, else those of the store. */
 
-import type { BudgetRecord, MaybePromise } from "@sluice/contract";
+import type { BudgetRecord, KeyRecord, MaybePromise } from "@sluice/contract";
 import type { DeclaredTenant } from "../config/tenants/declared-tenants.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Found } from "../resources/tenants/record-memory.ts";
@@ -72,6 +72,10 @@ export class DeclaredTenants implements TenantSource {
 
   budget(id: string): MaybePromise<Found<BudgetRecord>> {
     return this.#budgets.get(id) ?? this.#stored.budget(id);
+  }
+
+  key(id: string): MaybePromise<Found<KeyRecord>> {
+    return this.#stored.key(id);
   }
 
   accessGroups(): MaybePromise<Found<AccessGroups>> {

@@ -37,7 +37,7 @@ export function processOf({ definitions, log, shared, rows, masterKey }: OwnPart
 
 function emptyKeyRing(masterKey: string): KeyRing {
   const none = async () => undefined;
-  const stores = { keys: { findByDigest: none }, teams: { find: none } };
+  const stores = { keys: { find: none, findByDigest: none }, teams: { find: none } };
   return new KeyRing({ pepper: Buffer.from(masterKey), masterKey, ...stores, clock: systemClock });
 }
 

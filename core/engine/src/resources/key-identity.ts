@@ -34,7 +34,8 @@ export function storedKey(record: KeyRecord): KeyBase {
     ...(record.customerId !== null && { customerId: record.customerId }),
     ...(!record.mayNameCustomers && { mayNameCustomers: false }),
   };
-  return keyBase(names, record, true);
+  const base = keyBase(names, record, true);
+  return record.madeWith === null ? base : { ...base, madeWith: record.madeWith };
 }
 
 /** A key as its record says, with the limits of the record alone. */

@@ -14,6 +14,7 @@ function ringOf(records: KeyRecord[], teams: TeamRecord[] = []) {
     masterKey: MASTER_KEY,
     clock,
     keys: {
+      find: async () => undefined,
       async findByDigest(digest) {
         state.reads++;
         const found = records.find(

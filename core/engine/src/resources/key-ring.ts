@@ -30,7 +30,7 @@ import type { TenantSource } from "./tenants/tenant-source.ts";
 export interface KeyRingOptions {
   readonly pepper: Buffer;
   readonly masterKey: string;
-  readonly keys: Pick<KeyStore, "findByDigest" | "replaceDigest" | "ownedTags">;
+  readonly keys: Pick<KeyStore, "find" | "findByDigest" | "replaceDigest" | "ownedTags">;
   readonly teams: Pick<TeamStore, "find">;
   /** Absent: the store keeps keys and teams alone. */
   readonly tenants?: TenantStore | undefined;

@@ -200,7 +200,7 @@ function moved({ teamId, organizationId }: KeyChanges): {
 }
 
 function matching(database: Kysely<Schema>, query: KeyQuery) {
-  const { userId, teamId, organizationId, customerId, budgetId, alias, within } = query;
+  const { userId, teamId, organizationId, customerId, budgetId, alias, madeWith, within } = query;
   const wanted = Object.entries({
     user_id: userId,
     team_id: teamId,
@@ -208,6 +208,7 @@ function matching(database: Kysely<Schema>, query: KeyQuery) {
     customer_id: customerId,
     budget_id: budgetId,
     alias,
+    made_with: madeWith,
   } as const);
   let rows = database.selectFrom("virtual_key");
   for (const [column, value] of wanted)
@@ -262,6 +263,7 @@ function rowOf(key: KeyRecord): Partial<KeyTable> {
     previous_digest: key.previousDigest,
     previous_until_ms: key.previousUntilMs,
     issued_by: key.issuedBy,
+    made_with: key.madeWith,
     created_at_ms: key.createdAtMs,
   };
 }
@@ -282,6 +284,7 @@ function toRecord(row: KeyTable): KeyRecord {
     mayNameCustomers: row.may_name_customers === 1,
     admin: row.admin === 1,
     issuedBy: row.issued_by,
+    madeWith: row.made_with,
     createdAtMs: row.created_at_ms,
   };
 }

@@ -90,6 +90,7 @@ function everyKind({ it, expect, store, fresh }: Suite): void {
       mayNameCustomers: false,
       admin: true,
       spendScope: "team",
+      madeWith: `${p}maker`,
     });
     expect(await tenants.budget.insert(budget)).toBe("added");
     expect(await tenants.organization.insert(organization)).toBe("added");

@@ -21,6 +21,7 @@ const TEAM: BudgetRule = {
   softNanoUsd: undefined,
   period: { startMs: 0, endMs: null },
   rows: { fromMs: 0 },
+  moreRows: undefined,
   importedNanoUsd: 0,
   provider: undefined,
   models: undefined,

@@ -148,13 +148,15 @@ export class Reserver {
     await this.#host.state.seed(key, spent);
   }
 
-  async #spent({ rows, importedNanoUsd }: BudgetRule): Promise<number> {
+  async #spent({ rows, moreRows, importedNanoUsd }: BudgetRule): Promise<number> {
     const controller = new AbortController();
     const endWait = waitForAnswer(LEDGER_MS, () =>
       controller.abort(new DOMException("The ledger did not answer.", "TimeoutError")),
     );
     try {
-      return importedNanoUsd + (await this.#host.ledger.spent(rows, controller.signal));
+      const { ledger } = this.#host;
+      const more = moreRows === undefined ? 0 : await ledger.spent(moreRows, controller.signal);
+      return importedNanoUsd + more + (await ledger.spent(rows, controller.signal));
     } finally {
       endWait();
     }

@@ -25,4 +25,13 @@ export const MIGRATIONS: readonly Migration[] = [
         expires_at_ms bigint not null)`,
     ],
   },
+  {
+    version: 3,
+    name: "made_with",
+    oldestThatWorks: 1,
+    statements: [
+      `alter table virtual_key add column made_with text collate "C"`,
+      "create index virtual_key_by_maker on virtual_key (made_with) where made_with is not null",
+    ],
+  },
 ];

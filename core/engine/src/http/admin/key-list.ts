@@ -5,7 +5,7 @@ import type { DeclaredKey } from "../../config/snapshot.ts";
 import { type AdminRoutes, listed, type Located, named } from "../access/route.ts";
 import { isVisible } from "../access/may.ts";
 import { belongingOf, keyLocated, locateKey, type PlaceParts } from "./locate.ts";
-import { budgetView, type BudgetParts } from "./budget-view.ts";
+import { type BudgetParts, keyBudgetView } from "./budget-view.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import type { FoundKey } from "./find-key.ts";
 import { declaredView, keyView } from "./record-view.ts";
@@ -23,7 +23,7 @@ export function keyListRoutes(places: PlaceParts & BudgetParts): AdminRoutes {
       async (_, found) => {
         const view = viewOf(found);
         const keyId = String(view["token_id"]);
-        const info = { ...view, ...(await budgetView(limitsOf(found), { keyId }, places)) };
+        const info = { ...view, ...(await keyBudgetView(limitsOf(found), keyId, places)) };
         return { key: keyId, info };
       },
     ),

@@ -43,6 +43,8 @@ export interface KeyRouteParts extends KeyPlaces, WarningParts {
 }
 
 const WHICH = "a key, or its id (token_id)";
+/** Keys that are read at once. */
+const PAGE = 500;
 
 /**
  * The routes that make and change keys. Each is one statement at the store and holds from the next
@@ -233,7 +235,7 @@ async function deleteKeys(
   const param = Object.keys(request.body)[0] ?? "keys";
   const records = found.map((one) => ownKey(one, param));
   const deleted: string[] = [];
-  for (const record of records) {
+  for (const record of await withMade(records, parts)) {
     const audited = { ...(await changeOf(parts, { record })), before: keyView(record) };
     const isDeleted = await request.audit.change(request, audited, ({ keys }) =>
       keys.delete(record.id),
@@ -246,6 +248,23 @@ async function deleteKeys(
   throw new GatewayError("not_found", "None of the keys exists. GET /key/list lists the keys.", {
     param,
   });
+}
+
+/** Keys, each after those that were made with it: they end with it. */
+async function withMade(
+  records: readonly KeyRecord[],
+  { keys }: KeyRouteParts,
+): Promise<readonly KeyRecord[]> {
+  const all = new Map<string, KeyRecord>();
+  for (const record of records) {
+    for (let offset = 0, total = 1; offset < total; offset += PAGE) {
+      const page = await keys.list({ madeWith: record.id, offset, limit: PAGE });
+      for (const made of page.keys) all.set(made.id, made);
+      total = page.total;
+    }
+    all.set(record.id, record);
+  }
+  return [...all.values()];
 }
 
 /** Writes the row of a declared team, to which a key of the store is about to belong. */

@@ -30,6 +30,7 @@ export function keyView(record: KeyRecord): JsonObject {
     may_name_customers: record.mayNameCustomers,
     admin: record.admin,
     spend_scope: record.spendScope,
+    made_with: record.madeWith,
     previous_key_until: timeOf(record.previousUntilMs),
     created_at: timeOf(record.createdAtMs),
   };
@@ -66,6 +67,7 @@ export function declaredView(key: DeclaredKey): JsonObject {
     may_name_customers: true,
     admin: false,
     spend_scope: key.spendScope,
+    made_with: null,
     previous_key_until: null,
     created_at: null,
   };

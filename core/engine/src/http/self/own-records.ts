@@ -7,7 +7,7 @@ import {
   type KeyRecord,
   type UserRecord,
 } from "@sluice/contract";
-import { budgetView } from "../admin/budget-view.ts";
+import { budgetView, keyBudgetView } from "../admin/budget-view.ts";
 import { budgetDollars } from "../admin/dollars.ts";
 import { refuseUnknown } from "../admin/fields.ts";
 import { findKey, noKey } from "../admin/find-key.ts";
@@ -35,7 +35,7 @@ async function ownKey(request: SelfRequest, parts: SelfParts): Promise<JsonObjec
   const found = await findKey(parts, keyId, "key");
   const limits = "record" in found ? found.record : (found.declared.limits ?? NO_BUDGET);
   const view = "record" in found ? keyView(found.record) : declaredView(found.declared);
-  return { key: keyId, info: { ...view, ...(await budgetView(limits, { keyId }, parts)) } };
+  return { key: keyId, info: { ...view, ...(await keyBudgetView(limits, keyId, parts)) } };
 }
 
 const NO_BUDGET = { maxBudgetNanoUsd: null, budgetDuration: null };

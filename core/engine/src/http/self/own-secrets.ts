@@ -1,6 +1,7 @@
 /**
  * Keys that a user makes, and the rotation of the calling key. A key that is made with another one
  * is at most that key: its limits, guardrails, tags, customer, team and end hold for the new one.
+ * What both use counts in the limits of the calling key, so no number of keys raises them.
  */
 
 import {
@@ -54,6 +55,10 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
   const { keyRing, clock, audit } = parts;
   const calling = await callingKey(request, parts);
   const { userId } = calling;
+  if (calling.madeWith !== null)
+    throw refused(
+      "This key was made with another key of yours. Make further keys with that one: limits hold for it and its keys together.",
+    );
   const user = userId === null ? undefined : await parts.tenants?.user.find({ id: userId });
   if (userId === null || user === undefined || user.blocked)
     throw refused("Only the key of a user makes keys: this key has none, or one without a record.");
@@ -75,6 +80,7 @@ async function generate(request: SelfRequest, parts: SelfParts): Promise<JsonObj
     digest: keyRing.digest(key),
     last4: key.slice(-4),
     issuedBy: calling.issuedBy ?? userId,
+    madeWith: calling.id,
     createdAtMs: nowMs,
   });
   await refuseTooMany(calling, found, parts, 0);
@@ -157,7 +163,7 @@ function derived(
   calling: KeyRecord,
   limits: Bound,
   named: Readonly<Record<string, unknown>>,
-  made: Pick<KeyRecord, "id" | "digest" | "last4" | "issuedBy" | "createdAtMs">,
+  made: Pick<KeyRecord, "id" | "digest" | "last4" | "issuedBy" | "madeWith" | "createdAtMs">,
 ): KeyRecord {
   const { alias = null, guardrails = [], softBudgetNanoUsd = null } = named as Partial<KeyRecord>;
   const { userId, teamId, organizationId, customerId, mayNameCustomers } = calling;

@@ -5,7 +5,9 @@ import {
   type BudgetRecord,
   EMPTY_AMOUNTS,
   type Identity,
+  type KeyRecord,
   type LimitScope,
+  madeTag,
   type ModelAmounts,
   poolTag,
   type ScopeKind,
@@ -21,6 +23,8 @@ export interface KeyBase {
    * a label for spend.
    */
   readonly isStored: boolean;
+  /** The id of the key that it was made with. Absent: administration made it. */
+  readonly madeWith?: string;
 }
 
 /** The records that a key belongs to; `undefined`: it belongs to none of the kind. */
@@ -30,6 +34,8 @@ export interface IdentityParts {
   readonly team: TeamBlock | undefined;
   readonly membership: Block | undefined;
   readonly user: Block | undefined;
+  /** The key that the key was made with. */
+  readonly maker?: KeyRecord | undefined;
   /** The budget records that blocks refer to, by their ids; `undefined`: there is none. */
   readonly budgets: ReadonlyMap<string, BudgetRecord | undefined>;
   readonly groups: AccessGroups;
@@ -50,7 +56,7 @@ interface Holder {
 
 /** The identity of a key with all its scopes. */
 export function compileIdentity({ identity, block }: KeyBase, parts: IdentityParts): Identity {
-  const { organizationId, team } = parts;
+  const { organizationId, team, maker } = parts;
   const holders = holdersOf(identity, parts);
   const all = [...holders, { kind: "key", id: identity.keyId, block } as const];
   const own = (list: readonly string[] | undefined): readonly string[] =>
@@ -68,20 +74,31 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
     ...names,
     organizationId,
     models: own(block.models),
-    tags: withPools(of("tags"), scopes),
+    tags: withOwnTags(of("tags"), scopes, maker),
     guardrails: of("guardrails"),
     ...(allowedTags.length > 0 && { allowedTags }),
     ...(all.some((holder) => holder.block.passthrough === true) && { passthrough: true }),
     ...(bounds.length > 0 && { modelBounds: bounds }),
+    ...(maker !== undefined && {
+      madeWith: { keyId: maker.id, alias: maker.alias ?? undefined },
+    }),
     ...(scopes.length > 0 && { scopes }),
     ...(aliases !== undefined && Object.keys(aliases).length > 0 && { modelAliases: aliases }),
   });
 }
 
-/** Tags, and those of the pooled budgets: a budget that must be read anew is the sum of its tag. */
-function withPools(tags: readonly string[], scopes: readonly LimitScope[]): readonly string[] {
-  const pools = scopes.filter(({ kind }) => kind === "pool");
-  return pools.length === 0 ? tags : [...new Set([...tags, ...pools.map(({ id }) => poolTag(id))])];
+/**
+ * Tags, and those of what keys share: the pooled budgets and the key that this one was made with. A
+ * budget that must be read anew is the sum of its tag.
+ */
+function withOwnTags(
+  tags: readonly string[],
+  scopes: readonly LimitScope[],
+  maker: Pick<KeyRecord, "id"> | undefined,
+): readonly string[] {
+  const own = scopes.flatMap(({ kind, id }) => (kind === "pool" ? [poolTag(id)] : []));
+  if (maker !== undefined) own.push(madeTag(maker.id));
+  return own.length === 0 ? tags : [...new Set([...tags, ...own])];
 }
 
 function isNotEmpty(list: readonly string[]): boolean {
@@ -90,7 +107,7 @@ function isNotEmpty(list: readonly string[]): boolean {
 
 /** What a key belongs to, from the widest to the nearest. */
 function holdersOf({ teamId, userId }: Identity, parts: IdentityParts): Holder[] {
-  const { organizationId, organization, team, membership, user } = parts;
+  const { organizationId, organization, team, membership, user, maker } = parts;
   const holders: Holder[] = [];
   if (organizationId !== undefined && organization !== undefined)
     holders.push({ kind: "organization", id: organizationId, block: organization });
@@ -104,6 +121,13 @@ function holdersOf({ teamId, userId }: Identity, parts: IdentityParts): Holder[]
     const isIgnored = team?.userBudgets === "ignore";
     holders.push({ kind: "user", id: userId, block: isIgnored ? withoutBudgets(user) : user });
   }
+  // It bounds the key and opens nothing.
+  if (maker !== undefined)
+    holders.push({
+      kind: "key",
+      id: maker.id,
+      block: { ...maker, passthrough: false, allowedTags: [] },
+    });
   return holders;
 }
 

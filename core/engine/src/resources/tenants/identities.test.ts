@@ -22,6 +22,7 @@ interface Records {
   /** By `user/organization`. */
   readonly inTeamOf?: readonly string[];
   readonly budgets?: Readonly<Record<string, Partial<BudgetRecord>>>;
+  readonly keys?: Readonly<Record<string, KeyRecord>>;
   readonly groups?: Readonly<Record<string, Pick<AccessGroupRecord, "organizationId" | "models">>>;
 }
 
@@ -39,6 +40,7 @@ function sourceOf(records: Records): TenantSource {
     user: (id) => found(records.users?.[id]),
     membership: (userId, teamId) => found(records.memberships?.[`${userId}/${teamId}`]),
     isInTeamOf: (userId, id) => found(records.inTeamOf?.includes(`${userId}/${id}`) ?? false),
+    key: (id) => found(records.keys?.[id]),
     budget: (id) => found(records.budgets?.[id] as BudgetRecord | undefined),
     accessGroups: () => found(new Map(Object.entries(records.groups ?? {}))),
   };

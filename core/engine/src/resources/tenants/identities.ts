@@ -101,7 +101,11 @@ export class Identities {
       )
         return undefined;
     }
-    const holders = [organization, team, membership, user, block];
+    const { madeWith } = base;
+    const maker = madeWith === undefined ? undefined : await reader.read(source.key(madeWith));
+    // A key ends with the one that it was made with, and when that one belongs to another user.
+    if (madeWith !== undefined && maker?.userId !== userId) return undefined;
+    const holders = [organization, team, membership, user, maker, block];
     if (holders.some((holder) => holder?.blocked === true)) return undefined;
     const budgets = await this.#budgetsOf(holders, reader);
     const needsGroups = holders.some(namesModels);
@@ -112,6 +116,7 @@ export class Identities {
       team,
       membership,
       user,
+      maker,
       budgets,
       groups: groups ?? NO_GROUPS,
     };
@@ -152,8 +157,8 @@ function namesModels(block: Block | undefined): boolean {
 /** When the first of the records ends; the key's own end is known before. */
 function endOf(parts: IdentityParts | undefined): number {
   if (parts === undefined) return Infinity;
-  const { organization, team, membership, user } = parts;
-  const ends = [organization, team, membership, user].map(
+  const { organization, team, membership, user, maker } = parts;
+  const ends = [organization, team, membership, user, maker].map(
     (block) => block?.expiresAtMs ?? Infinity,
   );
   return Math.min(...ends);

@@ -1,6 +1,13 @@
 /** The records of the store, each believed for a second. */
 
-import type { Clock, MaybePromise, TeamStore, TenantStore } from "@sluice/contract";
+import type {
+  Clock,
+  KeyRecord,
+  KeyStore,
+  MaybePromise,
+  TeamStore,
+  TenantStore,
+} from "@sluice/contract";
 import { type Found, RecordMemory } from "./record-memory.ts";
 import type { AccessGroups, Block, TeamBlock, TenantSource, UserBlock } from "./tenant-source.ts";
 import type { BudgetRecord } from "@sluice/contract";
@@ -11,6 +18,7 @@ const GROUPS_OF_PAGE = 500;
 
 /** What the records are read from. `tenants` absent: the store keeps keys and teams alone. */
 export interface StoredTenantsOptions {
+  readonly keys: Pick<KeyStore, "find">;
   readonly teams: Pick<TeamStore, "find">;
   readonly tenants?: TenantStore | undefined;
   readonly clock: Pick<Clock, "now">;
@@ -25,10 +33,12 @@ export class StoredTenants implements TenantSource {
   readonly #inTeams: RecordMemory<boolean>;
   readonly #budgets: RecordMemory<BudgetRecord>;
   readonly #groups: RecordMemory<AccessGroups>;
+  readonly #keys: RecordMemory<KeyRecord>;
   /** Changes in this process. */
   #changes = 0;
 
-  constructor({ teams, tenants, clock }: StoredTenantsOptions) {
+  constructor({ keys, teams, tenants, clock }: StoredTenantsOptions) {
+    this.#keys = new RecordMemory((id) => keys.find(id), clock);
     this.#teams = new RecordMemory((id) => teams.find(id), clock);
     this.#organizations = new RecordMemory(async (id) => tenants?.organization.find({ id }), clock);
     this.#users = new RecordMemory(async (id) => tenants?.user.find({ id }), clock);
@@ -72,6 +82,10 @@ export class StoredTenants implements TenantSource {
     return this.#budgets.find(id);
   }
 
+  key(id: string): MaybePromise<Found<KeyRecord>> {
+    return this.#keys.find(id);
+  }
+
   accessGroups(): MaybePromise<Found<AccessGroups>> {
     return this.#groups.find("");
   }
@@ -87,6 +101,7 @@ export class StoredTenants implements TenantSource {
       this.#inTeams,
       this.#budgets,
       this.#groups,
+      this.#keys,
     ])
       memory.forget();
   }

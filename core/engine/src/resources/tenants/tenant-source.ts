@@ -3,6 +3,7 @@
 import type {
   AccessGroupRecord,
   BudgetRecord,
+  KeyRecord,
   LimitBlock,
   MaybePromise,
   TeamExtras,
@@ -37,5 +38,7 @@ export interface TenantSource {
   /** Whether a user belongs to an organization by one of its teams. */
   isInTeamOf(userId: string, organizationId: string): MaybePromise<Found<boolean>>;
   budget(id: string): MaybePromise<Found<BudgetRecord>>;
+  /** A key of the store, by its id. */
+  key(id: string): MaybePromise<Found<KeyRecord>>;
   accessGroups(): MaybePromise<Found<AccessGroups>>;
 }

@@ -1,6 +1,12 @@
 /** The budgets of the options and of scopes. Each is a rule for its current period. */
 
-import type { Amounts, Host, Identity, LedgerSumFilter, LimitScope } from "@sluice/contract";
+import {
+  type Amounts,
+  type Host,
+  type Identity,
+  type LedgerSumFilter,
+  type LimitScope,
+} from "@sluice/contract";
 import {
   anchoredPeriod,
   type BudgetPeriod,
@@ -9,6 +15,7 @@ import {
   importedSince,
 } from "@sluice/runtime";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
+import { namesOfKey, rowsOfMade } from "./maker.ts";
 import { type BudgetRule, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
 
 type Per = BudgetConfig["per"];
@@ -19,6 +26,8 @@ export interface BudgetSubject extends Subject {
   readonly subjectKey: string;
   /** The rows that count, of any time. */
   readonly rows: LedgerSumFilter;
+  /** Further rows that count. */
+  readonly moreRows: LedgerSumFilter | undefined;
   /** Names of the models whose attempts count. Absent: all. */
   readonly models?: readonly string[];
 }
@@ -62,12 +71,13 @@ export class BudgetRules {
     if (isExempt && (per === "key" || per === "user" || per === "team")) return [];
     return this.#budgets.flatMap((budget) => {
       if (budget.per !== per) return [];
-      const names = per === "key" ? [id, identity.alias ?? ""] : [id];
+      const names = per === "key" ? namesOfKey(identity) : [id];
       if (budget.only !== undefined && !budget.only.some((name) => names.includes(name))) return [];
       const max = isExempt || budget.max === undefined ? UNLIMITED : configuredNanoUsd(budget.max);
       const soft = budget.soft === undefined ? undefined : configuredNanoUsd(budget.soft);
       const duration = budget.duration ?? null;
       const period = budgetPeriod(duration, nowMs, this.#timeZone);
+      const made = per === "key" ? rowsOfMade(id, identity) : undefined;
       const imported = identity.scopes?.find((scope) => scope.kind === per && scope.id === id);
       return {
         ...subjectOf(per, id),
@@ -77,6 +87,7 @@ export class BudgetRules {
         softNanoUsd: soft ?? this.#softOf(max),
         period,
         rows: { fromMs: period.startMs, ...rowsOf(per, id) },
+        moreRows: made && { ...made, fromMs: period.startMs },
         importedNanoUsd: importedSince(imported?.importedSpend, period.startMs),
         provider: per === "provider" ? id : undefined,
         models: undefined,
@@ -86,7 +97,7 @@ export class BudgetRules {
 
   /** The budget among the amounts of a scope; `undefined` where they have none. */
   ofScope(
-    { subjectKey, rows, models, ...subject }: BudgetSubject,
+    { subjectKey, rows, moreRows, models, ...subject }: BudgetSubject,
     { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration }: Amounts,
     { anchor, createdAtMs, importedSpend }: LimitScope,
     nowMs: number,
@@ -105,6 +116,7 @@ export class BudgetRules {
       softNanoUsd: softBudgetNanoUsd ?? this.#softOf(max),
       period,
       rows: { ...rows, fromMs: period.startMs },
+      moreRows: moreRows && { ...moreRows, fromMs: period.startMs },
       // What was spent before the import has no model.
       importedNanoUsd: models === undefined ? importedSince(importedSpend, period.startMs) : 0,
       provider: undefined,

@@ -16,6 +16,7 @@ import { namesModel } from "@sluice/runtime";
 import type { LimitsConfig } from "../config.ts";
 import { BudgetRules } from "./budgets.ts";
 import { foreignTag } from "./foreign-tag.ts";
+import { countedKey } from "./maker.ts";
 import {
   distinct,
   joinSets,
@@ -117,7 +118,7 @@ export class LimitResolver {
   }
 
   #make(identity: Identity, model: Model | undefined, nowMs: number): Rule[] {
-    const { keyId, userId, teamId, scopes = [], tags } = identity;
+    const { keyId, userId, teamId, scopes = NO_SCOPES, tags } = identity;
     const isMaster = identity.kind === "master";
     const budgets: Rule[] = [];
     const others: Rule[] = [];
@@ -128,7 +129,7 @@ export class LimitResolver {
       others.push(...made.others);
     }
     for (const [per, id] of [
-      ["key", keyId],
+      ["key", countedKey(identity)],
       ["user", userId],
       ["team", teamId],
       ["global", "all"],

@@ -68,6 +68,8 @@ export interface BudgetRule extends Subject {
   readonly period: BudgetPeriod;
   /** The rows that were spent of it. */
   readonly rows: LedgerSumFilter;
+  /** Further rows: those of the keys that were made with a key. */
+  readonly moreRows: LedgerSumFilter | undefined;
   /** What was spent of it before its key or team was imported. */
   readonly importedNanoUsd: number;
   /** The provider whose attempts count; `undefined`: all providers. */

@@ -14,6 +14,7 @@ import {
 } from "@sluice/contract";
 import { namesModel } from "@sluice/runtime";
 import type { BudgetRules, BudgetSubject } from "./budgets.ts";
+import { rowsOfMade } from "./maker.ts";
 import type { Rule } from "./rule.ts";
 import { amountRules } from "./windows.ts";
 
@@ -41,7 +42,7 @@ export function scopeRules(
   const add = (subject: BudgetSubject, amounts: Amounts): void => {
     const budget = budgets.ofScope(subject, amounts, scope, nowMs);
     if (budget !== undefined) made.budgets.push(budget);
-    const { subjectKey, rows: _rows, models: _models, ...of } = subject;
+    const { subjectKey, rows: _rows, moreRows: _more, models: _models, ...of } = subject;
     made.others.push(...amountRules(of, subjectKey, amounts));
   };
   const rows = rowsOf(scope, identity, customerId);
@@ -55,17 +56,21 @@ export function scopeRules(
     ...(isOfCustomer && { holder: identity.keyId }),
     subjectKey: `${scope.kind}:${scope.id}`,
     rows,
+    moreRows: scope.kind === "key" ? rowsOfMade(scope.id, identity) : undefined,
   };
   add(whole, scope.amounts);
   for (const { name, models, amounts } of scope.perModel) {
     if (model === undefined || !namesModel(models, model)) continue;
+    const { moreRows } = whole;
+    const ofModels = { models: budgets.modelsInRows(models) };
     const at: BudgetSubject = {
       ...whole,
       subject: `${whole.subject} at ${name}`,
       isOfModel: true,
       subjectKey: `${scope.kind}_model:${scope.id.length}:${scope.id}:${name}`,
       models,
-      rows: { ...rows, models: budgets.modelsInRows(models) },
+      rows: { ...rows, ...ofModels },
+      moreRows: moreRows && { ...moreRows, ...ofModels },
     };
     add(at, amounts);
   }
@@ -78,7 +83,7 @@ function rowsOf(
   identity: Identity,
   customerId: string | undefined,
 ): LedgerSumFilter {
-  const { keyId, userId = "", teamId = "", organizationId = "" } = identity;
+  const { userId = "", teamId = "", organizationId = "" } = identity;
   switch (kind) {
     case "organization":
       return { organizationId };
@@ -89,7 +94,7 @@ function rowsOf(
     case "user":
       return { userId };
     case "key":
-      return { keyId };
+      return { keyId: id };
     case "customer":
       return { organizationId, endUser: customerId ?? "" };
     case "pool":

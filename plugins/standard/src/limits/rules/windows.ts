@@ -3,6 +3,7 @@
 import { parseDuration } from "@sluice/kit";
 import type { Amounts, Identity, Model } from "@sluice/contract";
 import type { LimitsConfig, WindowSubject } from "../config.ts";
+import { countedKey, namesOfKey } from "./maker.ts";
 import { MINUTE_MS, rate, type Rule, slot, type Subject, subjectOf } from "./rule.ts";
 
 /** The rates and slots of some amounts of a record. */
@@ -44,12 +45,13 @@ export function optionRules(
 
 function subjectId(
   per: WindowSubject,
-  { keyId, userId, teamId }: Identity,
+  identity: Identity,
   model: Model | undefined,
 ): string | undefined {
+  const { userId, teamId } = identity;
   switch (per) {
     case "key":
-      return keyId;
+      return countedKey(identity);
     case "user":
       return userId;
     case "team":
@@ -57,7 +59,7 @@ function subjectId(
     case "model":
       return model?.entry;
     case "key_model":
-      return model === undefined ? undefined : `${keyId}:${model.entry}`;
+      return model === undefined ? undefined : `${countedKey(identity)}:${model.entry}`;
     case "global":
       return "all";
   }
@@ -74,7 +76,9 @@ function isMeant(
     per === "model"
       ? [model?.entry]
       : per === "key_model"
-        ? [model?.entry, identity.keyId, identity.alias]
-        : [subjectId(per, identity, model), per === "key" ? identity.alias : undefined];
+        ? [model?.entry, ...namesOfKey(identity)]
+        : per === "key"
+          ? namesOfKey(identity)
+          : [subjectId(per, identity, model)];
   return only.some((name) => names.includes(name));
 }
