@@ -16,12 +16,13 @@ import {
  * plugins build on contract and kit.
  */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "core/admin-api": [],
   "core/contract": [],
   "core/kit": ["@sluice/contract"],
   "core/runtime": ["@sluice/contract", "@sluice/kit"],
   "core/store-sql": ["@sluice/contract"],
   "core/testing": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
-  "core/engine": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
+  "core/engine": ["@sluice/admin-api", "@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],
   "core/sluice": ["@sluice/engine"],
   plugins: ["@sluice/contract", "@sluice/kit"],
@@ -98,6 +99,7 @@ describe("packages", () => {
   it("are all under a rule", () => {
     const folders = packageFolders().filter((folder) => !folder.startsWith("plugins/"));
     expect(folders.toSorted()).toEqual([
+      "core/admin-api",
       "core/cli",
       "core/contract",
       "core/engine",

@@ -35,6 +35,7 @@ import type { TenantRouteParts } from "./http/admin/tenants/parts.ts";
 import { tenantRoutes } from "./http/admin/tenants/routes.ts";
 import { adminExtension } from "./http/extensions/admin.ts";
 import type { OwnListeners } from "./http/extensions/inside.ts";
+import { withDocument } from "./http/openapi/admin-document.ts";
 import { SelfService } from "./http/self/routes.ts";
 import { SignInAttempts } from "./http/ui/attempts.ts";
 import { Sessions } from "./http/ui/sessions.ts";
@@ -142,6 +143,10 @@ function authorityOf({ store, clock, log, installation, manager, keyRing }: Gate
 
 /** The routes of the admin listener. */
 export function adminRoutes(parts: GatewayProcess): AdminRoutes {
+  return withDocument(ownRoutes(parts), parts.snapshot.server.authHeaders);
+}
+
+function ownRoutes(parts: GatewayProcess): AdminRoutes {
   const { store, ledger, shared, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);

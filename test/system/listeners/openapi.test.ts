@@ -11,100 +11,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { faultsOfDocument } from "../support/listeners/openapi-rules.ts";
 
 const PIPELINES = new URL("../../../pipelines/", import.meta.url).pathname;
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 type Json = { readonly [name: string]: Json } & { readonly [index: number]: Json };
-
-/** The rules of OpenAPI 3.1 (spec.openapis.org/oas/v3.1) that a reader of a document relies on. */
-const OPENAPI = {
-  type: "object",
-  required: ["openapi", "info", "paths", "components"],
-  properties: {
-    openapi: { const: "3.1.0" },
-    info: {
-      type: "object",
-      required: ["title", "version"],
-      properties: { title: { type: "string" }, version: { type: "string" } },
-    },
-    servers: { type: "array", items: { type: "object", required: ["url"] } },
-    security: { $ref: "#/$defs/security" },
-    paths: {
-      type: "object",
-      propertyNames: { pattern: "^/[^?#]*$" },
-      additionalProperties: {
-        type: "object",
-        propertyNames: { enum: METHODS },
-        additionalProperties: { $ref: "#/$defs/operation" },
-      },
-    },
-    components: {
-      type: "object",
-      propertyNames: { enum: ["schemas", "responses", "headers", "securitySchemes"] },
-      additionalProperties: { type: "object", propertyNames: { pattern: "^[a-zA-Z0-9._-]+$" } },
-      properties: {
-        responses: { additionalProperties: { $ref: "#/$defs/response" } },
-        securitySchemes: {
-          additionalProperties: {
-            type: "object",
-            required: ["type"],
-            properties: {
-              type: { enum: ["http", "apiKey"] },
-              in: { enum: ["header"] },
-              name: { type: "string" },
-            },
-          },
-        },
-      },
-    },
-  },
-  $defs: {
-    security: { type: "array", items: { type: "object", additionalProperties: { type: "array" } } },
-    content: {
-      type: "object",
-      minProperties: 1,
-      additionalProperties: { type: "object", required: ["schema"] },
-    },
-    response: {
-      type: "object",
-      anyOf: [{ required: ["$ref"] }, { required: ["description"] }],
-      properties: { description: { type: "string" }, content: { $ref: "#/$defs/content" } },
-    },
-    operation: {
-      type: "object",
-      required: ["operationId", "summary", "responses"],
-      properties: {
-        operationId: { type: "string", pattern: "^[a-zA-Z0-9_]+$" },
-        summary: { type: "string", minLength: 1 },
-        tags: { type: "array", items: { type: "string" } },
-        security: { $ref: "#/$defs/security" },
-        parameters: {
-          type: "array",
-          items: {
-            type: "object",
-            required: ["name", "in", "schema"],
-            properties: { in: { enum: ["query", "path", "header"] } },
-            anyOf: [
-              { properties: { in: { enum: ["query", "header"] } } },
-              { required: ["required"], properties: { required: { const: true } } },
-            ],
-          },
-        },
-        requestBody: {
-          type: "object",
-          required: ["content"],
-          properties: { content: { $ref: "#/$defs/content" } },
-        },
-        responses: {
-          type: "object",
-          propertyNames: { pattern: "^([1-5][0-9][0-9]|default)$" },
-          additionalProperties: { $ref: "#/$defs/response" },
-        },
-      },
-    },
-  },
-};
 
 let gateway: GatewayProcess;
 let document: Json;
@@ -139,10 +50,7 @@ function resolve(reference: string): unknown {
 
 describe("the document", () => {
   it("is OpenAPI 3.1", () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    const validate = ajv.compile(OPENAPI);
-    validate(document);
-    expect(validate.errors ?? []).toEqual([]);
+    expect(faultsOfDocument(document)).toEqual([]);
   });
 
   it("has a schema behind every reference, and each schema is one", () => {
@@ -294,5 +202,48 @@ describe("an edit of the pipelines", () => {
       return edited.paths?.["/v9/talk"];
     });
     expect(shown).toMatchObject({ post: { tags: ["chat"] } });
+  });
+});
+
+describe("the document of the admin listener", () => {
+  const read = async (key?: string): Promise<Response> =>
+    fetch(`${gateway.adminUrl}/openapi.json`, {
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    });
+
+  it("is for callers of the listener alone, is OpenAPI 3.1, and each schema is one", async () => {
+    expect([(await read()).status, (await read("sk-other")).status]).toEqual([401, 401]);
+    const answer = await read(gateway.masterKey);
+    const admin = (await answer.json()) as Json;
+    expect(answer.status).toBe(200);
+    expect(faultsOfDocument(admin)).toEqual([]);
+    const ajv = new Ajv2020({
+      strict: true,
+      allowUnionTypes: true,
+      formats: { "date-time": true },
+    });
+    const schemas = [...walk(admin.paths)].filter(([place]) => place.endsWith("/schema"));
+    expect(schemas.length).toBeGreaterThan(100);
+    for (const [, schema] of schemas) ajv.compile(schema as object);
+    expect(JSON.stringify(admin)).not.toContain("x-words");
+  });
+
+  it("describes every route that the listener has", async () => {
+    const admin = (await (await read(gateway.masterKey)).json()) as Json;
+    const shown = Object.entries(admin.paths ?? {}).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    for (const name of shown) {
+      const [method = "", path = ""] = name.split(" ");
+      // Without a body and without an object: every answer but that of a path that does not exist.
+      const answer = await fetch(`${gateway.adminUrl}${path.replaceAll(/[{}]/g, "")}`, {
+        method,
+        headers: { authorization: `Bearer ${gateway.masterKey}` },
+      });
+      expect([name, await answer.text()]).not.toEqual([
+        name,
+        expect.stringMatching("This path does not exist"),
+      ]);
+    }
   });
 });

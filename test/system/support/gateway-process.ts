@@ -2,7 +2,9 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { holdAdminAnswers, releaseAdminAnswers } from "./listeners/admin-answers.ts";
 import type { CommandProcess, ProcessEnd } from "./command-process.ts";
 import { eventually } from "./eventually.ts";
 import { runInHost } from "./gateway-host.ts";
@@ -149,6 +151,10 @@ type Place = Pick<
 >;
 
 function gatewayOf(command: CommandProcess, place: Place): GatewayProcess {
+  // The routes of an extension answer in the form of another product.
+  if (!readFileSync(place.configPath, "utf8").includes("compat-litellm"))
+    holdAdminAnswers(place.adminUrl);
+  void command.ended.then(() => releaseAdminAnswers(place.adminUrl));
   const kill = (): Promise<ProcessEnd> => {
     command.signal("SIGKILL");
     return command.ended;

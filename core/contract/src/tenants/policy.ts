@@ -49,6 +49,7 @@ const TABLE = {
   "status.read": { ...rule("viewer", "whole", "read what runs"), readKey: true },
   "deployment.read": { ...rule("viewer", "whole", "read the state of deployments"), readKey: true },
   "deployment.reset": rule("operator", "whole", "make a deployment healthy"),
+  "api.read": rule("viewer", "any", "read the description of the admin listener"),
   "config.read": rule("viewer", "whole", "read the configuration and its history"),
   "config.preview": rule("operator", "whole", "compare and check configurations"),
   "config.reload": rule("operator", "whole", "apply edited files, also as a canary"),

@@ -18,6 +18,8 @@ export interface AdminRequest extends Asker {
   readonly grants: Grants;
   /** Whether the supervisor of the workers passes it on. */
   readonly isForwarded: boolean;
+  /** Throws `invalid_field` for a query or a body that the route does not take. */
+  readonly checkForm: () => void;
 }
 
 /** An answer other than JSON. */
@@ -83,6 +85,7 @@ export function atWhole(
 ): AdminRoute {
   return made(action, "whole", async (request, access) => {
     access.atWhole();
+    request.checkForm();
     return answer(request);
   });
 }
@@ -92,7 +95,11 @@ export function listed(
   action: PolicyAction,
   answer: (request: AdminRequest, visible: Visible) => Promise<unknown>,
 ): AdminRoute {
-  return made(action, "listed", async (request, access) => answer(request, access.visible()));
+  return made(action, "listed", async (request, access) => {
+    const visible = access.visible();
+    request.checkForm();
+    return answer(request, visible);
+  });
 }
 
 /** A route about one object, which exists or is about to. */
@@ -104,6 +111,7 @@ export function named<Found>(
   return made(action, "named", async (request, access) => {
     // A caller who may do it nowhere learns nothing about what exists.
     access.visible();
+    request.checkForm();
     const located = await locate(request);
     access.check(located);
     return answer(request, located.found);
@@ -121,6 +129,7 @@ export function several<Found>(
 ): AdminRoute {
   return made(action, "several", async (request, access) => {
     access.visible();
+    request.checkForm();
     const seen = (await locate(request)).filter((one) => access.sees(one));
     for (const one of seen) access.check(one);
     return answer(

@@ -14,6 +14,7 @@ import {
   type Log,
 } from "@sluice/contract";
 import { refusal, RequestAccess } from "../access/access.ts";
+import { checkDescribed } from "../access/described.ts";
 import type { Audit } from "../access/audit.ts";
 import type { Grants } from "../access/grants.ts";
 import { type Forwarded, forwardedBy } from "../access/forwarded.ts";
@@ -83,7 +84,7 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   const router = new Router({ sensitive: true, strict: true });
   for (const [name, route] of Object.entries(routes)) {
     const [method = "", path = ""] = name.split(" ");
-    router.register(path, [method], (ctx) => answer(ctx, route, parts));
+    router.register(path, [method], (ctx) => answer(ctx, name, route, parts));
   }
   const app = new Koa();
   app.on("error", (error: unknown) => parts.log.error("the admin app failed", { error }));
@@ -152,14 +153,18 @@ function answerSessionOf(
 
 async function answer(
   ctx: RouterContext,
+  name: string,
   route: AdminRoute,
   { audit, grants }: AdminParts,
 ): Promise<void> {
   const { principal, requestId: id, forwarded } = ctx.state as State;
+  const query = ctx.URL.searchParams;
+  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
   const request = {
-    query: ctx.URL.searchParams,
+    query,
     parameters: ctx.params,
-    body: ctx.method === "POST" ? await bodyOf(ctx) : {},
+    body,
+    checkForm: () => checkDescribed(name, { query, body }),
     principal,
     action: route.action,
     requestId: id,

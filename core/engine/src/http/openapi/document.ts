@@ -4,16 +4,10 @@
  */
 
 import { createHash } from "node:crypto";
-import {
-  ERROR_CODES,
-  type JsonObject,
-  type JsonSchema,
-  type JsonValue,
-  type Operation,
-} from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import type { JsonObject, JsonValue, Operation } from "@sluice/contract";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { bodyOf } from "../ingress/body-schemas.ts";
+import { documented, errorReferences, errorResponses } from "./error-responses.ts";
 import { BODIES, QUERIES } from "./queries.ts";
 import { ERROR_SCHEMA, REPLIES } from "./replies.ts";
 
@@ -240,28 +234,6 @@ function replyName(operation: Operation): string {
   return `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Reply`;
 }
 
-/** One response for each status of the table of codes. 499 is left out: no client receives it. */
-function errorResponses(): JsonObject {
-  const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
-  const responses: Record<string, JsonValue> = {
-    Error: { description: "Any other error.", content },
-  };
-  for (const { status, when } of Object.values(ERROR_CODES)) {
-    if (status === 499) continue;
-    const earlier = responses[`Error${status}`];
-    const said = isObject(earlier) ? `${String(earlier.description)} ${when}` : when;
-    responses[`Error${status}`] = { description: said, content };
-  }
-  return responses;
-}
-
-function errorReferences(): JsonObject {
-  const names = Object.keys(errorResponses()).filter((name) => name !== "Error");
-  return Object.fromEntries(
-    names.map((name) => [name.slice("Error".length), { $ref: `#/components/responses/${name}` }]),
-  );
-}
-
 function securitySchemes(authHeaders: readonly string[]): JsonObject {
   const headers = [...new Set([...authHeaders, ...NATIVE_HEADERS])];
   return {
@@ -272,13 +244,6 @@ function securitySchemes(authHeaders: readonly string[]): JsonObject {
 
 function securityOf(headers: readonly string[]): JsonObject[] {
   return [{ bearer: [] }, ...[...new Set(headers)].map((name) => ({ [name]: [] }))];
-}
-
-/** A schema without the words that only the check reads. */
-function documented(schema: JsonSchema): JsonSchema {
-  return JSON.parse(
-    JSON.stringify(schema, (name, value: unknown) => (name === "x-words" ? undefined : value)),
-  ) as JsonSchema;
 }
 
 function digest(text: string): string {

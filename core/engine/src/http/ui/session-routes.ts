@@ -1,6 +1,7 @@
 /** Signing in and out: `POST`, `GET` and `DELETE /ui/session`, and `POST /ui/code`. */
 
 import type { IncomingMessage } from "node:http";
+import { ADMIN_API } from "@sluice/admin-api";
 import { GatewayError, type JsonObject, POLICY, type PolicyAction, ROLES } from "@sluice/contract";
 import { authenticate, type Recognition } from "../access/authenticate.ts";
 import type { Audit } from "../access/audit.ts";
@@ -10,9 +11,6 @@ import type { SignInAttempts } from "./attempts.ts";
 import { type BrowserPlace, cookieAt, setCookie } from "./browser-place.ts";
 import { refuseForeignWrite, sessionOf, tokenOf } from "./recognize.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
-
-/** The version of the admin API that a dashboard compares with its own. */
-const ADMIN_API = 1;
 
 /** What the routes are made from. */
 export interface SessionRouteParts {

@@ -22,6 +22,7 @@ async function asked(principal: Principal, text: string): Promise<SpendReportQue
     action: "spend.read",
     requestId: "r",
     address: null,
+    checkForm: () => undefined,
   } as unknown as AdminRequest;
   await routes["GET /spend/report"]?.answer(request, new RequestAccess(request));
   return queries[0];

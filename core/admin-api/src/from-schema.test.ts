@@ -1,11 +1,10 @@
-import type { JsonSchema } from "@sluice/contract";
 import { describe, expectTypeOf, it } from "vitest";
 import type { FromSchema } from "./from-schema.ts";
 
 const patterns = {
   type: ["string", "array"],
   items: { type: "string" },
-} as const satisfies JsonSchema;
+} as const;
 const section = {
   type: "object",
   additionalProperties: false,
@@ -20,9 +19,10 @@ const section = {
     either: { anyOf: [{ type: "number" }, { type: "string", enum: ["auto"] }] },
     notes: { type: "object", default: {} },
     headers: { type: "object", additionalProperties: { type: "string" } },
+    until: { type: ["string", "null"] },
     anything: { description: "Any value." },
   },
-} as const satisfies JsonSchema;
+} as const;
 
 type Section = FromSchema<typeof section>;
 
@@ -40,6 +40,7 @@ describe("the type of a schema", () => {
     expectTypeOf<Required<Section>["either"]>().toEqualTypeOf<number | "auto">();
     expectTypeOf<Section["notes"]>().toEqualTypeOf<Readonly<Record<string, unknown>>>();
     expectTypeOf<Required<Section>["headers"]>().toEqualTypeOf<Readonly<Record<string, string>>>();
+    expectTypeOf<Required<Section>["until"]>().toEqualTypeOf<string | null>();
     expectTypeOf<Section["anything"]>().toEqualTypeOf<unknown>();
   });
 

@@ -1,0 +1,51 @@
+/** All routes of the admin listener whose form is described here. */
+
+import { KEY_ROUTES } from "./routes/keys.ts";
+import { REQUEST_ROUTES } from "./routes/requests.ts";
+import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
+import {
+  ACCESS_GROUP_ROUTES,
+  BUDGET_ROUTES,
+  CUSTOMER_ROUTES,
+  ORGANIZATION_ROUTES,
+  USER_ROUTES,
+} from "./routes/tenants.ts";
+import type { AnswerOf, BodyOf, QueryOf } from "./route.ts";
+
+/**
+ * The version of the admin API. A dashboard of another version shows which of its screens the
+ * gateway does not have. Members may be added to answers within a version.
+ */
+export const ADMIN_API = 1;
+
+/** The types of the routes. */
+export type AdminRouteSchemas = typeof KEY_ROUTES &
+  typeof TEAM_ROUTES &
+  typeof MEMBER_ROUTES &
+  typeof ORGANIZATION_ROUTES &
+  typeof USER_ROUTES &
+  typeof CUSTOMER_ROUTES &
+  typeof BUDGET_ROUTES &
+  typeof ACCESS_GROUP_ROUTES &
+  typeof REQUEST_ROUTES;
+
+/** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
+export const ADMIN_ROUTES: AdminRouteSchemas = {
+  ...KEY_ROUTES,
+  ...TEAM_ROUTES,
+  ...MEMBER_ROUTES,
+  ...ORGANIZATION_ROUTES,
+  ...USER_ROUTES,
+  ...CUSTOMER_ROUTES,
+  ...BUDGET_ROUTES,
+  ...ACCESS_GROUP_ROUTES,
+  ...REQUEST_ROUTES,
+};
+
+/** `METHOD /path` of a route. */
+export type AdminRouteName = keyof AdminRouteSchemas;
+
+/** What a route answers, what body it takes, and what query parameters. */
+export type AdminAnswer<Name extends AdminRouteName> = AnswerOf<AdminRouteSchemas[Name]>;
+export type AdminBody<Name extends AdminRouteName> = BodyOf<AdminRouteSchemas[Name]>;
+export type AdminQuery<Name extends AdminRouteName> = QueryOf<AdminRouteSchemas[Name]>;

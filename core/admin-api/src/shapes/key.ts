@@ -1,0 +1,39 @@
+/** A key in bodies and answers. */
+
+import { FLAG, object, TEXT, TEXT_OR_NULL, TIME_OR_NULL, words } from "../schema.ts";
+import { LIMIT_FIELDS, LIMITS_VIEW, MANAGED_BY, NAME, SWITCH } from "./limits.ts";
+
+/** Fields of a new key and of a change. */
+export const KEY_FIELDS = {
+  key_alias: { ...NAME, description: "A display name, unique among the keys of an organization." },
+  ...LIMIT_FIELDS,
+  user_id: NAME,
+  team_id: NAME,
+  organization_id: NAME,
+  customer_id: NAME,
+  may_name_customers: SWITCH,
+  admin: { ...SWITCH, description: "The key opens the admin listener with its user's roles." },
+  spend_scope: { type: ["string", "null"], enum: ["key", "user", "team", null] },
+} as const;
+
+/** Members of a key. The key itself is never among them. */
+export const KEY_VIEW = {
+  token_id: TEXT,
+  key_name: { ...TEXT_OR_NULL, description: "sk-... and its last four characters." },
+  key_alias: TEXT_OR_NULL,
+  declared: FLAG,
+  managed_by: MANAGED_BY,
+  ...LIMITS_VIEW,
+  user_id: TEXT_OR_NULL,
+  team_id: TEXT_OR_NULL,
+  organization_id: TEXT_OR_NULL,
+  customer_id: TEXT_OR_NULL,
+  may_name_customers: FLAG,
+  admin: FLAG,
+  spend_scope: words("key", "user", "team"),
+  previous_key_until: TIME_OR_NULL,
+  created_at: TIME_OR_NULL,
+} as const;
+
+/** A key. */
+export const KEY = object(KEY_VIEW);
