@@ -50,7 +50,8 @@ describe("server.admin.previous_key with workers and the key in its file", () =>
       expect(view?.uses).toBeGreaterThan(0);
       expect(await restarted(OLD)).toBe(200);
       workspace.write(workspace.config({ server: "workers: 2, drain_timeout: 1s" }));
-      expect((await configPost(gateway, "reload")).outcome).toBe("applied");
+      // The watcher may have applied the edit by itself.
+      expect(["applied", "unchanged"]).toContain((await configPost(gateway, "reload")).outcome);
       expect([await restarted(OLD), await statusOf(gateway, "/key/list", OLD)]).toEqual([401, 401]);
       expect(await restarted(MASTER_KEY)).toBe(200);
     } finally {

@@ -75,10 +75,8 @@ describe("an edit whose requests fail in one of several workers", () => {
     gateway.workspace.write(
       gateway.workspace.config({ ...OPTIONS, baseUrl: upstream.baseUrl, models: [target("bad")] }),
     );
-    expect(await configPost(gateway, "reload")).toMatchObject({
-      outcome: "applied",
-      generation: before + 1,
-    });
+    // The watcher may have applied the edit by itself.
+    expect((await configPost(gateway, "reload")).generation).toBe(before + 1);
     expect(new Set(await ask(10))).toEqual(new Set([502]));
     await eventually("every worker to be back", async () => {
       const { workers, workers_agree: agree } = await status();

@@ -71,8 +71,9 @@ async function insertRows(
       values,
     );
     const isNew = new Set(added.map(({ request_id: id, attempt }) => `${id}:${attempt}`));
+    // Of two rows of one call in a batch the first is kept, and counts once.
     const fresh = sorted.filter(({ requestId, attempt }) =>
-      isNew.has(`${requestId.toLowerCase()}:${attempt}`),
+      isNew.delete(`${requestId.toLowerCase()}:${attempt}`),
     );
     if (fresh.length > 0) await addToSums(client, fresh);
   });
