@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
  * test` does not.
  */
 const PROCESSES = [
-  "test/system/{cluster,operators,plugins,rollout,scale,stores}/**/*.test.ts",
+  "test/system/{cluster,fleet,operators,plugins,rollout,scale,stores}/**/*.test.ts",
   "test/system/{faces,resilience}/fallback.test.ts",
   "test/system/limits/scope-changes.test.ts",
   "test/system/passthrough/endpoints.test.ts",

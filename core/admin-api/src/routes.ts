@@ -1,5 +1,6 @@
 /** All routes of the admin listener whose form is described here. */
 
+import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
@@ -27,7 +28,8 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof CUSTOMER_ROUTES &
   typeof BUDGET_ROUTES &
   typeof ACCESS_GROUP_ROUTES &
-  typeof REQUEST_ROUTES;
+  typeof REQUEST_ROUTES &
+  typeof FLEET_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -40,6 +42,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...BUDGET_ROUTES,
   ...ACCESS_GROUP_ROUTES,
   ...REQUEST_ROUTES,
+  ...FLEET_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

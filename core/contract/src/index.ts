@@ -7,6 +7,7 @@ export * from "./error.ts";
 export * from "./exchange.ts";
 export * from "./extension.ts";
 export * from "./face.ts";
+export * from "./fleet/instances.ts";
 export * from "./frame.ts";
 export * from "./guardrail.ts";
 export * from "./host.ts";

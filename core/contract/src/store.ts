@@ -1,6 +1,7 @@
 /** Stores: the place of keys, teams and the ledger. */
 
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
+import type { InstanceStore } from "./fleet/instances.ts";
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
 import type { SessionStore } from "./tenants/sessions.ts";
@@ -262,6 +263,8 @@ export interface Store {
   readonly tenants?: TenantStore;
   /** Absent: the store keeps no sessions, and the dashboard cannot be signed in to. */
   readonly sessions?: SessionStore;
+  /** Absent: gateways that share the store do not know of each other. */
+  readonly instances?: InstanceStore;
   /** Absent: the store keeps no audit; the log has the changes. */
   readonly audit?: AuditStore;
   /**

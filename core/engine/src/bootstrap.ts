@@ -69,6 +69,7 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
     // A start may take its time. A block delays clients only from here on.
     await parts.blockWatch.begin();
     if (options.worker === undefined) void adoptLeft(parts);
+    parts.membership.begin(options.worker === undefined ? listeners.admin.url : undefined);
     scope.defer(watchAuditHead(parts.store.audit, parts.log));
     return runningGateway(parts, listeners, shutdownOf({ parts, listeners, admission, scope }));
   } catch (error) {
@@ -132,11 +133,12 @@ type Shutdown = (drainTimeoutMs: number, delayMs: number) => Promise<void>;
 
 /** A shutdown that runs once; later calls return the first one's promise. */
 function shutdownOf({ parts, listeners, admission, scope }: Stopped): Shutdown {
-  const { manager, edits, pluginFiles, stopping } = parts;
+  const { manager, edits, membership, pluginFiles, stopping } = parts;
   let stopped: Promise<void> | undefined;
   const shutDown: Shutdown = async (drainTimeoutMs, delayMs) => {
     admission.phase = "leaving";
     stopping.abort(new Error("the gateway stops"));
+    membership.leave();
     pluginFiles.close();
     await edits.close();
     // Clients and load balancers open their next connection elsewhere.

@@ -17,6 +17,7 @@ import { supervisorProof } from "./http/access/forwarded.ts";
 import { auditRoute } from "./http/admin/audit.ts";
 import { previousKeyView } from "./http/admin/config/previous-key.ts";
 import { configRoutes } from "./http/admin/config/routes.ts";
+import { fleetRoutes } from "./http/admin/fleet/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
@@ -158,6 +159,7 @@ function ownRoutes(parts: GatewayProcess): AdminRoutes {
     ...(tenantParts !== undefined && recordRoutes(tenantParts)),
     ...editRoutes(parts),
     ...restartRoute(),
+    ...fleetRoutes(parts),
     ...auditRoute(store.audit),
     ...deploymentRoutes(shared),
     ...requestRoutes(recent, ledger),

@@ -11,6 +11,8 @@ import { emptyRecord } from "./accounting/exchange-record.ts";
 import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
+import { instanceIdentity } from "./fleet/identity.ts";
+import { Membership } from "./fleet/membership.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
 import { stopInstance } from "./generation/lifecycle.ts";
@@ -28,6 +30,7 @@ import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { writeDeclared, writeDeclaredTeams } from "./resources/declared-rows.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
+import { readRunning } from "./resources/running-file.ts";
 import { createSealer } from "./resources/sealer.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
@@ -81,10 +84,9 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   scope.defer(() => generations.manager.close(0));
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
-  const advice =
-    worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
-  const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
-  scope.defer(() => pluginFiles.close());
+  const pluginFiles = watchPlugins(options, start, scope);
+  const membership = createMembership(options, snapshot, store, generations.manager, clock);
+  scope.defer(() => membership.close());
   const recent = new RecentRequests(snapshot.server.explainRequests, emptyRecord);
   return {
     ...durable,
@@ -98,6 +100,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     blockWatch,
     edits,
     pluginFiles,
+    membership,
     recent,
   };
 }
@@ -145,6 +148,38 @@ async function openDurable(
     return moved.finally(() => adoptions.delete(moved));
   };
   return { installation, store, outboxFile, ledger, stopping, adopt };
+}
+
+/** Watches the files of the loaded plugins. */
+function watchPlugins({ log, worker }: StartOptions, { definitions }: Start, scope: ClosingScope) {
+  const advice =
+    worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
+  const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
+  scope.defer(() => pluginFiles.close());
+  return pluginFiles;
+}
+
+/** The membership of the process in the fleet of its store. It reports nothing yet. */
+function createMembership(
+  { log, worker }: StartOptions,
+  { server }: Snapshot,
+  { instances }: Store,
+  manager: GenerationManager,
+  clock: Clock,
+): Membership {
+  return new Membership({
+    store: instances,
+    facts: {
+      ...instanceIdentity(server.dataDirectory),
+      worker: worker?.number ?? 0,
+      workers: server.workers,
+      startedAtMs: clock.now(),
+    },
+    // The supervisor writes where it listens once all workers serve.
+    findAdminUrl: () => readRunning(server.dataDirectory)?.adminUrl,
+    status: () => manager.status,
+    log,
+  });
 }
 
 function createManager(

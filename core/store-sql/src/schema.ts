@@ -19,6 +19,7 @@ export interface Schema {
   kept_name: KeptNameTable;
   audit: AuditTable;
   admin_session: SessionTable;
+  instance: InstanceTable;
   /** Facts about the store itself, by name. */
   fact: { name: string; value: string };
   /** The tags on records, by the record that has them. Written by triggers. */
@@ -176,6 +177,14 @@ export interface SessionTable {
   created_at_ms: number;
   seen_at_ms: number;
   expires_at_ms: number;
+}
+
+/** Processes of the fleet. `report` is JSON. */
+export interface InstanceTable {
+  id: string;
+  worker: number;
+  seen_at_ms: number;
+  report: string;
 }
 
 /** Names of what was deleted. `deleted_at_ms` is null while the record exists. */

@@ -1,9 +1,10 @@
 /** What the store has between `start` and `stop`: its pools, and the tables that use them. */
 
-import type { AuditEntry, LedgerStore, SessionStore, Store, StoreHost } from "@sluice/contract";
+import type { AuditEntry, LedgerStore, Store, StoreHost } from "@sluice/contract";
 import {
   type AnyTables,
   auditReads,
+  createInstanceStore,
   createKeyStore,
   createSessionStore,
   createTeamStore,
@@ -11,7 +12,7 @@ import {
   type Place,
   type Schema,
 } from "@sluice/store-sql";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Pool } from "pg";
 import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
 import { readDays, readTags } from "./ledger/days.ts";
@@ -33,9 +34,17 @@ import { refusalOf } from "./tenants/refusals.ts";
 /** Rows of sums that a process adds to. Two processes with one slot wait for each other at most. */
 const WRITERS = 64;
 
+/** The clock of the database: those of the machines may differ. */
+const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+/** A row of a few hundred bytes for each process, over its last one. */
+const REPORT_EVERY_MS = 5_000;
+
 /** The open store. */
 export interface Opened extends Required<
-  Pick<Store, "keep" | "keys" | "teams" | "tenants" | "sessions" | "audit" | "audited">
+  Pick<
+    Store,
+    "keep" | "keys" | "teams" | "tenants" | "sessions" | "instances" | "audit" | "audited"
+  >
 > {
   readonly ledger: LedgerStore;
   stop(): Promise<void>;
@@ -71,7 +80,7 @@ export async function open(
     keep: async (name, value) => keepFact(connections, name, value),
     ...recordsOf(reader, writes),
     audited: (entry) => recordsOf(reader, writes, entry),
-    sessions: sessionsOf(connections),
+    ...runtimeOf(connections),
     audit: {
       ...auditReads(() => reader),
       append: async (entry) => void (await transact(writes, [], entry)),
@@ -108,10 +117,14 @@ function recordsOf(reader: Kysely<Schema>, writes: Pool, audit?: AuditEntry): Re
   };
 }
 
-/** Sessions are read where they are written: a replica may not have them yet. */
-function sessionsOf({ writes }: Connections): SessionStore {
+/** Read where they are written: a replica may not have them yet. */
+function runtimeOf({ writes }: Connections): Pick<Opened, "sessions" | "instances"> {
   const tables = builderOf((text, parameters) => runOn(writes, { sql: text, parameters }));
-  return createSessionStore({ database: () => tables, writer: () => tables });
+  const place = { database: () => tables, writer: () => tables };
+  return {
+    sessions: createSessionStore(place),
+    instances: createInstanceStore({ ...place, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
+  };
 }
 
 function ledgerOf(

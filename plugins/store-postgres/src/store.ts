@@ -42,6 +42,9 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     get sessions() {
       return opened().sessions;
     },
+    get instances() {
+      return opened().instances;
+    },
     audited: (entry) => opened().audited(entry),
     audit: {
       append: async (entry) => opened().audit.append(entry),

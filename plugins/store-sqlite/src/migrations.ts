@@ -207,4 +207,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
       );
     },
   },
+  "0051_instances": {
+    async up(database) {
+      await sql`create table instance (
+        id text not null, worker integer not null, seen_at_ms integer not null,
+        report text not null, primary key (id, worker)) without rowid`.execute(database);
+    },
+  },
 };

@@ -2,6 +2,7 @@
 
 import {
   GatewayError,
+  type InstanceStore,
   type LedgerStore,
   type SessionStore,
   type Store,
@@ -12,6 +13,7 @@ import type { Kysely } from "kysely";
 import { ledgerValues } from "./ledger/insert.ts";
 import type { Opened } from "./opened.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
+import { REPORT_EVERY_MS } from "./report-every.ts";
 import type { RecordTables } from "./tenants/record-tables.ts";
 
 /** The options of the store in YAML. */
@@ -78,10 +80,19 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     get tenants() {
       return recordTables().tenants;
     },
-    sessions: sessionsOf(recordTables),
+    ...runtimeOf(recordTables, path),
     ...auditOf(recordTables, writable),
     ledger: ledgerOf(opened, writable),
   };
+}
+
+/** Instances in memory would be those of one process. */
+function runtimeOf(
+  tables: () => RecordTables,
+  path: string,
+): Pick<Store, "sessions" | "instances"> {
+  const sessions = sessionsOf(tables);
+  return path === MEMORY ? { sessions } : { sessions, instances: instancesOf(tables) };
 }
 
 function sessionsOf(tables: () => RecordTables): SessionStore {
@@ -92,6 +103,16 @@ function sessionsOf(tables: () => RecordTables): SessionStore {
     take: async (digest) => tables().sessions.take(digest),
     list: async (limit) => tables().sessions.list(limit),
     expire: async (nowMs, idleSinceMs) => tables().sessions.expire(nowMs, idleSinceMs),
+  };
+}
+
+function instancesOf(tables: () => RecordTables): InstanceStore {
+  return {
+    reportEveryMs: REPORT_EVERY_MS,
+    report: async (report) => tables().instances.report(report),
+    leave: async (id, worker) => tables().instances.leave(id, worker),
+    list: async (limit) => tables().instances.list(limit),
+    expire: async (olderThanMs) => tables().instances.expire(olderThanMs),
   };
 }
 

@@ -45,6 +45,8 @@ export interface TestDatabase {
   readonly url: string;
   store(options?: Partial<PostgresConfig>): Promise<Store>;
   query(statement: string): Promise<void>;
+  /** Ends all connections and lets none in, or lets them in again. */
+  setAway(isAway: boolean): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -86,6 +88,13 @@ export async function createDatabase(pooler?: Pgbouncer): Promise<TestDatabase> 
       return store;
     },
     query: async (statement) => onServer(statement, name),
+    async setAway(isAway) {
+      await onServer(`alter database ${name} with allow_connections ${String(!isAway)}`);
+      if (isAway)
+        await onServer(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        );
+    },
     async drop() {
       for (const store of started) await store.stop();
       await onServer(`drop database ${name} with (force)`);

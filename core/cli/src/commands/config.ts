@@ -11,6 +11,7 @@ import { CommandError, EXIT } from "../exit.ts";
 import { addHistoryCommand, numberOf } from "./history.ts";
 import { type Attempt, printAttempt } from "../print/attempt.ts";
 import { printDeployments } from "../print/deployments.ts";
+import { type Fleet, printFleet } from "../print/fleet.ts";
 import { printStatus, type Status } from "../print/status.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
@@ -39,16 +40,18 @@ const CANARY_ENDS = "promote: it serves all keys; abort: it serves none";
 
 /** Adds the commands. `command` makes one with the options that say where the gateway is. */
 export function addConfigCommands(command: (name: string, description: string) => Command): void {
-  command("status", "what configuration runs, what was tried last, what still drains").action(
-    async (options: Options) => {
-      const status = (await adminClient(options)("/config/status")) as Status;
-      if (options.json === true) console.log(JSON.stringify(status, null, 2));
+  command("status", "what configuration runs, what was tried last, what still drains")
+    .option("--fleet", "the instances that share the store, and what each of them runs")
+    .action(async (options: Options & { readonly fleet?: boolean }) => {
+      const ask = adminClient(options);
+      const answer = await ask(options.fleet === true ? "/fleet" : "/config/status");
+      if (options.json === true) console.log(JSON.stringify(answer, null, 2));
+      else if (options.fleet === true) printFleet(answer as Fleet);
       else {
-        printStatus(status);
-        printDeployments(await adminClient(options)("/deployments").catch(() => undefined));
+        printStatus(answer as Status);
+        printDeployments(await ask("/deployments").catch(() => undefined));
       }
-    },
-  );
+    });
   addHistoryCommand(command);
   const asking = (name: string, description: string): Command =>
     command(name, description).option(

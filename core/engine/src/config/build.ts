@@ -63,6 +63,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     | undefined;
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
+    contents: contentsDigest(opened),
     files: opened.files.map((file) => ({ ...file })),
     server: withKeyHeaders(
       serverOf(gateway, sections, checked.overrides, opened.cwd),
@@ -271,6 +272,21 @@ function digestOf({ opened, gateway, pipelines, prices, overrides }: CheckedConf
     ]),
   );
   return sha256(JSON.stringify([files, references, overrides]));
+}
+
+/**
+ * The digest of the own files of a configuration, by their places from the gateway file, whose name
+ * does not count.
+ */
+export function contentsDigest({ path, files }: Pick<OpenedConfig, "path" | "files">): string {
+  const home = dirname(path);
+  const named = files.map((file) => [
+    file.path === path ? "" : relative(home, file.path),
+    file.digest,
+  ]);
+  return sha256(
+    JSON.stringify(named.toSorted(([left = ""], [right = ""]) => (left < right ? -1 : 1))),
+  );
 }
 
 function sha256(text: string): string {

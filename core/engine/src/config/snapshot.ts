@@ -46,6 +46,11 @@ export type {
 export interface Snapshot {
   /** SHA-256 over the contents of every file and the resolved references, hexadecimal. */
   readonly digest: string;
+  /**
+   * SHA-256 over the names and contents of the configuration's own files, hexadecimal: equal on
+   * machines whose references have other values.
+   */
+  readonly contents: string;
   readonly files: readonly SnapshotFile[];
   readonly server: ServerSettings;
   readonly store: UseSettings;

@@ -124,8 +124,8 @@ export class GenerationManager {
   }
 
   /** Records contents that have findings before they become a snapshot. */
-  refuse(findings: readonly Finding[]): ApplyResult {
-    return this.#effects.attempts.refuse(findings, this.#state.live);
+  refuse(findings: readonly Finding[], contents?: string): ApplyResult {
+    return this.#effects.attempts.refuse(findings, this.#state.live, contents);
   }
 
   /** What applying a snapshot would find before anything is made. Changes nothing. */

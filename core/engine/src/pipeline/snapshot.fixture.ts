@@ -51,6 +51,7 @@ export function pipelineOf(
 export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
   return {
     digest: "digest-1",
+    contents: "contents-1",
     files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1", hasEndMark: false, end: AT }],
     server: {
       host: "127.0.0.1",

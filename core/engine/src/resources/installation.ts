@@ -5,9 +5,10 @@
 
 import { errorMessage } from "@sluice/contract";
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { givenMasterKey, MIN_MASTER_KEY_LENGTH } from "./given-master-key.ts";
+import { keepFile } from "./keep-file.ts";
 import { StartError } from "./start-error.ts";
 import { unwritable } from "./writable-folder.ts";
 
@@ -37,7 +38,6 @@ export interface InstallationOptions {
 }
 
 const PEPPER_BYTES = 32;
-const OWNER_ONLY = 0o600;
 
 /**
  * Opens the installation. Throws a StartError without a master key on a public bind, for secrets
@@ -74,7 +74,7 @@ export function openInstallation(options: InstallationOptions): Installation {
 
 function readPepper(path: string): Buffer {
   const pepper = Buffer.from(
-    keep(path, () => randomBytes(PEPPER_BYTES).toString("hex")).value,
+    keepFile(path, () => randomBytes(PEPPER_BYTES).toString("hex")).value,
     "hex",
   );
   if (pepper.length < PEPPER_BYTES) {
@@ -88,7 +88,7 @@ function readPepper(path: string): Buffer {
 function readMasterKey(
   path: string,
 ): Pick<Installation, "masterKey" | "isNewMasterKey" | "masterKeyFile"> {
-  const { value, isNew } = keep(path, () => `sk-${randomBytes(32).toString("base64url")}`);
+  const { value, isNew } = keepFile(path, () => `sk-${randomBytes(32).toString("base64url")}`);
   // An empty or cut file must not become a key that is known to all.
   if (value.length < MIN_MASTER_KEY_LENGTH) {
     throw new StartError(
@@ -96,23 +96,4 @@ function readMasterKey(
     );
   }
   return { masterKey: value, isNewMasterKey: isNew, masterKeyFile: path };
-}
-
-/**
- * Reads a file, or makes it, readable by its owner alone. It appears whole or not at all, and two
- * processes that start at once agree on one value.
- */
-function keep(path: string, make: () => string): { value: string; isNew: boolean } {
-  const draft = `${path}.${process.pid}`;
-  let isNew = true;
-  writeFileSync(draft, `${make()}\n`, { mode: OWNER_ONLY });
-  try {
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    isNew = false;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  return { value: readFileSync(path, "utf8").trim(), isNew };
 }

@@ -34,4 +34,15 @@ export const MIGRATIONS: readonly Migration[] = [
       "create index virtual_key_by_maker on virtual_key (made_with) where made_with is not null",
     ],
   },
+  {
+    version: 4,
+    name: "instances",
+    oldestThatWorks: 1,
+    // Reports change every few seconds: their pages have room for the new versions of a row.
+    statements: [
+      `create table instance (
+        id text not null, worker integer not null, seen_at_ms bigint not null,
+        report text not null, primary key (id, worker)) with (fillfactor = 50)`,
+    ],
+  },
 ];

@@ -1,10 +1,11 @@
 /** Keys, teams and the other tenants of an open file. */
 
-import type { AuditEntry, AuditStore, SessionStore, Store } from "@sluice/contract";
-import type { Kysely } from "kysely";
+import type { AuditEntry, AuditStore, InstanceStore, SessionStore, Store } from "@sluice/contract";
+import { type Kysely, sql } from "kysely";
 import {
   type AnyTables,
   auditReads,
+  createInstanceStore,
   createKeyStore,
   createSessionStore,
   createTeamStore,
@@ -13,7 +14,10 @@ import {
   type Schema,
 } from "@sluice/store-sql";
 import type { Opened } from "../opened.ts";
+import { REPORT_EVERY_MS } from "../report-every.ts";
 import { refusalOf } from "./conflicts.ts";
+
+const NOW_MS = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 type Records = Required<Pick<Store, "keys" | "teams" | "tenants">>;
 
@@ -21,6 +25,7 @@ type Records = Required<Pick<Store, "keys" | "teams" | "tenants">>;
 export interface RecordTables extends Records {
   readonly audit: Pick<AuditStore, "list" | "head">;
   readonly sessions: SessionStore;
+  readonly instances: InstanceStore;
   /** The same tables; each change writes the line. */
   audited(entry: AuditEntry): Records;
 }
@@ -45,13 +50,15 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
       tenants: createTenantStore(place),
     };
   };
+  const runtime = {
+    database: () => opened().kysely,
+    writer: () => writable().writer,
+  };
   return {
     ...records(),
     audited: records,
     audit: auditReads(() => opened().kysely),
-    sessions: createSessionStore({
-      database: () => opened().kysely,
-      writer: () => writable().writer,
-    }),
+    sessions: createSessionStore(runtime),
+    instances: createInstanceStore({ ...runtime, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
   };
 }

@@ -16,6 +16,8 @@ export interface ApplyResult {
   readonly atMs: number;
   /** The candidate's digest, `undefined` when it could not be read. */
   readonly digest: string | undefined;
+  /** The digest of the candidate's file contents, `undefined` when they could not be read. */
+  readonly contents: string | undefined;
   /**
    * The generation that the attempt made, or found running with the same contents; else
    * `undefined`.

@@ -26,8 +26,12 @@ export class Attempts {
   }
 
   /** Reports contents that have findings before they become a snapshot. `live` serves all keys. */
-  refuse(findings: readonly Finding[], live: Generation | undefined): ApplyResult {
-    return this.report(this.#result("refused", undefined, findings), live);
+  refuse(
+    findings: readonly Finding[],
+    live: Generation | undefined,
+    contents: string | undefined,
+  ): ApplyResult {
+    return this.report(this.#result("refused", { digest: undefined, contents }, findings), live);
   }
 
   /** The result of an edit. */
@@ -37,7 +41,7 @@ export class Attempts {
   ): ApplyResult {
     const { author } = edit.options;
     const result = {
-      ...this.#result(outcome, edit.snapshot.digest, findings),
+      ...this.#result(outcome, edit.snapshot, findings),
       generation,
       ...(reason !== undefined && { reason }),
       ...(isReported && author !== undefined && { author }),
@@ -48,7 +52,7 @@ export class Attempts {
   /** The result of a canary, not reported yet. */
   canaryResult({ end, generation, reason }: CanaryEnded<Generation, Waiting>): ApplyResult {
     return {
-      ...this.#result(end, generation.snapshot.digest, []),
+      ...this.#result(end, generation.snapshot, []),
       generation: generation.number,
       reason,
     };
@@ -56,10 +60,10 @@ export class Attempts {
 
   #result(
     outcome: ApplyOutcome,
-    digest: string | undefined,
+    { digest, contents }: Pick<ApplyResult, "digest" | "contents">,
     findings: readonly Finding[],
   ): ApplyResult {
-    return { outcome, atMs: this.#clock.now(), digest, generation: undefined, findings };
+    return { outcome, atMs: this.#clock.now(), digest, contents, generation: undefined, findings };
   }
 
   /** Counts and logs a result. `live` serves all keys. */

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { type ConfigWatch, watchConfig } from "../../config/files/watch.ts";
 import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../../config/load.ts";
+import { contentsDigest } from "../../config/build.ts";
 import { checkCandidate } from "../../lint/check-candidate.ts";
 import { withoutUnloaded } from "../cold.ts";
 import type { EditHistory } from "../history/edit-history.ts";
@@ -132,7 +133,10 @@ export class Candidates {
     if (resolved.snapshot === undefined) {
       const findings = checkCandidate(resolved, definitions);
       return this.#history.add(
-        manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)),
+        manager.refuse(
+          withoutUnloaded(findings, manager.live?.snapshot, opened.plugins),
+          contentsDigest(opened),
+        ),
         candidate,
       );
     }
