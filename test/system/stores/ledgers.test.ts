@@ -6,6 +6,7 @@
 import {
   SPEND_DIMENSIONS,
   type LedgerFilter,
+  type LedgerQuery,
   type LedgerSumFilter,
   type Log,
   rowCursor,
@@ -144,7 +145,10 @@ async function outcome<T>(answer: Promise<T>): Promise<T | string> {
   return answer.catch((error: unknown) => String((error as { code?: unknown }).code));
 }
 
-async function rowsOf({ ledger }: Store, filter: LedgerFilter): Promise<SpendRow[]> {
+async function rowsOf(
+  { ledger }: Store,
+  filter: LedgerFilter & Pick<LedgerQuery, "within">,
+): Promise<SpendRow[]> {
   const found: SpendRow[] = [];
   for (;;) {
     const last = found.at(-1);
@@ -174,6 +178,7 @@ async function answers(store: Store, questions: Questions): Promise<unknown> {
   const { ledger } = store;
   return {
     rows: await Promise.all(rows.map(async (filter) => rowsOf(store, filter))),
+    within: await Promise.all(SCOPES.map(async (within) => rowsOf(store, { ...rows[0], within }))),
     days: await Promise.all(rows.map(async (filter) => ledger.days(filter))),
     tags: await Promise.all(rows.map(async (filter) => ledger.tags(filter))),
     spent: await Promise.all(sums.map(async (filter) => ledger.spent(filter))),
@@ -186,6 +191,13 @@ interface Questions {
   readonly sums: readonly LedgerSumFilter[];
   readonly reports: readonly SpendReportQuery[];
 }
+
+/** Places and users whose rows a reader may see. */
+const SCOPES = [
+  { organizations: ["o1", "o2"], teams: ["t1"], users: ["u1", "u2"] },
+  { organizations: [], teams: ["T1", "none"], users: ["u2"] },
+  { organizations: [], teams: [], users: [] },
+];
 
 /** Rows without an organization: random filters seldom ask for these alone. */
 const UNORGANIZED = [

@@ -31,6 +31,7 @@ export const KEY_VIEW = {
   may_name_customers: FLAG,
   admin: FLAG,
   spend_scope: words("key", "user", "team"),
+  made_with: { ...TEXT_OR_NULL, description: "The key that self-service made it with." },
   previous_key_until: TIME_OR_NULL,
   created_at: TIME_OR_NULL,
 } as const;

@@ -3,6 +3,7 @@
  * authentication.
  */
 
+import type { TenantScope } from "../tenants/records.ts";
 import type { SpendGroup, SpendReportQuery } from "./report.ts";
 
 export type RowStatus = "success" | "failure" | "partial";
@@ -118,6 +119,8 @@ export function rowCursor({ requestId, attempt }: Pick<SpendRow, "requestId" | "
 /** A query of rows. */
 export interface LedgerQuery extends LedgerFilter {
   readonly limit: number;
+  /** Only rows of one of these places and users. */
+  readonly within?: TenantScope;
   /** Rows older than this one: the `rowCursor` of the last row of the previous page. */
   readonly before?: string;
 }

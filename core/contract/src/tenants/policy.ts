@@ -56,7 +56,7 @@ const TABLE = {
   "config.canary": rule("operator", "whole", "promote or abort a canary"),
   "config.rollback": rule("operator", "whole", "apply an earlier configuration"),
   "gateway.restart": rule("operator", "whole", "replace the workers"),
-  "request.read": rule("viewer", "whole", "list and explain requests"),
+  "request.read": rule("viewer", "any", "list and explain requests", USER),
   "spend.read": rule("viewer", "any", "read spend rows and sums", BOTH),
   "audit.read": rule("admin", "any", "read the audit"),
 

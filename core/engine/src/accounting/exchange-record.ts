@@ -50,6 +50,10 @@ export interface ExchangeRecord {
   /** `null` for an unauthenticated client. */
   keyId: string | null;
   keyAlias: string | undefined;
+  /** What the key belongs to: who may read the record. */
+  userId: string | undefined;
+  teamId: string | undefined;
+  organizationId: string | undefined;
   /** The model id that was asked for. */
   model: string | undefined;
   stream: boolean;
@@ -85,6 +89,9 @@ export function emptyRecord(): ExchangeRecord {
     generation: 0,
     keyId: null,
     keyAlias: undefined,
+    userId: undefined,
+    teamId: undefined,
+    organizationId: undefined,
     model: undefined,
     stream: false,
     startedAtMs: 0,
@@ -118,6 +125,9 @@ export function writeRecord(
   into.generation = exchange.generation;
   into.keyId = identity?.keyId ?? null;
   into.keyAlias = identity?.alias;
+  into.userId = identity?.userId;
+  into.teamId = identity?.teamId;
+  into.organizationId = identity?.organizationId ?? undefined;
   into.model = askedModel(exchange);
   into.stream = request?.stream === true;
   into.startedAtMs = exchange.startedAtMs;

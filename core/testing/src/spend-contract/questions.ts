@@ -26,6 +26,13 @@ const ids = {
   user: oneOf("u1", "u3"),
   key: oneOf("k1", "__proto__"),
 };
+/** Places and users whose rows a reader may see. The empty organization is that of other rows. */
+export const rowScope = fc.record({
+  organizations: fc.uniqueArray(oneOf("o1", "o2", "")),
+  teams: fc.uniqueArray(oneOf("t1", "T1", "t9")),
+  users: fc.uniqueArray(oneOf("u1", "u3")),
+});
+
 /** A report that a ledger must answer. */
 export const spendQuestion = fc
   .record({

@@ -1,10 +1,16 @@
 /** The contract of a ledger's sums: what every store passes. */
 
-import type { LedgerStore, SpendGroup, SpendReportQuery } from "@sluice/contract";
+import {
+  type LedgerStore,
+  rowCursor,
+  type SpendGroup,
+  type SpendReportQuery,
+  type SpendRow,
+} from "@sluice/contract";
 import fc from "fast-check";
 import type { Runner } from "../shared-state-contract.ts";
-import { modelCost, modelReport } from "./model.ts";
-import { spendFilter, spendQuestion } from "./questions.ts";
+import { distinctRows, modelCost, modelReport } from "./model.ts";
+import { rowScope, spendFilter, spendQuestion } from "./questions.ts";
 import { spendRow } from "./rows.ts";
 
 /** An empty ledger under test. */
@@ -57,6 +63,37 @@ export function spendContract(
           await ledger.insert(rows);
           for (const filter of filters)
             expect(await ledger.spent(filter)).toBe(Number(modelCost(rows, filter)));
+          await close();
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+
+    it("rows of some places and users are theirs, each once, page after page", async () => {
+      const property = fc.asyncProperty(
+        fc.array(spendRow, { maxLength: 30 }),
+        rowScope,
+        fc.integer({ min: 1, max: 4 }),
+        async (rows, within, limit) => {
+          const { ledger, close } = await open();
+          await ledger.insert(rows);
+          const { organizations, teams, users } = within;
+          const expected = distinctRows(rows).filter(
+            ({ organizationId, teamId, userId }) =>
+              organizations.includes(organizationId ?? "") ||
+              teams.includes(teamId ?? "none") ||
+              users.includes(userId ?? "none"),
+          );
+          const found: SpendRow[] = [];
+          for (let page: readonly SpendRow[] = []; ;) {
+            const last = page.at(-1);
+            page = await ledger.rows({ within, limit, ...(last && { before: rowCursor(last) }) });
+            found.push(...page);
+            if (page.length < limit) break;
+          }
+          expect(found.map(rowCursor).sort()).toEqual(expected.map(rowCursor).sort());
+          const times = found.map(({ startedAtMs }) => startedAtMs);
+          expect(times).toEqual([...times].sort((a, b) => b - a));
           await close();
         },
       );

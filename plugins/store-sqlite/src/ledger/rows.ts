@@ -4,6 +4,7 @@ import type { LedgerQuery, SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { type Conditions, createStatementCache, idConditions } from "./filter.ts";
+import { joinRows, queriesAtPlaces } from "@sluice/store-sql/rows";
 import { readList, readObject } from "@sluice/store-sql/text";
 
 type Columns = Record<string, SQLOutputValue>;
@@ -15,7 +16,7 @@ export function createLedgerRows(
   // One statement for each combination of filters.
   const prepare = createStatementCache((sql) => database.prepare(sql));
 
-  return (query) => {
+  const read = (query: LedgerQuery): readonly SpendRow[] => {
     const { terms, parameters } = conditions(query);
     const where = terms.length === 0 ? "" : `where ${terms.join(" and ")}`;
     const statement = prepare(
@@ -24,6 +25,16 @@ export function createLedgerRows(
     );
     return statement.all(...parameters, Math.max(0, Math.trunc(query.limit))).map(toRow);
   };
+  return (query) =>
+    queriesAtPlaces(query)
+      .map(read)
+      .reduce((found, more) => joinRows(found, more, query.limit, isNewer), []);
+}
+
+function isNewer(one: SpendRow, other: SpendRow): boolean {
+  if (one.startedAtMs !== other.startedAtMs) return one.startedAtMs > other.startedAtMs;
+  if (one.requestId !== other.requestId) return one.requestId > other.requestId;
+  return one.attempt > other.attempt;
 }
 
 function conditions(query: LedgerQuery): Conditions {

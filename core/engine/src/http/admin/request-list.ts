@@ -5,6 +5,7 @@
 import {
   rowCursor,
   ERROR_CODES,
+  isGatewayError,
   type JsonObject,
   type LedgerReader,
   type SpendRow,
@@ -12,9 +13,11 @@ import {
 import { dollarsOf } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
-import { type AdminRoutes, atWhole } from "../access/route.ts";
+import { isVisible, type Visible } from "../access/may.ts";
+import { type AdminRoutes, listed } from "../access/route.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { MAX_REQUESTS, pageOf, placeOfCursor, type RequestPlace } from "./request-page.ts";
+import { withinOf } from "./requests.ts";
 import { timeIn } from "./time-query.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -37,18 +40,27 @@ interface Wanted {
   readonly after: RequestPlace | undefined;
 }
 
-/** The route. `keyIdOf` finds the id of a key by its id or alias. */
+/** What the caller asked for, and may see. */
+interface Asked extends Wanted {
+  readonly visible: Visible;
+}
+
+/**
+ * The route. `keyIdOf` finds the id of a key by its id or alias. To a caller with a part of the
+ * gateway, a key that is not its own is one without requests.
+ */
 export function requestListRoute(
   recent: RecentRequests<ExchangeRecord>,
   ledger: Pick<LedgerReader, "rows">,
   keyIdOf: (key: string) => Promise<string>,
 ): AdminRoutes {
   return {
-    "GET /requests": atWhole("request.read", async ({ query }) => {
+    "GET /requests": listed("request.read", async ({ query }, visible) => {
       refuseUnknown(query.keys(), PARAMETERS, "query parameter");
-      const asked = wantedOf(query);
-      const wanted = asked.key === "" ? asked : { ...asked, key: await keyIdOf(asked.key) };
-      const records = new Map(recent.all().map((record) => [record.id, record]));
+      const asked = { ...wantedOf(query), visible };
+      const wanted = asked.key === "" ? asked : { ...asked, key: await keyOf(asked, keyIdOf) };
+      const seen = recent.all().filter((record) => isVisible(visible, record));
+      const records = new Map(seen.map((record) => [record.id, record]));
       const { found, reached } = await fromLedger(wanted, records, ledger);
       const { sinceMs, limit, after } = wanted;
       for (const record of records.values()) {
@@ -66,6 +78,18 @@ export function requestListRoute(
   };
 }
 
+/** The id of the key that is asked for. */
+async function keyOf(
+  { key, visible }: Asked,
+  keyIdOf: (key: string) => Promise<string>,
+): Promise<string> {
+  if (visible === "all") return keyIdOf(key);
+  return keyIdOf(key).catch((error: unknown) => {
+    if (isGatewayError(error) && error.code === "not_found") return key;
+    throw error;
+  });
+}
+
 interface Found {
   /** Views by the request's id; `undefined` for one that the filter leaves out. */
   readonly found: Map<string, JsonObject | undefined>;
@@ -75,16 +99,17 @@ interface Found {
 
 /** The place of a request is that of its first row: number 1, or 0 without an upstream call. */
 async function fromLedger(
-  wanted: Wanted,
+  wanted: Asked,
   records: ReadonlyMap<string, ExchangeRecord>,
   ledger: Pick<LedgerReader, "rows">,
 ): Promise<Found> {
-  const { key, sinceMs, limit, after } = wanted;
+  const { key, sinceMs, limit, after, visible } = wanted;
   const found = new Map<string, JsonObject | undefined>();
   const later = new Map<string, SpendRow[]>();
   const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const filter = {
     fromMs: sinceMs,
+    ...withinOf(visible),
     ...(key !== "" && { keyId: key }),
     ...(after !== undefined && { toMs: after.atMs + 1 }),
   };
