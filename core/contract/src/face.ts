@@ -172,12 +172,33 @@ export interface KeptReply {
 /** The answer to a request for an entry. */
 export interface KeptAnswer {
   readonly document: JsonObject;
-  /** The entry is deleted before the client gets the answer. */
+  /** The entry is deleted before the client gets the answer. A reply under way is ended first. */
   readonly deletes?: true;
+  /** A reply under way is ended, and the request answered again with its last entry. */
+  readonly ends?: true;
+  /** The client gets the events behind this number in place of the document. */
+  readonly eventsAfter?: number;
 }
 
 /** Entries by their ids; `undefined` for one that is not there. */
 export type KnownEntries = ReadonlyMap<string, JsonObject | undefined>;
+
+/** Replies that are made and kept without their client. Pure functions. */
+export interface FaceDetached {
+  /** Whether the client asks for one. Throws `invalid_field` where another member excludes it. */
+  isWanted(document: JsonDocument): boolean;
+  /** Whether an entry is that of a reply which is being made. */
+  isRunning(entry: JsonObject): boolean;
+  /**
+   * The last entry of a reply that was not made, from its first one. `client_closed`: the client
+   * ended it.
+   */
+  ended(entry: JsonObject, error: GatewayError): JsonObject;
+  /** Of whole events, those with a higher number. Comments are left out. */
+  eventsAfter(text: string, number: number): string;
+  /** The last event for a client that cannot get those behind `last`, which may be empty. */
+  lostEvents(last: string, error: GatewayError): string;
+}
 
 /** How the replies of a face are kept. Pure functions. */
 export interface FaceKeeping {
@@ -188,20 +209,22 @@ export interface FaceKeeping {
   references(document: JsonDocument, known: KnownEntries): readonly string[];
   /**
    * The request with what it refers to in place. Throws `invalid_field` for a reference to what is
-   * not there.
+   * not there. `isDetached`: the reply is made without its client, which no upstream learns.
    */
-  open(document: JsonDocument, known: KnownEntries): OpenedRequest;
+  open(document: JsonDocument, known: KnownEntries, isDetached: boolean): OpenedRequest;
   /** Whether the client wants its reply kept. */
   wants(document: JsonDocument): boolean;
   /**
-   * The entry of a reply in the client's form. `document`: the request without references.
-   * `undefined` for a reply that is not kept.
+   * The entry of a reply in the client's form, or of what `begun` returns. `document`: the request
+   * without references. `undefined` for a reply that is not kept.
    */
   entryOf(document: JsonDocument, reply: JsonObject): KeptReply | undefined;
   /** The id of the entry that a request for one names; `undefined` for what is no id. */
   idOf(client: ClientRequest): string | undefined;
   /** Answers a request for an entry. Throws `invalid_field` for what cannot be asked of it. */
   answer(client: ClientRequest, entry: JsonObject): KeptAnswer;
+  /** Replies without their client. Absent: there are none. */
+  readonly detached?: FaceDetached;
 }
 
 /** A running face: pure functions. */
@@ -239,6 +262,8 @@ export interface Face<State = unknown> {
   whole(reply: JsonObject, state: State, context: FaceContext): JsonObject;
   /** A writer of one stream. */
   stream(state: State, context: FaceContext): FaceStream;
+  /** A reply before its first call, for a client that does not wait. Absent: every client waits. */
+  begun?(state: State, context: FaceContext): JsonObject;
   /** What relayed replies get of the gateway. Absent: nothing. */
   relay?(state: State, context: FaceContext): FaceRelay;
   /** An error reply. */

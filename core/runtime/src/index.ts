@@ -6,7 +6,13 @@ export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";
-export { KEEPER, KEEPING, type ReplyKeeper } from "./kept-replies.ts";
+export {
+  type DetachedReply,
+  type DetachedRun,
+  KEEPER,
+  KEEPING,
+  type ReplyKeeper,
+} from "./kept-replies.ts";
 export { isModelOf, namesModel } from "./model-pattern.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export {

@@ -5,6 +5,7 @@ import type { Face, GatewayError, JsonObject } from "@sluice/contract";
 import { codeOf, messageOf, paramOf } from "./codes.ts";
 import { keeping } from "./keeping/index.ts";
 import { ResponseRelay, SEALED } from "./relay.ts";
+import { responseOf } from "./reply/response.ts";
 import { ResponseStream } from "./reply/stream.ts";
 import { wholeResponse } from "./reply/whole.ts";
 import { readRequest } from "./request/read.ts";
@@ -36,12 +37,15 @@ export default defineFace<JsonObject>({
     read: (document, _client, means) => readRequest(document.value, means),
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
+    begun: (state, context) => responseOf(state, context, QUEUED),
     relay: (state, context) => new ResponseRelay(state, context),
     error: errorReply,
     count: (inputTokens) => ({ object: "response.input_tokens", input_tokens: inputTokens }),
     keeping,
   }),
 });
+
+const QUEUED = { ending: { status: "queued" }, output: [], usage: null } as const;
 
 function errorReply(error: GatewayError): { readonly status: number; readonly body: JsonObject } {
   const { status, type, provider } = error;

@@ -6,9 +6,8 @@
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import type { FaceContext, FaceRelay, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
-import { finalCodeOf, messageOf } from "./codes.ts";
 import { sealNative } from "./envelope.ts";
-import { responseOf } from "./reply/response.ts";
+import { failedBy, idOf, responseOf } from "./reply/response.ts";
 import type { ResponsesState } from "./state.ts";
 
 /** The member that is sealed. */
@@ -28,20 +27,23 @@ export class ResponseRelay implements FaceRelay {
   #isOpen = false;
   /** The last text that was written: it has the last number. */
   #written = "";
-  /** What the upstream did not get: the id of the response before this one, and metadata. */
+  /** What the upstream did not get: the ids that the gateway gave, and metadata. */
   readonly #names: JsonObject;
   readonly #hasNames: boolean;
 
   constructor(state: ResponsesState, context: FaceContext) {
     this.#state = state;
     this.#context = context;
-    const { previous_response_id: previous = null, metadata } = state.echo;
+    const { previous_response_id: previous = null, metadata, background } = state.echo;
     const hasNotes = isObject(metadata) && Object.keys(metadata).length > 0;
+    const isDetached = background === true;
     this.#names = {
+      // The client got an id before the upstream gave one.
+      ...(isDetached ? { id: `resp_${idOf(context)}`, background } : {}),
       ...(previous === null ? {} : { previous_response_id: previous }),
       ...(hasNotes ? { metadata } : {}),
     };
-    this.#hasNames = previous !== null || hasNotes;
+    this.#hasNames = isDetached || previous !== null || hasNotes;
   }
 
   reply(original: JsonObject): JsonObject {
@@ -79,15 +81,11 @@ export class ResponseRelay implements FaceRelay {
   }
 
   failure(error: GatewayError): string {
-    const failure = { code: finalCodeOf(error), message: messageOf(error) };
-    const parts = {
-      ending: { status: "failed", error: failure },
-      output: [],
-      usage: null,
-    } as const;
-    const made = responseOf(this.#state, this.#context, parts);
+    const ending = failedBy(error);
+    const made = responseOf(this.#state, this.#context, { ending, output: [], usage: null });
     const begun = this.#begun === undefined ? undefined : Members.parse(this.#begun)?.response;
-    const response = isObject(begun) ? { ...begun, ...FAILED, error: failure } : made;
+    const { status, error: failure = null } = ending;
+    const response = isObject(begun) ? { ...begun, ...EMPTY, status, error: failure } : made;
     const number = Number([...this.#written.matchAll(NUMBER)].at(-1)?.[1] ?? -1) + 1;
     const event = { type: "response.failed", sequence_number: number, response };
     return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
@@ -143,7 +141,7 @@ export class ResponseRelay implements FaceRelay {
   }
 }
 
-const FAILED: JsonObject = { status: "failed", output: [], usage: null };
+const EMPTY: JsonObject = { output: [], usage: null };
 
 /** Items that are nothing without their sealed text: clients need not ask for it. */
 const WHOLE = new Set<JsonValue | undefined>(["compaction", "compaction_summary"]);

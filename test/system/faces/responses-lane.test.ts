@@ -470,11 +470,11 @@ describe("a failure on the lane", () => {
     }
   });
 
-  it.each(["background", "conversation", "previous_response_id"])(
+  it.each(["conversation", "previous_response_id"])(
     "%s of the account is refused",
     async (name) => {
       const calls = model.requests.length;
-      const value = name === "background" ? true : "resp_0123456789abcdef0123456789abcdef";
+      const value = "resp_0123456789abcdef0123456789abcdef";
       const { response, said } = await raw({ model: "openai", input: "Hi.", [name]: value });
       expect([response.status, JSON.parse(said)]).toMatchObject([400, { error: { param: name } }]);
       expect(model.requests).toHaveLength(calls);

@@ -2,18 +2,8 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Koa from "koa";
-import {
-  type ClientRequest,
-  type EdgeRequest,
-  type Exchange,
-  GatewayError,
-  type GatewayRequest,
-  type Identity,
-  isGatewayError,
-  type Sealer,
-} from "@sluice/contract";
+import { type Exchange, GatewayError, isGatewayError, type Sealer } from "@sluice/contract";
 import { KEEPING } from "@sluice/runtime";
-import type { Edge } from "../generation/extensions.ts";
 import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
 import { CallNote } from "../accounting/call-note.ts";
@@ -25,12 +15,9 @@ import { writeError } from "./egress/error.ts";
 import { type FixedPage, healthPage, isDocsPath, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
-import {
-  checkHeaders,
-  invalidPath,
-  readTarget,
-  type RequestTarget,
-} from "./intake/request-head.ts";
+import { checkHeaders, readTarget } from "./intake/request-head.ts";
+import { Detachment } from "./detached/detachment.ts";
+import { DetachingNote } from "./detached/note.ts";
 import { gatewayFor } from "./extensions/gateway.ts";
 import { isInside, type OwnListeners } from "./extensions/inside.ts";
 import { answerRoute, type RoutedRequest } from "./extensions/route.ts";
@@ -40,12 +27,8 @@ import { FacedForm } from "./form/faced.ts";
 import { referenceForm } from "./form/reference.ts";
 import type { ReplyForm } from "./form/reply-form.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
-import { missingRoute } from "./intake/missing-route.ts";
-import { nearRoute } from "./intake/near-route.ts";
-import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
-import { ExtendedRequest } from "./ingress/extended.ts";
-import { receiveRequest } from "./ingress/receive.ts";
-import { withoutCredentials } from "./ingress/redact.ts";
+import { clientRequest } from "./intake/client-request.ts";
+import { readRequest, type RoutedTarget } from "./ingress/read-request.ts";
 import { openapiPage } from "./openapi/pages.ts";
 import { presentedBy } from "./intake/presented.ts";
 import { requestId } from "./intake/request-id.ts";
@@ -124,7 +107,7 @@ interface Serving extends PublicParts {
 /** Without a promise where it has answered. */
 function serve(ctx: Koa.Context, parts: Serving): Promise<void> | undefined {
   const id = requestId(parts.clock.now());
-  let admitted: Admitted | undefined | Promise<undefined>;
+  let admitted: RoutedTarget | undefined | Promise<undefined>;
   try {
     admitted = admit(ctx, id, parts);
   } catch (error) {
@@ -160,20 +143,12 @@ function generationFor(
     : generations.generationFor(() => presentedBy(message, authHeaders));
 }
 
-/** A request with its route. */
-interface Admitted {
-  readonly generation: Generation;
-  readonly target: RequestTarget;
-  readonly route: CompiledRoute;
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
 /** Checks the request line and the headers. Returns `undefined` when it has answered. */
 function admit(
   { req: message, res: response }: Koa.Context,
   id: string,
   parts: PublicParts,
-): Admitted | undefined | Promise<undefined> {
+): RoutedTarget | undefined | Promise<undefined> {
   const method = message.method ?? "GET";
   const target = readTarget(message.url ?? "");
   const health = healthPage(target.path, parts.isReady);
@@ -243,18 +218,27 @@ function answerPage(
   else throw wrongMethod(method, ["GET", "HEAD"]);
 }
 
-async function run(
-  ctx: Koa.Context,
+/** An exchange with what its reply needs. */
+interface Opened {
+  readonly exchange: LiveExchange;
+  readonly form: ReplyForm;
+  /** Absent: clients of the route wait for their replies. */
+  readonly detachment: Detachment | undefined;
+  readonly held: HeldAccount;
+}
+
+function openExchange(
+  { req: message, res: response }: Koa.Context,
   id: string,
-  admitted: Admitted,
+  routed: RoutedTarget,
   parts: Serving,
-): Promise<void> {
-  const { req: message, res: response } = ctx;
-  const { generation, target, route, parameters } = admitted;
+): Opened {
+  const { generation, target, route, parameters } = routed;
   const asked = clientRequest(message, route.method, target, parameters);
   const { client, form } = formFor(asked, route, generation, id, parts);
-  const { server } = generation.snapshot;
-  const held = parts.held.open(server.maxHeldBytes);
+  const held = parts.held.open(generation.snapshot.server.maxHeldBytes);
+  const note = new CallNote(parts.ledger);
+  const mayDetach = form instanceof FacedForm && mayGoOn(route);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -262,15 +246,28 @@ async function run(
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    note: new CallNote(parts.ledger),
+    note: mayDetach ? new DetachingNote(note, () => detachment) : note,
     beforeBody: route.beforeBody,
     held,
-    read: ({ identity }) => readRequest(message, client, admitted, form, held, identity),
+    read: ({ identity }) => readRequest(message, client, routed, form, held, identity),
   });
-  ctx.exchange = exchange;
+  const detachment = mayDetach ? new Detachment(form, exchange, response, parts) : undefined;
   if (form instanceof FacedForm) form.serve(exchange);
   else if (route.face?.keeping !== undefined) KEEPING.set(exchange, route.face.keeping);
   if (generation.edge !== undefined) attachEdge(exchange, message, generation, parts);
+  return { exchange, form, detachment, held };
+}
+
+async function run(
+  ctx: Koa.Context,
+  id: string,
+  routed: RoutedTarget,
+  parts: Serving,
+): Promise<void> {
+  const { generation, route } = routed;
+  const { res: response } = ctx;
+  const { exchange, form, detachment, held } = openExchange(ctx, id, routed, parts);
+  ctx.exchange = exchange;
   generation.lease(exchange);
   // The lease ends when the response is closed and the rows are settled, whichever comes last.
   let open = 2;
@@ -279,11 +276,13 @@ async function run(
     held.close();
     generation.release(exchange);
   };
-  const watched = parts.stalled.watch(exchange, response, server.stalledClientMs);
+  const waiting = detachment ?? exchange;
+  const { stalledClientMs } = generation.snapshot.server;
+  const watched = parts.stalled.watch(waiting, response, stalledClientMs);
   response.on("close", () => {
     parts.stalled.end(watched);
     if (!response.writableFinished)
-      exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
+      waiting.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
   try {
@@ -294,11 +293,18 @@ async function run(
       form,
       response,
       parts,
+      detachment,
     );
     generation.tally?.add(exchange);
   } finally {
+    if (detachment?.isDetached === true) await detachment.end();
     release();
   }
+}
+
+/** Whether exchanges of a route may go on without their clients. */
+function mayGoOn({ operation, face }: CompiledRoute): boolean {
+  return operation === "chat" && face?.keeping?.detached !== undefined;
 }
 
 /** Lets the extensions of a generation read and write one exchange. */
@@ -313,88 +319,4 @@ function attachEdge(
   const pages = () => [...routes.entries()].map(({ method, path }) => ({ method, path }));
   const gateway = () => gatewayFor({ listeners, message, routes: pages, isReady, signal });
   EDGE.set(exchange, { edge, gateway, log });
-}
-
-/** The readers of a request; `undefined` where there are none. */
-function extendedBy(
-  edge: Edge | undefined,
-  message: IncomingMessage,
-  about: Omit<EdgeRequest, "body" | "mayAnswer">,
-  hasFace: boolean,
-): ExtendedRequest | undefined {
-  if (edge === undefined || edge.readers.length === 0) return undefined;
-  const mayAnswer = !hasFace && about.operation !== "passthrough" && !isInside(message);
-  return new ExtendedRequest(edge.readers, { ...about, mayAnswer });
-}
-
-/**
- * Reads and checks the body. Only a valid key learns which prefixes are providers: the refusal
- * comes after authentication, before the body.
- */
-async function readRequest(
-  message: IncomingMessage,
-  client: ClientRequest,
-  { generation, target, route, parameters }: Admitted,
-  form: ReplyForm,
-  held: HeldAccount,
-  identity: Identity | undefined,
-): Promise<GatewayRequest | undefined> {
-  const { providers, guardrails, server } = generation.snapshot;
-  const { operation } = route;
-  const isProvider = (name: string): boolean =>
-    providers.some((provider) => provider.name === name);
-  const { provider = "ref" } = parameters;
-  if (operation === "passthrough" && provider !== "ref" && !isProvider(provider))
-    throw target.hasEncodedSlash
-      ? invalidPath()
-      : missingRoute({
-          path: target.path,
-          method: route.method,
-          near: nearRoute(generation.routes, route.method, target.path),
-          natives: generation.natives,
-        });
-  const limits = {
-    maxBytes: server.maxBodyBytes,
-    hold: (bytes: number) => held.takeBody(bytes, identity),
-  };
-  const translate = form instanceof FacedForm ? form : undefined;
-  const about = { operation, client, identity };
-  const extended = extendedBy(generation.edge, message, about, translate !== undefined);
-  const received = await receiveRequest(
-    operation,
-    message,
-    client,
-    limits,
-    isProvider,
-    translate,
-    extended,
-  );
-  if (received === undefined) return undefined;
-  const request = withoutCredentials(extended?.finish(received) ?? received);
-  const asked = requestedGuardrails(request.fields, (name) =>
-    guardrails.some((guardrail) => guardrail.name === name),
-  );
-  return asked.length === 0 ? request : { ...request, guardrails: asked };
-}
-
-/**
- * The request as steps see it. `method` is the route's: a HEAD is a GET whose body stays behind.
- */
-function clientRequest(
-  message: IncomingMessage,
-  method: string,
-  { path, query }: RequestTarget,
-  parameters: Readonly<Record<string, string>>,
-): ClientRequest {
-  return {
-    method,
-    path,
-    query,
-    parameters,
-    header(name) {
-      const value = message.headers[name];
-      return typeof value === "string" ? value : undefined;
-    },
-    address: message.socket.remoteAddress ?? null,
-  };
 }

@@ -42,6 +42,8 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
+import type { Detachment } from "./detached/detachment.ts";
+import { isResponse, type Outgoing } from "./egress/outgoing.ts";
 import { addEdgeHeaders, EDGE, writeAnswer } from "./extensions/write.ts";
 import { AnsweredByExtension } from "./ingress/extended.ts";
 import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
@@ -62,7 +64,7 @@ export interface ServeParts {
 
 /**
  * Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows
- * first.
+ * first. `detachment`: of a route whose clients may not wait.
  */
 export async function serveExchange(
   ctx: StepContext,
@@ -71,19 +73,24 @@ export async function serveExchange(
   form: ReplyForm,
   response: ServerResponse,
   parts: ServeParts,
+  detachment?: Detachment,
 ): Promise<void> {
   const { outline } = route;
+  const output = (): Outgoing => detachment?.output ?? response;
   try {
     await route.run(ctx);
-    await answer(exchange, route, form, response, parts);
+    const detaching = detachment?.detach();
+    if (detaching !== undefined) await detaching;
+    await answer(exchange, route, form, output(), parts);
   } catch (error) {
     if (error instanceof AnsweredByExtension)
       await answerInstead(exchange, error, outline, form, response, parts);
-    else await refuse(exchange, outline, form, response, parts, toGatewayError(error));
+    else await refuse(exchange, outline, form, output(), parts, toGatewayError(error));
   } finally {
     exchange.end();
   }
-  const status = response.headersSent ? response.statusCode : undefined;
+  const { headersSent, statusCode } = output();
+  const status = headersSent ? statusCode : undefined;
   parts.metrics.count(exchange, outline, status, parts.clock.monotonic());
   if (parts.recent.isOn) {
     writeRecord(
@@ -134,7 +141,7 @@ async function answer(
   exchange: LiveExchange,
   { outline, heartbeatMs }: CompiledRoute,
   form: ReplyForm,
-  response: ServerResponse,
+  response: Outgoing,
   parts: ServeParts,
 ): Promise<void> {
   const { reply } = exchange;
@@ -152,6 +159,8 @@ async function answer(
         await answerStream(exchange, reply, outline, form, response, heartbeatMs, parts);
         return;
       case "bytes":
+        if (!isResponse(response))
+          throw new GatewayError("plugin_failed", "Bytes cannot be a reply without a client.");
         await writeBytes(
           response,
           reply,
@@ -179,7 +188,7 @@ async function answerWhole(
   reply: WholeReply,
   outline: RouteOutline,
   form: ReplyForm,
-  response: ServerResponse,
+  response: Outgoing,
   parts: ServeParts,
 ): Promise<void> {
   const costNanoUsd = await settle(exchange, parts);
@@ -199,7 +208,7 @@ async function answerStream(
   reply: StreamReply,
   outline: RouteOutline,
   form: ReplyForm,
-  response: ServerResponse,
+  response: Outgoing,
   heartbeatMs: number,
   parts: ServeParts,
 ): Promise<void> {
@@ -229,7 +238,7 @@ async function refuse(
   exchange: LiveExchange,
   outline: RouteOutline,
   form: ReplyForm,
-  response: ServerResponse,
+  response: Outgoing,
   parts: ServeParts,
   error: GatewayError,
 ): Promise<void> {

@@ -59,7 +59,8 @@ function openOdd({ keeping }: Face, value: JsonObject): void {
     ids = keeping.references(document, known);
   }
   keeping.wants(document);
-  JSON.stringify(keeping.open(document, known).document.value);
+  const isDetached = keeping.detached?.isWanted(document) === true;
+  JSON.stringify(keeping.open(document, known, isDetached).document.value);
 }
 
 /** The value with another one at the place with a number, counted through all members. */

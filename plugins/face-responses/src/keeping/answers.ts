@@ -9,26 +9,40 @@ const MAX_LIMIT = 100;
 
 /** Answers a request by its method and the end of its path. */
 export function answer(client: ClientRequest, entry: JsonObject): KeptAnswer {
-  const stored = readEntry(entry) ?? { response: {}, input: [] };
+  const stored = readEntry(entry) ?? { response: {}, input: [], hasEvents: false };
   const { response } = stored;
   const query = new URLSearchParams(client.query);
   if (client.path.endsWith("/input_items")) return { document: inputItems(stored, query) };
-  if (client.path.endsWith("/cancel"))
-    throw refused(
-      "response_id",
-      "Only a response that was created with background: true can be cancelled, and the gateway has none.",
-    );
+  if (client.path.endsWith("/cancel")) return cancelled(stored);
   if (client.method === "DELETE")
     return {
       document: { id: response.id ?? null, object: "response", deleted: true },
       deletes: true,
     };
-  if (query.get("stream") === "true")
+  if (query.get("stream") === "true") return events(stored, query);
+  return { document: response };
+}
+
+function cancelled({ response }: StoredResponse): KeptAnswer {
+  if (response.background !== true)
+    throw refused(
+      "response_id",
+      "Only a response that was created with background: true can be cancelled.",
+    );
+  return { document: response, ends: true };
+}
+
+function events({ response, hasEvents }: StoredResponse, query: URLSearchParams): KeptAnswer {
+  if (!hasEvents)
     throw refused(
       "stream",
-      "The events of a stored response are not kept. Read it without stream.",
+      "Only a response that was created with background: true and stream: true has events. Read it without stream.",
     );
-  return { document: response };
+  const text = query.get("starting_after") ?? "-1";
+  const eventsAfter = Number(text);
+  if (!/^(?:-1|\d{1,15})$/.test(text))
+    throw refused("starting_after", "starting_after must be the sequence_number of an event.");
+  return { document: response, eventsAfter };
 }
 
 /** A page of the items that a response was made of, the latest first. */

@@ -10,10 +10,14 @@ export interface StoredResponse {
   readonly response: JsonObject;
   /** All items of the conversation before the output, each with an id. */
   readonly input: readonly JsonObject[];
+  /** Whether its events can be read. */
+  readonly hasEvents: boolean;
 }
 
 /** Responses with another status are not stored: their output is not whole. */
 const STORED: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
+/** A response in the background is stored before its first call. */
+const BEGUN = "queued";
 
 const PREFIXES: Readonly<Record<string, string>> = Members.table({
   message: "msg",
@@ -27,14 +31,22 @@ const PREFIXES: Readonly<Record<string, string>> = Members.table({
 /** The entry of a response. `document`: the request, without references. */
 export function entryOf({ value }: JsonDocument, reply: JsonObject): KeptReply | undefined {
   const { id, status } = reply;
-  if (!isResponseId(id) || !STORED.has(status)) return undefined;
+  const isBegun = status === BEGUN && reply.background === true;
+  if (!isResponseId(id) || !(isBegun || STORED.has(status))) return undefined;
   const response = { ...reply, store: true };
+  const hasEvents = reply.background === true && value.stream === true;
   const used = new Set<string>();
   const input = itemsOf(value.input).map((item, index) => withId(item, id, index, used));
   const pointers = pointersTo(id, response);
   return {
     id,
-    entry: { version: 1, response, input },
+    entry: {
+      version: 1,
+      // A client that reads it comes after the call has begun.
+      response: isBegun ? { ...response, status: "in_progress" } : response,
+      input,
+      ...(hasEvents ? { events: true } : {}),
+    },
     reply: response,
     ...(pointers.length === 0 ? {} : { pointers }),
   };
@@ -59,7 +71,13 @@ export function pointedAt(entry: JsonObject | undefined): string | undefined {
 /** Reads an entry; `undefined` for one of another version. */
 export function readEntry(entry: JsonObject | undefined): StoredResponse | undefined {
   if (entry?.version !== 1 || !isObject(entry.response)) return undefined;
-  return { response: entry.response, input: Members.objectsOf(entry.input) };
+  const { response, input, events } = entry;
+  return { response, input: Members.objectsOf(input), hasEvents: events === true };
+}
+
+/** Whether a response has its whole output: a later request may refer to it. */
+export function isWhole({ response: { status } }: StoredResponse): boolean {
+  return STORED.has(status);
 }
 
 /** The items of a conversation up to the end of a stored response. */

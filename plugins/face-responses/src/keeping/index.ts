@@ -2,6 +2,7 @@
 
 import type { FaceKeeping } from "@sluice/contract";
 import { answer } from "./answers.ts";
+import { detached } from "./detached.ts";
 import { entryOf } from "./entry.ts";
 import { isResponseId } from "./ids.ts";
 import { openReferences, references } from "./references.ts";
@@ -16,4 +17,5 @@ export const keeping: FaceKeeping = {
     return isResponseId(id) ? id : undefined;
   },
   answer,
+  detached,
 };

@@ -1,4 +1,9 @@
-import type { ClientRequest, JsonObject, KnownEntries } from "@sluice/contract";
+import {
+  type ClientRequest,
+  GatewayError,
+  type JsonObject,
+  type KnownEntries,
+} from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 import { keeping } from "./index.ts";
@@ -22,6 +27,32 @@ function entryOf(input: JsonObject["input"], id: string, ...output: JsonObject[]
   return kept.entry;
 }
 
+describe("events", () => {
+  const event = (at: number): string =>
+    `event: x\ndata: {"type":"x","sequence_number":${at},"delta":"a"}\n\n`;
+  const { detached } = keeping;
+
+  it("behind a number are left, without comments", () => {
+    const text = `: keep-alive\n\n${event(0)}${event(1)}${event(2)}`;
+    expect(detached?.eventsAfter(text, 0)).toBe(event(1) + event(2));
+    expect(detached?.eventsAfter(text.replaceAll("\n", "\r\n"), 1)).toBe(
+      event(2).replaceAll("\n", "\r\n"),
+    );
+    expect(detached?.eventsAfter(text, 2)).toBe("");
+  });
+
+  it("that are lost end with an error behind the last one", () => {
+    const error = new GatewayError("overloaded", "They are gone.");
+    for (const [last, number] of [
+      ["", 0],
+      [event(6) + event(7), 8],
+    ] as const)
+      expect(detached?.lostEvents(last, error)).toBe(
+        `event: error\ndata: {"type":"error","code":"server_is_overloaded","message":"They are gone.","param":null,"sequence_number":${number}}\n\n`,
+      );
+  });
+});
+
 describe("references", () => {
   it("are looked up from the latest one, which holds the earlier items", () => {
     const [first, second] = [said(itemId("a"), "One."), said(itemId("b"), "Two.")];
@@ -40,7 +71,7 @@ describe("references", () => {
     expect(keeping.references(asked, known)).toEqual([responseId("c")]);
     known.set(responseId("c"), entryOf("Hi.", responseId("c"), said(itemId("c"), "Three.")));
     expect(keeping.references(asked, known)).toEqual([]);
-    expect(keeping.open(asked, known)).toMatchObject({
+    expect(keeping.open(asked, known, false)).toMatchObject({
       itemsBefore: 0,
       document: {
         value: {
@@ -62,7 +93,7 @@ describe("references", () => {
   });
 
   it("to what is not there are refused with the client's path", () => {
-    const open = (body: JsonObject) => () => keeping.open(document(body), new Map());
+    const open = (body: JsonObject) => () => keeping.open(document(body), new Map(), false);
     const previous = { previous_response_id: responseId("a"), input: "Hi." };
     expect(open(previous)).toThrow(
       expect.objectContaining({ code: "invalid_field", param: "previous_response_id" }),
@@ -129,6 +160,28 @@ describe("an entry", () => {
     for (const status of ["failed", "in_progress", "cancelled", "queued"])
       expect(reply(status)).toBeUndefined();
     expect(reply("completed", "resp_other")).toBeUndefined();
+  });
+
+  it("of a response in the background says that it is being made, then how it ended", () => {
+    const asked = document({ input: "Hi.", stream: true });
+    const begun = { id: responseId("a"), status: "queued", background: true, output: [] };
+    const { entry, reply } = keeping.entryOf(asked, begun) ?? {};
+    const { detached } = keeping;
+    if (entry === undefined || detached === undefined) throw new Error("It is not kept.");
+    expect(reply).toMatchObject({ status: "queued", store: true });
+    expect(entry).toMatchObject({ response: { status: "in_progress" }, events: true });
+    expect(detached.isRunning(entry)).toBe(true);
+    const failed = detached.ended(entry, new GatewayError("upstream_timeout", "Too late."));
+    expect(failed).toMatchObject({
+      response: { status: "failed", error: { code: "server_error", message: "Too late." } },
+    });
+    const left = detached.ended(entry, new GatewayError("client_closed", "Ended."));
+    expect(left).toMatchObject({ response: { status: "cancelled", error: null } });
+    for (const each of [failed, left]) expect(detached.isRunning(each)).toBe(false);
+    const more = document({ input: "More.", previous_response_id: responseId("a") });
+    expect(() => keeping.open(more, new Map([[responseId("a"), entry]]), false)).toThrow(
+      /is in_progress/,
+    );
   });
 
   it("is named by the path, where that holds an id of a response", () => {

@@ -10,7 +10,7 @@ import type {
   OpenedRequest,
 } from "@sluice/contract";
 import { refused, shown } from "../request/refusals.ts";
-import { historyOf, itemsOf, pointedAt, readEntry } from "./entry.ts";
+import { historyOf, isWhole, itemsOf, pointedAt, readEntry } from "./entry.ts";
 import { isResponseId, isUpstreamItemId, responseOfItem } from "./ids.ts";
 
 /** The maximum of responses that the items of one request refer to. */
@@ -51,13 +51,22 @@ function entryOfItem(id: JsonValue | undefined, known: KnownEntries): string | u
 }
 
 /** The request with its references replaced by what they refer to. */
-export function openReferences(document: JsonDocument, known: KnownEntries): OpenedRequest {
+export function openReferences(
+  document: JsonDocument,
+  known: KnownEntries,
+  isDetached: boolean,
+): OpenedRequest {
   const { value } = document;
   const previous = previousOf(document);
   const isPlain = previous === undefined && !itemsOf(value.input).some(isReference);
-  // The gateway stores what is stored: an upstream of this API is not asked to.
-  const unstored: JsonObject = value.store === false ? {} : { store: false };
-  if (isPlain) return { document: document.with(unstored), replaced: {}, itemsBefore: 0 };
+  // The gateway stores what is stored and goes on without the client: an upstream of this API is
+  // asked for neither.
+  const unstored = {
+    ...(value.store === false ? {} : { store: false }),
+    ...(isDetached ? { background: undefined } : {}),
+  };
+  const background: JsonObject = isDetached ? { background: true } : {};
+  if (isPlain) return { document: document.with(unstored), replaced: background, itemsBefore: 0 };
   const history = previous === undefined ? [] : historyFrom(previous, known);
   const items = itemsById(known);
   const own = ownItems(value).map((item, index) =>
@@ -69,7 +78,8 @@ export function openReferences(document: JsonDocument, known: KnownEntries): Ope
       input: [...history, ...own],
       previous_response_id: undefined,
     }),
-    replaced: previous === undefined ? {} : { previous_response_id: previous },
+    replaced:
+      previous === undefined ? background : { ...background, previous_response_id: previous },
     itemsBefore: history.length,
   };
 }
@@ -97,7 +107,12 @@ function referredItem(
 
 function historyFrom(previous: string, known: KnownEntries): readonly JsonObject[] {
   const stored = readEntry(known.get(previous));
-  if (stored !== undefined) return historyOf(stored);
+  if (stored !== undefined && isWhole(stored)) return historyOf(stored);
+  if (stored !== undefined)
+    throw refused(
+      "previous_response_id",
+      `The response ${shown(previous)} is ${shown(stored.response.status)}. A response can follow one that is completed or incomplete.`,
+    );
   throw refused(
     "previous_response_id",
     `Previous response with id '${shown(previous)}' not found: it has expired, was deleted or not stored, or belongs to another key. Send the full history in input.`,

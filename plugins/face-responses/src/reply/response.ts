@@ -1,12 +1,13 @@
 /** The response object. */
 
-import type { FaceContext, JsonObject } from "@sluice/contract";
+import type { FaceContext, GatewayError, JsonObject } from "@sluice/contract";
+import { finalCodeOf, messageOf } from "../codes.ts";
 import type { ResponsesState } from "../state.ts";
 import type { ItemStatus } from "./open-item.ts";
 
 /** How a response ends. */
 export interface Ending {
-  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
   readonly reason?: "max_output_tokens" | "content_filter";
   readonly error?: JsonObject;
 }
@@ -49,6 +50,12 @@ export function responseOf(
     ...echo,
     ...(tier === undefined ? {} : { service_tier: TIERS.has(tier) ? tier : "default" }),
   };
+}
+
+/** The ending by an error. A response in the background is cancelled where its client ended it. */
+export function failedBy(error: GatewayError): Ending {
+  if (error.code === "client_closed") return { status: "cancelled" };
+  return { status: "failed", error: { code: finalCodeOf(error), message: messageOf(error) } };
 }
 
 /** The ending of a finish reason. */

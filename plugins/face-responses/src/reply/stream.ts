@@ -9,12 +9,11 @@ import type {
   JsonObject,
   JsonValue,
 } from "@sluice/contract";
-import { finalCodeOf, messageOf } from "../codes.ts";
 import type { ResponsesState } from "../state.ts";
 import { EventText } from "./events.ts";
 import { Output } from "./output.ts";
 import { Pieces } from "./pieces.ts";
-import { type Ending, endingOf, itemStatusOf, responseOf } from "./response.ts";
+import { type Ending, endingOf, failedBy, itemStatusOf, responseOf } from "./response.ts";
 import { usageOf } from "./usage.ts";
 
 const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
@@ -65,15 +64,14 @@ export class ResponseStream implements FaceStream {
   end(reply?: JsonObject): string {
     this.#begin();
     const ending = this.#ending ?? FAILED;
-    this.#final(ending, reply ?? this.#response(ending));
+    this.#final(ending.status, reply ?? this.#response(ending));
     return this.#events.take();
   }
 
   failure(error: GatewayError): string {
     this.#begin();
-    const failure = { code: finalCodeOf(error), message: messageOf(error) };
-    const ending: Ending = { status: "failed", error: failure };
-    this.#final(ending, this.#response(ending));
+    // No event of this API ends a cancelled response: the response in it says so.
+    this.#final("failed", this.#response(failedBy(error)));
     return this.#events.take();
   }
 
@@ -93,7 +91,7 @@ export class ResponseStream implements FaceStream {
     this.#events.add("response.in_progress", response);
   }
 
-  #final({ status }: Ending, response: JsonObject): void {
+  #final(status: Ending["status"], response: JsonObject): void {
     this.#events.add(`response.${status}`, `"response":${JSON.stringify(response)}`);
   }
 

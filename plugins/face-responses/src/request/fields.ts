@@ -51,7 +51,7 @@ export function checkState(body: JsonObject): void {
   if (background === true)
     throw refused(
       "background",
-      "background asks for work that goes on without the client, and the gateway has none. Use stream.",
+      "background needs a stored response, and none is stored here for this key. Use stream, or ask the operator for the step responses with store and background on.",
     );
 }
 

@@ -2,9 +2,11 @@
 
 import { defineStep, parseDuration, passOn } from "@sluice/kit";
 import { KEEPER, parseSize, replyHold } from "@sluice/runtime";
-import type { ConfigFault, Exchange, JsonObject } from "@sluice/contract";
+import type { ConfigFault, Exchange, Host, JsonObject } from "@sluice/contract";
 import { keepsNothing } from "../cache/directives.ts";
-import { ResponseStore, type StoreLimits, type StoreResult } from "./store.ts";
+import { beginRun, type DetachedLimits, type KeptRun } from "./detached/detached-run.ts";
+import { Runs } from "./detached/runs.ts";
+import { ResponseStore, type StoreResult } from "./store.ts";
 
 /** Options of the step `responses` in YAML. */
 export interface ResponsesConfig {
@@ -13,6 +15,10 @@ export interface ResponsesConfig {
   readonly max_entry: string;
   readonly max_per_key: string;
   readonly max_total: string;
+  readonly background: "on" | "off";
+  readonly max_background_per_key: number;
+  readonly max_background: number;
+  readonly max_events: string;
 }
 
 export const responses = defineStep<ResponsesConfig>({
@@ -61,6 +67,39 @@ export const responses = defineStep<ResponsesConfig>({
           "Bytes of the stored responses of all keys. Beyond it the oldest of all go first. The memory driver also counts them in `cache_size`.",
         examples: ["8gb"],
       },
+      background: {
+        type: "string",
+        enum: ["on", "off"],
+        default: "on",
+        description:
+          "`off`: `background: true` is refused. Responses in the background also need `store: on`.",
+      },
+      max_background_per_key: {
+        type: "integer",
+        minimum: 1,
+        maximum: 100_000,
+        default: 16,
+        description:
+          "Responses in the background that a key may have under way, at all gateways with the same shared state. A further one is a 429.",
+        examples: [4],
+      },
+      max_background: {
+        type: "integer",
+        minimum: 1,
+        maximum: 100_000,
+        default: 256,
+        description:
+          "Responses in the background that one process may have under way. A further one is a 503.",
+        examples: [1_000],
+      },
+      max_events: {
+        type: "string",
+        format: "size",
+        default: "4mb",
+        description:
+          "Bytes of the events of one response in the background with `stream: true`, compressed. Those beyond it are not stored: a client that comes back for them gets an error, and reads the response itself. Events count in `max_per_key` and `max_total`.",
+        examples: ["16mb"],
+      },
     },
   },
   check: configFaults,
@@ -75,6 +114,8 @@ export const responses = defineStep<ResponsesConfig>({
   create(config, host) {
     const limits = limitsOf(config);
     const store = new ResponseStore(host);
+    const { log } = host;
+    const detached = { store, runs: openRuns(host), limits, log };
     return {
       beforeBody(exchange) {
         const { identity } = exchange;
@@ -88,6 +129,9 @@ export const responses = defineStep<ResponsesConfig>({
               ? kept.then((result) => isStored(result, exchange))
               : isStored(kept, exchange);
           },
+          ...(config.background === "off"
+            ? {}
+            : { begin: (reply) => beginRun(detached, keyId, reply) }),
         });
       },
       enter: () => false,
@@ -96,8 +140,17 @@ export const responses = defineStep<ResponsesConfig>({
   },
 });
 
-function limitsOf(config: ResponsesConfig): StoreLimits {
+/** The responses in the background of this process, shared by every pipeline and generation. */
+export function openRuns(host: Host): Runs<KeptRun> {
+  const { state, log } = host;
+  return host.shared("responses-in-the-background", () => new Runs<KeptRun>(state, log));
+}
+
+function limitsOf(config: ResponsesConfig): DetachedLimits {
   return {
+    maxPerKey: config.max_background_per_key,
+    maxRuns: config.max_background,
+    maxEventBytes: parseSize(config.max_events) ?? 0,
     ttlMs: parseDuration(config.ttl) ?? 0,
     maxEntryBytes: parseSize(config.max_entry) ?? 0,
     maxKeyBytes: parseSize(config.max_per_key) ?? 0,

@@ -11,6 +11,10 @@ const CONFIG: ResponsesConfig = {
   max_entry: "2kb",
   max_per_key: "8kb",
   max_total: "32kb",
+  background: "on",
+  max_background_per_key: 2,
+  max_background: 3,
+  max_events: "64kb",
 };
 const ID = `resp_${"a".repeat(32)}`;
 const ENTRY = { version: 1, text: "What was said." };

@@ -33,10 +33,35 @@ export class ResponseStore {
     id: string,
     hold?: (bytes: number) => boolean,
   ): Promise<JsonObject | undefined> {
+    const bytes = await this.findBytes(keyId, id, hold);
+    const entry: unknown = bytes === undefined ? undefined : JSON.parse(textOf(bytes));
+    return isObject(entry) ? entry : undefined;
+  }
+
+  /** Stores an entry. Never throws or rejects. */
+  keep(
+    keyId: string,
+    id: string,
+    entry: JsonObject,
+    limits: StoreLimits,
+  ): MaybePromise<StoreResult> {
+    try {
+      return this.keepBytes(keyId, id, Buffer.from(JSON.stringify(entry)), limits);
+    } catch (error) {
+      return this.#lost(error);
+    }
+  }
+
+  /** What a key stored under a name, as `find`. */
+  async findBytes(
+    keyId: string,
+    name: string,
+    hold?: (bytes: number) => boolean,
+  ): Promise<Uint8Array | undefined> {
     const { state, sealer } = this.#host;
     let sealed: Uint8Array | undefined;
     try {
-      sealed = await state.cache.get(entryKey(keyId, id));
+      sealed = await state.cache.get(entryKey(keyId, name));
     } catch (cause) {
       throw new GatewayError("overloaded", "Stored responses cannot be read now. Retry.", {
         cause,
@@ -48,30 +73,27 @@ export class ResponseStore {
         "overloaded",
         "The process has no room for the stored responses of this request. Retry later.",
       );
-    const bytes = sealer.open(PURPOSE, ownerOf(keyId, id), sealed);
-    const entry: unknown = bytes === undefined ? undefined : JSON.parse(textOf(bytes));
-    return isObject(entry) ? entry : undefined;
+    return sealer.open(PURPOSE, ownerOf(keyId, name), sealed);
   }
 
-  /** Stores an entry. Never throws or rejects. */
-  keep(
+  /** Stores bytes under a name, within the bounds of the key. Never throws or rejects. */
+  keepBytes(
     keyId: string,
-    id: string,
-    entry: JsonObject,
+    name: string,
+    bytes: Uint8Array,
     { ttlMs, maxEntryBytes, maxKeyBytes, maxTotalBytes }: StoreLimits,
   ): MaybePromise<StoreResult> {
     const { state, sealer } = this.#host;
     try {
-      const bytes = Buffer.from(JSON.stringify(entry));
       if (bytes.length > maxEntryBytes) return "too large";
-      const sealed = sealer.seal(PURPOSE, ownerOf(keyId, id), bytes);
+      const sealed = sealer.seal(PURPOSE, ownerOf(keyId, name), bytes);
       if (sealed.length > maxEntryBytes) return "too large";
       const holder = holderKey(keyId);
       const bounds = [
         { name: holder, maxBytes: maxKeyBytes },
         { name: ALL, maxBytes: maxTotalBytes },
       ];
-      const isKept = state.cache.set(entryKey(keyId, id), sealed, ttlMs, holder, bounds);
+      const isKept = state.cache.set(entryKey(keyId, name), sealed, ttlMs, holder, bounds);
       return isKept instanceof Promise
         ? isKept.then(resultOf, (error: unknown) => this.#lost(error))
         : resultOf(isKept);
@@ -80,8 +102,8 @@ export class ResponseStore {
     }
   }
 
-  async delete(keyId: string, id: string): Promise<void> {
-    await this.#host.state.cache.delete(entryKey(keyId, id));
+  async delete(keyId: string, name: string): Promise<void> {
+    await this.#host.state.cache.delete(entryKey(keyId, name));
   }
 
   #lost(error: unknown): StoreResult {
@@ -98,15 +120,15 @@ function holderKey(keyId: string): string {
   return `${PREFIX}${encodeURIComponent(keyId)}:`;
 }
 
-function entryKey(keyId: string, id: string): string {
-  return holderKey(keyId) + id;
+function entryKey(keyId: string, name: string): string {
+  return holderKey(keyId) + name;
 }
 
-/** What a sealed entry belongs to: moved to another key or id, it does not open. */
-function ownerOf(keyId: string, id: string): string {
-  return JSON.stringify([keyId, id]);
+/** What sealed bytes belong to: moved to another key or name, they do not open. */
+function ownerOf(keyId: string, name: string): string {
+  return JSON.stringify([keyId, name]);
 }
 
-function textOf(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }

@@ -58,6 +58,7 @@ async function answer(response: ServerResponse, request: NativeRequest, said: Sa
   const { failure, delayMs } = said;
   if (said.isSilent === true) return;
   if (delayMs !== undefined) await pause(delayMs);
+  await said.until;
   if (failure !== undefined) {
     const { status, message = "It failed.", headers = {} } = failure;
     const isBedrock = apiOf(request) === BEDROCK;

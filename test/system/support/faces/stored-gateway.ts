@@ -16,6 +16,10 @@ export interface StoredPlace {
   readonly sections?: string;
   /** The pepper of the data folder, hexadecimal. */
   readonly pepper?: string;
+  /** Options of the provider `openai`, as YAML. */
+  readonly provider?: string;
+  /** Lines of the section `server`, as YAML. */
+  readonly server?: string;
 }
 
 /** The section of a gateway file whose shared state is in Redis, under a prefix. */
@@ -23,7 +27,8 @@ export function redisSection(prefix: string): string {
   return `shared: { use: redis, url: "\${env:REDIS_URL}", prefix: "${prefix}", command_timeout: 5s }\n`;
 }
 
-const ENVIRONMENT = {
+/** The environment of such a gateway. */
+export const ENVIRONMENT = {
   ...PROVIDER_ENVIRONMENT,
   REDIS_URL: `redis://${REDIS.host}:${REDIS.port}/9`,
   ONE_KEY: "sk-one-of-the-stored-responses-0123456789",
@@ -38,13 +43,15 @@ export const DECLARED_KEY = ENVIRONMENT.ONE_KEY;
  * think. Close it with `end`.
  */
 export async function storedGateway(url: string, place: StoredPlace = {}): Promise<GatewayProcess> {
-  const { step, sections = "", pepper } = place;
+  const { step, sections = "", pepper, provider, server } = place;
   const four = fourProviders(url);
   const second = `second: { use: anthropic, api_key: "\${env:NATIVE_KEY}", base_url: ${url}/second }`;
   const target = (provider: string): string =>
     `{ provider: ${provider}, model: claude-sonnet-4-5 }`;
   const options = {
     ...four,
+    ...(provider === undefined ? {} : { provider }),
+    ...(server === undefined ? {} : { server }),
     providers: [...(four.providers ?? []), second],
     models: [...four.models, `{ id: two, targets: [${target("anthropic")}, ${target("second")}] }`],
   };

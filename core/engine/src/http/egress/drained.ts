@@ -1,9 +1,9 @@
 /** Back-pressure of a client. */
 
-import type { ServerResponse } from "node:http";
+import type { Outgoing } from "./outgoing.ts";
 
 /** Resolves when the client has read its backlog, or is gone. */
-export function drained(response: ServerResponse): Promise<void> {
+export function drained(response: Outgoing): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {

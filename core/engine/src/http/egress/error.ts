@@ -1,14 +1,14 @@
 /** Errors on the wire. */
 
-import type { ServerResponse } from "node:http";
 import type { GatewayError } from "@sluice/contract";
 import { referenceForm } from "../form/reference.ts";
 import type { ReplyForm } from "../form/reply-form.ts";
 import { isLargeRest, leaveUnread } from "./unread.ts";
+import { isResponse, type Outgoing } from "./outgoing.ts";
 
 /** Answers with an error as JSON. Does nothing when the client is gone. */
 export function writeError(
-  response: ServerResponse,
+  response: Outgoing,
   error: GatewayError,
   headers: readonly string[],
   form: Pick<ReplyForm, "error"> = referenceForm(),
@@ -28,6 +28,7 @@ export function writeError(
   if (error.retryAfterMs !== undefined)
     all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   if (
+    isResponse(response) &&
     !response.req.complete &&
     (error.headers?.["connection"] === "close" || isLargeRest(response.req))
   )

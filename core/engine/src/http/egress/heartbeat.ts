@@ -3,7 +3,7 @@
  * the connection open.
  */
 
-import type { ServerResponse } from "node:http";
+import type { Outgoing } from "./outgoing.ts";
 
 /**
  * Checks of one interval timer within a heartbeat. A timer that every write resets would cost more.
@@ -24,7 +24,7 @@ const SILENT: Heartbeat = { wrote() {}, stop() {} };
  * Writes `text` after this time without a write, or up to a fourth later; never, for 0. The
  * response head must be final, because the text sends it. A client with unread data gets none.
  */
-export function startHeartbeat(response: ServerResponse, everyMs: number, text: string): Heartbeat {
+export function startHeartbeat(response: Outgoing, everyMs: number, text: string): Heartbeat {
   if (everyMs === 0) return SILENT;
   let hasWritten = false;
   let silentLooks = 0;

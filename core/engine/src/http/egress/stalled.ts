@@ -5,6 +5,9 @@ import { type Clock, GatewayError } from "@sluice/contract";
 import { Listed, OpenList } from "@sluice/kit/internals";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 
+/** The exchange that a response belongs to. */
+type Abortable = Pick<LiveExchange, "abort">;
+
 /** Minimum rate of a client with unsent data. A slower one counts as stalled. */
 const MIN_BYTES_PER_SECOND = 1_024;
 /** Checks within the time limit: a client is cut at most an eighth later. */
@@ -12,13 +15,13 @@ const LOOKS = 8;
 
 /** A watched response. */
 export class Watched extends Listed {
-  readonly exchange: LiveExchange;
+  readonly exchange: Abortable;
   readonly response: ServerResponse;
   readonly round: Round;
   sinceMs: number;
   takenThen = 0;
 
-  constructor(exchange: LiveExchange, response: ServerResponse, round: Round, sinceMs: number) {
+  constructor(exchange: Abortable, response: ServerResponse, round: Round, sinceMs: number) {
     super();
     this.exchange = exchange;
     this.response = response;
@@ -51,7 +54,7 @@ export class StalledClients {
   }
 
   /** Watches a response until `end`, which is due when it is closed. */
-  watch(exchange: LiveExchange, response: ServerResponse, timeoutMs: number): Watched {
+  watch(exchange: Abortable, response: ServerResponse, timeoutMs: number): Watched {
     const round = this.#rounds.get(timeoutMs) ?? this.#open(timeoutMs);
     round.timer ??= setInterval(() => this.#look(round), timeoutMs / LOOKS).unref();
     const watched = new Watched(exchange, response, round, this.#clock.monotonic());

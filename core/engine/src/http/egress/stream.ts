@@ -1,6 +1,5 @@
 /** Writes server-sent events with back-pressure, and reports failures inside the stream. */
 
-import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Frame, GatewayError, StreamReply } from "@sluice/contract";
 import {
@@ -12,6 +11,7 @@ import {
 import type { ReplyForm, StreamForm } from "../form/reply-form.ts";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import type { Outgoing } from "./outgoing.ts";
 
 /** Buffered text that is longer than this is written before the end of the event loop's turn. */
 const MAX_PENDING_CHARACTERS = 65_536;
@@ -31,7 +31,7 @@ const GRACE_MS = 250;
  * is then the failure.
  */
 export async function writeStream(
-  response: ServerResponse,
+  response: Outgoing,
   reply: StreamReply,
   headers: string[],
   heartbeatMs: number,
@@ -136,7 +136,7 @@ function openBatches({ frames }: StreamReply): BatchSource {
 
 async function writeFrames(
   batches: BatchSource,
-  response: ServerResponse,
+  response: Outgoing,
   writer: EventWriter,
   end: End,
 ): Promise<GatewayError | undefined> {
@@ -174,7 +174,7 @@ function pendingOf({ isOneByOne, isAtEnd }: BatchSource): Pending {
 
 /** Writes batches. Those of one frame are gathered for one turn of the event loop. */
 class EventWriter {
-  readonly #response: ServerResponse;
+  readonly #response: Outgoing;
   readonly #heartbeat: Heartbeat;
   readonly #form: StreamForm;
   #pending = "";
@@ -182,7 +182,7 @@ class EventWriter {
   #lastBatch: FrameBatch | undefined;
   #isScheduled = false;
 
-  constructor(response: ServerResponse, heartbeat: Heartbeat, form: StreamForm) {
+  constructor(response: Outgoing, heartbeat: Heartbeat, form: StreamForm) {
     this.#response = response;
     this.#heartbeat = heartbeat;
     this.#form = form;

@@ -1,9 +1,9 @@
 /** Whole replies on the wire: the bytes as they are. */
 
-import type { ServerResponse } from "node:http";
 import type { WholeReply } from "@sluice/contract";
 import { byteLengthInTurns } from "@sluice/runtime/transport";
 import { drained } from "./drained.ts";
+import type { Outgoing } from "./outgoing.ts";
 
 /** The piece size of a longer reply. A piece is written when the client has read the one before. */
 const PIECE_BYTES = 65_536;
@@ -12,7 +12,7 @@ const LONG_CHARACTERS = 262_144;
 
 /** Writes a reply. A long one goes out in pieces, so that a slow client's data is held once. */
 export function writeWhole(
-  response: ServerResponse,
+  response: Outgoing,
   reply: WholeReply,
   headers: string[],
 ): Promise<void> | undefined {
@@ -36,7 +36,7 @@ export function writeWhole(
 }
 
 function writePieces(
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   pieces: readonly Uint8Array[],
   headers: string[],
@@ -54,10 +54,7 @@ function writePieces(
   return undefined;
 }
 
-async function writeBytes(
-  response: ServerResponse,
-  ...parts: readonly Uint8Array[]
-): Promise<void> {
+async function writeBytes(response: Outgoing, ...parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
       if (!response.write(part.subarray(from, from + PIECE_BYTES))) await drained(response);
@@ -68,7 +65,7 @@ async function writeBytes(
 }
 
 async function writeLongText(
-  response: ServerResponse,
+  response: Outgoing,
   status: number,
   text: string,
   headers: string[],
@@ -80,7 +77,7 @@ async function writeLongText(
   return writeText(response, text);
 }
 
-async function writeText(response: ServerResponse, text: string): Promise<void> {
+async function writeText(response: Outgoing, text: string): Promise<void> {
   for (let from = 0; from < text.length;) {
     let to = Math.min(text.length, from + PIECE_BYTES);
     // A character outside of the basic plane is two units: they stay together.

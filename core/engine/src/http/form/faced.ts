@@ -21,6 +21,7 @@ import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
 import { roughPromptTokens } from "@sluice/runtime/openai";
+import { DetachedForm } from "./detached.ts";
 import { KeptReplies } from "./kept-replies.ts";
 import { nativeRequest } from "./native-request.ts";
 import { CompletedRelayForm, completedWhole, type KeepReply, RelayForm } from "./relayed.ts";
@@ -80,6 +81,12 @@ export class FacedForm implements ReplyForm {
     return this.#kept?.open(document) ?? document;
   }
 
+  /** The form of a reply without the client, after `read`; `undefined` where the client waits. */
+  get detached(): DetachedForm | undefined {
+    if (this.#kept?.isDetached !== true) return undefined;
+    return new DetachedForm(this.#face, this.#kept, this.#state, this.#context);
+  }
+
   /**
    * The request in the reference dialect, read by `receive`, in stages: the translation of a large
    * document is one. The gateway's own members stay at the top level: they are the same in every
@@ -90,18 +97,13 @@ export class FacedForm implements ReplyForm {
     client: ClientRequest,
     receive: Receive,
   ): Generator<void, GatewayRequest, undefined> {
-    const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
-    const bare =
-      own.length === 0
-        ? document
-        : document.with(Object.fromEntries(own.map((name) => [name, undefined])));
+    const { bare, gateways } = split(document);
     const means = this.#seals.means(this.#kept?.opened);
     const read = this.#face.read(bare, client, means);
     const { body, state, dropped = NO_NAMES } = read;
     this.#state = state;
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
-    const gateways = Object.fromEntries(own.map((name) => [name, document.value[name]]));
     yield;
     const request = receive(writtenDocument({ ...body, ...gateways }), client);
     yield;
@@ -183,6 +185,19 @@ export class FacedForm implements ReplyForm {
       promptTokens: () => roughPromptTokens(this.#exchange?.request?.document.value ?? {}),
     };
   }
+}
+
+/** A document without the gateway's own members, and these. */
+function split(document: JsonDocument): {
+  readonly bare: JsonDocument;
+  readonly gateways: JsonObject;
+} {
+  const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
+  if (own.length === 0) return { bare: document, gateways: {} };
+  return {
+    bare: document.with(Object.fromEntries(own.map((name) => [name, undefined]))),
+    gateways: Object.fromEntries(own.map((name) => [name, document.value[name]])),
+  };
 }
 
 /** The events of a batch. Runs whose chunks differ in their content go to the writer as texts. */

@@ -27,6 +27,7 @@ export class KeptReplies {
   readonly #exchange: Exchange;
   #opened: OpenedRequest | undefined;
   #isWanted = false;
+  #isDetached = false;
 
   constructor(keeping: FaceKeeping, exchange: Exchange) {
     this.#keeping = keeping;
@@ -41,6 +42,11 @@ export class KeptReplies {
   /** Whether the client wants its reply kept, after `open`. */
   get isWanted(): boolean {
     return this.#isWanted;
+  }
+
+  /** Whether the reply is made without the client, after `open`. */
+  get isDetached(): boolean {
+    return this.#isDetached;
   }
 
   /** The request with what it refers to in place, after `open`. */
@@ -59,9 +65,18 @@ export class KeptReplies {
       const found = await keeper.find(ids);
       for (const id of ids) known.set(id, found.get(id));
     }
-    this.#opened = this.#keeping.open(document, known);
+    const wantsDetached = this.#keeping.detached?.isWanted(document) === true;
+    this.#isDetached = wantsDetached && keeper.begin !== undefined;
+    this.#opened = this.#keeping.open(document, known, this.#isDetached);
     this.#isWanted = this.#keeping.wants(document);
     return this.#opened.document;
+  }
+
+  /** The entry of a reply in the client's form. */
+  entryOf(reply: JsonObject): KeptReply | undefined {
+    return this.#opened === undefined
+      ? undefined
+      : this.#keeping.entryOf(this.#opened.document, reply);
   }
 
   /**
@@ -70,8 +85,8 @@ export class KeptReplies {
    */
   keep(reply: JsonObject, onLost: () => void): MaybePromise<JsonObject> {
     const keeper = this.#keeper;
-    if (keeper === undefined || this.#opened === undefined || !this.#isWanted) return reply;
-    const made = this.#keeping.entryOf(this.#opened.document, reply);
+    if (keeper === undefined || !this.#isWanted) return reply;
+    const made = this.entryOf(reply);
     if (made === undefined) return reply;
     const sentOf = (isKept: boolean): JsonObject => {
       if (isKept) return made.reply;

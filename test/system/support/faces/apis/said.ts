@@ -33,6 +33,8 @@ export interface Said {
   readonly isSilent?: boolean;
   /** Milliseconds before the first byte. */
   readonly delayMs?: number;
+  /** No byte before this. */
+  readonly until?: Promise<void>;
   /** A pause of the stream after so many events. */
   readonly pausedAfter?: { readonly events: number; readonly until: Promise<void> };
 }

@@ -9,11 +9,11 @@ import {
   redisAnswers,
   removeKeys,
   runPrefix,
-} from "../../../plugins/shared-redis/src/redis.fixture.ts";
-import { createKey } from "../support/client.ts";
-import { createScriptedModel, type ScriptedModel } from "../support/faces/scripted-model.ts";
-import { end, redisSection, sdkOf, storedGateway } from "../support/faces/stored-gateway.ts";
-import type { GatewayProcess } from "../support/gateway-process.ts";
+} from "../../../../plugins/shared-redis/src/redis.fixture.ts";
+import { createKey } from "../../support/client.ts";
+import { createScriptedModel, type ScriptedModel } from "../../support/faces/scripted-model.ts";
+import { end, redisSection, sdkOf, storedGateway } from "../../support/faces/stored-gateway.ts";
+import type { GatewayProcess } from "../../support/gateway-process.ts";
 
 const hasRedis = await redisAnswers();
 if (!hasRedis)

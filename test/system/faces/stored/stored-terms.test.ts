@@ -11,10 +11,10 @@ import {
   redisAnswers,
   removeKeys,
   runPrefix,
-} from "../../../plugins/shared-redis/src/redis.fixture.ts";
-import { createKey, spendRows } from "../support/client.ts";
-import { eventually } from "../support/eventually.ts";
-import { createScriptedModel, type ScriptedModel } from "../support/faces/scripted-model.ts";
+} from "../../../../plugins/shared-redis/src/redis.fixture.ts";
+import { createKey, spendRows } from "../../support/client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createScriptedModel, type ScriptedModel } from "../../support/faces/scripted-model.ts";
 import {
   DECLARED_KEY,
   DECLARED_KEYS,
@@ -22,8 +22,8 @@ import {
   redisSection,
   sdkOf,
   storedGateway,
-} from "../support/faces/stored-gateway.ts";
-import type { GatewayProcess } from "../support/gateway-process.ts";
+} from "../../support/faces/stored-gateway.ts";
+import type { GatewayProcess } from "../../support/gateway-process.ts";
 
 const hasRedis = await redisAnswers();
 if (!hasRedis)
