@@ -70,6 +70,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: "dashboard",
+          include: ["test/dashboard/**/*.test.ts"],
+          globalSetup: ["test/dashboard/support/build-once.ts"],
+          testTimeout: 120_000,
+          retry: process.env["CI"] === undefined ? 0 : 1,
+          hookTimeout: 120_000,
+          // Each file has a browser and a gateway.
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: "processes",
           include: PROCESSES,
           testTimeout: 120_000,

@@ -13,6 +13,11 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   { what: "proofs by repetition", command: ["npm", "run", "-s", "proof:units"] },
   { what: "words planted into requests", command: ["npm", "run", "-s", "proof:planted"] },
   { what: "tests of whole processes", command: ["npm", "run", "-s", "test:processes"] },
+  {
+    what: "the dashboard's build and budgets",
+    command: ["npm", "exec", "--", "node", "core/dashboard/build.ts", "--force", "--check"],
+  },
+  { what: "the dashboard in a browser", command: ["npm", "run", "-s", "test:dashboard"] },
   { what: "tests", command: ["npm", "test", "--silent"] },
 ];
 

@@ -8,7 +8,7 @@ const MAX_LINES = { function: 60, class: 150 } as const;
 const long = readSources()
   .filter(({ folder }) => folder !== "core/testing")
   .flatMap(({ path, text }) =>
-    unitsOf(text).flatMap(({ kind, name, lines }) =>
+    unitsOf(text, path.endsWith("x") ? "tsx" : "ts").flatMap(({ kind, name, lines }) =>
       lines > MAX_LINES[kind] ? [`${path}: ${name}`] : [],
     ),
   );

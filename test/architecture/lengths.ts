@@ -21,7 +21,7 @@ const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFu
 const CLASSES = new Set(["ClassDeclaration", "ClassExpression"]);
 
 /** Every function and class of a text, the outer ones first. */
-export function unitsOf(text: string): readonly Unit[] {
+export function unitsOf(text: string, lang: "ts" | "tsx" = "ts"): readonly Unit[] {
   const units: Unit[] = [];
   const linesOf = ({ start, end }: Node): number => text.slice(start, end).split("\n").length;
   const visit = (node: Node, name: string, owner: string): void => {
@@ -38,7 +38,7 @@ export function unitsOf(text: string): readonly Unit[] {
       (CLASSES.has(node.type) || isFunction ? "" : name);
     for (const child of childrenOf(node)) visit(child, childName, inside);
   };
-  visit(parseAst(text, { lang: "ts" }) as unknown as Node, "", "");
+  visit(parseAst(text, { lang }) as unknown as Node, "", "");
   return units;
 }
 

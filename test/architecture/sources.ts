@@ -31,7 +31,7 @@ const DYNAMIC = /\bimport\(\s*["']([^"']+)["']\s*\)/g;
 
 /** Every source of every package, tests and their fixtures left out. */
 export function readSources(): readonly Source[] {
-  return globSync("{core,plugins}/*/src/**/*.ts", { cwd: ROOT })
+  return globSync("{core,plugins}/*/src/**/*.{ts,tsx}", { cwd: ROOT })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => !isTest(path))
     .sort()
@@ -49,7 +49,7 @@ export function readSources(): readonly Source[] {
 /** Whether a file belongs to tests: it may import what its subject may not. */
 export function isTest(path: string): boolean {
   return (
-    /\.(?:test|fixture|bench)\.ts$/.test(path) ||
+    /\.(?:test|fixture|bench)\.tsx?$/.test(path) ||
     path.startsWith("core/engine/src/accounting/testing/")
   );
 }

@@ -41,16 +41,17 @@ describe("source files", () => {
   });
 
   it("are named in kebab-case, and for one idea", () => {
-    const files = globSync("{core,plugins,test}/**/*.ts", {
+    const files = globSync("{core,plugins,test}/**/*.{ts,tsx}", {
       cwd: ROOT,
       exclude: ["**/node_modules/**", "**/dist/**"],
     });
     const wrong = files.filter(
-      (path) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|bench))?\.ts$/.test(basename(path)),
+      (path) =>
+        !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|bench))?\.tsx?$/.test(basename(path)),
     );
     expect(wrong).toEqual([]);
     expect(
-      files.filter((path) => /\/(?:utils?|helpers?|common|types|misc)\.ts$/.test(path)),
+      files.filter((path) => /\/(?:utils?|helpers?|common|types|misc)\.tsx?$/.test(path)),
     ).toEqual([]);
   });
 
@@ -118,7 +119,7 @@ describe.each(packageFolders())("package %s", (folder) => {
 describe("folders", () => {
   it("hold at most 25 files each, tests included", () => {
     const counts = new Map<string, number>();
-    for (const path of globSync("{core,plugins,test}/**/*.{ts,md,json}", {
+    for (const path of globSync("{core,plugins,test}/**/*.{ts,tsx,md,json}", {
       cwd: ROOT,
       exclude: (name) => name === "node_modules" || name === "dist" || name === "fixtures",
     })) {

@@ -30,7 +30,7 @@ const tracked = execFileSync(
 );
 const files = tracked
   .split("\n")
-  .filter((path) => /\.(?:ts|js|md|ya?ml)$/.test(path))
+  .filter((path) => /\.(?:tsx?|js|css|md|ya?ml)$/.test(path))
   .filter((path) => !path.includes("/fixtures/") && !EXEMPT.includes(path));
 
 describe("the words of sources, tests and documents", () => {

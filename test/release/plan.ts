@@ -27,6 +27,11 @@ const FROM_ROOT: Readonly<Record<string, readonly string[]>> = {
   "core/engine": ["config/*.yaml", "config/schema/*.json", "pipelines/*.yaml"],
 };
 
+/** Folders that a build of their own makes. Their files are named by their contents. */
+const BUILT: Readonly<Record<string, string>> = { "core/dashboard": "dist/ui" };
+/** Sources of a workspace that are compiled to modules. Default: all. */
+const MODULES: Readonly<Record<string, string>> = { "core/dashboard": "src/index.ts" };
+
 /** What a module is compiled to. */
 export const OUTPUTS: readonly string[] = [".js", ".js.map", ".d.ts"];
 
@@ -36,7 +41,7 @@ export const OUTPUTS: readonly string[] = [".js", ".js.map", ".d.ts"];
 export function planOf({ folder }: Workspace): Plan {
   const at = (path: string): string => `${folder}/${path}`;
   const plan = new Map<string, string | undefined>([["package.json", undefined]]);
-  for (const path of filesIn("src/**/*.ts", at(""))) {
+  for (const path of filesIn(MODULES[folder] ?? "src/**/*.ts", at(""))) {
     if (TEST_SOURCE.test(path)) continue;
     for (const output of OUTPUTS) {
       const compiled = path.replace(/^src\//, "dist/").replace(/\.ts$/, output);
@@ -51,6 +56,9 @@ export function planOf({ folder }: Workspace): Plan {
     for (const path of filesIn(pattern, "")) plan.set(path, path);
   for (const { files } of VENDORED[folder] ?? [])
     for (const [path, source] of Object.entries(files)) plan.set(path, source);
+  const built = BUILT[folder];
+  if (built !== undefined)
+    for (const path of filesIn(`${built}/**/*`, at(""))) plan.set(path, at(path));
   plan.set("README.md", at("README.md"));
   plan.set("LICENSE", "LICENSE");
   const changelog = at("CHANGELOG.md");
@@ -62,11 +70,17 @@ export function planOf({ folder }: Workspace): Plan {
 export function listingOf(plan: Plan): readonly string[] {
   const listed = new Set<string>();
   for (const path of plan.keys()) {
+    if (Object.values(BUILT).some((folder) => path.startsWith(`${folder}/`))) continue;
     const output = OUTPUTS.toReversed().find((end) => path.endsWith(end));
     const isModule = path.startsWith("dist/") && output !== undefined;
     listed.add(isModule ? `${path.slice(0, path.lastIndexOf("/"))}/*${output}` : path);
   }
   return [...listed].sort();
+}
+
+function builtIn({ folder }: Workspace): readonly string[] {
+  const built = BUILT[folder];
+  return built === undefined ? [] : [`${built}/*`];
 }
 
 function filesIn(pattern: string, folder: string): readonly string[] {
@@ -83,7 +97,7 @@ export function publishedFiles(): string {
     .map((workspace) =>
       [
         workspace.manifest.name,
-        ...listingOf(planOf(workspace)).map((line) => `  ${line}`),
+        ...[...listingOf(planOf(workspace)), ...builtIn(workspace)].map((line) => `  ${line}`),
         "",
       ].join("\n"),
     )

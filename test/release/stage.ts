@@ -34,6 +34,10 @@ export function stagePackages(): readonly StagedPackage[] {
     cwd: ROOT,
     stdio: "inherit",
   });
+  execFileSync(process.execPath, ["core/dashboard/build.ts", "--force", "--check"], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
   rmSync(STAGED, { recursive: true, force: true });
   const facts = releaseFacts();
   return workspaces.map((workspace) => stage(workspace, facts));

@@ -1,0 +1,79 @@
+/** Answers about the configuration. */
+
+/** A finding of a check. */
+export interface Finding {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+  readonly text: string;
+}
+
+/** The result of an edit. */
+export interface Attempt {
+  readonly outcome: string;
+  readonly at: string;
+  readonly digest: string | null;
+  readonly generation: number | null;
+  readonly reason: string | null;
+  readonly author: string | null;
+  readonly findings: readonly Finding[];
+}
+
+/** A tally of one side of a canary. */
+export interface Side {
+  readonly requests: number;
+  readonly errors: number;
+  readonly p99_ms: number | null;
+}
+
+/** A canary that runs. */
+export interface Canary extends Side {
+  readonly generation: number;
+  readonly share: string | number;
+  readonly since: string;
+  readonly ends_at: string;
+  readonly abort_if: {
+    readonly error_rate: string | number | null;
+    readonly p99_ms: number | null;
+  };
+  readonly min_requests: number;
+  readonly others: Side;
+}
+
+/** `GET /config/status`, as far as the page looks. */
+export interface ConfigStatus {
+  readonly version: string;
+  /** `server.name`; absent on gateways that do not answer it. */
+  readonly name?: string | null;
+  readonly live: {
+    readonly generation: number;
+    readonly digest: string;
+    readonly since: string;
+    readonly leases: number;
+    readonly origin: string | null;
+    readonly author: string | null;
+    readonly warnings: readonly Finding[];
+  } | null;
+  readonly drift: {
+    readonly files_differ: boolean;
+    readonly files: readonly { readonly path: string; readonly change: string }[];
+  };
+  readonly last_attempt: Attempt | null;
+  readonly draining: readonly {
+    readonly generation: number;
+    readonly leases: number;
+    readonly oldest_age_ms: number;
+  }[];
+  readonly canary: Canary | null;
+  readonly waiting_for_restart: readonly string[];
+  readonly previous_key: object | null;
+  readonly ledger: {
+    readonly writable: boolean;
+    readonly fault: { readonly place: string; readonly text: string } | null;
+    readonly store_failing: boolean;
+    readonly kept_rows: number;
+    readonly outbox_batches: number;
+  };
+}

@@ -1,0 +1,73 @@
+/** The session of the browser: opened with a key or a code, read after a reload, ended. */
+
+import { type ApiError, asApiError } from "./api-error.ts";
+import { change, forgetAnswers, get, post, setCsrf, whenSignedOut } from "./client.ts";
+import { createCell } from "../app/cell.ts";
+
+/** `GET /ui/session`. */
+export interface Session {
+  readonly session: string;
+  readonly role: "viewer" | "keys" | "operator" | "admin" | null;
+  readonly name: string | null;
+  readonly may: readonly string[];
+  readonly csrf: string;
+  readonly expires_at: string;
+  readonly admin_api: number;
+}
+
+/** What is known of the session. */
+export type SessionState =
+  | { readonly is: "unknown" }
+  | { readonly is: "away"; readonly failure: ApiError }
+  | { readonly is: "out"; readonly notice?: string }
+  /** `isOver`: the gateway refused the last request; what was typed is still there. */
+  | { readonly is: "in"; readonly session: Session; readonly isOver: boolean };
+
+/** The state of the session. */
+export const sessionCell = createCell<SessionState>({ is: "unknown" });
+
+whenSignedOut(() => {
+  const state = sessionCell.value;
+  if (state.is === "in" && !state.isOver) sessionCell.set({ ...state, isOver: true });
+});
+
+/** Finds the session of the page: by the code in the fragment, or by the cookie. */
+export async function findSession(): Promise<void> {
+  const [, code] = /^#in=([\w-]{1,200})$/.exec(location.hash) ?? [];
+  if (code !== undefined) {
+    history.replaceState(null, "", "#/");
+    await signIn({ code }).catch((error: unknown) =>
+      sessionCell.set({ is: "out", notice: asApiError(error).message }),
+    );
+    return;
+  }
+  try {
+    enter(await get<Session>("/ui/session"));
+  } catch (error) {
+    const failure = asApiError(error);
+    sessionCell.set(failure.kind === "signed-out" ? { is: "out" } : { is: "away", failure });
+  }
+}
+
+/** Opens a session. Throws an `ApiError`. */
+export async function signIn(
+  by: { readonly key: string } | { readonly code: string },
+): Promise<void> {
+  enter(await post<Session>("/ui/session", by));
+}
+
+/** Ends the session, here and in the gateway. */
+export async function signOut(): Promise<void> {
+  await change("DELETE", "/ui/session").catch((error: unknown) => {
+    if (asApiError(error).kind !== "signed-out") throw error;
+  });
+  forgetAnswers();
+  setCsrf("");
+  sessionCell.set({ is: "out" });
+}
+
+function enter(session: Session): void {
+  setCsrf(session.csrf);
+  forgetAnswers();
+  sessionCell.set({ is: "in", session, isOver: false });
+}

@@ -1,0 +1,90 @@
+/** Loads a screen and shows it, or says why there is none. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Empty, Loading } from "../parts/states.tsx";
+import { Notice } from "../parts/marks.tsx";
+import { Button } from "../parts/button.tsx";
+import { Head } from "../parts/page.tsx";
+import { useMay, useSession } from "./may.ts";
+import type { ScreenProps } from "./screen-props.ts";
+import { type ScreenView, VIEWS } from "./screen-views.ts";
+import { type Screen, SCREENS } from "./screens.ts";
+
+const loaded = new Map<string, ScreenView>();
+
+/** The screen of a name. */
+export function ScreenPlace({ name, path }: ScreenProps & { readonly name: string }) {
+  const may = useMay();
+  const { admin_api: version } = useSession();
+  const screen = SCREENS.find((one) => one.name === name);
+  if (screen === undefined)
+    return (
+      <>
+        <Head title="Not found" />
+        <Empty title="There is no such screen">
+          The address names <code>{name}</code>. The list of screens is at the side.
+        </Empty>
+      </>
+    );
+  if (!may(screen.action))
+    return (
+      <>
+        <Head title={screen.title} />
+        <Empty icon="lock" title="Your role does not include this screen">
+          It needs the action <code>{screen.action}</code>.
+        </Empty>
+      </>
+    );
+  if (screen.api > version)
+    return (
+      <>
+        <Head title={screen.title} />
+        <Empty title="This gateway is older than the dashboard">
+          The screen needs version {screen.api} of the admin API, and this gateway has {version}.
+          Update the gateway.
+        </Empty>
+      </>
+    );
+  return <Loaded key={screen.name} screen={screen} path={path} />;
+}
+
+function Loaded({ screen, path }: ScreenProps & { readonly screen: Screen }) {
+  const [view, setView] = useState<{ readonly View: ScreenView } | undefined>(() => {
+    const View = loaded.get(screen.name);
+    return View === undefined ? undefined : { View };
+  });
+  const [isFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (view !== undefined) return;
+    const load = VIEWS[screen.name];
+    if (load === undefined) return setFailed(true);
+    load().then(
+      ({ default: View }) => {
+        loaded.set(screen.name, View);
+        setView({ View });
+      },
+      () => setFailed(true),
+    );
+  }, []);
+  if (view !== undefined) return <view.View path={path} />;
+  if (!isFailed)
+    return (
+      <>
+        <Head title={screen.title} />
+        <Loading />
+      </>
+    );
+  const reload = (
+    <Button icon="refresh" onClick={() => location.reload()}>
+      Reload the page
+    </Button>
+  );
+  return (
+    <>
+      <Head title={screen.title} />
+      <Notice tone="bad" actions={reload}>
+        A part of the dashboard could not be loaded. The gateway may have been updated meanwhile.
+      </Notice>
+    </>
+  );
+}

@@ -1,0 +1,6 @@
+/** What every screen gets. */
+
+/** The segments behind the name of the screen. */
+export interface ScreenProps {
+  readonly path: readonly string[];
+}

@@ -1,0 +1,12 @@
+/** Where the views of the screens are. Each is a file of its own, loaded when it is opened. */
+
+import type { ComponentType } from "preact";
+import type { ScreenProps } from "./screen-props.ts";
+
+/** The view of a screen. */
+export type ScreenView = ComponentType<ScreenProps>;
+
+/** Loads views, by the names of the screens. */
+export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
+  keys: () => import("../screens/keys/screen-keys.tsx"),
+};

@@ -1,0 +1,92 @@
+/** Small signs: a state, a time, a bar of a budget. */
+
+import type { ComponentChildren } from "preact";
+import { atTime, fromNow, money } from "./format.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+/** How good or bad something is. */
+export type Tone = "good" | "warn" | "bad" | "accent" | "plain";
+
+const TONE_ICONS: Readonly<Record<Tone, IconName | undefined>> = {
+  good: "check",
+  warn: "warn",
+  bad: "fail",
+  accent: undefined,
+  plain: undefined,
+};
+
+/** A state in a word or two. Its icon differs by tone, so the colour is not needed. */
+export function Mark(props: {
+  readonly tone?: Tone;
+  readonly icon?: IconName;
+  readonly title?: string | undefined;
+  readonly children: ComponentChildren;
+}) {
+  const { tone = "plain", icon = TONE_ICONS[tone], title, children } = props;
+  return (
+    <span class={`mark ${tone}`} title={title}>
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </span>
+  );
+}
+
+/** A time, as the distance from now. Its title has the time itself. */
+export function When({ at }: { readonly at: string | number | null | undefined }) {
+  if (at === null || at === undefined) return <span class="muted">–</span>;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={atTime(at)} class="nowrap">
+      {fromNow(at)}
+    </time>
+  );
+}
+
+/** A message with its tone. `isLoud`: a screen reader says it at once. */
+export function Notice(props: {
+  readonly tone?: Tone;
+  readonly isLoud?: boolean;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  const { tone = "plain", isLoud = false, actions, children } = props;
+  return (
+    <div class={`notice ${tone}`} role={isLoud ? "alert" : undefined}>
+      <Icon name={TONE_ICONS[tone] ?? "info"} />
+      <div class="body">{children}</div>
+      {actions}
+    </div>
+  );
+}
+
+/** How much of a budget is spent. */
+export function BudgetBar(props: {
+  readonly spent: number | null | undefined;
+  readonly max: number | null | undefined;
+  readonly soft?: number | null | undefined;
+}) {
+  const { spent, max, soft } = props;
+  if (spent === null || spent === undefined) {
+    if (max === null || max === undefined) return <span class="muted">–</span>;
+    return <span class="num">of {money(max)}</span>;
+  }
+  if (max === null || max === undefined) return <span class="num">{money(spent)}</span>;
+  const part = max === 0 ? 1 : Math.min(1, spent / max);
+  const isOver = spent >= max;
+  const isNear = !isOver && (part >= 0.8 || (typeof soft === "number" && spent >= soft));
+  const tone = isOver ? "bad" : isNear ? "warn" : "";
+  const words = isOver ? "Budget used up" : isNear ? "Near the budget" : undefined;
+  return (
+    <div class={`meter ${tone}`} title={words}>
+      <span>
+        {money(spent)} <span class="muted">of {money(max)}</span>
+        {words !== undefined && <span class="unseen"> {words}</span>}
+      </span>
+      <div class="track">
+        <div class="fill" style={{ width: `${part * 100}%` }} />
+        {typeof soft === "number" && max > 0 && soft < max && (
+          <div class="soft" style={{ left: `${(soft / max) * 100}%` }} />
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+/** How a block of limits is shown in lists and on pages of single records. */
+
+import type { ComponentChildren } from "preact";
+import type { Limits } from "../api/records.ts";
+import { href } from "../app/route.ts";
+import { compact, count, money } from "../parts/format.ts";
+import { BudgetBar, Mark, When } from "../parts/marks.tsx";
+import type { Column } from "../parts/table.tsx";
+
+/** Whether a record's requests pass, in a word. */
+export function StateMark({ record }: { readonly record: Limits }) {
+  if (record.blocked) return <Mark tone="bad">blocked</Mark>;
+  if (isExpired(record)) return <Mark tone="warn">expired</Mark>;
+  const { spend, max_budget: max } = record;
+  if (typeof spend === "number" && typeof max === "number" && spend >= max)
+    return <Mark tone="warn">budget used up</Mark>;
+  return <Mark tone="good">active</Mark>;
+}
+
+function isExpired({ expires }: Limits): boolean {
+  return expires !== null && Date.parse(expires) <= Date.now();
+}
+
+/** That a record is declared in a file, and so is not changed here. */
+export function OriginMark({ record }: { readonly record: Limits }) {
+  if (record.managed_by !== "file") return null;
+  return (
+    <Mark icon="file" title="Declared in the configuration, and changed there">
+      in the file
+    </Mark>
+  );
+}
+
+/** The id of another record, as a link to its page. */
+export function IdLink({ screen, id }: { readonly screen: string; readonly id: string | null }) {
+  if (id === null) return <span class="muted">–</span>;
+  return <a href={href([screen, id])}>{id}</a>;
+}
+
+/** The models of a record. */
+export function Models({ models }: { readonly models: readonly string[] }) {
+  if (models.length === 0) return <span class="muted">every model</span>;
+  const [first = "", second] = models;
+  const shown = second === undefined ? first : `${first}, ${second}`;
+  return (
+    <span title={models.join(", ")}>
+      {shown}
+      {models.length > 2 && <span class="muted"> and {models.length - 2} more</span>}
+    </span>
+  );
+}
+
+/** Requests and tokens a minute, in one cell. */
+export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: Limits): string {
+  const parts = [
+    typeof rpm === "number" ? `${compact(rpm)} rpm` : "",
+    typeof tpm === "number" ? `${compact(tpm)} tpm` : "",
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** Columns of the block. */
+export function limitColumns<Row extends Limits>(): readonly Column<Row>[] {
+  return [
+    {
+      name: "models",
+      title: "Models",
+      cell: ({ models }) => <Models models={models} />,
+      text: ({ models }) => models.join(" "),
+    },
+    {
+      name: "spend",
+      title: "Spend",
+      cell: (row) => <BudgetBar spent={row.spend} max={row.max_budget} soft={row.soft_budget} />,
+      text: ({ spend }) => spend,
+    },
+    {
+      name: "limits",
+      title: "Limits",
+      cell: (row) => <span class="num nowrap">{trafficText(row) || "–"}</span>,
+      text: trafficText,
+    },
+    {
+      name: "expires",
+      title: "Expires",
+      cell: ({ expires }) => <When at={expires} />,
+      text: ({ expires }) => expires,
+      isHiddenAtFirst: true,
+    },
+    {
+      name: "created",
+      title: "Created",
+      cell: (row) => <When at={row.created_at} />,
+      text: (row) => row.created_at,
+      isHiddenAtFirst: true,
+    },
+  ];
+}
+
+const PERIOD_WORDS: Readonly<Record<string, string>> = {
+  "1d": "a day",
+  "7d": "a week",
+  "1mo": "a month",
+};
+
+/** Rows of facts about the block. */
+export function limitFacts(
+  record: Limits,
+): readonly (readonly [name: string, value: ComponentChildren])[] {
+  const { budget_duration: period, soft_budget: soft, per_model: perModel } = record;
+  const models = Object.keys(perModel);
+  return [
+    [
+      "Budget",
+      typeof record.max_budget === "number"
+        ? `${money(record.max_budget)}${period ? ` ${PERIOD_WORDS[period] ?? `every ${period}`}` : ""}`
+        : "no limit",
+    ],
+    ["Warns from", typeof soft === "number" ? money(soft) : undefined],
+    ["Starts anew", record.budget_reset_at ? <When at={record.budget_reset_at} /> : undefined],
+    ["Requests a minute", limit(record.rpm_limit)],
+    ["Tokens a minute", limit(record.tpm_limit)],
+    ["Requests at once", limit(record.max_parallel_requests)],
+    ["Models", <Models models={record.models} />],
+    ["Limits by model", models.length > 0 ? models.join(", ") : undefined],
+    ["Named budget", record.budget_id ?? undefined],
+    ["Tags", record.tags.length > 0 ? record.tags.join(", ") : undefined],
+    ["Guardrails", record.guardrails.length > 0 ? record.guardrails.join(", ") : undefined],
+    ["Native paths", record.passthrough ? "every path of the providers" : undefined],
+    ["Expires", <When at={record.expires} />],
+    ["Created", record.created_at === null ? undefined : <When at={record.created_at} />],
+    [
+      "Notes",
+      Object.keys(record.metadata).length > 0 ? (
+        <pre>{JSON.stringify(record.metadata, null, 2)}</pre>
+      ) : undefined,
+    ],
+  ];
+}
+
+function limit(amount: number | null | undefined): string {
+  return typeof amount === "number" ? count(amount) : "no limit";
+}

@@ -1,0 +1,196 @@
+/** Records and requests of a small company, for screenshots and for `npm run dev:dashboard`. */
+
+import { chat } from "../../system/support/client.ts";
+import { make, type Stand } from "./stand.ts";
+
+interface NewKey {
+  readonly key: string;
+  readonly token_id: string;
+}
+
+/** Keys that the seed made, by their names. */
+export type SeededKeys = ReadonlyMap<string, NewKey>;
+
+const TEAMS = [
+  {
+    team_id: "support",
+    team_alias: "Customer support",
+    organization_id: "acme",
+    max_budget: 400,
+    soft_budget: 300,
+    budget_duration: "1mo",
+    rpm_limit: 1_200,
+    models: ["gpt-4o", "gpt-4o-mini"],
+  },
+  {
+    team_id: "search",
+    team_alias: "Search and ranking",
+    organization_id: "acme",
+    max_budget: 0.02,
+    budget_duration: "1d",
+    models: ["gpt-4o-mini", "text-embedding-3-small"],
+  },
+  {
+    team_id: "research",
+    team_alias: "Research",
+    organization_id: "acme",
+    tpm_limit: 2_000_000,
+    max_parallel_requests: 64,
+  },
+  {
+    team_id: "mobile",
+    team_alias: "Mobile apps",
+    organization_id: "globex",
+    max_budget: 50,
+    budget_duration: "7d",
+  },
+];
+
+const USERS = [
+  {
+    user_id: "ann@example.com",
+    user_alias: "Ann Okafor",
+    user_email: "ann@example.com",
+    organizations: ["acme"],
+    roles: [{ role: "admin", at: "organization", organization_id: "acme" }],
+  },
+  {
+    user_id: "ben@example.com",
+    user_alias: "Ben Silva",
+    user_email: "ben@example.com",
+    organizations: ["acme"],
+    max_budget: 25,
+    budget_duration: "1mo",
+  },
+  {
+    user_id: "chen@example.com",
+    user_alias: "Chen Li",
+    user_email: "chen@example.com",
+    organizations: ["globex"],
+  },
+  {
+    user_id: "svc-indexer",
+    user_alias: "Indexer",
+    kind: "service",
+    organizations: ["acme"],
+    roles: [{ role: "viewer", at: "whole" }],
+  },
+];
+
+const KEYS = [
+  {
+    key_alias: "support-bot",
+    team_id: "support",
+    models: ["gpt-4o", "gpt-4o-mini"],
+    max_budget: 0.01,
+    soft_budget: 0.005,
+    budget_duration: "1mo",
+    rpm_limit: 600,
+    tags: ["bot"],
+  },
+  {
+    key_alias: "support-desk",
+    team_id: "support",
+    user_id: "ann@example.com",
+    max_budget: 20,
+    budget_duration: "1mo",
+  },
+  {
+    key_alias: "indexer",
+    team_id: "search",
+    user_id: "svc-indexer",
+    models: ["text-embedding-3-small", "gpt-4o-mini"],
+    tpm_limit: 500_000,
+  },
+  {
+    key_alias: "notebook-ben",
+    team_id: "research",
+    user_id: "ben@example.com",
+    duration: "30d",
+    max_budget: 5,
+    budget_duration: "1d",
+  },
+  { key_alias: "ios-app", team_id: "mobile", models: ["gpt-4o-mini"], rpm_limit: 3_000 },
+  { key_alias: "android-app", team_id: "mobile", models: ["gpt-4o-mini"], rpm_limit: 3_000 },
+  { key_alias: "leaked-in-a-log", team_id: "mobile", blocked: true },
+  { key_alias: "trial", models: ["openai/*"], max_budget: 1, duration: "7d" },
+  { key_alias: "flaky-client", team_id: "research", models: ["flaky", "gpt-4o-mini"] },
+];
+
+const WORDS =
+  "The refund was sent on Tuesday and reaches the account within three working days. ".repeat(4);
+
+/** Makes the records. */
+export async function seedRecords({ gateway }: Stand): Promise<SeededKeys> {
+  await make(gateway, "/organization/new", {
+    organization_id: "acme",
+    organization_alias: "Acme",
+    max_budget: 1_000,
+    budget_duration: "1mo",
+    rpm_limit: 6_000,
+  });
+  await make(gateway, "/organization/new", {
+    organization_id: "globex",
+    organization_alias: "Globex",
+  });
+  await make(gateway, "/access_group/new", { access_group: "small", models: ["gpt-4o-mini"] });
+  await make(gateway, "/budget/new", {
+    budget_id: "starter",
+    max_budget: 5,
+    budget_duration: "1mo",
+  });
+  for (const team of TEAMS) await make(gateway, "/team/new", team);
+  for (const user of USERS) await make(gateway, "/user/new", user);
+  await make(gateway, "/team/member_add", {
+    team_id: "support",
+    member: { user_id: "ann@example.com", role: "admin" },
+  }).catch(() =>
+    make(gateway, "/team/member_add", {
+      team_id: "support",
+      user_id: "ann@example.com",
+      role: "admin",
+    }),
+  );
+  await make(gateway, "/customer/new", {
+    customer_id: "c-1001",
+    customer_alias: "Northwind",
+    organization_id: "acme",
+    max_budget: 10,
+    budget_duration: "1mo",
+  });
+  await make(gateway, "/customer/new", {
+    customer_id: "c-1002",
+    organization_id: "acme",
+    blocked: true,
+  });
+  const keys = new Map<string, NewKey>();
+  for (const key of KEYS)
+    keys.set(key.key_alias, await make<NewKey>(gateway, "/key/generate", key));
+  return keys;
+}
+
+/** Sends requests: good ones, a stream, a fallback, failures of the client and of the upstream. */
+export async function seedTraffic(stand: Stand, keys: SeededKeys): Promise<void> {
+  const { gateway, upstream } = stand;
+  upstream.script({ kind: "reply", text: WORDS, delayMs: 12 });
+  upstream.script("flaky", { kind: "error", status: 503, message: "The model is overloaded." });
+  const ask = async (name: string, model: string, more: object = {}): Promise<void> => {
+    const key = keys.get(name)?.key ?? "sk-unknown";
+    const messages = [{ role: "user", content: "Where is my refund? ".repeat(12) }];
+    const body = { model, messages, ...more };
+    const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
+    await response.text();
+  };
+  for (let round = 0; round < 4; round += 1) {
+    await ask("support-bot", "gpt-4o");
+    await ask("support-bot", "gpt-4o-mini", { stream: true });
+    await ask("support-desk", "gpt-4o", { user: "c-1001" });
+    await ask("indexer", "gpt-4o-mini");
+    await ask("notebook-ben", "gpt-4o-mini");
+    await ask("ios-app", "gpt-4o-mini", { stream: true });
+    await ask("flaky-client", "flaky");
+  }
+  await ask("ios-app", "gpt-4o");
+  await ask("leaked-in-a-log", "gpt-4o-mini");
+  await ask("notebook-ben", "in-house");
+}

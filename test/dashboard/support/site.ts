@@ -1,0 +1,112 @@
+/**
+ * A reverse proxy before the admin listener, with a prefix or without: what a browser sees of a
+ * gateway behind one.
+ */
+
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { files, root } from "@sluice/dashboard";
+
+/** A site. */
+export interface Site {
+  /** `http://127.0.0.1:port/a/b/ui/` */
+  readonly url: string;
+  /** Requests that reached it, newest last. */
+  readonly requests: readonly SiteRequest[];
+  /** Answers in place of the gateway, until it is taken away. */
+  intercept(answer: Interceptor | undefined): void;
+  /** Sends the requests to another gateway from now on. */
+  target(adminUrl: string): void;
+  close(): Promise<void>;
+}
+
+/** A request to a site. */
+export interface SiteRequest {
+  readonly method: string;
+  /** Without the prefix. */
+  readonly path: string;
+}
+
+/** Answers a request itself and returns true, or leaves it to the gateway. */
+export type Interceptor = (
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => boolean;
+
+/** The policy of the page, as the gateway sends it. */
+export const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; font-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/** Serves a gateway under a prefix. */
+export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Site> {
+  const requests: SiteRequest[] = [];
+  let to = new URL(adminUrl);
+  let interceptor: Interceptor | undefined;
+  const server = createServer((incoming, response) => {
+    const url = incoming.url ?? "";
+    if (!url.startsWith(`${prefix}/`)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const path = url.slice(prefix.length);
+    requests.push({ method: incoming.method ?? "", path });
+    if (interceptor?.(path, incoming, response) === true) return;
+    if (serveFile(path, response)) return;
+    passOn(to, path, incoming, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${prefix}/ui/`,
+    requests,
+    intercept: (answer) => (interceptor = answer),
+    target: (next) => (to = new URL(next)),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function serveFile(path: string, response: ServerResponse): boolean {
+  const [, name = ""] = /^\/ui\/([^?]*)/.exec(path) ?? [];
+  const file = path.startsWith("/ui/") ? files[name === "" ? "index.html" : name] : undefined;
+  if (file === undefined) return false;
+  const body = readFileSync(new URL(name === "" ? "index.html" : name, root));
+  response.writeHead(200, {
+    "content-type": file.type,
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": name.startsWith("assets/")
+      ? "public, max-age=31536000, immutable"
+      : "no-store",
+  });
+  response.end(body);
+  return true;
+}
+
+function passOn(to: URL, path: string, incoming: IncomingMessage, response: ServerResponse): void {
+  const outgoing = request(
+    {
+      host: to.hostname,
+      port: to.port,
+      method: incoming.method ?? "GET",
+      path,
+      headers: incoming.headers,
+    },
+    (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    },
+  );
+  outgoing.on("error", () => response.destroy());
+  response.on("close", () => outgoing.destroy());
+  incoming.pipe(outgoing);
+}
