@@ -27,6 +27,7 @@ export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
 export * from "./tenants/audit.ts";
+export * from "./tenants/changes.ts";
 export * from "./tenants/empty-records.ts";
 export * from "./tenants/ids.ts";
 export * from "./tenants/policy.ts";

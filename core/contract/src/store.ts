@@ -2,6 +2,7 @@
 
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { InstanceStore } from "./fleet/instances.ts";
+import type { ChangeLog } from "./tenants/changes.ts";
 import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
 import type { SessionStore } from "./tenants/sessions.ts";
@@ -274,4 +275,9 @@ export interface Store {
    */
   audited?(entry: AuditEntry): Pick<Store, "keys" | "teams" | "tenants">;
   readonly ledger: LedgerStore;
+  /**
+   * The log of changes. With it, a process believes a record until a change names it. Absent: each
+   * record is read again after a second.
+   */
+  readonly changes?: ChangeLog;
 }

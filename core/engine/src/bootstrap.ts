@@ -38,8 +38,8 @@ export interface RunningGateway {
   rollBack(notice: RollbackNotice): void;
   /** Runs what another process runs. Rejects, or resolves with a refusal, when it cannot. */
   follow(generation: number, digest: string): Promise<ApplyResult | undefined>;
-  /** Looks every key and team up anew: another process has changed them. */
-  forgetKeys(): void;
+  /** Another process has changed keys or tenants. Resolves once the changes are in force. */
+  forgetKeys(): Promise<void>;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
   adopt(outbox: string): Promise<void>;
   /**
@@ -170,7 +170,7 @@ function runningGateway(
       manager.notify({ type: "votes-counted", digest, end, reason }),
     rollBack: (notice) => manager.notify({ type: "noticed", notice }),
     follow: (generation, digest) => edits.follow(generation, digest),
-    forgetKeys: () => keyRing.forget(),
+    forgetKeys: () => keyRing.refresh(),
     adopt,
     reload: () => edits.reload(),
     async retire() {

@@ -73,11 +73,15 @@ export function createPublic(
   return (listeners.public = app.callback());
 }
 
-function readiness({ manager, ledger }: GatewayProcess, admission: Admission): () => boolean {
+function readiness(
+  { manager, ledger, validity }: GatewayProcess,
+  admission: Admission,
+): () => boolean {
   return () =>
     admission.phase === "serving" &&
     manager.live !== undefined &&
-    ledger.health().fault === undefined;
+    ledger.health().fault === undefined &&
+    (validity.health?.servesKnown ?? true);
 }
 
 /** The app of administration. */
@@ -92,6 +96,7 @@ export function createAdmin(
     shared,
     ledger,
     state,
+    storeHealth: () => parts.validity.health,
     waitingForRestart: () => parts.pluginFiles.waiting,
   });
   const isReady = readiness(parts, admission);
@@ -211,6 +216,7 @@ function editRoutes({
   history,
   edits,
   pluginFiles,
+  validity,
 }: GatewayProcess) {
   const { keys, teams } = store;
   return configRoutes({
@@ -224,6 +230,7 @@ function editRoutes({
     }),
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
+    storeHealth: () => validity.health,
     waitingForRestart: () => pluginFiles.waiting,
     previousKey: () =>
       previousKeyView(

@@ -23,7 +23,14 @@ import { ConfigReader } from "./generation/rollout/config-reader.ts";
 import { ConfigEdits } from "./generation/rollout/edits.ts";
 import { RolloutMonitor } from "./generation/rollout/rollout-monitor.ts";
 import type { ClosingScope } from "./generation/scope.ts";
-import { installationOf, openBlockWatch, openLedger, openState, openStore } from "./open-parts.ts";
+import {
+  installationOf,
+  openBlockWatch,
+  openLedger,
+  openState,
+  openStore,
+  openValidity,
+} from "./open-parts.ts";
 import { createPreflight } from "./preflight/preflight.ts";
 import type { Start, StartOptions } from "./prepare-start.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
@@ -32,6 +39,7 @@ import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { readRunning } from "./resources/running-file.ts";
 import { createSealer } from "./resources/sealer.ts";
+import { StoreWatch } from "./resources/store/store-watch.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
@@ -49,16 +57,15 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const durable = await openDurable(options, start, scope, clock);
   const { store, ledger, installation } = durable;
   const { definitions, snapshot } = start;
+  const validity = openValidity(store, snapshot, log, clock);
   const keyRing = new KeyRing({
-    pepper: installation.pepper,
-    masterKey: installation.masterKey,
-    keys: store.keys,
-    teams: store.teams,
-    tenants: store.tenants,
+    ...keysOf(durable),
     clock,
+    validity,
     log,
     previousMaster: () => generations.manager.live?.snapshot.server.admin.previousKey,
   });
+  follow(validity, keyRing, scope);
   const tokens = createCounter({ log, clock });
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
@@ -97,12 +104,33 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     snapshot,
     ledger,
     metrics,
+    validity,
     blockWatch,
     edits,
     pluginFiles,
     membership,
     recent,
   };
+}
+
+/** What a key ring finds keys by. */
+function keysOf({
+  store: { keys, teams, tenants },
+  installation: { pepper, masterKey },
+}: Awaited<ReturnType<typeof openDurable>>) {
+  return { pepper, masterKey, keys, teams, tenants };
+}
+
+/** Has the key ring follow the log of changes, where the store has one. */
+function follow(
+  validity: ReturnType<typeof openValidity>,
+  keyRing: KeyRing,
+  scope: ClosingScope,
+): void {
+  if (!(validity instanceof StoreWatch)) return;
+  validity.onChanges((changes, asOfMs) => keyRing.take(changes, asOfMs));
+  validity.start();
+  scope.defer(() => validity.stop());
 }
 
 /**

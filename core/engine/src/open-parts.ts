@@ -18,6 +18,8 @@ import { createLedger, type Ledger } from "./accounting/ledger/ledger.ts";
 import { LedgerGuard } from "./accounting/ledger/guard.ts";
 import { openOutbox } from "./accounting/outbox/outbox.ts";
 import { reportDamage } from "./accounting/outbox/orphaned-outboxes.ts";
+import { StoreWatch } from "./resources/store/store-watch.ts";
+import { TimedValidity } from "./resources/store/validity.ts";
 import { readRunning } from "./resources/running-file.ts";
 import {
   compareStore,
@@ -78,6 +80,19 @@ export async function openStore(
       : new StartError(errorMessage(error), { cause: error });
   }
   return store;
+}
+
+/** What says until when records of the store are believed. */
+export function openValidity(
+  { changes }: Store,
+  { store }: Snapshot,
+  log: Log,
+  clock: Clock,
+): StoreWatch | TimedValidity {
+  const policy = store.whenDown;
+  return changes === undefined
+    ? new TimedValidity(clock, policy)
+    : new StoreWatch({ changes, policy, clock, log });
 }
 
 /**

@@ -1,7 +1,8 @@
-/** The connections of the store: three pools, so that a report never delays an authentication. */
+/** The connections of the store: pools, so that a report never delays an authentication. */
 
 import { errorMessage, type Log } from "@sluice/contract";
-import { Pool, type PoolConfig, types } from "pg";
+import { type ClientBase, Pool, type PoolConfig, types } from "pg";
+import { CHANNEL } from "./changes/tables.ts";
 
 /** How the pools connect. */
 export interface ConnectionOptions {
@@ -25,6 +26,10 @@ export interface Connections {
   readonly reports: Pool;
   /** Changes of the schema: each statement has a deadline of its own. One connection. */
   readonly migrations: Pool;
+  /** Reads of the log of changes: `CHANGES_MS`. One connection, which listens where it can. */
+  readonly changes: Pool;
+  /** Called when another process notifies of a change. Never with a pooler. */
+  onNotice: () => void;
   end(): Promise<void>;
 }
 
@@ -32,6 +37,8 @@ export interface Connections {
 export const LOOKUP_MS = 1_000;
 /** The deadline of a list and of a report. */
 export const REPORT_MS = 10_000;
+/** The deadline of a read of the log of changes, and of the connection that it makes. */
+const CHANGES_MS = 800;
 const CONNECT_MS = 5_000;
 const IDLE_MS = 60_000;
 /** The client gives up this much later than the server: the server's word says more. */
@@ -56,31 +63,56 @@ export function connect(options: ConnectionOptions): Connections {
     { max: REPORT_CONNECTIONS, limitMs: REPORT_MS },
   );
   const migrations = poolOf(options, { max: 1, limitMs: 0 });
-  const pools = [lookups, writes, reports, migrations];
-  return {
+  const changes = poolOf(options, {
+    max: 1,
+    limitMs: CHANGES_MS,
+    connectMs: CHANGES_MS,
+    // A connection of a transaction pooler is another one in the next moment.
+    ...(options.pooler === "none" && { onConnect: async (client) => listen(client, connections) }),
+  });
+  const pools = [lookups, writes, reports, migrations, changes];
+  const connections: Connections = {
     lookups,
     writes,
     reports,
     migrations,
+    changes,
+    onNotice: () => undefined,
     end: async () => void (await Promise.all(pools.map(async (pool) => pool.end()))),
   };
+  return connections;
+}
+
+async function listen(client: ClientBase, connections: Connections): Promise<void> {
+  client.on("notification", () => connections.onNotice());
+  await client.query(`listen ${CHANNEL}`);
+}
+
+/** What distinguishes a pool. */
+interface PoolPlan {
+  readonly max: number;
+  /** The deadline of a query; 0: none. */
+  readonly limitMs: number;
+  readonly connectMs?: number;
+  readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
 
 function poolOf(
   { url, pooler, log }: ConnectionOptions,
-  { max, limitMs }: { readonly max: number; readonly limitMs: number },
+  { max, limitMs, connectMs = CONNECT_MS, onConnect }: PoolPlan,
 ): Pool {
   const pool = new Pool({
     connectionString: url,
     max,
     application_name: "sluice",
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
     ...(limitMs > 0 && { query_timeout: limitMs + CLIENT_SLACK_MS }),
     // A pooler refuses parameters of the start that it does not know.
     ...(pooler === "none" && limitMs > 0 && { statement_timeout: limitMs }),
     types: TYPES,
+    ...(onConnect !== undefined && { onConnect }),
   });
   const note = (error: Error): void =>
     log.debug("a connection to PostgreSQL ended", { error: errorMessage(error) });

@@ -13,7 +13,7 @@ import {
   type Schema,
 } from "@sluice/store-sql";
 import { type Kysely, sql } from "kysely";
-import type { Pool } from "pg";
+import { createChangeLog } from "./changes/log.ts";
 import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
 import { readDays, readTags } from "./ledger/days.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
@@ -26,7 +26,7 @@ import { sumUp } from "./ledger/sums/collect.ts";
 import { readReport } from "./ledger/sums/report.ts";
 import { writeSums } from "./ledger/sums/write.ts";
 import { prepareSchema } from "./schema/migrate.ts";
-import { builderOf, runOn, transact } from "./statements.ts";
+import { builderOf, type RecordWrites, runOn, transact } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
 import type { PostgresConfig } from "./config.ts";
 import { refusalOf } from "./tenants/refusals.ts";
@@ -43,7 +43,15 @@ const REPORT_EVERY_MS = 5_000;
 export interface Opened extends Required<
   Pick<
     Store,
-    "keep" | "keys" | "teams" | "tenants" | "sessions" | "instances" | "audit" | "audited"
+    | "keep"
+    | "keys"
+    | "teams"
+    | "tenants"
+    | "sessions"
+    | "instances"
+    | "audit"
+    | "audited"
+    | "changes"
   >
 > {
   readonly ledger: LedgerStore;
@@ -76,14 +84,18 @@ export async function open(
   }
   const { lookups, writes } = connections;
   const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
+  const changes = createChangeLog(connections.changes);
+  connections.onNotice = () => changes.wake();
+  const recordWrites = { pool: writes, changes };
   return {
     keep: async (name, value) => keepFact(connections, name, value),
-    ...recordsOf(reader, writes),
-    audited: (entry) => recordsOf(reader, writes, entry),
+    ...recordsOf(reader, recordWrites),
+    audited: (entry) => recordsOf(reader, recordWrites, entry),
     ...runtimeOf(connections),
+    changes,
     audit: {
       ...auditReads(() => reader),
-      append: async (entry) => void (await transact(writes, [], entry)),
+      append: async (entry) => void (await transact(recordWrites, [], entry)),
     },
     ledger: ledgerOf(connections, host),
     async stop() {
@@ -96,11 +108,9 @@ export async function open(
 type Records = Pick<Opened, "keys" | "teams" | "tenants">;
 
 /** Keys, teams and tenants; with a line of the audit for each change. */
-function recordsOf(reader: Kysely<Schema>, writes: Pool, audit?: AuditEntry): Records {
+function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEntry): Records {
   const writer = builderOf(async (text, parameters) => {
-    const statement = { sql: text, parameters };
-    if (audit === undefined) return runOn(writes, statement);
-    const [result] = await transact(writes, [statement], audit);
+    const [result] = await transact(writes, [{ sql: text, parameters }], audit);
     return result ?? { rows: [], changes: 0 };
   });
   const place: Place = {

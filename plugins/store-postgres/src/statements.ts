@@ -1,6 +1,6 @@
 /** Statements of a pool: single ones, and transactions with a line of the audit. */
 
-import { AUDIT_START, type AuditEntry, auditText } from "@sluice/contract";
+import { AUDIT_START, type AuditEntry, auditText, type RecordChanges } from "@sluice/contract";
 import { type Schema, StatementDriver, type StatementResult } from "@sluice/store-sql";
 import {
   type CompiledQuery,
@@ -11,6 +11,7 @@ import {
 } from "kysely";
 import { hash } from "node:crypto";
 import type { Pool, PoolClient, QueryResult } from "pg";
+import { changesWithin, type PostgresChanges } from "./changes/log.ts";
 import { inTransaction } from "./transaction.ts";
 
 type Statement = Pick<CompiledQuery, "sql" | "parameters">;
@@ -37,25 +38,38 @@ export async function runOn(
   return resultOf(await pool.query(sql, [...parameters]));
 }
 
+/** Where changes of records are written, and what learns of them. */
+export interface RecordWrites {
+  readonly pool: Pool;
+  readonly changes: Pick<PostgresChanges, "wrote">;
+}
+
 /**
  * Runs statements in one transaction. `audit` is the line of the audit about what they change;
- * without a change there is none. No statement at all: the line alone.
+ * without a change there is none. No statement at all: the line alone. What changed is passed on,
+ * also where the end of the transaction is not known.
  */
 export async function transact(
-  pool: Pool,
+  { pool, changes }: RecordWrites,
   statements: readonly Statement[],
   audit?: AuditEntry,
 ): Promise<readonly StatementResult[]> {
-  return inTransaction(pool, async (client) => {
-    const results: StatementResult[] = [];
-    for (const statement of statements) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection.
-      results.push(await runOn(client, statement));
-    }
-    const isChange = results.some(({ rows, changes = 0 }) => rows.length + changes > 0);
-    if (audit !== undefined && (isChange || statements.length === 0)) await append(client, audit);
-    return results;
-  });
+  let written: RecordChanges = [];
+  try {
+    return await inTransaction(pool, async (client) => {
+      const results: StatementResult[] = [];
+      for (const statement of statements) {
+        // oxlint-disable-next-line no-await-in-loop -- one connection.
+        results.push(await runOn(client, statement));
+      }
+      const isChange = results.some(({ rows, changes: count = 0 }) => rows.length + count > 0);
+      if (isChange) written = await changesWithin(client);
+      if (audit !== undefined && (isChange || statements.length === 0)) await append(client, audit);
+      return results;
+    });
+  } finally {
+    if (written === undefined || written.length > 0) changes.wrote(written);
+  }
 }
 
 /** The advisory lock of those who append to the audit: a line follows the last one of all. */

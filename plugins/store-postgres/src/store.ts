@@ -51,6 +51,10 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
       list: async (query) => opened().audit.list(query),
       head: async () => opened().audit.head(),
     },
+    changes: {
+      read: async (signal) => opened().changes.read(signal),
+      listen: (listener) => opened().changes.listen(listener),
+    },
     ledger: ledgerOf(() => opened().ledger),
   };
 }

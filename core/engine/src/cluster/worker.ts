@@ -128,8 +128,9 @@ class WorkerProcess {
         gateway?.rollBack(message.notice);
         return;
       case "forget":
-        gateway?.forgetKeys();
-        send({ type: "forgot", id: message.id });
+        void Promise.resolve(gateway?.forgetKeys()).then(() =>
+          send({ type: "forgot", id: message.id }),
+        );
         return;
       case "retire":
         this.#end((running) => running.retire());

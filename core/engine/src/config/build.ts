@@ -22,7 +22,12 @@ import { createPriceTable } from "./prices/prices.ts";
 import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import { type PipelineSections, routeSection } from "./schema/pipeline.ts";
-import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
+import type {
+  GuardrailSection,
+  ProviderSection,
+  StateSection,
+  StoreSection,
+} from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import { expiredNotices, stepUseOf } from "./validate/step-use.ts";
@@ -33,6 +38,7 @@ import type {
   ProviderSettings,
   ServerSettings,
   SharedSettings,
+  StoreSettings,
   Snapshot,
   StepSettings,
 } from "./snapshot.ts";
@@ -69,11 +75,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
       serverOf(gateway, sections, checked.overrides, opened.cwd),
       checked.keyHeaders ?? [],
     ),
-    store: {
-      use: sections.store.use,
-      options: pluginOptions("store", sections.store),
-      at: gateway.document.keyAt(["store"]),
-    },
+    store: storeOf(gateway, sections),
     shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
@@ -95,6 +97,17 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
       ...expiredNotices(pipelines, sections.server.time_zone, Date.now()),
     ],
   });
+}
+
+function storeOf({ document }: ResolvedDocument, { store }: GatewaySections): StoreSettings {
+  const { on_store_down: onStoreDown, max_staleness: maxStaleness } =
+    store as unknown as StoreSection;
+  return {
+    use: store.use,
+    options: pluginOptions("store", store),
+    whenDown: { onStoreDown, maxStalenessMs: milliseconds(maxStaleness) },
+    at: document.keyAt(["store"]),
+  };
 }
 
 function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): SharedSettings {

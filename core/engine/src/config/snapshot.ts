@@ -53,7 +53,7 @@ export interface Snapshot {
   readonly contents: string;
   readonly files: readonly SnapshotFile[];
   readonly server: ServerSettings;
-  readonly store: UseSettings;
+  readonly store: StoreSettings;
   readonly shared: SharedSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
@@ -99,6 +99,15 @@ export interface UseSettings {
 
 export interface NamedUseSettings extends UseSettings {
   readonly name: string;
+}
+
+/** Where keys, teams and the ledger are. */
+export interface StoreSettings extends UseSettings {
+  /** What is served while the store does not answer. */
+  readonly whenDown: {
+    readonly onStoreDown: "serve_known" | "refuse";
+    readonly maxStalenessMs: number;
+  };
 }
 
 /** Where shared state is kept. */

@@ -16,7 +16,7 @@ describe("cold settings", () => {
       { server: { ...live.server, maxBodyBytes: 1, places: { "": line(2) } } },
       2,
     ],
-    ["The section store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
+    ["The section store", { store: { ...live.store, options: { path: "x" }, at: line(7) } }, 7],
     ["The section shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
     [
       "The section plugins",
@@ -64,7 +64,7 @@ describe("cold settings", () => {
 
   it("refuse all that changed at once", () => {
     expect(
-      coldChanges(live, snapshotOf({ plugins: [], store: { use: "other", options: {}, at: AT } })),
+      coldChanges(live, snapshotOf({ plugins: [], store: { ...live.store, use: "other" } })),
     ).toHaveLength(2);
   });
 

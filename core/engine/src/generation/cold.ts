@@ -111,8 +111,8 @@ function differ(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) !== JSON.stringify(right);
 }
 
-function withoutPlace({ use, options }: Snapshot["store"]): unknown {
-  return { use, options };
+function withoutPlace({ use, options, whenDown }: Snapshot["store"]): unknown {
+  return { use, options, whenDown };
 }
 
 function withoutAt({ use, options, instances }: Snapshot["shared"]): unknown {

@@ -75,7 +75,12 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       timeZone: "UTC",
       places: { "": AT },
     },
-    store: { use: "memory", options: {}, at: AT },
+    store: {
+      use: "memory",
+      options: {},
+      whenDown: { onStoreDown: "serve_known", maxStalenessMs: 600_000 },
+      at: AT,
+    },
     shared: { use: "memory", options: {}, instances: 1, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", from: "/gateway.yaml", at: AT }],
     providers: [],

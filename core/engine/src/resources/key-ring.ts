@@ -1,10 +1,9 @@
 /**
- * The key ring: keys to what their records say, from the master key and the store, with a short
- * memory.
+ * The key ring: keys to what their records say, from the master key and the store. A key is
+ * remembered as long as `validity.ts` says.
  */
 
 import { hash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type {
   Clock,
   Identity,
@@ -12,17 +11,20 @@ import type {
   KeyStore,
   Log,
   MaybePromise,
+  RecordChanges,
   TeamStore,
   TenantStore,
 } from "@sluice/contract";
 import { storedKey } from "./key-identity.ts";
 import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./master-keys.ts";
-import { type FoundKey, StoredKeys } from "./stored-keys.ts";
+import { expireAll, type RecordMemories, takeChanges } from "./store/record-memories.ts";
+import { RememberedKeys } from "./store/remembered-keys.ts";
+import { StoredKeys } from "./stored-keys.ts";
+import { TimedValidity, type Validity } from "./store/validity.ts";
 import { OwnedTags } from "./owned-tags.ts";
 import type { KeyBase } from "./tenants/compile-identity.ts";
 import { CustomerMemory } from "./tenants/customer-memory.ts";
 import { Identities } from "./tenants/identities.ts";
-import { MEMORY_ENTRIES, MEMORY_MS } from "./tenants/record-memory.ts";
 import { StoredTenants } from "./tenants/stored-tenants.ts";
 import type { TenantSource } from "./tenants/tenant-source.ts";
 
@@ -35,18 +37,12 @@ export interface KeyRingOptions {
   /** Absent: the store keeps keys and teams alone. */
   readonly tenants?: TenantStore | undefined;
   readonly clock: Clock;
+  /** Until when records are believed. Absent: each for a second. */
+  readonly validity?: Validity;
   /** Absent: nothing is logged. */
   readonly log?: Log;
   /** The master key from before a rotation. Absent, and `undefined`: there is none. */
   readonly previousMaster?: (() => PreviousMaster | undefined) | undefined;
-}
-
-interface Remembered {
-  readonly record: KeyRecord | undefined;
-  /** The same object as long as the record is the same; `undefined`: it is refused. */
-  readonly base: KeyBase | undefined;
-  /** Never later than the moment at which the key itself ends. */
-  readonly untilMs: number;
 }
 
 const MASTER: Identity = Object.freeze({
@@ -76,17 +72,23 @@ export class KeyRing {
   readonly customers: CustomerMemory;
   readonly #identities: Identities;
   readonly #clock: Clock;
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #tags: OwnedTags;
-  /** Counts the changes: a look-up that began before one is not remembered after it. */
-  #changes = 0;
+  readonly #validity: Validity;
+  readonly #memories: RecordMemories;
 
   constructor(options: KeyRingOptions) {
+    const { clock, validity = new TimedValidity(clock) } = options;
+    const parts = { clock, validity };
     this.#stored = new StoredKeys(options);
-    this.#tags = new OwnedTags(options.keys, options.clock);
-    this.tenants = new StoredTenants(options);
-    this.customers = new CustomerMemory(options.tenants, options.clock);
-    this.#clock = options.clock;
+    this.tenants = new StoredTenants({ ...options, validity });
+    this.customers = new CustomerMemory(options.tenants, parts);
+    this.#memories = {
+      keys: new RememberedKeys({ stored: this.#stored, ...parts }),
+      tags: new OwnedTags(options.keys, parts),
+      tenants: this.tenants,
+      customers: this.customers,
+    };
+    this.#clock = clock;
+    this.#validity = validity;
     this.#identities = this.identitiesBy(this.tenants);
     this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
   }
@@ -123,12 +125,17 @@ export class KeyRing {
     fingerprint = this.fingerprint(presented),
   ): MaybePromise<KeyBase | undefined> {
     if (this.#master.isPresent(fingerprint)) return MASTER_BASE;
-    const remembered = this.#remembered.get(fingerprint);
-    const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
-    if (isRemembered && remembered.base !== undefined) return remembered.base;
+    if (!this.#validity.isCurrent() && !this.#master.isOne(fingerprint))
+      return this.#validity.whenCurrent().then(() => this.#find(presented, fingerprint));
+    return this.#find(presented, fingerprint);
+  }
+
+  #find(presented: string, fingerprint: string): MaybePromise<KeyBase | undefined> {
+    const found = this.#memories.keys.find(fingerprint);
+    if (found !== undefined && found !== null) return found;
     // An edit may name the key while it is remembered as unknown.
     if (this.#master.takesPrevious(fingerprint)) return MASTER_BASE;
-    return isRemembered ? undefined : this.#load(presented, fingerprint, remembered);
+    return found === null ? undefined : this.#memories.keys.load(presented, fingerprint);
   }
 
   /** Makes identities of keys by the records of a source. */
@@ -183,45 +190,25 @@ export class KeyRing {
 
   /** Which of these tags stand on a record of the store. */
   ownedTags(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
-    return this.#tags.owned(tags);
+    return this.#memories.tags.owned(tags);
   }
 
-  /** Forgets every look-up, because records have just been changed in this process. */
+  /**
+   * Asks the store anew, because records have just been changed in this process. What follows the
+   * log of changes knows of them already.
+   */
   forget(): void {
-    this.#changes++;
-    this.#remembered.clear();
-    this.#tags.forget();
-    this.tenants.forget();
-    this.customers.forget();
+    if (!this.#validity.isFollowing) expireAll(this.#memories);
   }
 
-  async #load(
-    presented: string,
-    fingerprint: string,
-    before: Remembered | undefined,
-  ): Promise<KeyBase | undefined> {
-    const changes = this.#changes;
-    const found = await this.#stored.use(presented, fingerprint);
-    const record = found?.record;
-    const nowMs = this.#clock.now();
-    const endMs = found === undefined ? Infinity : endOf(found);
-    const isRefused = record === undefined || record.blocked || endMs <= nowMs;
-    const isSame = before?.base !== undefined && isDeepStrictEqual(record, before.record);
-    const base = isRefused ? undefined : isSame ? before.base : storedKey(record);
-    if (changes === this.#changes) {
-      if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
-      const untilMs = base === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
-      this.#remembered.set(fingerprint, { record, base, untilMs });
-    }
-    return base;
+  /** As `forget`, because another process has changed records. Resolves once they are in force. */
+  async refresh(): Promise<void> {
+    this.forget();
+    await this.#validity.refresh();
   }
-}
 
-/**
- * When the presented secret ends: with the key, and the one from before a rotation with its
- * overlap.
- */
-function endOf({ record, digest }: FoundKey): number {
-  const keyEndMs = record.expiresAtMs ?? Infinity;
-  return record.digest === digest ? keyEndMs : Math.min(keyEndMs, record.previousUntilMs ?? 0);
+  /** Takes changes of records. `undefined`: any may have changed, and held as of a time. */
+  take(changes: RecordChanges, asOfMs: number): void {
+    takeChanges(this.#memories, changes, asOfMs);
+  }
 }

@@ -177,6 +177,14 @@ export const STATE_METRICS = {
     name: "sluice_ledger_kept_rows",
     help: "Spend rows in memory that are not yet in the outbox.",
   }),
+  storeAway: metric({
+    name: "sluice_store_away",
+    help: "1 while the store does not answer, 0 while it does. Absent for a store without a log of changes.",
+  }),
+  changesAge: metric({
+    name: "sluice_store_changes_age_seconds",
+    help: "Time since this process last began to read the log of changes of keys, teams and tenants.",
+  }),
   stateAway: metric({
     name: "sluice_shared_state_away",
     help: "1 while the shared-state server is unreachable and this process decides alone.",

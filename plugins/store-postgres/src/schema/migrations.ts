@@ -1,5 +1,6 @@
 /** The schema's history. */
 
+import { CHANGE_TABLES } from "../changes/tables.ts";
 import { LEDGER_TABLES } from "../ledger/tables.ts";
 import { TENANT_TABLES } from "../tenants/tables.ts";
 import { TENANT_TRIGGERS } from "../tenants/triggers.ts";
@@ -45,4 +46,5 @@ export const MIGRATIONS: readonly Migration[] = [
         report text not null, primary key (id, worker)) with (fillfactor = 50)`,
     ],
   },
+  { version: 5, name: "changes", oldestThatWorks: 1, statements: CHANGE_TABLES },
 ];

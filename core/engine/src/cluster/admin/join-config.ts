@@ -84,6 +84,7 @@ export function joinStatus(
       values.map(({ value }) => value["previous_key"]).filter(isObject),
     ),
     ledger: joinLedgers(values.map(({ value }) => objectOf(value["ledger"]))),
+    store: joinStores(values.map(({ value }) => objectOf(value["store"]))),
     workers_agree:
       new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`))
         .size <= 1,
@@ -103,6 +104,15 @@ function joinLedgers(ledgers: readonly Value[]): Value | null {
     kept_rows: sum(ledgers, "kept_rows"),
     outbox_batches: sum(ledgers, "outbox_batches"),
   };
+}
+
+/** Each worker follows the log of changes by itself: the one that serves the least is shown. */
+function joinStores(stores: readonly Value[]): Value | null {
+  for (const serves of ["none", "known"]) {
+    const worst = stores.find((store) => store["serves"] === serves);
+    if (worst !== undefined) return worst;
+  }
+  return stores[0] ?? null;
 }
 
 /** The outcome of an edit: the worst of all workers. */

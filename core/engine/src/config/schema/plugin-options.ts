@@ -95,6 +95,25 @@ const STATE_KEYS = {
   },
 } as const satisfies JsonObject;
 
+/** The common keys of stores, beside the options of the plugin. */
+const STORE_KEYS = {
+  on_store_down: {
+    type: "string",
+    enum: ["serve_known", "refuse"],
+    default: "serve_known",
+    description:
+      "What keys are served while the store does not answer. `serve_known`: those that this process has looked up before, up to `max_staleness`. `refuse`: none; `/health/ready` is 503.",
+  },
+  max_staleness: {
+    type: "string",
+    format: "duration",
+    default: "10m",
+    description:
+      "The longest time since the last answer of the store in which known keys are served. A key that is blocked elsewhere meanwhile is served that long at most.",
+    examples: ["30s"],
+  },
+} as const satisfies JsonObject;
+
 /** The kinds of texts that `scope` can name. */
 const PARTS = [
   "system",
@@ -184,6 +203,7 @@ const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> 
   provider: PROVIDER_KEYS,
   guardrail: GUARDRAIL_KEYS,
   state: STATE_KEYS,
+  store: STORE_KEYS,
 };
 
 const WHAT: Readonly<Record<string, string>> = {
@@ -242,6 +262,9 @@ type CommonOptions<P> = FromSchema<{
 
 /** `instances` of shared state after validation. */
 export type StateSection = CommonOptions<typeof STATE_KEYS>;
+
+/** The common keys of a store after validation. */
+export type StoreSection = CommonOptions<typeof STORE_KEYS>;
 
 /** The common keys of a provider after validation. */
 export type ProviderSection = CommonOptions<typeof PROVIDER_KEYS>;

@@ -517,7 +517,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown option of the store",
     files: more("store: { use: sqlite, url: x }"),
     findings: [
-      "config/gateway.yaml:10:23  `store.url` is not a known key  remove it; the keys here are use, path",
+      "config/gateway.yaml:10:23  `store.url` is not a known key  remove it; the keys here are use, on_store_down, max_staleness, path",
     ],
   },
   {

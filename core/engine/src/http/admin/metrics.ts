@@ -8,6 +8,7 @@ import {
 } from "@sluice/contract";
 import type { ConfigEdits } from "../../generation/rollout/edits.ts";
 import type { Ledger } from "../../accounting/ledger/ledger.ts";
+import type { StoreHealth } from "../../resources/store/validity.ts";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
 import type { MetricRegistry, Sample } from "../../telemetry/metrics.ts";
@@ -20,6 +21,7 @@ export interface StateMetricParts {
   readonly shared: Pick<SharedPool, "find">;
   readonly ledger: Pick<Ledger, "health">;
   readonly state: Pick<StateDriver, "isAway">;
+  readonly storeHealth: () => StoreHealth | undefined;
   /** Files of plugins that wait for a restart. */
   readonly waitingForRestart: () => readonly string[];
 }
@@ -79,6 +81,14 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   gauge(STATE.dataFolder, () => one(Number(ledger.health().fault?.place !== "data_folder")));
   gauge(STATE.writable, () => one(Number(ledger.health().fault === undefined)));
   gauge(STATE.keptRows, () => one(ledger.health().keptRows));
+  gauge(STATE.storeAway, () => {
+    const health = parts.storeHealth();
+    return one(health && Number(health.isAway));
+  });
+  gauge(STATE.changesAge, () => {
+    const { ageMs } = parts.storeHealth() ?? {};
+    return one(ageMs === undefined ? undefined : ageMs / 1_000);
+  });
   gauge(STATE.stateAway, () => one(state.isAway === undefined ? undefined : Number(state.isAway)));
 }
 

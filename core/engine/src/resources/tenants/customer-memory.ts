@@ -8,11 +8,15 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type Clock,
   type CustomerRecord,
-  GatewayError,
   type MaybePromise,
+  type RecordChange,
   type TenantStore,
 } from "@sluice/contract";
-import { MEMORY_MS, RecordMemory } from "./record-memory.ts";
+import { type Believed, expireNow, recheckFrom } from "../store/believed.ts";
+import { MEMORY_MS, type Validity } from "../store/validity.ts";
+import { HeldEntries } from "./held-entries.ts";
+import { type NamedBy, NewCustomerRates } from "./new-customers.ts";
+import { type MemoryParts, RecordMemory } from "./record-memory.ts";
 
 /** A customer as the store has it. The object is the same as long as the record is. */
 export interface CustomerEntry {
@@ -23,63 +27,35 @@ export interface CustomerEntry {
   readonly record: CustomerRecord | undefined;
 }
 
-/** How many customers without a record a key may bring in a span of time. */
-export interface NewCustomers {
-  readonly max: number;
-  readonly perMs: number;
-}
-
-/** Who names a customer, and what bounds that. */
-export interface NamedBy {
-  readonly keyId: string;
-  /** Absent: the number is not bounded. */
-  readonly newCustomers?: NewCustomers | undefined;
-  /** The bound of the whole memory. */
-  readonly maxBytes: number;
-}
-
-interface Remembered {
+interface Remembered extends Believed {
   entry: CustomerEntry;
-  untilMs: number;
-  bytes: number;
-  readonly holder: Holder;
-}
-
-/** What one key brought, the one that was named the longest ago first. */
-interface Holder {
-  readonly keyId: string;
-  readonly names: Set<string>;
-  bytes: number;
 }
 
 /** An entry with its place in maps and the rules that are made of it, in bytes. */
 const ENTRY_BYTES = 2_500;
-/** How many holders are compared where one must lose an entry. */
-const MAX_COMPARED = 256;
-/** Keys whose new customers are counted. One that is dropped begins anew. */
-const MAX_KEYS = 10_000;
 
 /** The customers that requests named lately. */
 export class CustomerMemory {
   readonly #tenants: TenantStore | undefined;
   readonly #clock: Pick<Clock, "now">;
+  readonly #validity: Validity;
   /** Whether the store has the record of any customer: without one none is looked up. */
   readonly #hasAny: RecordMemory<boolean>;
-  readonly #known = new Map<string, Remembered>();
-  readonly #holders = new Map<string, Holder>();
+  readonly #known = new HeldEntries<Remembered>();
   readonly #loading = new Map<string, Promise<CustomerEntry>>();
-  readonly #left = new Map<string, { readonly count: number; readonly atMs: number }>();
-  #bytes = 0;
+  readonly #new: NewCustomerRates;
   /** Counts the changes: a look-up that began before one is not believed after it. */
   #changes = 0;
 
-  constructor(tenants: TenantStore | undefined, clock: Pick<Clock, "now">) {
+  constructor(tenants: TenantStore | undefined, parts: MemoryParts) {
     this.#tenants = tenants;
-    this.#clock = clock;
+    this.#clock = parts.clock;
+    this.#validity = parts.validity;
+    this.#new = new NewCustomerRates(parts.clock);
     this.#hasAny = new RecordMemory(async () => {
       const page = await tenants?.customer.list({ limit: 1 });
       return page !== undefined && page.records.length > 0;
-    }, clock);
+    }, parts);
   }
 
   /** How many customers are remembered. */
@@ -92,16 +68,18 @@ export class CustomerMemory {
    * key brings too many that have no record; rejects when the store does.
    */
   find(organizationId: string, id: string, by: NamedBy): MaybePromise<CustomerEntry> {
-    const name = `${organizationId.length}:${organizationId}${id}`;
-    const known = this.#known.get(name);
-    if (known !== undefined) {
-      known.holder.names.delete(name);
-      known.holder.names.add(name);
-      if (this.#clock.now() < known.untilMs) return known.entry;
-    }
+    if (!this.#validity.isCurrent())
+      return this.#validity.whenCurrent().then(() => this.#find(organizationId, id, by));
+    return this.#find(organizationId, id, by);
+  }
+
+  #find(organizationId: string, id: string, by: NamedBy): MaybePromise<CustomerEntry> {
+    const name = nameOf(organizationId, id);
+    const known = this.#known.use(name);
+    if (known !== undefined && this.#clock.now() < known.untilMs) return known.entry;
     let loading = this.#loading.get(name);
     if (loading === undefined) {
-      if (known === undefined) this.#countNew(by);
+      if (known === undefined) this.#new.count(by);
       const asked = this.#load(name, organizationId, id, by).finally(() => {
         if (this.#loading.get(name) === asked) this.#loading.delete(name);
       });
@@ -110,12 +88,34 @@ export class CustomerMemory {
     return loading;
   }
 
-  /** Every later look-up asks the store, because records have just been changed. */
-  forget(): void {
+  /** Takes a change of a customer: the next look-up asks the store. Other kinds have no effect. */
+  expire({ kind, ids }: RecordChange): void {
+    if (kind !== "customer") return;
+    const [organizationId, id] = ids ?? [];
+    if (organizationId === undefined || id === undefined) return this.expireAll();
+    this.#hasChanged();
+    this.#hasAny.expireAll();
+    const known = this.#known.get(nameOf(organizationId, id));
+    if (known !== undefined) expireNow(known);
+  }
+
+  /** All customers may have changed. */
+  expireAll(): void {
+    this.#hasChanged();
+    this.#hasAny.expireAll();
+    for (const known of this.#known.values()) expireNow(known);
+  }
+
+  /** Every look-up asks the store. Where it does not answer, records hold as of a time. */
+  recheckAll(asOfMs: number): void {
+    this.#hasChanged();
+    this.#hasAny.recheckAll(asOfMs);
+    for (const known of this.#known.values()) recheckFrom(known, asOfMs);
+  }
+
+  #hasChanged(): void {
     this.#changes += 1;
-    this.#hasAny.forget();
     this.#loading.clear();
-    for (const known of this.#known.values()) known.untilMs = 0;
   }
 
   async #load(
@@ -125,87 +125,45 @@ export class CustomerMemory {
     by: NamedBy,
   ): Promise<CustomerEntry> {
     const changes = this.#changes;
+    const isValid = (): boolean => changes === this.#changes;
     const startedMs = this.#clock.now();
-    const { value: hasAny } = await this.#hasAny.find("");
-    const record =
-      hasAny === true ? await this.#tenants?.customer.find({ id, organizationId }) : undefined;
+    const asOfMs = this.#validity.asOfMs();
+    const before = this.#known.get(name);
+    let record: CustomerRecord | undefined;
+    try {
+      record = await this.#recordOf(organizationId, id);
+    } catch (error) {
+      if (before === undefined || !this.#validity.mayServe(before.asOfMs)) throw error;
+      before.untilMs = this.#clock.now() + MEMORY_MS;
+      return before.entry;
+    }
     const known = this.#known.get(name);
     const isSame = known !== undefined && isDeepStrictEqual(record, known.entry.record);
     const entry = isSame ? known.entry : { organizationId, id, record };
-    const untilMs = changes === this.#changes ? startedMs + MEMORY_MS : 0;
+    const until = {
+      untilMs: isValid() ? this.#validity.untilMs(startedMs) : 0,
+      asOfMs: isValid() ? asOfMs : -Infinity,
+    };
     if (known !== undefined) {
-      known.entry = entry;
-      known.untilMs = untilMs;
+      Object.assign(known, { entry, ...until });
       return entry;
     }
-    if (record !== undefined) this.#changeLeft(by, 1);
-    this.#keep(name, entry, untilMs, by);
-    return entry;
-  }
-
-  #keep(name: string, entry: CustomerEntry, untilMs: number, by: NamedBy): void {
-    const { record } = entry;
+    if (record !== undefined) this.#new.takeBack(by);
     const bytes =
       ENTRY_BYTES +
       name.length * 4 +
       (record === undefined ? 0 : JSON.stringify(record).length * 2);
-    while (this.#bytes + bytes > by.maxBytes && this.#known.size > 0) this.#dropOne();
-    let holder = this.#holders.get(by.keyId);
-    if (holder === undefined)
-      this.#holders.set(by.keyId, (holder = { keyId: by.keyId, names: new Set(), bytes: 0 }));
-    holder.names.add(name);
-    holder.bytes += bytes;
-    this.#bytes += bytes;
-    this.#known.set(name, { entry, untilMs, bytes, holder });
+    this.#known.set(name, { entry, ...until }, { bytes, ...by });
+    return entry;
   }
 
-  /** Drops the oldest entry of the key that has the most. */
-  #dropOne(): void {
-    let most: Holder | undefined;
-    let compared = 0;
-    for (const holder of this.#holders.values()) {
-      if (most === undefined || holder.bytes > most.bytes) most = holder;
-      compared += 1;
-      if (compared === MAX_COMPARED) break;
-    }
-    const [oldest] = most?.names ?? [];
-    const dropped = oldest === undefined ? undefined : this.#known.get(oldest);
-    if (most === undefined || oldest === undefined || dropped === undefined) return;
-    this.#known.delete(oldest);
-    most.names.delete(oldest);
-    most.bytes -= dropped.bytes;
-    this.#bytes -= dropped.bytes;
-    if (most.names.size === 0) this.#holders.delete(most.keyId);
+  async #recordOf(organizationId: string, id: string): Promise<CustomerRecord | undefined> {
+    const { value: hasAny } = await this.#hasAny.find("");
+    if (hasAny !== true) return undefined;
+    return this.#validity.ask(async () => this.#tenants?.customer.find({ id, organizationId }));
   }
+}
 
-  /** Counts a customer as new; one that has a record is taken back. */
-  #countNew(by: NamedBy): void {
-    const { keyId, newCustomers } = by;
-    if (newCustomers === undefined) return;
-    const left = this.#leftOf(keyId, newCustomers);
-    if (left >= 1) return this.#changeLeft(by, -1);
-    const { max, perMs } = newCustomers;
-    const retryAfterMs = Math.ceil(((1 - left) * perMs) / max);
-    throw new GatewayError(
-      "rate_limited",
-      `This key names new customers faster than it may: ${max} in ${perMs / 1_000} s (customers.new_customers). Customers that have a record do not count.`,
-      {
-        retryAfterMs,
-        ...(retryAfterMs > 60_000 && { headers: { "x-should-retry": "false" } }),
-      },
-    );
-  }
-
-  #changeLeft({ keyId, newCustomers }: NamedBy, by: 1 | -1): void {
-    if (newCustomers === undefined) return;
-    const count = Math.min(newCustomers.max, this.#leftOf(keyId, newCustomers) + by);
-    if (!this.#left.has(keyId) && this.#left.size >= MAX_KEYS) this.#left.clear();
-    this.#left.set(keyId, { count, atMs: this.#clock.now() });
-  }
-
-  #leftOf(keyId: string, { max, perMs }: NewCustomers): number {
-    const before = this.#left.get(keyId);
-    if (before === undefined) return max;
-    return Math.min(max, before.count + ((this.#clock.now() - before.atMs) * max) / perMs);
-  }
+function nameOf(organizationId: string, id: string): string {
+  return `${organizationId.length}:${organizationId}${id}`;
 }

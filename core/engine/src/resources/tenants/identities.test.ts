@@ -56,7 +56,11 @@ function identityOf(key: Partial<KeyRecord>, records: Records = {}) {
     ...key,
   };
   const clock = { ...fakeClock(), now: () => NOW_MS };
-  return new Identities(sourceOf(records), { changes: 0 }, clock).of(storedKey(record));
+  return new Identities(
+    sourceOf(records),
+    { changes: 0, isCurrent: () => true, whenCurrent: async () => undefined },
+    clock,
+  ).of(storedKey(record));
 }
 
 const TEAM = { teamId: "t" } as const;

@@ -1,11 +1,12 @@
 /**
- * Identities: keys as members of everything that they belong to. A look-up is believed for a
- * second, as each record that it was made from.
+ * Identities: keys as members of everything that they belong to. One is believed as long as each
+ * record that it was made from.
  */
 
 import type { BudgetRecord, Clock, Identity, MaybePromise } from "@sluice/contract";
 import { compileIdentity, type IdentityParts, type KeyBase } from "./compile-identity.ts";
-import { type Found, MEMORY_MS } from "./record-memory.ts";
+import type { Validity } from "../store/validity.ts";
+import type { Found } from "./record-memory.ts";
 import type { AccessGroups, Block, TenantSource } from "./tenant-source.ts";
 
 interface Joined {
@@ -17,8 +18,8 @@ interface Joined {
   readonly changes: number;
 }
 
-/** Counts the changes of records in this process. */
-export interface ChangeCount {
+/** The changes of records that this process knows of, and whether it knows all of them. */
+export interface ChangeCount extends Pick<Validity, "isCurrent" | "whenCurrent"> {
   readonly changes: number;
 }
 
@@ -43,6 +44,11 @@ export class Identities {
    */
   of(base: KeyBase): MaybePromise<Identity | undefined> {
     if (isAlone(base)) return base.identity;
+    if (!this.#count.isCurrent()) return this.#count.whenCurrent().then(() => this.#of(base));
+    return this.#of(base);
+  }
+
+  #of(base: KeyBase): MaybePromise<Identity | undefined> {
     const joined = this.#joined.get(base);
     const isValid =
       joined !== undefined &&
@@ -53,7 +59,7 @@ export class Identities {
 
   async #join(base: KeyBase, before: Joined | undefined): Promise<Identity | undefined> {
     const { changes } = this.#count;
-    const reader = new Reader(this.#clock.now() + MEMORY_MS);
+    const reader = new Reader();
     const parts = await this.#partsOf(base, reader);
     const { found: from } = reader;
     const isSame =
@@ -167,11 +173,7 @@ function endOf(parts: IdentityParts | undefined): number {
 /** Reads records, and notes which ones and until when they are believed. */
 class Reader {
   readonly found: unknown[] = [];
-  untilMs: number;
-
-  constructor(untilMs: number) {
-    this.untilMs = untilMs;
-  }
+  untilMs = Infinity;
 
   async read<Value>(reading: MaybePromise<Found<Value>>): Promise<Value | undefined> {
     const { value, untilMs } = reading instanceof Promise ? await reading : reading;

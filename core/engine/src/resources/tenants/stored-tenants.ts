@@ -1,14 +1,14 @@
-/** The records of the store, each believed for a second. */
+/** The records of the store, in memory. */
 
 import type {
-  Clock,
   KeyRecord,
   KeyStore,
   MaybePromise,
+  RecordChange,
   TeamStore,
   TenantStore,
 } from "@sluice/contract";
-import { type Found, RecordMemory } from "./record-memory.ts";
+import { type Found, type MemoryParts, RecordMemory } from "./record-memory.ts";
 import type { AccessGroups, Block, TeamBlock, TenantSource, UserBlock } from "./tenant-source.ts";
 import type { BudgetRecord } from "@sluice/contract";
 
@@ -17,11 +17,10 @@ const MAX_GROUPS = 10_000;
 const GROUPS_OF_PAGE = 500;
 
 /** What the records are read from. `tenants` absent: the store keeps keys and teams alone. */
-export interface StoredTenantsOptions {
+export interface StoredTenantsOptions extends MemoryParts {
   readonly keys: Pick<KeyStore, "find">;
   readonly teams: Pick<TeamStore, "find">;
   readonly tenants?: TenantStore | undefined;
-  readonly clock: Pick<Clock, "now">;
 }
 
 /** The tenants of the store. */
@@ -34,28 +33,53 @@ export class StoredTenants implements TenantSource {
   readonly #budgets: RecordMemory<BudgetRecord>;
   readonly #groups: RecordMemory<AccessGroups>;
   readonly #keys: RecordMemory<KeyRecord>;
-  /** Changes in this process. */
+  readonly #all: readonly Pick<RecordMemory<unknown>, "expireAll" | "recheckAll">[];
+  readonly #validity: StoredTenantsOptions["validity"];
+  /** Changes that this process knows of. */
   #changes = 0;
 
-  constructor({ keys, teams, tenants, clock }: StoredTenantsOptions) {
-    this.#keys = new RecordMemory((id) => keys.find(id), clock);
-    this.#teams = new RecordMemory((id) => teams.find(id), clock);
-    this.#organizations = new RecordMemory(async (id) => tenants?.organization.find({ id }), clock);
-    this.#users = new RecordMemory(async (id) => tenants?.user.find({ id }), clock);
-    this.#memberships = new RecordMemory(async (id) => {
+  constructor(options: StoredTenantsOptions) {
+    const { keys, teams, tenants } = options;
+    this.#validity = options.validity;
+    this.#keys = new RecordMemory<KeyRecord>((id) => keys.find(id), options);
+    this.#teams = new RecordMemory<TeamBlock>((id) => teams.find(id), options);
+    this.#organizations = new RecordMemory<Block>(
+      async (id) => tenants?.organization.find({ id }),
+      options,
+    );
+    this.#users = new RecordMemory<UserBlock>(async (id) => tenants?.user.find({ id }), options);
+    this.#memberships = new RecordMemory<Block>(async (id) => {
       const [userId, teamId] = partsOf(id);
       return tenants?.membership.find({ userId, teamId });
-    }, clock);
+    }, options);
     this.#inTeams = new RecordMemory(async (id) => {
       const [userId, organizationId] = partsOf(id);
       return tenants !== undefined && isInTeamOf(tenants, userId, organizationId);
-    }, clock);
-    this.#budgets = new RecordMemory(async (id) => tenants?.budget.find({ id }), clock);
-    this.#groups = new RecordMemory(async () => tenants && readGroups(tenants), clock);
+    }, options);
+    this.#budgets = new RecordMemory(async (id) => tenants?.budget.find({ id }), options);
+    this.#groups = new RecordMemory(async () => tenants && readGroups(tenants), options);
+    this.#all = [
+      this.#teams,
+      this.#organizations,
+      this.#users,
+      this.#memberships,
+      this.#inTeams,
+      this.#budgets,
+      this.#groups,
+      this.#keys,
+    ];
   }
 
   get changes(): number {
     return this.#changes;
+  }
+
+  isCurrent(): boolean {
+    return this.#validity.isCurrent();
+  }
+
+  async whenCurrent(): Promise<void> {
+    return this.#validity.whenCurrent();
   }
 
   organization(id: string): MaybePromise<Found<Block>> {
@@ -90,20 +114,53 @@ export class StoredTenants implements TenantSource {
     return this.#groups.find("");
   }
 
-  /** Forgets every record, because some have just been changed in this process. */
-  forget(): void {
+  /** Takes a change of a record that keys belong to. Other kinds have no effect. */
+  expire({ kind, ids }: RecordChange): void {
+    const memory = this.#memoryOf(kind);
+    if (memory === undefined) return;
     this.#changes += 1;
-    for (const memory of [
-      this.#teams,
-      this.#organizations,
-      this.#users,
-      this.#memberships,
-      this.#inTeams,
-      this.#budgets,
-      this.#groups,
-      this.#keys,
-    ])
-      memory.forget();
+    const [first, second] = ids ?? [];
+    if (first === undefined) memory.expireAll();
+    else memory.expire(second === undefined ? first : joined(first, second));
+    // Whether a user belongs to an organization depends on the user's teams, and on theirs.
+    if (kind === "team" || kind === "membership") this.#inTeams.expireAll();
+  }
+
+  /** All records may have changed. */
+  expireAll(): void {
+    this.#changes += 1;
+    for (const memory of this.#all) memory.expireAll();
+  }
+
+  /** Every look-up asks the store. Where it does not answer, records hold as of a time. */
+  recheckAll(asOfMs: number): void {
+    this.#changes += 1;
+    for (const memory of this.#all) memory.recheckAll(asOfMs);
+  }
+
+  #memoryOf(kind: string): Pick<RecordMemory<unknown>, "expire" | "expireAll"> | undefined {
+    switch (kind) {
+      case "key":
+        return this.#keys;
+      case "team":
+        return this.#teams;
+      case "organization":
+        return this.#organizations;
+      case "user":
+        return this.#users;
+      case "membership":
+        return this.#memberships;
+      case "budget":
+        return this.#budgets;
+      case "access_group":
+        // All groups are one entry.
+        return {
+          expire: () => this.#groups.expireAll(),
+          expireAll: () => this.#groups.expireAll(),
+        };
+      default:
+        return undefined;
+    }
   }
 }
 

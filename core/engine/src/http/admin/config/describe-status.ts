@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@sluice/contract";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
+import type { StoreHealth } from "../../../resources/store/validity.ts";
 import { type Finding, formatFinding } from "../../../config/finding.ts";
 import { formatEffect, summaryOf } from "../../../generation/diff/effects/effect.ts";
 import type { Generation } from "../../../generation/generation.ts";
@@ -69,6 +70,20 @@ export function describeLedger({
     store_failing: isStoreFailing,
     kept_rows: keptRows,
     outbox_batches: pendingBatches,
+  };
+}
+
+/**
+ * Describes the store. `changes_age_ms`: since the log of changes was last read; `null` for a store
+ * without one. `serves`: keys that are served; `known` and `none` while the store does not answer.
+ */
+export function describeStore(health: StoreHealth | undefined): JsonObject {
+  if (health === undefined) return { away: false, serves: "all", changes_age_ms: null };
+  const { isAway, servesKnown, ageMs } = health;
+  return {
+    away: isAway,
+    serves: !isAway ? "all" : servesKnown ? "known" : "none",
+    changes_age_ms: ageMs === undefined ? null : Math.round(ageMs),
   };
 }
 

@@ -5,6 +5,7 @@ import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
+import type { StoreHealth } from "../../../resources/store/validity.ts";
 import { VERSION } from "../../../telemetry/version.ts";
 import { type AdminRoute, type AdminRoutes, atWhole } from "../../access/route.ts";
 import { within } from "../time-query.ts";
@@ -23,6 +24,7 @@ import {
   describeEntry,
   describeFinding,
   describeLedger,
+  describeStore,
   describeStatus,
 } from "./describe-status.ts";
 
@@ -32,6 +34,7 @@ export interface ConfigRouteParts {
   readonly configDiff: ConfigDiff;
   readonly hasName: HasName;
   readonly ledgerHealth: () => LedgerHealth;
+  readonly storeHealth: () => StoreHealth | undefined;
   /** What waits for a restart. */
   readonly waitingForRestart: () => readonly string[];
   /** The state of `server.admin.previous_key`; `null` without one. */
@@ -57,6 +60,7 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
         waiting_for_restart: parts.waitingForRestart(),
         previous_key: parts.previousKey(),
         ledger: describeLedger(parts.ledgerHealth()),
+        store: describeStore(parts.storeHealth()),
       };
     }),
     "GET /config/history": atWhole("config.read", async ({ query }) => {
