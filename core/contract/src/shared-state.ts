@@ -10,6 +10,20 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
+ * Counters that are decided in one step. A driver over several servers keeps each group on one of
+ * them, and asks the groups of a reservation one after the other.
+ */
+export interface StateGroup {
+  /** Unique, and always the same for a counter. */
+  readonly name: string;
+  /**
+   * Lower ones are asked first. It is the same in all reservations: of two that want the last units
+   * of two groups, one gets both.
+   */
+  readonly order: number;
+}
+
+/**
  * An amount in any span of a given length: requests or tokens a minute. The window slides in
  * sixtieths of its length and is strict: no span of `windowMs` ever holds more than `limit`.
  */
@@ -33,6 +47,8 @@ export interface WindowClaim {
    * with those of keys, teams and models.
    */
   readonly holder?: string;
+  /** Absent: the counter is on its own, and asked last. */
+  readonly group?: StateGroup;
 }
 
 /**
@@ -44,6 +60,7 @@ export interface ConcurrentClaim {
   readonly limit: number;
   /** As for a window. */
   readonly holder?: string;
+  readonly group?: StateGroup;
 }
 
 /**
@@ -67,6 +84,7 @@ export interface BudgetClaim {
   readonly resetsAtMs: number | null;
   /** As for a window. */
   readonly holder?: string;
+  readonly group?: StateGroup;
 }
 
 /** One condition of a reservation. */
@@ -112,8 +130,8 @@ export interface Refused {
    * claim is no window or never fits: the end of a slot or of a reservation is unknown.
    */
   readonly retryAfterMs: number | undefined;
-  /** In the order of the claims. */
-  readonly states: readonly ClaimState[];
+  /** In the order of the claims. `undefined`: the claim is of a group that was not asked. */
+  readonly states: readonly (ClaimState | undefined)[];
 }
 
 /**
@@ -137,6 +155,14 @@ export interface StateReading {
   readonly inFlight: number | undefined;
   readonly spentNanoUsd: number | undefined;
   readonly reservedNanoUsd: number | undefined;
+}
+
+/** What a seed is made with, beside the amount. */
+export interface SeedOptions {
+  /** The group of the budget's claims. */
+  readonly group?: StateGroup | undefined;
+  /** Milliseconds since the ledger was asked for the amount. Absent: 0. */
+  readonly readMs?: number;
 }
 
 /** A bound of several entries together. */
@@ -220,13 +246,14 @@ export interface SharedState {
    */
   renew(reservations: readonly Reservation[], leaseMs: number): MaybePromise<void>;
   /** Sets the spend under a budget key, from the ledger. Has no effect when the spend is known. */
-  seed(key: string, spentNanoUsd: number): MaybePromise<void>;
-  read(keys: readonly string[]): MaybePromise<readonly StateReading[]>;
+  seed(key: string, spentNanoUsd: number, options?: SeedOptions): MaybePromise<void>;
+  /** What is stored under keys of one group; absent: of no group. */
+  read(keys: readonly string[], group?: StateGroup): MaybePromise<readonly StateReading[]>;
   /**
    * Drops the window, the slots and the spend under a key: the next take asks for the ledger.
    * Reserved money stays reserved.
    */
-  reset(key: string): MaybePromise<void>;
+  reset(key: string, group?: StateGroup): MaybePromise<void>;
   readonly cache: StateCache;
   readonly records: StateRecords;
 }
@@ -236,6 +263,20 @@ export interface SharedState {
  * calls reject when its server is unreachable. No call waits longer than the driver's timeout.
  */
 export interface StateDriver extends SharedState {
+  /**
+   * `storedMs`: for how long the row of the cost has been in the ledger, where that is known. A
+   * budget that was read from the ledger since has the cost already.
+   */
+  settle(reservation: Reservation, storedMs?: number): MaybePromise<void>;
+  /**
+   * Changes when a server has restarted, or another one has taken its counters: the last changes
+   * may be lost. Absent: the driver does not know.
+   */
+  readonly life?: string;
+  /** Rejects while a server cannot decide. Absent: a write to the cache finds out. */
+  probe?(): Promise<void>;
+  /** Has `report` called when a server is lost, also while no call waits for it. */
+  watch?(report: (reason: Error) => void): void;
   /**
    * Whether its server is unreachable and decisions are made locally. Absent: the driver has no
    * server.

@@ -10,7 +10,7 @@ export * from "./fake-metrics.ts";
 export * from "./fake-state.ts";
 export * from "./proof.ts";
 export * from "./run-step.ts";
-export * from "./shared-state-contract.ts";
+export * from "./shared-state/index.ts";
 export * from "./spend-contract/index.ts";
 export * from "./tenant-contract/index.ts";
 export * from "./contract/index.ts";

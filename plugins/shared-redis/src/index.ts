@@ -5,10 +5,11 @@
 import { type ConfigFault, errorMessage } from "@sluice/contract";
 import { defineState, parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
-import { createConnection } from "./connection.ts";
-import { createRedisState } from "./driver.ts";
-import { type EndpointOptions, endpointsOf } from "./endpoints.ts";
-import { ENDPOINT_OPTIONS } from "./endpoint-options.ts";
+import { ENDPOINT_OPTIONS } from "./connection/endpoint-options.ts";
+import { type EndpointOptions, endpointsOf } from "./connection/endpoints.ts";
+import { createCluster } from "./servers/cluster.ts";
+import { createSingleServer } from "./servers/single.ts";
+import { createRedisState } from "./state/driver.ts";
 
 /** The options of the Redis driver. */
 export interface RedisConfig extends EndpointOptions {
@@ -35,7 +36,7 @@ export default defineState<RedisConfig>({
         maxLength: 64,
         default: "{sluice}:",
         description:
-          "What every key begins with. The braces keep all keys on one node of a cluster, where the scripts need them.",
+          "What every key begins with. The braces keep all keys of `url` on one node, where it is one of a cluster; `cluster` ignores them.",
         examples: ["{sluice-staging}:"],
       },
       command_timeout: {
@@ -65,32 +66,38 @@ export default defineState<RedisConfig>({
   check: faultsOf,
   largestEntry: (config) => parseSize(config.max_entry) ?? 0,
   create(config, { log }) {
-    const connection = createConnection({
-      endpoints: endpointsOf(config),
+    const endpoints = endpointsOf(config);
+    const options = {
       commandTimeoutMs: parseDuration(config.command_timeout) ?? 50,
       connectTimeoutMs: parseDuration(config.connect_timeout) ?? 1_000,
       log,
-    });
-    return createRedisState({
-      connection,
-      prefix: config.prefix,
-      maxEntryBytes: parseSize(config.max_entry) ?? 0,
-    });
+    };
+    const servers =
+      endpoints.kind === "cluster"
+        ? createCluster({ ...options, endpoints }, config.prefix)
+        : createSingleServer({ ...options, endpoints }, config.prefix);
+    return createRedisState(servers, parseSize(config.max_entry) ?? 0);
   },
 });
 
 /** The faults of the options that no schema finds. */
 function faultsOf(config: RedisConfig): readonly ConfigFault[] {
-  const { url, sentinels, master, tls } = config;
+  const { url, sentinels, cluster, master, database, tls } = config;
   const fault = (key: string, message: string, fix: string): ConfigFault[] => [
     { path: [key], message, fix },
   ];
-  if ((url === undefined) === (sentinels === undefined))
-    return fault("url", "`shared` needs either `url` or `sentinels`", "keep one of them");
+  if ([url, sentinels, cluster].filter((one) => one !== undefined).length !== 1)
+    return fault(
+      "url",
+      "`shared` needs one of `url`, `sentinels` and `cluster`",
+      "keep one of them",
+    );
   if (sentinels !== undefined && master === undefined)
     return fault("master", "`shared.sentinels` needs `master`", "add `master: <name>`");
-  if (url !== undefined && master !== undefined)
+  if (sentinels === undefined && master !== undefined)
     return fault("master", "`shared.master` needs `sentinels`", "remove it, or list `sentinels`");
+  if (cluster !== undefined && (database ?? 0) !== 0)
+    return fault("database", "a cluster has the database 0 alone", "remove `database`");
   const text = url?.reveal();
   if (text !== undefined && !(/^rediss?:\/\//.test(text) && URL.canParse(text)))
     return fault(

@@ -11,6 +11,8 @@ export interface Proxy {
   readonly opened: number;
   /** Bytes of replies that are held. */
   readonly held: number;
+  /** The length of the oldest held reply, a text; 0 while it is not there as a whole. */
+  readonly nextReply: number;
   /** Ends every connection and every new one until `mend`. */
   die(): void;
   /** Replies come only after so long. */
@@ -70,6 +72,12 @@ export async function startProxy(): Promise<Proxy> {
     },
     get held() {
       return held.reduce((total, { bytes }) => total + bytes.length, 0);
+    },
+    get nextReply() {
+      const bytes = Buffer.concat(held.map((one) => one.bytes));
+      const [head, length] = /^\$(\d+)\r\n/.exec(bytes.subarray(0, 20).toString("latin1")) ?? [];
+      const whole = head === undefined ? Infinity : head.length + Number(length) + 2;
+      return bytes.length < whole ? 0 : whole;
     },
     slow: (ms) => void (delayMs = ms),
     hold: () => void (isHolding = true),

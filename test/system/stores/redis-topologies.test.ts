@@ -10,6 +10,7 @@ import { Secret, type StateDriver } from "@sluice/contract";
 import redis, { type RedisConfig } from "@sluice/shared-redis";
 import { budget, fakeClock, fakeLog, freshId, sharedStateContract, slot } from "@sluice/testing";
 import { eventually } from "../support/eventually.ts";
+import { startCluster } from "./redis-cluster.fixture.ts";
 import {
   freePort,
   hasRedisServer,
@@ -78,6 +79,7 @@ describe.skipIf(!hasRedisServer)("Redis of several kinds", () => {
   let master: RedisServer;
   let replica: RedisServer;
   let ofSentinels: Partial<RedisConfig>;
+  let ofCluster: Partial<RedisConfig>;
 
   beforeAll(async () => {
     servers = redisServers();
@@ -116,6 +118,8 @@ describe.skipIf(!hasRedisServer)("Redis of several kinds", () => {
         ),
       ),
     );
+    const cluster = await startCluster(servers);
+    ofCluster = { cluster: cluster.addresses };
     ofSentinels = { sentinels: sentinels.map(({ port }) => `127.0.0.1:${port}`), master: "main" };
   });
 
@@ -126,6 +130,7 @@ describe.skipIf(!hasRedisServer)("Redis of several kinds", () => {
 
   contractOn("redis with TLS and an ACL user", () => secure);
   contractOn("redis behind Sentinels", () => ofSentinels);
+  contractOn("redis as a cluster of three", () => ofCluster);
 
   it("says what a start lacks", async () => {
     const url = secret(`redis://127.0.0.1:${plain.port}`);

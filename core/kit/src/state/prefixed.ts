@@ -21,12 +21,12 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
       ),
     settle: (reservation) => state.settle(marked(reservation)),
     renew: (reservations, leaseMs) => state.renew(reservations.map(marked), leaseMs),
-    seed: (key, spentNanoUsd) => state.seed(own(key), spentNanoUsd),
-    read: (keys) =>
-      then(state.read(keys.map(own)), (readings) =>
+    seed: (key, spentNanoUsd, options) => state.seed(own(key), spentNanoUsd, options),
+    read: (keys, group) =>
+      then(state.read(keys.map(own), group), (readings) =>
         readings.map((reading) => ({ ...reading, key: bare(reading.key) })),
       ),
-    reset: (key) => state.reset(own(key)),
+    reset: (key, group) => state.reset(own(key), group),
     cache: {
       get: (key) => cache.get(own(key)),
       set: (key, bytes, ttlMs, holder, bounds) =>

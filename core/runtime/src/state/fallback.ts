@@ -1,6 +1,13 @@
 /** The fallback of shared state: the decisions of this process while the server is away. */
 
-import type { Claim, Clock, Reservation, StateDriver, TakeResult } from "@sluice/contract";
+import type {
+  Claim,
+  Clock,
+  Reservation,
+  SeedOptions,
+  StateDriver,
+  TakeResult,
+} from "@sluice/contract";
 import { createDecisions, type LocalDecisions } from "./decisions.ts";
 import { createRecords, type LocalRecords } from "./records.ts";
 import { createReplay, longestLeaseMs, type Replay } from "./replay.ts";
@@ -78,10 +85,10 @@ export class Fallback {
    * Seeds a budget at the server. A budget that the server lost gets back the reservations that are
    * held here.
    */
-  async seedServer(key: string, spentNanoUsd: number): Promise<void> {
+  async seedServer(key: string, spentNanoUsd: number, options?: SeedOptions): Promise<void> {
     const held = this.#decisions.held(key);
     const restored = held.length > 0 ? this.#driver.renew(held, longestLeaseMs(held)) : undefined;
-    await Promise.all([restored, this.#driver.seed(key, spentNanoUsd)]);
+    await Promise.all([restored, this.#driver.seed(key, spentNanoUsd, options)]);
   }
 
   read(keys: readonly string[]): ReturnType<LocalDecisions["read"]> {

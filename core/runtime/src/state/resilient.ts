@@ -17,8 +17,10 @@ import {
   type Log,
   type Reservation,
   type MaybePromise,
+  type SeedOptions,
   type StateCache,
   type StateDriver,
+  type StateGroup,
   type StateRecords,
   type TakeResult,
 } from "@sluice/contract";
@@ -106,23 +108,23 @@ class ResilientState implements StateDriver {
     return this.#ask(() => this.#driver.renew(reservations, leaseMs), doNothing);
   }
 
-  seed(key: string, spentNanoUsd: number): MaybePromise<void> {
+  seed(key: string, spentNanoUsd: number, options?: SeedOptions): MaybePromise<void> {
     return this.#ask(
-      () => this.#fallback.seedServer(key, spentNanoUsd),
+      () => this.#fallback.seedServer(key, spentNanoUsd, options),
       () => this.#fallback.seed(key, spentNanoUsd),
     );
   }
 
-  read(keys: readonly string[]): ReturnType<StateDriver["read"]> {
+  read(keys: readonly string[], group?: StateGroup): ReturnType<StateDriver["read"]> {
     return this.#ask(
-      () => this.#driver.read(keys),
+      () => this.#driver.read(keys, group),
       () => this.#fallback.read(keys),
     );
   }
 
-  reset(key: string): MaybePromise<void> {
+  reset(key: string, group?: StateGroup): MaybePromise<void> {
     this.#fallback.reset(key);
-    return this.#ask(() => this.#driver.reset(key), doNothing);
+    return this.#ask(() => this.#driver.reset(key, group), doNothing);
   }
 
   readonly #ask: Ask = (remote, local) => (this.isAway ? local() : this.#askDriver(remote, local));

@@ -3,7 +3,7 @@
  * others.
  */
 
-import type { Claim, Reservation, TakeResult } from "@sluice/contract";
+import type { Claim, ClaimState, Reservation, TakeResult } from "@sluice/contract";
 
 /** The shares of one gateway. */
 export interface Shares {
@@ -56,8 +56,12 @@ export function createShares(instances: number): Shares {
         : { id: reservation.id, claims: reservation.claims.map(shareOf) },
     unscaled({ claims }, result) {
       if (instances === 1 || result.outcome === "unseeded") return result;
-      const states = result.states.map((state, at) => ({ ...state, limit: limitOf(claims[at]!) }));
-      if (result.outcome === "granted") return { ...result, states };
+      const whole = (state: ClaimState, at: number): ClaimState => ({
+        ...state,
+        limit: limitOf(claims[at]!),
+      });
+      if (result.outcome === "granted") return { ...result, states: result.states.map(whole) };
+      const states = result.states.map((state, at) => state && whole(state, at));
       const failed = claims[result.failedIndex]!;
       return {
         ...result,

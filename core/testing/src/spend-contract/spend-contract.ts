@@ -8,7 +8,7 @@ import {
   type SpendRow,
 } from "@sluice/contract";
 import fc from "fast-check";
-import type { Runner } from "../shared-state-contract.ts";
+import type { Runner } from "../shared-state/index.ts";
 import { distinctRows, modelCost, modelReport } from "./model.ts";
 import { rowScope, spendFilter, spendQuestion } from "./questions.ts";
 import { spendRow } from "./rows.ts";

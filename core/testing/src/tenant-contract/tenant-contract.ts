@@ -1,7 +1,7 @@
 /** The contract of tenants at rest: what every store that keeps them passes. */
 
 import type { Store } from "@sluice/contract";
-import type { Runner } from "../shared-state-contract.ts";
+import type { Runner } from "../shared-state/index.ts";
 import { deletionTests } from "./deletions.ts";
 import { idTests } from "./ids.ts";
 import { listTests } from "./lists.ts";

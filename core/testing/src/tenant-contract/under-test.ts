@@ -1,7 +1,7 @@
 /** What the suites of tenants run against. */
 
 import type { Store, TenantStore } from "@sluice/contract";
-import { freshId, type Runner } from "../shared-state-contract.ts";
+import { freshId, type Runner } from "../shared-state/index.ts";
 
 /** A store that keeps tenants. */
 export type StoreUnderTest = Store & { readonly tenants: TenantStore };

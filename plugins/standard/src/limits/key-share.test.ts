@@ -13,8 +13,9 @@ import {
   withKeyParts,
 } from "./rules/rule.ts";
 
+const BELONGING = { keyId: "a", userId: undefined, teamId: "t" };
 const TEAM: BudgetRule = {
-  ...subjectOf("team", "t"),
+  ...subjectOf("team", "t", BELONGING),
   kind: "budget",
   key: "budget:team:t",
   limitNanoUsd: 1_000,
@@ -26,8 +27,8 @@ const TEAM: BudgetRule = {
   provider: undefined,
   models: undefined,
 };
-const OWN: BudgetRule = { ...TEAM, ...subjectOf("key", "a"), key: "budget:key:a" };
-const WINDOW = rate(subjectOf("deployment", "up/m"), "deployment:up/m", "tokens", 1_000, 60_000);
+const OWN: BudgetRule = { ...TEAM, ...subjectOf("key", "a", BELONGING), key: "budget:key:a" };
+const WINDOW = rate(subjectOf("model", "m", BELONGING), "model:m", "tokens", 1_000, 60_000);
 
 const money = (rule: Rule, amount: number): readonly [readonly Rule[], readonly Claim[]] => [
   [rule],
@@ -40,7 +41,7 @@ const tokens = (amount: number): readonly [readonly Rule[], readonly Claim[]] =>
 
 /** The part of a key in a team's limit. */
 const partOf = (keyId: string, limit: number): SlotRule =>
-  withKeyParts([slot(subjectOf("team", "t"), "team:t", limit)], keyId)[0] as SlotRule;
+  withKeyParts([slot(subjectOf("team", "t", BELONGING), "team:t", limit)], keyId)[0] as SlotRule;
 
 /** Reserves what is all uncertain, and says what was too much. */
 class OpenReservations extends Open {

@@ -57,7 +57,7 @@ export function refuse(
     throw refusalOf(result, rules, host, isOfTarget, readings[0]);
   };
   if (rule?.kind !== "budget") return end([]);
-  const read = host.state.read([rule.key]);
+  const read = host.state.read([rule.key], rule.group);
   return read instanceof Promise ? read.then(end, () => end([])) : end(read);
 }
 
@@ -173,7 +173,7 @@ export function unpricedRefusal(model: string, tool?: HostedTool): GatewayError 
 export function showLimits(
   { headers }: Exchange,
   rules: readonly Rule[],
-  states: readonly ClaimState[],
+  states: readonly (ClaimState | undefined)[],
 ): void {
   let requests: ClaimState | undefined;
   let tokens: ClaimState | undefined;

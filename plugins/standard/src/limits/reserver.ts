@@ -139,13 +139,18 @@ export class Reserver {
     const rule = rules.find((candidate) => candidate.kind === "budget" && candidate.key === key);
     if (rule?.kind !== "budget")
       throw new GatewayError("internal_error", "No rule defines the requested budget.");
-    let spent: number;
+    const { clock } = this.#host;
+    let [spent, askedMs] = [0, clock.monotonic()];
     try {
-      spent = await this.#seeding.queued(() => this.#spent(rule));
+      spent = await this.#seeding.queued(() => {
+        askedMs = clock.monotonic();
+        return this.#spent(rule);
+      });
     } catch (cause) {
       throw isGatewayError(cause) && cause.code === "overloaded" ? cause : unreadable(cause);
     }
-    await this.#host.state.seed(key, spent);
+    const readMs = clock.monotonic() - askedMs;
+    await this.#host.state.seed(key, spent, { group: rule.group, readMs });
   }
 
   async #spent({ rows, moreRows, importedNanoUsd }: BudgetRule): Promise<number> {

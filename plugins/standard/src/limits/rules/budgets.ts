@@ -80,7 +80,7 @@ export class BudgetRules {
       const made = per === "key" ? rowsOfMade(id, identity) : undefined;
       const imported = identity.scopes?.find((scope) => scope.kind === per && scope.id === id);
       return {
-        ...subjectOf(per, id),
+        ...subjectOf(per, id, identity),
         kind: "budget",
         key: budgetKey(`${per}:${id}`, duration, period),
         limitNanoUsd: max,

@@ -5,9 +5,12 @@ import type {
   Claim,
   ConcurrentClaim,
   LedgerSumFilter,
+  StateGroup,
   Target,
   WindowClaim,
 } from "@sluice/contract";
+import type { BudgetConfig, WindowSubject } from "../config.ts";
+import { type Belonging, groupOf } from "./groups.ts";
 
 /** A minute, in milliseconds: the window of `rpm` and `tpm`. */
 export const MINUTE_MS = 60_000;
@@ -36,6 +39,8 @@ export interface Subject {
   readonly holder?: string;
   /** Whether it is one key's alone. All others are shared. */
   readonly isOfOneKey: boolean;
+  /** The counters with which it is decided in one step. */
+  readonly group: StateGroup;
 }
 
 /** Requests or tokens in a window. */
@@ -109,18 +114,19 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
     case "slots":
       return rule.claim;
     case "tokens": {
+      const { group } = rule;
       const { key, limit, windowMs, holder } = rule.claim;
       // Literals, and one shape for all but customers: every request makes these.
       return holder === undefined
-        ? { kind: "window", key, limit, windowMs, amount: tokens }
-        : { kind: "window", key, limit, windowMs, amount: tokens, holder };
+        ? { kind: "window", key, limit, windowMs, amount: tokens, group }
+        : { kind: "window", key, limit, windowMs, amount: tokens, group, holder };
     }
     case "budget": {
-      const { limitNanoUsd, holder } = rule;
+      const { key, limitNanoUsd, group, holder } = rule;
       const resetsAtMs = rule.period.endMs;
       return holder === undefined
-        ? { kind: "budget", key: rule.key, limitNanoUsd, amountNanoUsd, resetsAtMs }
-        : { kind: "budget", key: rule.key, limitNanoUsd, amountNanoUsd, resetsAtMs, holder };
+        ? { kind: "budget", key, limitNanoUsd, amountNanoUsd, resetsAtMs, group }
+        : { kind: "budget", key, limitNanoUsd, amountNanoUsd, resetsAtMs, group, holder };
     }
   }
 }
@@ -200,17 +206,21 @@ function limitOf(rule: Rule): number {
 /** Whose limits the client may know: those of its own. */
 const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
 
+/** The subjects that options name. */
+type PerSubject = BudgetConfig["per"] | WindowSubject;
+
 /** The subject of a limit of the options: that of a key, a team, a model, all keys, … */
-export function subjectOf(per: string, id: string): Subject {
+export function subjectOf(per: PerSubject, id: string, identity: Belonging): Subject {
   return {
     subject: wordsFor(per, id),
     isShown: SHOWN.has(per),
     isOfModel: per === "model" || per === "key_model",
     isOfOneKey: per === "key" || per === "key_model",
+    group: groupOf(per, id, identity),
   };
 }
 
-function wordsFor(per: string, id: string): string {
+function wordsFor(per: PerSubject, id: string): string {
   if (per === "global") return "gateway";
   if (per === "key_model") return "key at this model";
   return per === "tag" || per === "provider" ? `${per} ${id}` : per;
@@ -225,17 +235,16 @@ export function rate(
   windowMs: number,
 ): RateRule {
   const key = `${kind}:${subjectKey}:${windowMs}`;
-  const claim = { kind: "window", key, limit, windowMs, amount: 1, ...heldBy(subject) } as const;
-  return { ...subject, kind, claim };
+  const { group } = subject;
+  const claim = { kind: "window", key, limit, windowMs, amount: 1, group } as const;
+  return { ...subject, kind, claim: { ...claim, ...heldBy(subject) } };
 }
 
 /** Requests at the same time. */
 export function slot(subject: Subject, subjectKey: string, limit: number): SlotRule {
-  return {
-    ...subject,
-    kind: "slots",
-    claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit, ...heldBy(subject) },
-  };
+  const { group } = subject;
+  const claim = { kind: "concurrent", key: `parallel:${subjectKey}`, limit, group } as const;
+  return { ...subject, kind: "slots", claim: { ...claim, ...heldBy(subject) } };
 }
 
 function heldBy({ holder }: Subject): { readonly holder?: string } {
@@ -254,6 +263,7 @@ export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
       kind: "concurrent",
       key: `part:${keyId}:${key}`,
       limit: slotsAlone(limit),
+      group: rule.group,
     };
     return [{ ...rule, claim, partOf: rule }, rule];
   });
@@ -266,6 +276,9 @@ function slotsAlone(limit: number): number {
   return limit < 4 ? Math.max(1, limit) : limit - Math.max(1, Math.floor(limit / 8));
 }
 
+/** A deployment serves all identities. */
+const NO_IDENTITY: Belonging = { keyId: "", userId: undefined, teamId: undefined };
+
 /** The windows of a deployment. */
 export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
   const subject: Subject = {
@@ -273,6 +286,7 @@ export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
     isShown: false,
     isOfModel: false,
     isOfOneKey: false,
+    group: groupOf("deployment", id, NO_IDENTITY),
   };
   const rules: Rule[] = [];
   if (rpm !== undefined) rules.push(rate(subject, `deployment:${id}`, "requests", rpm, MINUTE_MS));

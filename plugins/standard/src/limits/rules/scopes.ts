@@ -15,6 +15,7 @@ import {
 import { namesModel } from "@sluice/runtime";
 import type { BudgetRules, BudgetSubject } from "./budgets.ts";
 import { rowsOfMade } from "./maker.ts";
+import { groupOf } from "./groups.ts";
 import type { Rule } from "./rule.ts";
 import { amountRules } from "./windows.ts";
 
@@ -53,6 +54,7 @@ export function scopeRules(
     isOfModel: false,
     // Keys do not compete for what one customer has.
     isOfOneKey: scope.kind === "key" || isOfCustomer,
+    group: groupOf(scope.kind, scope.id, identity),
     ...(isOfCustomer && { holder: identity.keyId }),
     subjectKey: `${scope.kind}:${scope.id}`,
     rows,

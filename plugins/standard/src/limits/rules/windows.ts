@@ -30,7 +30,7 @@ export function optionRules(
     const id = subjectId(per, identity, model);
     if (id === undefined || !isMeant(only, per, identity, model)) continue;
     const lengthMs = parseDuration(window) ?? MINUTE_MS;
-    const [subject, subjectKey] = [subjectOf(per, id), `${per}:${id}`];
+    const [subject, subjectKey] = [subjectOf(per, id, identity), `${per}:${id}`];
     if (requests !== undefined)
       rules.push(rate(subject, subjectKey, "requests", requests, lengthMs));
     if (tokens !== undefined) rules.push(rate(subject, subjectKey, "tokens", tokens, lengthMs));
@@ -38,7 +38,7 @@ export function optionRules(
   for (const { per, requests, only } of parallel) {
     const id = subjectId(per, identity, model);
     if (id !== undefined && isMeant(only, per, identity, model))
-      rules.push(slot(subjectOf(per, id), `${per}:${id}`, requests));
+      rules.push(slot(subjectOf(per, id, identity), `${per}:${id}`, requests));
   }
   return rules;
 }

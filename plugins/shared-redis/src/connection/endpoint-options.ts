@@ -26,6 +26,15 @@ export const ENDPOINT_OPTIONS = {
     description: "The name of the master in the configuration of the Sentinels.",
     examples: ["mymaster"],
   },
+  cluster: {
+    type: "array",
+    minItems: 1,
+    maxItems: 64,
+    items: { type: "string", minLength: 1 },
+    description:
+      "Addresses of some nodes of a Redis Cluster, `host:port`. They name the others; `url` and `sentinels` are absent then.",
+    examples: [["redis-1:6379", "redis-2:6379", "redis-3:6379"]],
+  },
   username: {
     type: "string",
     minLength: 1,

@@ -25,10 +25,22 @@ export interface TlsMaterial {
   readonly servername?: string;
 }
 
-/** One server, or the master that Sentinels name. */
-export type Endpoints =
-  | { readonly kind: "server"; readonly address: ServerAddress; readonly login: Login }
-  | SentinelEndpoints;
+/** One server, the master that Sentinels name, or the nodes of a cluster. */
+export type Endpoints = ServerEndpoint | SentinelEndpoints | ClusterEndpoints;
+
+/** One server. */
+export interface ServerEndpoint {
+  readonly kind: "server";
+  readonly address: ServerAddress;
+  readonly login: Login;
+}
+
+/** Some nodes of a cluster. They name the others. */
+export interface ClusterEndpoints {
+  readonly kind: "cluster";
+  readonly nodes: readonly ServerAddress[];
+  readonly login: Login;
+}
 
 /** The Sentinels of a master. */
 export interface SentinelEndpoints {
@@ -44,6 +56,7 @@ export interface EndpointOptions {
   readonly url?: Secret;
   readonly sentinels?: readonly string[];
   readonly master?: string;
+  readonly cluster?: readonly string[];
   readonly username?: string;
   readonly password?: Secret;
   readonly database?: number;
@@ -67,8 +80,17 @@ const SENTINEL_PORT = 26_379;
  * The endpoints of options that passed the check. Reads the files of `tls`; throws their error.
  */
 export function endpointsOf(options: EndpointOptions): Endpoints {
-  const { sentinels, master = "", username, password, database } = options;
+  const { sentinels, master = "", cluster, username, password, database } = options;
   const tls = options.tls === undefined ? undefined : materialOf(options.tls);
+  if (cluster !== undefined) {
+    const nodes = cluster.map((text) => addressOf(text, REDIS_PORT));
+    // A cluster has the database 0 alone.
+    return {
+      kind: "cluster",
+      nodes,
+      login: { username, password: password?.reveal(), database: 0, tls },
+    };
+  }
   if (sentinels === undefined) return serverOf(options, tls);
   return {
     kind: "sentinels",

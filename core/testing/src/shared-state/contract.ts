@@ -1,69 +1,9 @@
 /** The contract of shared state: what every driver passes. */
 
-import type {
-  BudgetClaim,
-  Claim,
-  ConcurrentClaim,
-  SharedState,
-  StateBound,
-  TakeResult,
-  WindowClaim,
-} from "@sluice/contract";
-
-/** The functions of the test runner. */
-export interface Runner {
-  readonly describe: (name: string, body: () => void) => unknown;
-  readonly it: (name: string, body: () => Promise<void>) => unknown;
-  readonly expect: (value: unknown) => Matchers;
-}
-
-/** What the suite asks of values, as vitest has it. */
-export interface Matchers {
-  toBe(expected: unknown): void;
-  toEqual(expected: unknown): void;
-  toMatchObject(expected: object): void;
-  toBeUndefined(): void;
-  toHaveLength(expected: number): void;
-  toBeGreaterThan(expected: number): void;
-  toBeLessThanOrEqual(expected: number): void;
-}
-
-/** A driver under test. */
-export interface StateUnderTest {
-  readonly state: SharedState;
-  /** Another client of the same state; the same object where there is but one. */
-  readonly second: SharedState;
-  /** Lets so much of the driver's time pass. */
-  wait(ms: number): Promise<void>;
-  /** Bytes that are too many for one entry. */
-  readonly tooManyBytes: number;
-}
-
-/** What claims of these tests are made with. */
-export const window = (key: string, limit: number, amount = 1, windowMs = 6_000): WindowClaim => ({
-  kind: "window",
-  key,
-  limit,
-  windowMs,
-  amount,
-});
-export const slot = (key: string, limit: number): ConcurrentClaim => ({
-  kind: "concurrent",
-  key,
-  limit,
-});
-export const budget = (key: string, limitNanoUsd: number, amountNanoUsd: number): BudgetClaim => ({
-  kind: "budget",
-  key,
-  limitNanoUsd,
-  amountNanoUsd,
-  resetsAtMs: null,
-});
-
-const LEASE_MS = 60_000;
-let ids = 0;
-/** An id that no other test and no other run has. */
-export const freshId = (): string => `r${process.pid}-${Date.now()}-${(ids += 1)}`;
+import type { Claim, SharedState, StateBound, TakeResult } from "@sluice/contract";
+import { budget, freshId, LEASE_MS, slot, window } from "./claims.ts";
+import { groupTests } from "./groups.ts";
+import type { Runner, StateUnderTest } from "./under-test.ts";
 
 /**
  * Runs the suite against a driver. `make` is called once, before the tests; every test has keys of
@@ -270,6 +210,8 @@ export function sharedStateContract(
         reservedNanoUsd: 0,
       });
     });
+
+    groupTests({ it, expect }, made, take);
 
     it("keeps bytes for a while, by namespace", async () => {
       const { state, second, wait, tooManyBytes } = await made();

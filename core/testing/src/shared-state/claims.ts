@@ -1,0 +1,39 @@
+/** What the tests of shared state are made with: claims and ids. */
+
+import type {
+  BudgetClaim,
+  Claim,
+  ConcurrentClaim,
+  StateGroup,
+  WindowClaim,
+} from "@sluice/contract";
+
+/** Requests or tokens in a span. */
+export const window = (key: string, limit: number, amount = 1, windowMs = 6_000): WindowClaim => ({
+  kind: "window",
+  key,
+  limit,
+  windowMs,
+  amount,
+});
+export const slot = (key: string, limit: number): ConcurrentClaim => ({
+  kind: "concurrent",
+  key,
+  limit,
+});
+export const budget = (key: string, limitNanoUsd: number, amountNanoUsd: number): BudgetClaim => ({
+  kind: "budget",
+  key,
+  limitNanoUsd,
+  amountNanoUsd,
+  resetsAtMs: null,
+});
+
+/** Claims with a group. */
+export const inGroup = <T extends Claim>(group: StateGroup, claim: T): T => ({ ...claim, group });
+
+/** A lease that outlives a test. */
+export const LEASE_MS = 60_000;
+let ids = 0;
+/** An id that no other test and no other run has. */
+export const freshId = (): string => `r${process.pid}-${Date.now()}-${(ids += 1)}`;
