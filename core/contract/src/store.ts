@@ -4,7 +4,7 @@ import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { InstanceStore } from "./fleet/instances.ts";
 import type { ChangeLog } from "./tenants/changes.ts";
 import type { SpendScope } from "./identity.ts";
-import type { LedgerReader, SpendRow } from "./ledger/ledger.ts";
+import type { KeyUse, KeyUseQuery, LedgerReader, SpendRow } from "./ledger/ledger.ts";
 import type { SessionStore } from "./tenants/sessions.ts";
 import type { SumsCheck } from "./ledger/report.ts";
 import type {
@@ -138,6 +138,35 @@ export interface KeyPage {
   readonly total: number;
 }
 
+/** The order of a list of keys. Keys without an alias or an end come last in these orders. */
+export type KeyOrder = "newest" | "oldest" | "alias" | "expires";
+
+/** What a key is now. A blocked key stays `blocked` after its end. */
+export type KeyStatus = "active" | "blocked" | "expired";
+
+/** A question for a page of keys. A key must match all members. */
+export interface KeyPageQuery extends Omit<KeyQuery, "offset" | "alias"> {
+  /**
+   * The beginning of an alias, of an id or of a user's id, as it is written. The keys come in this
+   * order, each once, and `order` has no effect.
+   */
+  readonly search?: string;
+  readonly status?: KeyStatus;
+  /** The time at which `status` is true, milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Absent: `newest`. */
+  readonly order?: KeyOrder;
+  /** The cursor of the last key of the page before. */
+  readonly after?: string;
+}
+
+/** Keys, each with the place behind it. */
+export interface KeyListing {
+  readonly keys: readonly { readonly key: KeyRecord; readonly cursor: string }[];
+  /** Whether there are more keys behind the last one. */
+  readonly isMore: boolean;
+}
+
 /**
  * Stored keys. Every write is one statement that names its changes. It does not read, change and
  * write back, so it cannot undo a concurrent write.
@@ -151,6 +180,11 @@ export interface KeyStore {
   findByDigest(digest: string, other?: string): Promise<KeyRecord | undefined>;
   find(id: string): Promise<KeyRecord | undefined>;
   list(query: KeyQuery): Promise<KeyPage>;
+  /**
+   * A page of a list of any length. It counts nothing, and reads where no look-up waits for it.
+   * Throws `invalid_field` for a cursor of another list.
+   */
+  page(query: KeyPageQuery): Promise<KeyListing>;
   /** Adds a key, or returns the reason why it was not added. */
   insert(key: KeyRecord): Promise<"added" | KeyConflict>;
   /** Changes members of a key. Returns the changed key, `undefined` without such a key. */
@@ -200,6 +234,8 @@ export interface LedgerStore extends LedgerReader {
    * Inserts rows in one transaction. A row with an existing `(requestId, attempt)` stays unchanged.
    */
   insert(rows: readonly SpendRow[]): Promise<void>;
+  /** The use of each of these keys, in their order. It rejects as the reader's methods do. */
+  uses(keys: readonly KeyUseQuery[], signal?: AbortSignal): Promise<readonly KeyUse[]>;
 }
 
 /** How a store starts. */

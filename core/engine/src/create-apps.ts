@@ -20,9 +20,10 @@ import { configRoutes } from "./http/admin/config/routes.ts";
 import { fleetRoutes } from "./http/admin/fleet/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
-import { keyListRoutes } from "./http/admin/key-list.ts";
+import { keyBulkRoute } from "./http/admin/keys/bulk.ts";
+import { keyListRoutes } from "./http/admin/keys/list.ts";
 import { importRoutes } from "./http/admin/imports/routes.ts";
-import { keyRoutes } from "./http/admin/keys.ts";
+import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
@@ -159,6 +160,7 @@ function ownRoutes(parts: GatewayProcess): AdminRoutes {
   return {
     ...keyRoutes(keyParts),
     ...keyListRoutes(keyParts),
+    ...keyBulkRoute(keyParts),
     ...importRoutes({ ...keyParts, ...(tenantParts !== undefined && { tenants: tenantParts }) }),
     ...teamRoutes(keyParts),
     ...(tenantParts !== undefined && recordRoutes(tenantParts)),

@@ -20,6 +20,7 @@ import { createLedgerWriter } from "./ledger/insert.ts";
 import { readWithin } from "./ledger/read.ts";
 import { readRows } from "./ledger/rows.ts";
 import { readSpent } from "./ledger/spent.ts";
+import { readUses } from "./ledger/uses.ts";
 import { PartitionKeeper } from "./ledger/keep-partitions.ts";
 import { Cells } from "./ledger/sums/cells.ts";
 import { sumUp } from "./ledger/sums/collect.ts";
@@ -116,6 +117,8 @@ function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEn
   const place: Place = {
     // A shape has the types of its table.
     database: () => reader as unknown as AnyTables,
+    // Each statement walks one index: it needs no report's time, and sees what was written before.
+    lists: () => reader as unknown as AnyTables,
     writer: () => writer as unknown as AnyTables,
     transact: async (statements) => transact(writes, statements, audit),
     refusalOf,
@@ -168,6 +171,7 @@ function ledgerOf(
       readWithin(report, signal, (reading) => readReport(reading, query)),
     spent: async (filter, signal) =>
       readWithin(lookup, signal, (reading) => readSpent(reading, filter)),
+    uses: async (keys, signal) => readWithin(report, signal, (reading) => readUses(reading, keys)),
   };
 }
 

@@ -67,5 +67,6 @@ function ledgerOf(ledger: () => LedgerStore): LedgerStore {
     tags: async (query, signal) => ledger().tags(query, signal),
     report: async (query, signal) => ledger().report(query, signal),
     spent: async (filter, signal) => ledger().spent(filter, signal),
+    uses: async (keys, signal) => ledger().uses(keys, signal),
   };
 }

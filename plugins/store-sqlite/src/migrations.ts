@@ -214,4 +214,21 @@ export const migrations: Readonly<Record<string, Migration>> = {
         report text not null, primary key (id, worker)) without rowid`.execute(database);
     },
   },
+  "0060_key_lists": {
+    async up(database) {
+      // Each order of a list, alone and within a team, a user or an organization, has an index.
+      for (const name of ["team", "user", "organization"])
+        await sql`drop index ${sql.ref(`virtual_key_by_${name}`)}`.execute(database);
+      for (const text of KEY_LISTS) await sql.raw(text).execute(database);
+    },
+  },
 };
+
+const KEY_LISTS = [
+  "virtual_key_by_age on virtual_key (created_at_ms)",
+  "virtual_key_by_end on virtual_key (expires_at_ms) where expires_at_ms is not null",
+  "virtual_key_blocked on virtual_key (created_at_ms) where blocked = 1",
+  "virtual_key_by_team on virtual_key (team_id, created_at_ms) where team_id is not null",
+  "virtual_key_by_user on virtual_key (user_id, created_at_ms) where user_id is not null",
+  "virtual_key_by_organization on virtual_key (effective_organization_id, created_at_ms)",
+].map((index) => `create index ${index}`);

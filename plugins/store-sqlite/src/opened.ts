@@ -29,6 +29,8 @@ export interface Opened {
   readonly identity: string | undefined;
   /** Reads, on the event loop. */
   readonly kysely: Kysely<Schema>;
+  /** Long lists, in the thread that reads the ledger. */
+  readonly lists: Kysely<Schema>;
   /** Changes, in a thread of their own. */
   readonly writer: Kysely<Schema>;
   /** Several changes in one transaction, where `writer` runs its own. */
@@ -69,6 +71,7 @@ export async function open(
       database,
       identity: path === MEMORY ? undefined : identityOf(path),
       kysely,
+      lists: createKysely(reader.records),
       writer:
         thread === undefined
           ? kysely

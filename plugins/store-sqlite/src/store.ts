@@ -152,6 +152,7 @@ function ledgerOf(opened: () => Opened, writable: () => Opened): LedgerStore {
     tags: async (filter, signal) => opened().reader.tags(filter, signal),
     report: async (query, signal) => opened().reader.report(query, signal),
     spent: async (filter, signal) => opened().reader.spent(filter, signal),
+    uses: async (keys, signal) => opened().reader.uses(keys, signal),
   };
 }
 

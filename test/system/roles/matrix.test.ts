@@ -163,6 +163,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "POST /key/regenerate": aboutKey((key) => ({ key })),
   "POST /key/block": aboutKey((key) => ({ key })),
   "POST /key/unblock": aboutKey((key) => ({ key })),
+  "POST /key/bulk": aboutKey((key) => ({ keys: [key], action: "block" })),
   "POST /key/delete": aboutKey((key) => ({ keys: [key] })),
   "GET /team/info": aboutTeam((id) => query({ team_id: id })),
   "POST /team/new": inOrganization(async (id) => ({ team_id: fresh(), ...owner(id) })),

@@ -5,6 +5,7 @@
 
 import {
   SPEND_DIMENSIONS,
+  type KeyUseQuery,
   type LedgerFilter,
   type LedgerQuery,
   type LedgerSumFilter,
@@ -174,7 +175,7 @@ async function groupsOf({ ledger }: Store, query: SpendReportQuery): Promise<Spe
 
 /** Every question, and its answer by a store. */
 async function answers(store: Store, questions: Questions): Promise<unknown> {
-  const { rows, sums, reports } = questions;
+  const { rows, sums, reports, uses } = questions;
   const { ledger } = store;
   return {
     rows: await Promise.all(rows.map(async (filter) => rowsOf(store, filter))),
@@ -183,6 +184,7 @@ async function answers(store: Store, questions: Questions): Promise<unknown> {
     tags: await Promise.all(rows.map(async (filter) => ledger.tags(filter))),
     spent: await Promise.all(sums.map(async (filter) => ledger.spent(filter))),
     reports: await Promise.all(reports.map(async (query) => outcome(groupsOf(store, query)))),
+    uses: await ledger.uses(uses),
   };
 }
 
@@ -190,6 +192,7 @@ interface Questions {
   readonly rows: readonly LedgerFilter[];
   readonly sums: readonly LedgerSumFilter[];
   readonly reports: readonly SpendReportQuery[];
+  readonly uses: readonly KeyUseQuery[];
 }
 
 /** Places and users whose rows a reader may see. */
@@ -214,6 +217,17 @@ const questions: fc.Arbitrary<Questions> = fc.record({
     .array(sumFilter, { minLength: 1, maxLength: 6 })
     .map((filters) => [...filters, ...UNORGANIZED]),
   reports: fc.array(report, { minLength: 1, maxLength: 6 }),
+  uses: fc.array(
+    fc.record(
+      {
+        keyId: oneOf("k1", "__proto__", "unused"),
+        fromMs: fc.oneof(time, oneOf(0)),
+        tag: oneOf("x", "unused"),
+      },
+      { requiredKeys: ["keyId", "fromMs"] },
+    ),
+    { maxLength: 4 },
+  ),
 });
 
 for (const { way, isThere, pooled } of WAYS)
@@ -224,7 +238,7 @@ for (const { way, isThere, pooled } of WAYS)
     });
     afterAll(async () => database?.drop());
 
-    it("have the same rows, days, tags, sums and reports", { timeout: 120_000 }, async () => {
+    it("have the same rows, days, tags, sums, reports and uses", { timeout: 120_000 }, async () => {
       if (database === undefined) throw new Error("There is no PostgreSQL.");
       const postgres = await database.store();
       const property = fc.asyncProperty(

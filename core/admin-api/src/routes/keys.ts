@@ -1,8 +1,8 @@
 /** Routes of keys. */
 
-import { COUNT, FLAG, list, object, TEXT, TEXTS } from "../schema.ts";
-import { KEY, KEY_FIELDS, KEY_VIEW } from "../shapes/key.ts";
-import { NAMES, SPENT_VIEW, WARNINGS } from "../shapes/limits.ts";
+import { COUNT, FLAG, list, object, TEXT, TEXT_OR_NULL, TEXTS, words } from "../schema.ts";
+import { KEY, KEY_FIELDS, KEY_VIEW, LISTED_KEY } from "../shapes/key.ts";
+import { NAMES, NOTES, SPENT_VIEW, WARNINGS } from "../shapes/limits.ts";
 
 const WHICH = { type: "string", description: "A key, or its id (token_id)." } as const;
 /** The field that names the key that a request is about. */
@@ -48,24 +48,66 @@ export const KEY_ROUTES = {
     query: object({}, { key: WHICH, key_alias: TEXT }),
     answer: object({ key: TEXT, info: object({ ...KEY_VIEW, ...SPENT_VIEW }) }),
   },
-  "GET /key/list": {
-    about: "List keys",
-    query: object(
-      {},
+  "POST /key/bulk": {
+    about: "Change up to 100 keys in one way",
+    body: object(
       {
-        page: { type: "integer", minimum: 1 },
-        size: { type: "integer", minimum: 1, maximum: 100 },
-        user_id: TEXT,
-        team_id: TEXT,
-        key_alias: TEXT,
-        return_full_object: FLAG,
+        keys: { type: "array", maxItems: 100, description: "Ids of keys." },
+        action: words("block", "unblock", "delete", "update"),
+      },
+      {
+        fields: { ...NOTES, description: "Of the action update: the fields of POST /key/update." },
       },
     ),
     answer: object({
-      keys: list({ anyOf: [KEY, TEXT] }),
-      total_count: COUNT,
-      current_page: COUNT,
-      total_pages: COUNT,
+      results: list(
+        object({
+          key: TEXT_OR_NULL,
+          outcome: words("done", "missing", "refused"),
+          reason: TEXT_OR_NULL,
+        }),
+      ),
     }),
+  },
+  "GET /key/list": {
+    about: "List keys: by limit and cursor, or by page and size",
+    query: object(
+      {},
+      {
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: 100,
+          "x-words": "a whole number from 1 to 100",
+        },
+        cursor: { ...TEXT, description: "next_cursor of the page before." },
+        search: { ...TEXT, description: "The begin of an alias, an id or a user's id." },
+        status: words("active", "blocked", "expired"),
+        sort: words("newest", "oldest", "alias", "expires"),
+        organization_id: TEXT,
+        user_id: TEXT,
+        team_id: TEXT,
+        page: { type: "integer", minimum: 1, "x-words": "a whole number from 1" },
+        size: {
+          type: "integer",
+          minimum: 1,
+          maximum: 100,
+          "x-words": "a whole number from 1 to 100",
+        },
+        key_alias: TEXT,
+        return_full_object: { ...FLAG, "x-words": "true or false" },
+      },
+    ),
+    answer: {
+      anyOf: [
+        object({ keys: list(LISTED_KEY), next_cursor: TEXT_OR_NULL }),
+        object({
+          keys: list({ anyOf: [KEY, TEXT] }),
+          total_count: COUNT,
+          current_page: COUNT,
+          total_pages: COUNT,
+        }),
+      ],
+    },
   },
 } as const;

@@ -158,6 +158,23 @@ export interface LedgerTag {
   readonly totalTokens: number;
 }
 
+/** A question for the use of a key. */
+export interface KeyUseQuery {
+  readonly keyId: string;
+  /** Since when its cost counts, milliseconds since 1970. */
+  readonly fromMs: number;
+  /** Rows with this tag count in its cost as well, and not in its last use. Absent: none. */
+  readonly tag?: string;
+}
+
+/** The use of a key. */
+export interface KeyUse {
+  readonly keyId: string;
+  readonly costNanoUsd: number;
+  /** When its newest row began, milliseconds since 1970; `null` for a key without rows. */
+  readonly lastUsedAtMs: number | null;
+}
+
 /**
  * Reads the ledger. A row is readable within a second after its response ended. Every method
  * rejects with the signal's reason when it is aborted, and with `deadline_exceeded` when the answer

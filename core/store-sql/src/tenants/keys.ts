@@ -12,6 +12,8 @@ import { type CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { KeyTable, Schema } from "../schema.ts";
 import { withoutNul } from "../text.ts";
 import type { RefusalOf } from "./conflicts.ts";
+import { keyConditions } from "./key-filter.ts";
+import { keyPage } from "./key-page.ts";
 import type { Place } from "./table.ts";
 import { flag, limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import { anyOf, isOneOf } from "./shape.ts";
@@ -24,8 +26,10 @@ export function createKeyStore(place: Place): KeyStore {
   const database = place.database as unknown as () => Kysely<Schema>;
   const writer = place.writer as unknown as () => Kysely<Schema>;
   const reads = keyReads(database);
+  const lists = place.lists as unknown as () => Kysely<Schema>;
   return {
     ...reads,
+    page: async (query) => keyPage(lists(), query, toRecord),
     ...keyWrites(writer, reads.find, place.refusalOf),
     ...digestWrites(writer),
   };
@@ -137,7 +141,7 @@ function keyWrites(
   writer: () => Kysely<Schema>,
   find: KeyStore["find"],
   refusalOf: RefusalOf,
-): Omit<KeyStore, Reads | DigestWrites> {
+): Omit<KeyStore, Reads | DigestWrites | "page"> {
   return {
     async insert(key) {
       const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
@@ -200,19 +204,9 @@ function moved({ teamId, organizationId }: KeyChanges): {
 }
 
 function matching(database: Kysely<Schema>, query: KeyQuery) {
-  const { userId, teamId, organizationId, customerId, budgetId, alias, madeWith, within } = query;
-  const wanted = Object.entries({
-    user_id: userId,
-    team_id: teamId,
-    effective_organization_id: organizationId,
-    customer_id: customerId,
-    budget_id: budgetId,
-    alias,
-    made_with: madeWith,
-  } as const);
+  const { within } = query;
   let rows = database.selectFrom("virtual_key");
-  for (const [column, value] of wanted)
-    if (value !== undefined) rows = rows.where(column as "alias", "=", value);
+  for (const condition of keyConditions(query)) rows = rows.where(condition);
   if (within === undefined) return rows;
   return rows.where(
     anyOf(

@@ -86,7 +86,7 @@ export function conditionsOf(
  * Whether a column begins with a text, as a range of the index: bytes of UTF-8 have the order of
  * code points.
  */
-function beginsWith(column: string, text: string): Condition {
+export function beginsWith(column: string, text: string): Condition {
   const from = sql<boolean>`${sql.ref(column)} >= ${text}`;
   const end = endOfPrefix(text);
   return end === undefined ? from : sql<boolean>`(${from} and ${sql.ref(column)} < ${end})`;

@@ -19,6 +19,8 @@ export type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
 export interface Place {
   /** Reads. */
   readonly database: () => AnyTables;
+  /** Long lists: they run where no look-up waits for them. */
+  readonly lists: () => AnyTables;
   /** Changes. */
   readonly writer: () => AnyTables;
   /** Several changes in one transaction. */

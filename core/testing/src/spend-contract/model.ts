@@ -1,6 +1,8 @@
 /** Reports as a model makes them: from the rows alone, without sums. */
 
 import type {
+  KeyUse,
+  KeyUseQuery,
   LedgerSumFilter,
   SpendDimension,
   SpendGroup,
@@ -19,6 +21,20 @@ export function distinctRows(rows: readonly SpendRow[]): readonly SpendRow[] {
     if (!kept.has(call)) kept.set(call, row);
   }
   return [...kept.values()];
+}
+
+/** The use of a key. */
+export function modelUse(rows: readonly SpendRow[], { keyId, fromMs, tag }: KeyUseQuery): KeyUse {
+  const times = distinctRows(rows)
+    .filter((row) => row.keyId === keyId)
+    .map(({ startedAtMs }) => startedAtMs);
+  return {
+    keyId,
+    costNanoUsd:
+      Number(modelCost(rows, { keyId, fromMs })) +
+      (tag === undefined ? 0 : Number(modelCost(rows, { tag, fromMs }))),
+    lastUsedAtMs: times.length === 0 ? null : Math.max(...times),
+  };
 }
 
 /** All groups of a report, in its order; `limit` and `after` aside. */

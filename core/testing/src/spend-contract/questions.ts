@@ -89,3 +89,5 @@ const SCOPES = {
 export const spendFilter: fc.Arbitrary<LedgerSumFilter> = fc
   .tuple(fewOf(SCOPES, 3), fewOf({ fromMs: time, toMs: time }, 2))
   .map(([scopes, span]) => ({ ...scopes, ...span }));
+/** Since when the use of a key may count. Periods begin at any minute of their time zone. */
+export const useBegin = time.map((ms) => Math.max(0, ms));

@@ -9,8 +9,8 @@ import {
 } from "@sluice/contract";
 import fc from "fast-check";
 import type { Runner } from "../shared-state/index.ts";
-import { distinctRows, modelCost, modelReport } from "./model.ts";
-import { rowScope, spendFilter, spendQuestion } from "./questions.ts";
+import { distinctRows, modelCost, modelReport, modelUse } from "./model.ts";
+import { rowScope, spendFilter, spendQuestion, useBegin } from "./questions.ts";
 import { spendRow } from "./rows.ts";
 
 /** An empty ledger under test. */
@@ -94,6 +94,25 @@ export function spendContract(
           expect(found.map(rowCursor).sort()).toEqual(expected.map(rowCursor).sort());
           const times = found.map(({ startedAtMs }) => startedAtMs);
           expect(times).toEqual([...times].sort((a, b) => b - a));
+          await close();
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+
+    it("the use of any keys is the cost of their rows since a time, and their newest row", async () => {
+      const keyId = fc.constantFrom("k1", "__proto__", "unused");
+      const tag = fc.constantFrom("x", "unused");
+      const property = fc.asyncProperty(
+        fc.array(spendRow, { maxLength: 30 }),
+        fc.array(
+          fc.record({ keyId, fromMs: useBegin, tag }, { requiredKeys: ["keyId", "fromMs"] }),
+          { maxLength: 4 },
+        ),
+        async (rows, keys) => {
+          const { ledger, close } = await open();
+          await ledger.insert(rows);
+          expect(await ledger.uses(keys)).toEqual(keys.map((key) => modelUse(rows, key)));
           await close();
         },
       );

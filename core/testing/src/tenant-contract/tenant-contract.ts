@@ -4,6 +4,7 @@ import type { Store } from "@sluice/contract";
 import type { Runner } from "../shared-state/index.ts";
 import { deletionTests } from "./deletions.ts";
 import { idTests } from "./ids.ts";
+import { keyPageTests } from "./key-pages.ts";
 import { listTests } from "./lists.ts";
 import { referenceTests } from "./references.ts";
 import { roundTripTests } from "./round-trips.ts";
@@ -24,6 +25,7 @@ export function tenantStoreContract(
     idTests(suite);
     referenceTests(suite);
     listTests(suite);
+    keyPageTests(suite);
     deletionTests(suite);
   });
 }

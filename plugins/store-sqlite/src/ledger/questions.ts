@@ -1,6 +1,8 @@
 /** The queries of the ledger's file, and the answers of an open database in batches. */
 
 import type {
+  KeyUse,
+  KeyUseQuery,
   LedgerDay,
   LedgerFilter,
   LedgerQuery,
@@ -11,12 +13,14 @@ import type {
   SpendReportQuery,
   SpendRow,
 } from "@sluice/contract";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { createLedgerDays } from "./days.ts";
+import { createStatementCache } from "./filter.ts";
 import { createLedgerRows } from "./rows.ts";
 import { createLedgerSum } from "./sum.ts";
 import { createSpendReport } from "./sums/report.ts";
 import { createLedgerTags } from "./tags.ts";
+import { createKeyUses } from "./uses.ts";
 
 /** A question that another thread can be sent. */
 export type LedgerQuestion =
@@ -24,10 +28,25 @@ export type LedgerQuestion =
   | { readonly about: "days"; readonly filter: LedgerFilter }
   | { readonly about: "tags"; readonly filter: LedgerTagQuery }
   | { readonly about: "report"; readonly query: SpendReportQuery }
-  | { readonly about: "spent"; readonly filter: LedgerSumFilter };
+  | { readonly about: "spent"; readonly filter: LedgerSumFilter }
+  | { readonly about: "uses"; readonly keys: readonly KeyUseQuery[] }
+  /** A list of records: a statement that only reads. */
+  | {
+      readonly about: "records";
+      readonly sql: string;
+      readonly parameters: readonly SQLInputValue[];
+    };
 
 /** A part of an answer. */
-export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag | SpendGroup | number)[];
+export type LedgerBatch = readonly (
+  | SpendRow
+  | LedgerDay
+  | LedgerTag
+  | SpendGroup
+  | KeyUse
+  | number
+  | Readonly<Record<string, SQLOutputValue>>
+)[];
 
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
@@ -44,6 +63,8 @@ export function createLedgerAnswers(
   const tags = createLedgerTags(database);
   const report = createSpendReport(database);
   const spent = createLedgerSum(database);
+  const uses = createKeyUses(database);
+  const prepare = createStatementCache((sql) => database.prepare(sql));
   return (question) => {
     switch (question.about) {
       case "rows":
@@ -56,11 +77,15 @@ export function createLedgerAnswers(
         return report(question.query);
       case "spent":
         return spent(question.filter);
+      case "uses":
+        return uses(question.keys);
+      case "records":
+        return inBatches(prepare(question.sql).all(...question.parameters));
     }
   };
 }
 
-function* inBatches(rows: readonly SpendRow[]): Generator<readonly SpendRow[]> {
+function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
   for (let start = 0; start < rows.length; start += BATCH_ROWS)
     yield rows.slice(start, start + BATCH_ROWS);
 }

@@ -1,8 +1,10 @@
 /** The reader of the ledger. Reports and sums run in threads, small questions do not. */
 
 import type {
+  KeyUse,
   LedgerDay,
   LedgerReader,
+  LedgerStore,
   LedgerSumFilter,
   LedgerTag,
   Log,
@@ -14,12 +16,15 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { createLedgerAnswers, type LedgerQuestion } from "./questions.ts";
 import { LedgerThread } from "./thread.ts";
 import { isBusy } from "../open-database.ts";
+import type { RunStatement } from "../statements.ts";
 
 /** How long the event loop is kept at a time where there is no thread, in milliseconds. */
 const TURN_MS = 5;
 
 /** A reader that has a life. */
-export interface SqliteLedgerReader extends LedgerReader {
+export interface SqliteLedgerReader extends LedgerReader, Pick<LedgerStore, "uses"> {
+  /** Runs a statement that only reads, of a list of records. */
+  readonly records: RunStatement;
   stop(): Promise<void>;
 }
 
@@ -77,6 +82,11 @@ export function createLedgerReader(
       (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
     report: async (query, signal) =>
       (await ask({ about: "report", query }, signal)) as readonly SpendGroup[],
+    uses: async (keys, signal) => (await ask({ about: "uses", keys }, signal)) as readonly KeyUse[],
+    records: async (sql, parameters) => ({
+      rows: await ask({ about: "records", sql, parameters }, undefined),
+      changes: undefined,
+    }),
     spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
     stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
   };

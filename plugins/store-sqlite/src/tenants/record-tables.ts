@@ -40,6 +40,7 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
     const place: Place = {
       // A shape has the types of its table.
       database: () => opened().kysely as unknown as AnyTables,
+      lists: () => opened().lists as unknown as AnyTables,
       writer: () => writer() as unknown as AnyTables,
       transact: async (statements) => writable().transact(statements, audit),
       refusalOf,

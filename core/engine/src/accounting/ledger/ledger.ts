@@ -67,7 +67,7 @@ export interface RequestLedger {
  * process or store does. A reader has the rows that were recorded before the call: it waits for
  * them up to 500 ms.
  */
-export interface Ledger extends LedgerReader, RequestLedger {
+export interface Ledger extends LedgerReader, RequestLedger, Pick<LedgerStore, "uses"> {
   note(...call: Parameters<RequestLedger["note"]>): Promise<void>;
   /**
    * Writes the refused requests that are counted together. From here on each has a row of its own.
@@ -134,7 +134,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /** Reports, made when the store has what was recorded before they were asked for. */
-function caughtUp(store: LedgerStore, relay: Relay): Omit<LedgerReader, "spent"> {
+function caughtUp(
+  store: LedgerStore,
+  relay: Relay,
+): Omit<LedgerReader, "spent"> & Pick<LedgerStore, "uses"> {
   const catchUp = async (): Promise<void> => {
     if (relay.hasWork) await waitBriefly(relay);
   };
@@ -154,6 +157,10 @@ function caughtUp(store: LedgerStore, relay: Relay): Omit<LedgerReader, "spent">
     async report(query, signal) {
       await catchUp();
       return store.report(query, signal);
+    },
+    async uses(keys, signal) {
+      await catchUp();
+      return store.uses(keys, signal);
     },
   };
 }

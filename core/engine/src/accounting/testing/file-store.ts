@@ -28,6 +28,7 @@ export function openFileStore(path: string): FileStore {
     tags: async () => [],
     report: async () => [],
     spent: async () => 0,
+    uses: async () => [],
     counts() {
       const rows = database.prepare("select id, count(*) as times from seen group by id").all();
       return new Map(rows.map((row) => [String(row["id"]), Number(row["times"])]));

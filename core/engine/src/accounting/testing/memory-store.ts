@@ -56,6 +56,7 @@ export function createMemoryStore(): MemoryStore {
     days: async () => [],
     tags: async () => [],
     report: async () => [],
+    uses: async () => [],
     spent: async () =>
       [...kept.values()].reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0),
   };

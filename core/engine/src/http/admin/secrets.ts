@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayError, JsonObject, KeyConflict } from "@sluice/contract";
 import { type Changes, invalid } from "./fields.ts";
-import { existingKey } from "./given-key.ts";
+import { existingKey } from "./keys/given-key.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
 /** 256 random bits after the specified prefix. */

@@ -25,7 +25,7 @@ import { isVisible, type Visible, WHOLE } from "../access/may.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { type KeyPlaces, managedByFile } from "./find-key.ts";
-import { declareTeam } from "./keys.ts";
+import { declareTeam } from "./keys/routes.ts";
 import { TEAM_FIELDS, readId, readRecordChanges } from "./record-fields.ts";
 import { type Refused, tenantConflict } from "./tenants/conflict.ts";
 import { cursorView, listQuery } from "./tenants/list-query.ts";

@@ -13,7 +13,7 @@ import {
 } from "@sluice/contract";
 import type { Bound } from "../access/bounds.ts";
 import { limitsWithin } from "../access/limits-within.ts";
-import { newKeyId } from "../admin/key-id.ts";
+import { newKeyId } from "../admin/keys/key-id.ts";
 import { type Fields, invalid, refuseUnknown } from "../admin/fields.ts";
 import { KEY_FIELDS, readRecordChanges } from "../admin/record-fields.ts";
 import { keyView } from "../admin/record-view.ts";

@@ -5,7 +5,7 @@ import { NO_TENANTS } from "../../../config/tenants/declared-tenants.ts";
 import type { AuditChange } from "../../access/audit.ts";
 import type { AdminRequest } from "../../access/route.ts";
 import { invalid, readDollars } from "../fields.ts";
-import type { KeyRouteParts } from "../keys.ts";
+import type { KeyRouteParts } from "../keys/routes.ts";
 import { changeRecords, type TenantRouteParts } from "../tenants/parts.ts";
 import { readRequires } from "./requires.ts";
 

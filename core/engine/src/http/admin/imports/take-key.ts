@@ -10,8 +10,8 @@ import {
 import { importedDigest } from "../../../resources/stored-keys.ts";
 import { issuerOf } from "../../access/may.ts";
 import { invalid, requiredText } from "../fields.ts";
-import { idOfSecret } from "../key-id.ts";
-import { declareTeam } from "../keys.ts";
+import { idOfSecret } from "../keys/key-id.ts";
+import { declareTeam } from "../keys/routes.ts";
 import { checkUser } from "../tenants/key-user.ts";
 import { KEY_FIELDS, readRecordChanges } from "../record-fields.ts";
 import { keyView } from "../record-view.ts";

@@ -16,21 +16,21 @@ import {
   type Located,
   named,
   several,
-} from "../access/route.ts";
-import { writeDeclaredTeam } from "../../resources/declared-rows.ts";
-import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
-import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "./find-key.ts";
-import { checkUser } from "./tenants/key-user.ts";
-import { keyLocated, locateKey, placesOf } from "./locate.ts";
-import type { AuditChange } from "../access/audit.ts";
-import { issuerOf, type ObjectPlace } from "../access/may.ts";
-import { warningsOf, type WarningParts } from "./tenants/parents.ts";
+} from "../../access/route.ts";
+import { writeDeclaredTeam } from "../../../resources/declared-rows.ts";
+import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "../fields.ts";
+import { findKey, type FoundKey, type KeyPlaces, noKey, ownKey } from "../find-key.ts";
+import { checkUser } from "../tenants/key-user.ts";
+import { keyLocated, locateKey, placesOf } from "../locate.ts";
+import type { AuditChange } from "../../access/audit.ts";
+import { issuerOf, type ObjectPlace } from "../../access/may.ts";
+import { warningsOf, type WarningParts } from "../tenants/parents.ts";
 import { readGivenKey } from "./given-key.ts";
 import { idOfGiven, newKeyId } from "./key-id.ts";
-import { KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
-import { keyView } from "./record-view.ts";
-import { graceEnd, keyConflict, newKey } from "./secrets.ts";
-import type { KeyDefaults } from "../../config/snapshot.ts";
+import { KEY_FIELDS, readRecordChanges } from "../record-fields.ts";
+import { keyView } from "../record-view.ts";
+import { graceEnd, keyConflict, newKey } from "../secrets.ts";
+import type { KeyDefaults } from "../../../config/snapshot.ts";
 
 /** The parts of the routes. */
 export interface KeyRouteParts extends KeyPlaces, WarningParts {
@@ -198,7 +198,8 @@ function keyChanges(parts: KeyRouteParts): AdminRoutes {
   };
 }
 
-async function changeKey(
+/** Changes a key of the store. Throws the refusal. */
+export async function changeKey(
   request: AdminRequest,
   found: FoundKey,
   { members, names }: Changes,
@@ -227,7 +228,8 @@ async function changeKey(
   return { key: id, ...keyView(record) };
 }
 
-async function deleteKeys(
+/** Deletes keys of the store. Throws the refusal, and `not_found` when none existed. */
+export async function deleteKeys(
   request: AdminRequest,
   found: readonly FoundKey[],
   parts: KeyRouteParts,
@@ -310,7 +312,8 @@ async function locateAlias(
   return record === undefined ? undefined : keyLocated(places, { record }, missing);
 }
 
-function unlessMissing(error: unknown): undefined {
+/** `undefined` for a key that does not exist. Throws every other error. */
+export function unlessMissing(error: unknown): undefined {
   if (error instanceof GatewayError && error.code === "not_found") return undefined;
   throw error;
 }

@@ -1,9 +1,9 @@
 /** A key that the administrator chooses, in place of one that the gateway makes. */
 
 import type { GatewayError, JsonValue, Secret } from "@sluice/contract";
-import { strengthFault } from "../../resources/key-strength.ts";
-import { invalid } from "./fields.ts";
-import type { KeyPlaces } from "./find-key.ts";
+import { strengthFault } from "../../../resources/key-strength.ts";
+import { invalid } from "../fields.ts";
+import type { KeyPlaces } from "../find-key.ts";
 
 /** The parts of the check. */
 export interface GivenKeyParts extends KeyPlaces {

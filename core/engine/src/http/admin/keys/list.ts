@@ -1,21 +1,21 @@
 /** Admin routes that show keys: those of the store, and those that the configuration declares. */
 
 import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contract";
-import type { DeclaredKey } from "../../config/snapshot.ts";
-import { type AdminRoutes, listed, type Located, named } from "../access/route.ts";
-import { isVisible } from "../access/may.ts";
-import { belongingOf, keyLocated, locateKey, type PlaceParts } from "./locate.ts";
-import { type BudgetParts, keyBudgetView } from "./budget-view.ts";
-import { invalid, refuseUnknown } from "./fields.ts";
-import type { FoundKey } from "./find-key.ts";
-import { declaredView, keyView } from "./record-view.ts";
+import type { DeclaredKey } from "../../../config/snapshot.ts";
+import { type AdminRoutes, listed, type Located, named } from "../../access/route.ts";
+import { isVisible } from "../../access/may.ts";
+import { belongingOf, keyLocated, locateKey, type PlaceParts } from "../locate.ts";
+import { type BudgetParts, keyBudgetView } from "../budget-view.ts";
+import { invalid, refuseUnknown } from "../fields.ts";
+import type { FoundKey } from "../find-key.ts";
+import { keyPage, type KeyPageParts, PAGED_PARAMETERS } from "./page.ts";
+import { declaredView, keyView } from "../record-view.ts";
 
 const MAX_SIZE = 100;
 const DEFAULT_SIZE = 10;
-const LIST_PARAMETERS = ["page", "size", "user_id", "team_id", "key_alias", "return_full_object"];
 
 /** `GET /key/info` and `GET /key/list`. */
-export function keyListRoutes(places: PlaceParts & BudgetParts): AdminRoutes {
+export function keyListRoutes(places: KeyPageParts & BudgetParts): AdminRoutes {
   return {
     "GET /key/info": named(
       "key.read",
@@ -28,7 +28,7 @@ export function keyListRoutes(places: PlaceParts & BudgetParts): AdminRoutes {
       },
     ),
     "GET /key/list": listed("key.read", async ({ query }, visible) => {
-      refuseUnknown(query.keys(), LIST_PARAMETERS, "query parameter");
+      if (PAGED_PARAMETERS.some((name) => query.has(name))) return keyPage(query, visible, places);
       const page = wholeNumber(query, "page", 1, Number.MAX_SAFE_INTEGER / MAX_SIZE);
       const size = wholeNumber(query, "size", DEFAULT_SIZE, MAX_SIZE);
       const isFull = flag(query, "return_full_object", true);

@@ -2,7 +2,7 @@
 
 import { hash, randomBytes } from "node:crypto";
 import type { KeyStore } from "@sluice/contract";
-import type { KeyRing } from "../../resources/key-ring.ts";
+import type { KeyRing } from "../../../resources/key-ring.ts";
 
 /** The id of a key whose secret the gateway makes. */
 export function newKeyId(): string {
