@@ -208,7 +208,15 @@ export interface KeyStore {
    * and no record owns a tag.
    */
   ownedTags?(tags: readonly string[]): Promise<readonly string[]>;
+  /** Records that carry a tag, the first hundred. Absent: as of `ownedTags`. */
+  tagOwners?(tag: string): Promise<readonly TagOwner[]>;
 }
+
+/** A record that carries a tag. */
+export type TagOwner =
+  | { readonly kind: "key" | "organization" | "user"; readonly id: string }
+  | { readonly kind: "team" | "membership"; readonly teamId: string }
+  | { readonly kind: "customer"; readonly organizationId: string };
 
 /** Stored teams. Ids follow the rules of `TenantTable`. */
 export interface TeamStore {

@@ -143,7 +143,7 @@ function authorityOf({ store, clock, log, installation, manager, keyRing }: Gate
     principalOf: ofIdentity,
     sessions: { sessions, attempts: new SignInAttempts(clock) },
     audit: new Audit({ store, clock, log }),
-    grants: new Grants(parts),
+    grants: new Grants({ ...parts, declared: () => manager.live?.snapshot }),
     proof: supervisorProof(installation.pepper),
   };
 }

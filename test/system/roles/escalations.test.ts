@@ -63,22 +63,6 @@ beforeAll(async () => {
 
 afterAll(() => tenants?.close());
 
-/** What no attempt may change. */
-async function state(): Promise<string> {
-  const { tables, store } = tenants;
-  const limit = 500;
-  const all = await Promise.all([
-    tables.organization.list({ limit }),
-    tables.user.list({ limit }),
-    tables.membership.list({ limit }),
-    tables.budget.list({ limit }),
-    tables.access_group.list({ limit }),
-    store.teams.list({ limit }),
-    store.keys.list({ offset: 0, limit }),
-  ]);
-  return JSON.stringify(all);
-}
-
 type Attempt = readonly [
   what: string,
   caller: () => Caller,
@@ -348,25 +332,25 @@ const ATTEMPTS: readonly Attempt[] = [
 
 describe("an attempt", () => {
   it.each(ATTEMPTS)("%s: is refused", async (_what, caller, call, body) => {
-    const before = await state();
+    const before = await tenants.state();
     const { status, text } = await tenants.ask(call, body(), caller().key);
     // 400 is the answer of a team that does not exist, and of nothing else here.
     const isUnknown = status === 400 && text.includes("does not exist");
     expect({ status: isUnknown ? 404 : status, text }).toMatchObject({
       status: expect.toSatisfy((one: number) => one === 403 || one === 404),
     });
-    expect(await state()).toBe(before);
+    expect(await tenants.state()).toBe(before);
   });
 
   it.each(["A1", "\uFF411", " a1", "a1 ", "a1\u200B", "a\u0301", "a1/", "%61%31"])(
     "a team by %j is none, and gets no key",
     async (id) => {
-      const before = await state();
+      const before = await tenants.state();
       const unknown = await tenants.ask("POST /key/generate", { team_id: "nothing" }, keys.key);
       const asked = await tenants.ask("POST /key/generate", { team_id: id }, keys.key);
       expect([asked.status, asked.text]).toEqual([400, expect.stringContaining("does not exist")]);
       expect(unknown.status).toBe(400);
-      expect(await state()).toBe(before);
+      expect(await tenants.state()).toBe(before);
     },
   );
 

@@ -19,7 +19,7 @@ import {
 import sqlite from "@sluice/store-sqlite";
 import { randomBytes } from "node:crypto";
 import { type GatewayProcess, MASTER_KEY, startGateway } from "../support/gateway-process.ts";
-import { createWorkspace, type Workspace } from "../support/workspace.ts";
+import { createWorkspace, type Workspace, type WorkspaceOptions } from "../support/workspace.ts";
 
 /** An answer, with its body as JSON where it is. */
 export interface Answer {
@@ -152,6 +152,23 @@ export class Tenants {
     return { name, userId, key, keyId: id, roles };
   }
 
+  /** Every record of the store, as a text: what no refused attempt may change. */
+  async state(): Promise<string> {
+    const { tables, store } = this;
+    const limit = 500;
+    const all = await Promise.all([
+      tables.organization.list({ limit }),
+      tables.user.list({ limit }),
+      tables.membership.list({ limit }),
+      tables.customer.list({ limit }),
+      tables.budget.list({ limit }),
+      tables.access_group.list({ limit }),
+      store.teams.list({ limit }),
+      store.keys.list({ offset: 0, limit }),
+    ]);
+    return JSON.stringify(all);
+  }
+
   async close(): Promise<void> {
     await this.store.stop();
     await this.gateway.dispose();
@@ -160,8 +177,11 @@ export class Tenants {
 }
 
 /** Starts the gateway and opens its store beside it. `server` is the YAML of `server`. */
-export async function startTenants(server?: string): Promise<Tenants> {
-  const workspace = createWorkspace(server === undefined ? {} : { server });
+export async function startTenants(
+  server?: string,
+  more: Omit<WorkspaceOptions, "server"> = {},
+): Promise<Tenants> {
+  const workspace = createWorkspace(server === undefined ? more : { ...more, server });
   const gateway = await startGateway(workspace);
   const store = storeOf(workspace.dataDirectory);
   await store.start(AbortSignal.timeout(20_000));

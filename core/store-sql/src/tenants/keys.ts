@@ -17,6 +17,7 @@ import { keyPage } from "./key-page.ts";
 import type { Place } from "./table.ts";
 import { flag, limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import { anyOf, isOneOf } from "./shape.ts";
+import { tagReads } from "./tag-owners.ts";
 
 /**
  * Makes the key store. Indexes and triggers of the database enforce unique values and existing
@@ -30,14 +31,16 @@ export function createKeyStore(place: Place): KeyStore {
   return {
     ...reads,
     page: async (query) => keyPage(lists(), query, toRecord),
+    ...tagReads(database),
     ...keyWrites(writer, reads.find, place.refusalOf),
     ...digestWrites(writer),
   };
 }
 
-type Reads = "find" | "findByDigest" | "wasImported" | "list" | "ownedTags";
+type Reads = "find" | "findByDigest" | "wasImported" | "list" | "ownedTags" | "tagOwners";
+type RowReads = Exclude<Reads, "ownedTags" | "tagOwners">;
 
-function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads>> {
+function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, RowReads>> {
   let byDigest: CompiledQuery<KeyTable> | undefined;
   return {
     async find(id) {
@@ -83,16 +86,6 @@ function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads
         .offset(query.offset)
         .execute();
       return { keys: rows.map(toRecord), total };
-    },
-    async ownedTags(tags) {
-      if (tags.length === 0) return [];
-      const rows = await database()
-        .selectFrom("owned_tag")
-        .select("tag")
-        .distinct()
-        .where("tag", "in", tags)
-        .execute();
-      return rows.map(({ tag }) => tag);
     },
   };
 }

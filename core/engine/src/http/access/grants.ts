@@ -15,21 +15,24 @@ import type {
 } from "@sluice/contract";
 import { isDeepStrictEqual } from "node:util";
 import { areWithin, type Bound, exceeding, raising } from "./bounds.ts";
-import { limitsWithin } from "./limits-within.ts";
 import { Holdings } from "./holdings.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf } from "./principals.ts";
 import { ownRaise, refused, refuseChange, refuseRaise, textOf } from "./refuse-raise.ts";
+import { aboveOf, SharedThings } from "./shared-things.ts";
 import { type SubjectParts, Subjects } from "./subjects.ts";
+import type { TagOwnerParts } from "./tag-owners.ts";
 
 /** Checks what a change would grant. Every method throws `permission_denied`. */
 export class Grants {
   readonly #parts: SubjectParts;
   readonly #subjects: Subjects;
   readonly #has: Holdings;
+  readonly #shared: SharedThings;
 
-  constructor(parts: SubjectParts) {
+  constructor(parts: SubjectParts & TagOwnerParts) {
     this.#parts = parts;
+    this.#shared = new SharedThings(parts);
     this.#subjects = new Subjects(parts);
     this.#has = new Holdings(parts, this.#subjects);
   }
@@ -52,6 +55,7 @@ export class Grants {
     }
     if (isMoved || raising(before, after) !== undefined) await this.#has.bounds(principal, after);
     if (isMoved || before.spendScope !== after.spendScope) await this.#has.rows(principal, after);
+    await this.#shared.check(principal, isMoved ? undefined : before, after, aboveOf(after));
     const isNewAdmin = after.admin && (before?.admin !== true || before.userId !== after.userId);
     if (isNewAdmin) await this.#has.roles(principal, after.userId);
   }
@@ -62,14 +66,7 @@ export class Grants {
     named: Bound,
     place: Pick<KeyRecord, "teamId" | "organizationId">,
   ): Promise<Bound> {
-    const rules = principal.kind === "master" ? [] : await this.#has.rules(principal, place);
-    if (rules.length === 0) return named;
-    const bounds = rules.map(({ upperBounds }) => upperBounds);
-    return limitsWithin(
-      named,
-      bounds,
-      rules.map(({ defaults }) => defaults),
-    );
+    return principal.kind === "master" ? named : this.#has.limits(principal, named, place);
   }
 
   /** A secret of a key, which its holder may act with. */
@@ -92,6 +89,7 @@ export class Grants {
       if (!may(principal, "team.create", object))
         throw refused("The organization of the team is outside of your places.");
     }
+    await this.#shared.check(principal, before, after, aboveOf(after));
     if (before === undefined || !(await this.#subjects.ofTeam(principal, before))) return;
     refuseRaise(before, after, "your own team");
     refuseChange(before, after, TEAM_MEMBERS, "your own team");
@@ -104,6 +102,7 @@ export class Grants {
     after: OrganizationRecord,
   ): Promise<void> {
     if (principal.kind === "master") return;
+    await this.#shared.check(principal, before, after, {});
     if (!(await this.#subjects.ofOrganization(principal, before.id))) return;
     refuseRaise(before, after, "your own organization");
     refuseChange(before, after, ["selfService"], "your own organization");
@@ -117,6 +116,7 @@ export class Grants {
   ): Promise<void> {
     if (principal.kind === "master") return;
     await checkPlaces(principal, before, after, this.#parts);
+    await this.#shared.check(principal, before, after, { organizationIds: after.organizations });
     if (before !== undefined && before.id === principal.userId)
       refuseRaise(before, after, "your own record");
   }
@@ -128,6 +128,7 @@ export class Grants {
     after: MembershipRecord,
   ): Promise<void> {
     if (principal.kind === "master") return;
+    await this.#shared.check(principal, before, after, { teamId: after.teamId });
     if (after.userId !== principal.userId) {
       if (before === undefined) await this.#has.member(principal, after);
       return;
@@ -156,9 +157,10 @@ export class Grants {
     before: CustomerRecord | undefined,
     after: CustomerRecord | undefined,
   ): Promise<void> {
+    if (principal.kind === "master") return;
     const { id = "" } = after ?? before ?? {};
-    if (principal.kind !== "master" && (await this.#subjects.ofCustomer(principal, id)))
-      refuseCustomerRaise(before, after);
+    if (after !== undefined) await this.#shared.ofCustomer(principal, before, after);
+    if (await this.#subjects.ofCustomer(principal, id)) refuseCustomerRaise(before, after);
   }
 
   /** An access group that is changed. */

@@ -1,12 +1,8 @@
 /** What a principal has, and may therefore give: users, models, limits and roles. */
 
-import type {
-  KeyRecord,
-  MembershipRecord,
-  OrganizationRecord,
-  SelfService,
-} from "@sluice/contract";
-import { areWithin, exceeding } from "./bounds.ts";
+import type { KeyRecord, MembershipRecord, OrganizationRecord } from "@sluice/contract";
+import { areWithin, type Bound, exceeding } from "./bounds.ts";
+import { limitsWithin } from "./limits-within.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf, rolesOf } from "./principals.ts";
 import { refused, textOf } from "./refuse-raise.ts";
@@ -105,13 +101,18 @@ export class Holdings {
       throw refused("The field models names a model that you may not use.");
   }
 
-  /** The rules of self-service that bound what a principal makes at a place. */
-  async rules(
+  /** Limits of a new key, within the rules of self-service that bound what a principal makes. */
+  async limits(
     principal: Principal,
+    named: Bound,
     place: Pick<KeyRecord, "teamId" | "organizationId">,
-  ): Promise<readonly SelfService[]> {
+  ): Promise<Bound> {
     const places = await this.#binding(principal, place);
-    return places.flatMap(({ selfService }) => selfService ?? []);
+    const rules = places.flatMap(({ selfService }) => selfService ?? []);
+    if (rules.length === 0) return named;
+    const bounds = rules.map(({ upperBounds }) => upperBounds);
+    const defaults = rules.map((rule) => rule.defaults);
+    return limitsWithin(named, bounds, defaults);
   }
 
   /** The team and the organization of a key, where the principal has no role above them. */

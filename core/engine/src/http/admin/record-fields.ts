@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   normalTenantId,
+  OWN_TAG,
   type SelfService,
 } from "@sluice/contract";
 import {
@@ -54,8 +55,8 @@ export const BLOCK_FIELDS: Fields = {
   ...PERIOD_FIELDS,
   budget_id: { member: "budgetId", read: readText, cleared: null },
   budget_share: { member: "budgetShare", read: readShare, cleared: "each" },
-  tags: { member: "tags", read: readNames, cleared: [] },
-  allowed_tags: { member: "allowedTags", read: readNames, cleared: [] },
+  tags: { member: "tags", read: readTags, cleared: [] },
+  allowed_tags: { member: "allowedTags", read: readTags, cleared: [] },
   metadata: { member: "metadata", read: readNotes, cleared: {} },
   guardrails: { member: "guardrails", read: readNames, cleared: [] },
   passthrough: { member: "passthrough", read: readFlag, cleared: false },
@@ -119,6 +120,17 @@ export function readWord(words: readonly string[]): Field["read"] {
     if (typeof value === "string" && words.includes(value)) return value;
     throw invalid(name, `The field ${name} must be one of: ${words.join(", ")}.`);
   };
+}
+
+/** Tags that records may have: not those by which the gateway marks rows. */
+function readTags(value: JsonValue, name: string): readonly string[] {
+  const tags = readNames(value, name);
+  const own = tags.find((tag) => tag.startsWith(OWN_TAG));
+  if (own === undefined) return tags;
+  throw invalid(
+    name,
+    `The field ${name} names ${JSON.stringify(own)}: tags that begin with ${OWN_TAG} are the gateway's own.`,
+  );
 }
 
 function readScope(value: JsonValue, name: string, nowMs: number): unknown {

@@ -194,7 +194,9 @@ export function memberView(record: MembershipRecord): JsonObject {
 async function locate(parts: TenantRouteParts, given: JsonObject): Promise<Located<Member>> {
   const teamId = readId(requiredText(given, "team_id", "the id of a team"), "team_id");
   const userId = readId(requiredText(given, "user_id", "the id of a user"), "user_id");
-  const team = await parts.records.teams.find(teamId);
+  // The row of a declared team is written after the edit is live.
+  const isTeam = ({ id }: { readonly id: string }): boolean => id === teamId;
+  const team = parts.declaredTeams().find(isTeam) ?? (await parts.records.teams.find(teamId));
   if (team === undefined) throw noTeam();
   const isOne = (one: { readonly userId: string; readonly teamId: string }): boolean =>
     one.userId === userId && one.teamId === teamId;

@@ -9,7 +9,8 @@ import {
   type TenantStore,
 } from "@sluice/contract";
 import type { DeclaredTenant, DeclaredTenants } from "../../../config/tenants/declared-tenants.ts";
-import { writeDeclared } from "../../../resources/declared-rows.ts";
+import type { DeclaredTeam } from "../../../config/snapshot.ts";
+import { writeDeclared, writeDeclaredTeams } from "../../../resources/declared-rows.ts";
 import type { KeyRing } from "../../../resources/key-ring.ts";
 import type { AuditChange } from "../../access/audit.ts";
 import type { AdminRequest } from "../../access/route.ts";
@@ -25,6 +26,7 @@ export interface TenantRouteParts extends BudgetParts {
   readonly keyRing: Pick<KeyRing, "forget">;
   /** What the live configuration declares. */
   readonly declaredTenants: () => DeclaredTenants;
+  readonly declaredTeams: () => readonly DeclaredTeam[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,6 +48,7 @@ export async function changeRecords<Result>(
     );
   let result = await audited();
   if (result === "missing") {
+    await writeDeclaredTeams(parts.declaredTeams(), records.teams, clock.now(), log);
     await writeDeclared(parts.declaredTenants(), records, clock.now(), log);
     result = await audited();
   }
