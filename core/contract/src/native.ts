@@ -68,6 +68,12 @@ export interface NativeApi {
  */
 export type OpenEndpoints = "inference" | "all" | readonly string[];
 
+/**
+ * The objects of a provider's account that keys may name by id: none, all, or these ids. `*` at the
+ * end of one stands for any rest.
+ */
+export type OpenObjects = "none" | "all" | readonly string[];
+
 /** A part of a request that only the client's own dialect can say. */
 export interface NativeOnly {
   /** The client's own path: `tools[2]`. */

@@ -6,7 +6,13 @@
 import type { GatewayError } from "./error.ts";
 import type { StreamFraming, StreamTranslator } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
-import type { HttpMethod, NativeApi, NativeDocument, OpenEndpoints } from "./native.ts";
+import type {
+  HttpMethod,
+  NativeApi,
+  NativeDocument,
+  OpenEndpoints,
+  OpenObjects,
+} from "./native.ts";
 import type { Operation } from "./model.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
@@ -268,6 +274,8 @@ export interface ProviderInstance {
    * endpoints.
    */
   readonly endpoints?: OpenEndpoints;
+  /** Absent: keys name no object of the account. */
+  readonly accountObjects?: OpenObjects;
   /**
    * Whether clients of native routes see the rate limits of the provider's account. Absent: they do
    * not.

@@ -12,6 +12,13 @@ const CREDENTIAL = 'api_key: "${env:OPENAI_API_KEY}"';
 const OWNED = "owned-0123456789";
 const MISSING = "absent-012345678";
 
+const MODELS = [
+  ["gpt-4o-mini", "openai"],
+  ["claude-sonnet-4-5", "anthropic"],
+  ["gemini-2.5-flash", "gemini"],
+  ["gpt-opened", "opened"],
+] as const;
+
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
 const keys: Record<string, string> = {};
@@ -25,7 +32,12 @@ beforeAll(async () => {
   });
   gateway = await startGateway({
     baseUrl: `${upstream.url}/v1`,
+    provider: "responses: true",
+    models: MODELS.map(
+      ([id, provider]) => `{ id: ${id}, targets: [{ provider: ${provider}, model: ${id} }] }`,
+    ),
     providers: [
+      `opened: { use: openai, ${CREDENTIAL}, base_url: ${upstream.url}/v1, responses: true, account_objects: ["owned-*"] }`,
       `anthropic: { use: anthropic, ${CREDENTIAL}, base_url: ${upstream.url} }`,
       `azure: { use: azure, ${CREDENTIAL}, endpoint: ${upstream.url} }`,
       `gemini: { use: gemini, ${CREDENTIAL}, base_url: ${upstream.url} }`,
@@ -34,7 +46,10 @@ beforeAll(async () => {
   const made = {
     owner: { passthrough: true },
     other: {},
-    limited: { models: ["gpt-4o-mini", "openai/gpt-4o-mini"], passthrough: true },
+    limited: {
+      models: [...MODELS.map(([id]) => id), "openai/*", "anthropic/*"],
+      passthrough: true,
+    },
   };
   for (const [name, fields] of Object.entries(made))
     // oxlint-disable-next-line no-await-in-loop -- three keys.
@@ -53,17 +68,22 @@ interface Answer {
   readonly calls: number;
 }
 
-async function ask(name: string, line: string, id: string): Promise<Answer> {
+async function ask(
+  name: string,
+  line: string,
+  id: string,
+  said: object = { model: "gpt-4o-mini" },
+): Promise<Answer> {
   const [method = "", path = ""] = line.split(" ");
   const before = upstream.requests.length;
   const response = await fetch(gateway.publicUrl + path.replace("ID", id), {
     method,
     headers: { authorization: `Bearer ${keys[name]}`, "content-type": "application/json" },
-    ...(method === "POST" ? { body: '{"model":"gpt-4o-mini"}' } : {}),
+    ...(method === "POST" ? { body: JSON.stringify(said).replaceAll("ID", id) } : {}),
   });
   const text = (await response.text())
     .replaceAll(id, "ID")
-    .replaceAll(/"request_id":"[^"]*"/g, '"request_id":"R"');
+    .replaceAll(/"(request_?id)":"[^"]*"/gi, '"$1":"R"');
   return { status: response.status, text, calls: upstream.requests.length - before };
 }
 
@@ -91,7 +111,74 @@ const NATIVE = [
   "GET /gemini/v1beta/batches/ID",
 ];
 
+const part = (content: object) => ({ messages: [{ role: "user", content: [content] }] });
+/** Requests that name an object in their bodies, at routes of every face and at native ones. */
+const BODIES: readonly (readonly [string, string, object])[] = [
+  ["POST /v1/chat/completions", "gpt-4o-mini", part({ type: "file", file: { file_id: "ID" } })],
+  [
+    "POST /v1/responses",
+    "gpt-4o-mini",
+    { input: "Hi.", tools: [{ type: "file_search", vector_store_ids: ["ID"] }] },
+  ],
+  [
+    "POST /v1/responses",
+    "gpt-4o-mini",
+    { input: [{ role: "user", content: [{ type: "input_file", file_id: "ID" }] }] },
+  ],
+  ["POST /v1/responses", "gpt-4o-mini", { input: "Hi.", prompt: { id: "ID" } }],
+  [
+    "POST /v1/responses",
+    "gpt-4o-mini",
+    { input: "Hi.", tools: [{ type: "code_interpreter", container: "ID" }] },
+  ],
+  [
+    "POST /v1/messages",
+    "claude-sonnet-4-5",
+    { max_tokens: 9, ...part({ type: "document", source: { type: "file", file_id: "ID" } }) },
+  ],
+  [
+    "POST /v1/messages",
+    "claude-sonnet-4-5",
+    { max_tokens: 9, container: "ID", ...part({ type: "text", text: "x" }) },
+  ],
+  [
+    "POST /v1beta/models/gemini-2.5-flash:generateContent",
+    "",
+    { contents: [{ parts: [{ text: "Hi." }] }], cachedContent: "cachedContents/ID" },
+  ],
+  ["POST /openai/v1/responses", "gpt-4o-mini", { input: "Hi.", previous_response_id: "ID" }],
+  [
+    "POST /anthropic/v1/messages",
+    "claude-sonnet-4-5",
+    { max_tokens: 9, ...part({ type: "image", source: { type: "file", file_id: "ID" } }) },
+  ],
+];
+
 describe("an object of the account", () => {
+  it.each(BODIES)(
+    "is refused in a body as one that does not exist: %s",
+    async (line, model, more) => {
+      const body = model === "" ? more : { model, ...more };
+      expect(await ask("owner", line, OWNED, body)).toMatchObject({ calls: 1 });
+      for (const name of ["other", "limited"]) {
+        // oxlint-disable-next-line no-await-in-loop -- calls are counted.
+        const foreign = await ask(name, line, OWNED, body);
+        expect(foreign).toMatchObject({ status: 403, calls: 0 });
+        expect(foreign.text).toContain("account_objects");
+        // oxlint-disable-next-line no-await-in-loop -- as above.
+        expect(await ask(name, line, MISSING, body)).toEqual(foreign);
+      }
+    },
+  );
+
+  it("is named by every key where the operator has opened it", async () => {
+    const tools = [{ type: "file_search", vector_store_ids: ["ID"] }];
+    const body = { model: "gpt-opened", input: "Hi.", tools };
+    expect(await ask("other", "POST /v1/responses", OWNED, body)).toMatchObject({ calls: 1 });
+    const refusal = { status: 403, calls: 0 };
+    expect(await ask("other", "POST /v1/responses", MISSING, body)).toMatchObject(refusal);
+  });
+
   it.each(NATIVE)("is refused as one that does not exist: %s", async (line) => {
     expect(await ask("owner", line, OWNED)).toMatchObject({ status: 200, calls: 1 });
     expect(await ask("owner", line, MISSING)).toMatchObject({ status: 404, calls: 1 });

@@ -149,6 +149,7 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       timeouts,
       connections: common.connections,
       endpoints: common.endpoints,
+      accountObjects: common.account_objects,
       showsRateLimits: common.show_rate_limits,
       callHeaders: Object.fromEntries(
         Object.entries(common.call_headers).map(([name, value]) => [name.toLowerCase(), value]),

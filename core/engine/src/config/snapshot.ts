@@ -11,6 +11,7 @@ import type {
   ModelInfo,
   ModelMode,
   OpenEndpoints,
+  OpenObjects,
   Operation,
   Price,
   PriceTable,
@@ -133,6 +134,7 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly timeouts: ProviderTimeouts;
   readonly connections: number;
   readonly endpoints?: OpenEndpoints;
+  readonly accountObjects?: OpenObjects;
   readonly showsRateLimits?: boolean;
   /** Headers of every call, by lower-case names. Absent: none. */
   readonly callHeaders?: Readonly<Record<string, string>>;

@@ -43,6 +43,7 @@ import {
 } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
 import { modelNotFound } from "../models/not-found.ts";
+import { checkAccountObjects } from "../provider/account-objects.ts";
 import { refuseSteering } from "../provider/parameters.ts";
 import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";
 
@@ -203,6 +204,7 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
   if (request !== undefined) {
     checkToolModels(exchange, target.provider, request.document.value, parts);
     refuseSteering(request.document.value, configured ?? target, provider);
+    if (usage === "text") checkAccountObjects(request.document.value, provider, identity);
   }
   const price = usage === "free" ? FREE : configured?.price;
   return price === undefined ? target : { ...target, price };

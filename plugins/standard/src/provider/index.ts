@@ -33,6 +33,7 @@ import {
   type Target,
   type UpstreamCall,
 } from "@sluice/contract";
+import { checkAccountObjects } from "./account-objects.ts";
 import { leaseOf } from "../deployments/lease.ts";
 import { NO_BOUNDS, type Patience, patienceOf } from "./first-content.ts";
 import { callForImages } from "./image-calls.ts";
@@ -130,6 +131,12 @@ class ProviderCall implements PartCaller, DropListener {
     const native = nativeDocument(exchange, door.instance, target);
     if (exchange.request?.native !== undefined) IS_NATIVE.set(exchange, native !== undefined);
     const request = providerRequest(exchange, target);
+    if (exchange.operation === "chat")
+      checkAccountObjects(
+        (native?.document ?? request.document).value,
+        door.instance,
+        exchange.identity,
+      );
     this.#settled =
       native === undefined
         ? settleParameters(request, door.instance, exchange, terms.dropsParameters)

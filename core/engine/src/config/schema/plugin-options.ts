@@ -72,6 +72,25 @@ const PROVIDER_KEYS = {
     description:
       "Endpoints that keys may call on native routes. `inference`: the endpoints that run a model. `all`: every endpoint. A list: these path patterns, beside `inference`. Example: `[GET v1/models, POST v1/batches]`.",
   },
+  account_objects: {
+    anyOf: [
+      { type: "string", enum: ["none", "all"] },
+      {
+        type: "array",
+        minItems: 1,
+        maxItems: 256,
+        items: {
+          type: "string",
+          minLength: 1,
+          maxLength: 512,
+          description: "An id. `*` at its end stands for any rest.",
+        },
+      },
+    ],
+    default: "none",
+    description:
+      "Objects of the provider's account that requests of keys may name by id: files, vector stores, containers, stored prompts, caches, earlier responses. They belong to no key. `none`: a request that names one is refused. `all`: every key may name every one. A list: these. Example: `[vs_0123456789, cntr_*]`. The master key, and keys with `passthrough: true` without a model list, may name all.",
+  },
   show_rate_limits: {
     type: "boolean",
     default: false,

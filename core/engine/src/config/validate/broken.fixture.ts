@@ -334,7 +334,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown option of a provider",
     files: gateway("{ use: echo }", "{ use: echo, base_urll: x }"),
     findings: [
-      "config/gateway.yaml:6:22  `providers.echo.base_urll` is not a known key  remove it; the keys here are use, timeouts, connections, endpoints, show_rate_limits, call_headers, pass_headers, fetch_media",
+      "config/gateway.yaml:6:22  `providers.echo.base_urll` is not a known key  remove it; the keys here are use, timeouts, connections, endpoints, account_objects, show_rate_limits, call_headers, pass_headers, fetch_media",
     ],
   },
   {

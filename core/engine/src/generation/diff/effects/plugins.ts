@@ -63,15 +63,7 @@ function oneProvider(before: ProviderSettings, after: ProviderSettings): Effect[
   }
   if (!isSame(before.fetchMedia, after.fetchMedia))
     effects.push({ ...fetchEffect(before, after), about, at });
-  if (!isSame(before.endpoints, after.endpoints)) {
-    const message = `native endpoints: ${valueText(before.endpoints)} -> ${valueText(after.endpoints)}`;
-    effects.push({
-      risk: after.endpoints === "inference" ? "caution" : "danger",
-      about,
-      message,
-      at,
-    });
-  }
+  for (const effect of openedEffects(before, after)) effects.push({ ...effect, about, at });
   for (const change of changesOf(before, after, [
     "name",
     "use",
@@ -79,11 +71,33 @@ function oneProvider(before: ProviderSettings, after: ProviderSettings): Effect[
     "missing",
     "timeouts",
     "endpoints",
+    "accountObjects",
     "fetchMedia",
   ])) {
     effects.push({ risk: "caution", about, message: change, at });
   }
   return effects;
+}
+
+/** What keys reach of the provider's account: paths of its own API, and objects by their ids. */
+function openedEffects(
+  before: ProviderSettings,
+  after: ProviderSettings,
+): readonly Pick<Effect, "risk" | "message">[] {
+  const parts = [
+    ["native endpoints", before.endpoints, after.endpoints, "inference"],
+    ["objects of the account", before.accountObjects, after.accountObjects, "none"],
+  ] as const;
+  return parts.flatMap(([what, from, to, closed]) =>
+    isSame(from, to)
+      ? []
+      : [
+          {
+            risk: to === closed ? "caution" : "danger",
+            message: `${what}: ${valueText(from)} -> ${valueText(to)}`,
+          } as const,
+        ],
+  );
 }
 
 /** The gateway asks hosts that clients name: that begins, ends, or has other bounds. */

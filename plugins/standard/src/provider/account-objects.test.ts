@@ -1,0 +1,117 @@
+import { fakeIdentity } from "@sluice/testing";
+import type { JsonObject, OpenObjects } from "@sluice/contract";
+import { describe, expect, it } from "vitest";
+import { checkAccountObjects } from "./account-objects.ts";
+
+const KEY = fakeIdentity({ kind: "key" });
+
+/** The place of the object that is refused; `undefined` where none is. */
+function refused(body: JsonObject, accountObjects?: OpenObjects, identity = KEY) {
+  try {
+    const opened = accountObjects === undefined ? {} : { accountObjects };
+    checkAccountObjects(body, { name: "openai", ...opened }, identity);
+    return undefined;
+  } catch (error) {
+    const { code, param } = error as { readonly code: string; readonly param: string };
+    return code === "permission_denied" ? param : code;
+  }
+}
+
+const PLACES: readonly (readonly [string, JsonObject])[] = [
+  ["prompt.id", { prompt: { id: "pmpt_1" } }],
+  ["previous_response_id", { previous_response_id: "resp_1" }],
+  ["conversation", { conversation: "conv_1" }],
+  ["conversation.id", { conversation: { id: "conv_1" } }],
+  ["container", { container: "container_1" }],
+  ["container.id", { container: { id: "container_1" } }],
+  [
+    "container.skills[1].skill_id",
+    {
+      container: {
+        skills: [
+          { type: "anthropic", skill_id: "pptx" },
+          { type: "custom", skill_id: "skill_1" },
+        ],
+      },
+    },
+  ],
+  ["tools[0].vector_store_ids[0]", { tools: [{ vector_store_ids: ["vs_1"] }] }],
+  ["tools[0].container", { tools: [{ container: "cntr_1" }] }],
+  ["tools[0].container.file_ids[0]", { tools: [{ container: { file_ids: ["file-1"] } }] }],
+  ["tools[0].environment.container_id", { tools: [{ environment: { container_id: "cntr_1" } }] }],
+  ["tools[0].of_next_year.file_id", { tools: [{ of_next_year: { file_id: "file-1" } }] }],
+  ["input[0].content[1].file_id", { input: [{ content: [{}, { file_id: "file-1" }] }] }],
+  ["input[0].output[0].file_id", { input: [{ output: [{ file_id: "file-1" }] }] }],
+  ["input[0].container_id", { input: [{ type: "code_interpreter_call", container_id: "c" }] }],
+  [
+    "messages[0].content[0].source.file_id",
+    { messages: [{ content: [{ source: { file_id: "f" } }] }] },
+  ],
+  [
+    "messages[0].content[0].file.file_id",
+    { messages: [{ content: [{ file: { file_id: "f" } }] }] },
+  ],
+  ["messages[0].audio.id", { messages: [{ audio: { id: "audio_1" } }] }],
+  ["cachedContent", { cachedContent: "cachedContents/1" }],
+  [
+    "contents[0].parts[0].fileData.fileUri",
+    { contents: [{ parts: [{ fileData: { fileUri: "gs://b/o" } }] }] },
+  ],
+  [
+    "messages[0].content[0].image_url.url",
+    {
+      messages: [
+        {
+          content: [
+            { image_url: { url: "https://generativelanguage.googleapis.com/v1beta/files/1" } },
+          ],
+        },
+      ],
+    },
+  ],
+];
+
+describe("a request of a key", () => {
+  it.each(PLACES)("that names %s is refused", (place, body) => {
+    expect(refused(body)).toBe(place);
+    expect(refused(body, "all")).toBeUndefined();
+    expect(refused(body, ["*"])).toBeUndefined();
+    expect(refused(body, undefined, fakeIdentity({ kind: "master" }))).toBeUndefined();
+    expect(
+      refused(body, undefined, fakeIdentity({ kind: "key", passthrough: true })),
+    ).toBeUndefined();
+    const limited = fakeIdentity({ kind: "key", passthrough: true, models: ["a"] });
+    expect(refused(body, undefined, limited)).toBe(place);
+  });
+
+  it("may name what the operator has opened, and nothing else", () => {
+    const tools = (...ids: readonly string[]): JsonObject => ({
+      tools: [{ vector_store_ids: ids }],
+    });
+    expect(refused(tools("vs_1", "cntr_9"), ["vs_1", "cntr_*"])).toBeUndefined();
+    expect(refused(tools("vs_1", "vs_2"), ["vs_1", "cntr_*"])).toBe("tools[0].vector_store_ids[1]");
+    expect(refused(tools("vs_11"), ["vs_1"])).toBe("tools[0].vector_store_ids[0]");
+  });
+
+  it("has content that no upstream takes for an id", () => {
+    const schema = { type: "object", properties: { file_id: { default: "x" } }, file_id: "x" };
+    for (const body of [
+      { prompt: "A text.", container: null },
+      { tools: [{ type: "code_interpreter", container: { type: "auto" } }] },
+      {
+        tools: [
+          { parameters: schema },
+          { input_schema: schema },
+          { function: { parameters: schema } },
+        ],
+      },
+      { messages: [{ content: [{ type: "tool_use", input: { file_id: "x", container: "y" } }] }] },
+      { contents: [{ parts: [{ functionCall: { args: { file_id: "x" } } }] }] },
+      { contents: [{ parts: [{ functionResponse: { response: { file_id: "x" } } }] }] },
+      { contents: [{ parts: [{ fileData: { fileUri: "https://example.com/v1/files/a.png" } }] }] },
+      { metadata: { file_id: "x" }, messages: [{ audio: { data: "x", id: "y" } }] },
+      { input: [{ content: [{ annotations: [{ type: "file_citation", file_id: "x" }] }] }] },
+    ] as readonly JsonObject[])
+      expect(refused(body)).toBeUndefined();
+  });
+});

@@ -1,0 +1,148 @@
+/**
+ * Objects of a provider's account that a request names by id: files, vector stores, containers,
+ * stored prompts, caches. They belong to no key, so a key names those alone that the operator has
+ * opened.
+ */
+
+import {
+  GatewayError,
+  type Identity,
+  type JsonObject,
+  type JsonValue,
+  type OpenObjects,
+  type ProviderInstance,
+} from "@sluice/contract";
+
+/** The identity's part that decides. */
+type Asking = Pick<Identity, "kind" | "models" | "modelBounds" | "passthrough">;
+
+/** A name that a request gives to an object. */
+interface Named {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** Members whose texts are ids, by themselves or in a list. */
+const IDS: ReadonlySet<string> = new Set(
+  (
+    "file_id file_ids vector_store_id vector_store_ids container_id skill_id " +
+    "previous_response_id cachedContent cached_content"
+  ).split(" "),
+);
+/** Members that are an id, or an object with one. `prompt` as a text is a prompt. */
+const HANDLES: ReadonlySet<string> = new Set(["container", "conversation"]);
+const OBJECTS_WITH_ID: ReadonlySet<string> = new Set(["container", "conversation", "prompt"]);
+/** Members with an address. That of a bucket, or of a file of the account, is an id too. */
+const ADDRESSES: ReadonlySet<string> = new Set(["fileUri", "file_uri", "uri", "url", "file_url"]);
+const OF_ACCOUNT = /^(?:gs|s3):|^files\/|^https:\/\/[^/]*\.googleapis\.com\/v1[a-z]*\/files\//i;
+/** Members with content of the client or of the model, in which no upstream looks for an id. */
+const CONTENT: ReadonlySet<string> = new Set(
+  (
+    "parameters parametersJsonSchema parameters_json_schema schema input_schema inputSchema output_schema outputSchema json_schema " +
+    "responseSchema response_schema responseJsonSchema response_json_schema arguments args response json metadata client_metadata " +
+    "labels annotations citations results logprobs"
+  ).split(" "),
+);
+
+/**
+ * Throws `permission_denied` for an object that the key may not name. The refusal is the same
+ * whether the object exists or not; `param` is its place.
+ */
+export function checkAccountObjects(
+  body: JsonObject,
+  { name, accountObjects = "none" }: Pick<ProviderInstance, "name" | "accountObjects">,
+  identity: Asking | undefined,
+): void {
+  if (identity === undefined || accountObjects === "all" || isTrusted(identity)) return;
+  const found = findIn(body, "", accountObjects);
+  if (found === undefined) return;
+  throw new GatewayError(
+    "permission_denied",
+    `${found.path} names an object of the account of the provider ${name}, which belongs to no key. ` +
+      "Send the content itself. The operator opens objects by `account_objects` of the provider.",
+    { param: found.path },
+  );
+}
+
+/** Such a key reaches the account by native routes. */
+function isTrusted({ kind, models, modelBounds, passthrough }: Asking): boolean {
+  const isLimited = models.length > 0 || modelBounds !== undefined;
+  return kind === "master" || (passthrough === true && !isLimited);
+}
+
+/** The first object that is not open. */
+function findIn(value: JsonValue, path: string, open: OpenObjects): Named | undefined {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const each = value[index] as JsonValue;
+      if (typeof each !== "object" || each === null) continue;
+      const found = findIn(each, `${path}[${index}]`, open);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  for (const name in value as JsonObject) {
+    const member = (value as JsonObject)[name];
+    if (member === undefined || member === null) continue;
+    const found =
+      typeof member === "object"
+        ? findInMember(name, member, path, open)
+        : typeof member === "string" && names(name, member, value as JsonObject)
+          ? named(member, joined(path, name), open)
+          : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function findInMember(
+  name: string,
+  member: JsonObject | readonly JsonValue[],
+  path: string,
+  open: OpenObjects,
+): Named | undefined {
+  if (CONTENT.has(name)) return undefined;
+  const place = joined(path, name);
+  if (Array.isArray(member)) {
+    if (!IDS.has(name)) return findIn(member, place, open);
+    for (const [index, id] of (member as readonly JsonValue[]).entries()) {
+      const found = typeof id === "string" ? named(id, `${place}[${index}]`, open) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const object = member as JsonObject;
+  // The input of a call of a tool is the model's.
+  if (name === "input") return undefined;
+  if (typeof object.id === "string" && (OBJECTS_WITH_ID.has(name) || isSpoken(name, object))) {
+    const found = named(object.id, `${place}.id`, open);
+    if (found !== undefined) return found;
+  }
+  return findIn(object, place, open);
+}
+
+/** Whether a text of a member names an object. */
+function names(name: string, text: string, { type }: JsonObject): boolean {
+  if (ADDRESSES.has(name)) return OF_ACCOUNT.test(text);
+  if (HANDLES.has(name)) return true;
+  // Skills of the vendor belong to all accounts.
+  return IDS.has(name) && !(name === "skill_id" && type === "anthropic");
+}
+
+/** An audio reply of an earlier turn, by its id. */
+function isSpoken(name: string, { data }: JsonObject): boolean {
+  return name === "audio" && data === undefined;
+}
+
+function named(id: string, path: string, open: OpenObjects): Named | undefined {
+  const isOpen =
+    typeof open !== "string" &&
+    open.some((pattern) =>
+      pattern.endsWith("*") ? id.startsWith(pattern.slice(0, -1)) : id === pattern,
+    );
+  return isOpen ? undefined : { id, path };
+}
+
+function joined(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
