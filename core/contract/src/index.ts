@@ -8,6 +8,7 @@ export * from "./exchange.ts";
 export * from "./extension.ts";
 export * from "./face.ts";
 export * from "./fleet/instances.ts";
+export * from "./fleet/leases.ts";
 export * from "./frame.ts";
 export * from "./guardrail.ts";
 export * from "./host.ts";

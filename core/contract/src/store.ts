@@ -2,6 +2,7 @@
 
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { InstanceStore } from "./fleet/instances.ts";
+import type { LeaseStore, StoreJob } from "./fleet/leases.ts";
 import type { ChangeLog } from "./tenants/changes.ts";
 import type { SpendScope } from "./identity.ts";
 import type { KeyUse, KeyUseQuery, LedgerReader, SpendRow } from "./ledger/ledger.ts";
@@ -324,4 +325,8 @@ export interface Store {
    * record is read again after a second.
    */
   readonly changes?: ChangeLog;
+  /** Leases of the processes that use the store. Absent: one process uses it. */
+  readonly leases?: LeaseStore;
+  /** The work that one process does for all. Serving never waits for it. Absent: there is none. */
+  readonly jobs?: readonly StoreJob[];
 }

@@ -70,6 +70,7 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
     await parts.blockWatch.begin();
     if (options.worker === undefined) void adoptLeft(parts);
     parts.membership.begin(options.worker === undefined ? listeners.admin.url : undefined);
+    parts.leader.begin();
     scope.defer(watchAuditHead(parts.store.audit, parts.log));
     return runningGateway(parts, listeners, shutdownOf({ parts, listeners, admission, scope }));
   } catch (error) {

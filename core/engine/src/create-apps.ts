@@ -98,6 +98,7 @@ export function createAdmin(
     ledger,
     state,
     storeHealth: () => parts.validity.health,
+    leader: () => parts.leader.view,
     waitingForRestart: () => parts.pluginFiles.waiting,
   });
   const isReady = readiness(parts, admission);
@@ -219,6 +220,7 @@ function editRoutes({
   edits,
   pluginFiles,
   validity,
+  leader,
 }: GatewayProcess) {
   const { keys, teams } = store;
   return configRoutes({
@@ -233,6 +235,7 @@ function editRoutes({
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     storeHealth: () => validity.health,
+    leader: () => leader.view,
     waitingForRestart: () => pluginFiles.waiting,
     previousKey: () =>
       previousKeyView(

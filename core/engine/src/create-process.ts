@@ -12,6 +12,7 @@ import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { instanceIdentity } from "./fleet/identity.ts";
+import { Leader } from "./fleet/leader.ts";
 import { Membership } from "./fleet/membership.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
@@ -58,13 +59,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const { store, ledger, installation } = durable;
   const { definitions, snapshot } = start;
   const validity = openValidity(store, snapshot, log, clock);
-  const keyRing = new KeyRing({
-    ...keysOf(durable),
-    clock,
-    validity,
-    log,
-    previousMaster: () => generations.manager.live?.snapshot.server.admin.previousKey,
-  });
+  const previousMaster = () => generations.manager.live?.snapshot.server.admin.previousKey;
+  const keyRing = new KeyRing({ ...keysOf(durable), clock, validity, log, previousMaster });
   follow(validity, keyRing, scope);
   const tokens = createCounter({ log, clock });
   scope.defer(() => tokens.close());
@@ -109,6 +105,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     edits,
     pluginFiles,
     membership,
+    leader: createLeader(options, store, membership.id, clock, scope),
     recent,
   };
 }
@@ -208,6 +205,20 @@ function createMembership(
     status: () => manager.status,
     log,
   });
+}
+
+/** The leader that this process may be. It takes no lease yet. */
+function createLeader(
+  { log, worker }: StartOptions,
+  store: Store,
+  instance: string,
+  clock: Clock,
+  scope: ClosingScope,
+): Leader {
+  const holder = `${instance}/${worker?.number ?? 0}/${process.pid}`;
+  const leader = new Leader({ store, holder, keepLedgerMs: () => undefined, clock, log });
+  scope.defer(() => leader.stop());
+  return leader;
 }
 
 function createManager(

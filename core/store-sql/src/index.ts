@@ -6,6 +6,7 @@
 export { auditReads } from "./audit.ts";
 export type { RefusalOf } from "./tenants/conflicts.ts";
 export { createKeyStore } from "./tenants/keys.ts";
+export { createLeaseStore } from "./fleet/leases.ts";
 export { createInstanceStore } from "./fleet/instances.ts";
 export { createSessionStore } from "./sessions.ts";
 export { createTeamStore } from "./tenants/teams.ts";

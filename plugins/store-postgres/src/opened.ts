@@ -6,6 +6,7 @@ import {
   auditReads,
   createInstanceStore,
   createKeyStore,
+  createLeaseStore,
   createSessionStore,
   createTeamStore,
   createTenantStore,
@@ -21,12 +22,13 @@ import { readWithin } from "./ledger/read.ts";
 import { readRows } from "./ledger/rows.ts";
 import { readSpent } from "./ledger/spent.ts";
 import { readUses } from "./ledger/uses.ts";
-import { PartitionKeeper } from "./ledger/keep-partitions.ts";
+import { makeComingPartitions } from "./ledger/coming-partitions.ts";
 import { Cells } from "./ledger/sums/cells.ts";
 import { sumUp } from "./ledger/sums/collect.ts";
 import { readReport } from "./ledger/sums/report.ts";
 import { writeSums } from "./ledger/sums/write.ts";
 import { prepareSchema } from "./schema/migrate.ts";
+import { createJobs } from "./jobs.ts";
 import { builderOf, type RecordWrites, runOn, transact } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
 import type { PostgresConfig } from "./config.ts";
@@ -53,6 +55,8 @@ export interface Opened extends Required<
     | "audit"
     | "audited"
     | "changes"
+    | "leases"
+    | "jobs"
   >
 > {
   readonly ledger: LedgerStore;
@@ -74,15 +78,15 @@ export async function open(
     log,
   });
   const pool = connections.migrations;
-  const partitions = new PartitionKeeper(pool, host);
   try {
     await prepareSchema(config.migrate, { pool, migrations: MIGRATIONS, log, signal });
-    await partitions.start();
   } catch (error) {
-    partitions.stop();
     await connections.end();
     throw error;
   }
+  await makeComingPartitions(pool, host.clock).catch((error: unknown) => {
+    log.warn("partitions of the ledger were not made; rows make their own", { error });
+  });
   const { lookups, writes } = connections;
   const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
   const changes = createChangeLog(connections.changes);
@@ -99,10 +103,8 @@ export async function open(
       append: async (entry) => void (await transact(recordWrites, [], entry)),
     },
     ledger: ledgerOf(connections, host),
-    async stop() {
-      partitions.stop();
-      await connections.end();
-    },
+    jobs: createJobs(pool, host),
+    stop: () => connections.end(),
   };
 }
 
@@ -131,12 +133,13 @@ function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEn
 }
 
 /** Read where they are written: a replica may not have them yet. */
-function runtimeOf({ writes }: Connections): Pick<Opened, "sessions" | "instances"> {
+function runtimeOf({ writes }: Connections): Pick<Opened, "sessions" | "instances" | "leases"> {
   const tables = builderOf((text, parameters) => runOn(writes, { sql: text, parameters }));
   const place = { database: () => tables, writer: () => tables };
   return {
     sessions: createSessionStore(place),
     instances: createInstanceStore({ ...place, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
+    leases: createLeaseStore({ ...place, nowMs: NOW_MS }),
   };
 }
 

@@ -45,6 +45,12 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     get instances() {
       return opened().instances;
     },
+    get leases() {
+      return opened().leases;
+    },
+    get jobs() {
+      return opened().jobs;
+    },
     audited: (entry) => opened().audited(entry),
     audit: {
       append: async (entry) => opened().audit.append(entry),

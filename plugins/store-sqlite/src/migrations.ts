@@ -222,6 +222,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
       for (const text of KEY_LISTS) await sql.raw(text).execute(database);
     },
   },
+  "0070_leases": {
+    async up(database) {
+      await sql`create table lease (
+        name text primary key, holder text not null, since_ms integer not null,
+        until_ms integer not null, notes text not null) without rowid`.execute(database);
+    },
+  },
 };
 
 const KEY_LISTS = [

@@ -3,6 +3,7 @@
 import {
   GatewayError,
   type InstanceStore,
+  type LeaseStore,
   type LedgerStore,
   type SessionStore,
   type Store,
@@ -90,9 +91,17 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
 function runtimeOf(
   tables: () => RecordTables,
   path: string,
-): Pick<Store, "sessions" | "instances"> {
+): Pick<Store, "sessions" | "instances" | "leases"> {
   const sessions = sessionsOf(tables);
-  return path === MEMORY ? { sessions } : { sessions, instances: instancesOf(tables) };
+  if (path === MEMORY) return { sessions };
+  return { sessions, instances: instancesOf(tables), leases: leasesOf(tables) };
+}
+
+function leasesOf(tables: () => RecordTables): LeaseStore {
+  return {
+    take: async (name, holder, forMs, notes) => tables().leases.take(name, holder, forMs, notes),
+    release: async (name, holder) => tables().leases.release(name, holder),
+  };
 }
 
 function sessionsOf(tables: () => RecordTables): SessionStore {

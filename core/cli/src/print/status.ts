@@ -2,9 +2,10 @@
 
 import { byOf, type Origin, originOf, shortOf } from "../commands/history.ts";
 import type { Attempt } from "./attempt.ts";
+import { storeLines, type StoreStatus } from "./store-lines.ts";
 
 /** `GET /config/status`, as far as it is printed. */
-export interface Status {
+export interface Status extends StoreStatus {
   readonly live:
     | (Origin & {
         readonly since: string;
@@ -98,6 +99,7 @@ export function printStatus(status: Status): void {
   const lines = [
     ...liveLines(status),
     ...ledgerLines(status),
+    ...storeLines(status),
     ...previousKeyLines(status),
     driftLine(status),
     ...canaryLines(status),

@@ -185,6 +185,15 @@ export const STATE_METRICS = {
     name: "sluice_store_changes_age_seconds",
     help: "Time since this process last began to read the log of changes of keys, teams and tenants.",
   }),
+  leader: metric({
+    name: "sluice_leader",
+    help: "1 in the process that does the work on the store for all processes that share it.",
+  }),
+  jobFailing: metric({
+    name: "sluice_leader_job_failing",
+    help: "1 while the last run of a job of the leader failed. Only the leader reports it.",
+    labels: ["job"],
+  }),
   stateAway: metric({
     name: "sluice_shared_state_away",
     help: "1 while the shared-state server is unreachable and this process decides alone.",

@@ -61,4 +61,14 @@ export const MIGRATIONS: readonly Migration[] = [
       "create index virtual_key_by_organization on virtual_key (effective_organization_id, created_at_ms, id)",
     ],
   },
+  {
+    version: 7,
+    name: "leases",
+    oldestThatWorks: 1,
+    statements: [
+      `create table lease (
+        name text primary key, holder text not null, since_ms bigint not null,
+        until_ms bigint not null, notes text not null) with (fillfactor = 50)`,
+    ],
+  },
 ];

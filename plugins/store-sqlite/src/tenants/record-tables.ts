@@ -1,11 +1,19 @@
 /** Keys, teams and the other tenants of an open file. */
 
-import type { AuditEntry, AuditStore, InstanceStore, SessionStore, Store } from "@sluice/contract";
+import type {
+  AuditEntry,
+  AuditStore,
+  InstanceStore,
+  LeaseStore,
+  SessionStore,
+  Store,
+} from "@sluice/contract";
 import { type Kysely, sql } from "kysely";
 import {
   type AnyTables,
   auditReads,
   createInstanceStore,
+  createLeaseStore,
   createKeyStore,
   createSessionStore,
   createTeamStore,
@@ -26,6 +34,7 @@ export interface RecordTables extends Records {
   readonly audit: Pick<AuditStore, "list" | "head">;
   readonly sessions: SessionStore;
   readonly instances: InstanceStore;
+  readonly leases: LeaseStore;
   /** The same tables; each change writes the line. */
   audited(entry: AuditEntry): Records;
 }
@@ -61,5 +70,6 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
     audit: auditReads(() => opened().kysely),
     sessions: createSessionStore(runtime),
     instances: createInstanceStore({ ...runtime, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
+    leases: createLeaseStore({ ...runtime, nowMs: NOW_MS }),
   };
 }

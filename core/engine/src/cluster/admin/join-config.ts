@@ -84,6 +84,7 @@ export function joinStatus(
       values.map(({ value }) => value["previous_key"]).filter(isObject),
     ),
     ledger: joinLedgers(values.map(({ value }) => objectOf(value["ledger"]))),
+    leader: joinLeaders(values.map(({ value }) => objectOf(value["leader"]))),
     store: joinStores(values.map(({ value }) => objectOf(value["store"]))),
     workers_agree:
       new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`))
@@ -113,6 +114,11 @@ function joinStores(stores: readonly Value[]): Value | null {
     if (worst !== undefined) return worst;
   }
   return stores[0] ?? null;
+}
+
+/** One of the workers may lead: it knows its jobs best. */
+function joinLeaders(leaders: readonly Value[]): Value | null {
+  return leaders.find((leader) => leader["is_self"] === true) ?? leaders[0] ?? null;
 }
 
 /** The outcome of an edit: the worst of all workers. */

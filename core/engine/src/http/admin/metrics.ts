@@ -8,6 +8,7 @@ import {
 } from "@sluice/contract";
 import type { ConfigEdits } from "../../generation/rollout/edits.ts";
 import type { Ledger } from "../../accounting/ledger/ledger.ts";
+import type { LeaderView } from "../../fleet/leader.ts";
 import type { StoreHealth } from "../../resources/store/validity.ts";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
@@ -22,6 +23,7 @@ export interface StateMetricParts {
   readonly ledger: Pick<Ledger, "health">;
   readonly state: Pick<StateDriver, "isAway">;
   readonly storeHealth: () => StoreHealth | undefined;
+  readonly leader: () => LeaderView;
   /** Files of plugins that wait for a restart. */
   readonly waitingForRestart: () => readonly string[];
 }
@@ -88,6 +90,12 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   gauge(STATE.changesAge, () => {
     const { ageMs } = parts.storeHealth() ?? {};
     return one(ageMs === undefined ? undefined : ageMs / 1_000);
+  });
+  gauge(STATE.leader, () => one(Number(parts.leader().isLeading)));
+  gauge(STATE.jobFailing, () => {
+    const { isLeading, jobs } = parts.leader();
+    const notes = isLeading ? Object.entries(jobs) : [];
+    return notes.map(([name, { error }]): Sample => [Number(error !== null), name]);
   });
   gauge(STATE.stateAway, () => one(state.isAway === undefined ? undefined : Number(state.isAway)));
 }

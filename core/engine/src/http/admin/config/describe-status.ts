@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@sluice/contract";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
+import type { LeaderView } from "../../../fleet/leader.ts";
 import type { StoreHealth } from "../../../resources/store/validity.ts";
 import { type Finding, formatFinding } from "../../../config/finding.ts";
 import { formatEffect, summaryOf } from "../../../generation/diff/effects/effect.ts";
@@ -84,6 +85,24 @@ export function describeStore(health: StoreHealth | undefined): JsonObject {
     away: isAway,
     serves: !isAway ? "all" : servesKnown ? "known" : "none",
     changes_age_ms: ageMs === undefined ? null : Math.round(ageMs),
+  };
+}
+
+/**
+ * Describes the process that does the work on the store for all. `holder` is null where none is
+ * known; the jobs are those that it has run.
+ */
+export function describeLeader({ isLeading, holder, sinceMs, jobs }: LeaderView): JsonObject {
+  return {
+    is_self: isLeading,
+    holder: holder === "" ? null : holder,
+    since: holder === "" ? null : new Date(sinceMs).toISOString(),
+    jobs: Object.entries(jobs).map(([job, { atMs, did, error }]) => ({
+      job,
+      at: new Date(atMs).toISOString(),
+      did,
+      error,
+    })),
   };
 }
 

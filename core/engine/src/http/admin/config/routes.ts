@@ -5,6 +5,7 @@ import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
+import type { LeaderView } from "../../../fleet/leader.ts";
 import type { StoreHealth } from "../../../resources/store/validity.ts";
 import { VERSION } from "../../../telemetry/version.ts";
 import { type AdminRoute, type AdminRoutes, atWhole } from "../../access/route.ts";
@@ -24,6 +25,7 @@ import {
   describeEntry,
   describeFinding,
   describeLedger,
+  describeLeader,
   describeStore,
   describeStatus,
 } from "./describe-status.ts";
@@ -35,6 +37,7 @@ export interface ConfigRouteParts {
   readonly hasName: HasName;
   readonly ledgerHealth: () => LedgerHealth;
   readonly storeHealth: () => StoreHealth | undefined;
+  readonly leader: () => LeaderView;
   /** What waits for a restart. */
   readonly waitingForRestart: () => readonly string[];
   /** The state of `server.admin.previous_key`; `null` without one. */
@@ -61,6 +64,7 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
         previous_key: parts.previousKey(),
         ledger: describeLedger(parts.ledgerHealth()),
         store: describeStore(parts.storeHealth()),
+        leader: describeLeader(parts.leader()),
       };
     }),
     "GET /config/history": atWhole("config.read", async ({ query }) => {

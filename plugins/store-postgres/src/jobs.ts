@@ -1,0 +1,37 @@
+/** The work that the leader of a fleet does on the database. Two at once do no harm. */
+
+import type { StoreHost, StoreJob } from "@sluice/contract";
+import type { Pool } from "pg";
+import { pruneChanges } from "./changes/log.ts";
+import { makeComingPartitions } from "./ledger/coming-partitions.ts";
+
+const HOUR_MS = 3_600_000;
+const PRUNE_EVERY_MS = 300_000;
+
+/** The jobs. `pool` has no deadlines of its own. */
+export function createJobs(pool: Pool, { clock }: Pick<StoreHost, "clock">): readonly StoreJob[] {
+  return [
+    {
+      name: "partitions",
+      everyMs: HOUR_MS,
+      async run() {
+        if (await makeComingPartitions(pool, clock)) return undefined;
+        throw new Error("partitions were not made: another process or a report holds the table");
+      },
+    },
+    {
+      name: "changes",
+      everyMs: PRUNE_EVERY_MS,
+      async run({ signal }) {
+        let pruned = 0;
+        for (;;) {
+          signal.throwIfAborted();
+          // oxlint-disable-next-line no-await-in-loop -- one part after the other.
+          const count = await pruneChanges(pool);
+          pruned += count;
+          if (count === 0) return pruned === 0 ? undefined : `pruned ${pruned} changes`;
+        }
+      },
+    },
+  ];
+}
