@@ -1,6 +1,7 @@
 /** Loads a screen and shows it, or says why there is none. */
 
 import { useEffect, useState } from "preact/hooks";
+import { Boundary } from "./boundary.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 import { Notice } from "../parts/marks.tsx";
 import { Button } from "../parts/button.tsx";
@@ -66,7 +67,12 @@ function Loaded({ screen, path }: ScreenProps & { readonly screen: Screen }) {
       () => setFailed(true),
     );
   }, []);
-  if (view !== undefined) return <view.View path={path} />;
+  if (view !== undefined)
+    return (
+      <Boundary title={screen.title}>
+        <view.View path={path} />
+      </Boundary>
+    );
   if (!isFailed)
     return (
       <>

@@ -9,4 +9,8 @@ export type ScreenView = ComponentType<ScreenProps>;
 /** Loads views, by the names of the screens. */
 export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
   keys: () => import("../screens/keys/screen-keys.tsx"),
+  teams: () => import("../screens/teams/screen-teams.tsx"),
+  users: () => import("../screens/users/screen-users.tsx"),
+  customers: () => import("../screens/customers/screen-customers.tsx"),
+  organizations: () => import("../screens/organizations/screen-organizations.tsx"),
 };

@@ -32,6 +32,16 @@ export const GROUPS: readonly ScreenGroup[] = [
         action: "key.read",
         api: 1,
       },
+      { name: "teams", title: "Teams", icon: "team", action: "team.read", api: 1 },
+      { name: "users", title: "Users", icon: "user", action: "user.read", api: 1 },
+      { name: "customers", title: "Customers", icon: "customer", action: "customer.read", api: 1 },
+      {
+        name: "organizations",
+        title: "Organizations",
+        icon: "organization",
+        action: "organization.read",
+        api: 1,
+      },
     ],
   },
 ];

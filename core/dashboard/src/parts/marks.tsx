@@ -67,7 +67,7 @@ export function BudgetBar(props: {
   const { spent, max, soft } = props;
   if (spent === null || spent === undefined) {
     if (max === null || max === undefined) return <span class="muted">–</span>;
-    return <span class="num">of {money(max)}</span>;
+    return <span class="num">{money(max)}</span>;
   }
   if (max === null || max === undefined) return <span class="num">{money(spent)}</span>;
   const part = max === 0 ? 1 : Math.min(1, spent / max);

@@ -7,7 +7,7 @@ import type { Choice } from "../parts/field.tsx";
 import type { Option } from "../parts/combobox.tsx";
 
 /** What a record of the gateway is, as far as a form looks. */
-export type RecordView = Readonly<Record<string, unknown>>;
+export type RecordView = object;
 
 /** Options for a typed text. */
 export type OptionsFor = (text: string, signal: AbortSignal) => Promise<readonly Option[]>;
@@ -20,12 +20,12 @@ interface Named {
   readonly group: string;
   /** The option of `sluice`: `--alias`. Absent: the command line has none. */
   readonly option?: string;
+  /** The command line takes it as a word of its own, before the options. */
+  readonly isPositional?: boolean;
   /** Only a new record has it. */
   readonly isFixed?: boolean;
   /** Only records that exist have it. */
   readonly isLater?: boolean;
-  /** The name in views, where it differs. */
-  readonly shownAs?: string;
 }
 
 /** A field. */
@@ -49,9 +49,8 @@ export type Draft = Readonly<Record<string, DraftValue>>;
 
 /** A draft that shows a record. */
 export function draftOf(specs: readonly FieldSpec[], record: RecordView): Draft {
-  return Object.fromEntries(
-    specs.map((spec) => [spec.name, shownValue(spec, record[spec.shownAs ?? spec.name])]),
-  );
+  const values = record as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(specs.map((spec) => [spec.name, shownValue(spec, values[spec.name])]));
 }
 
 function shownValue(spec: FieldSpec, value: unknown): DraftValue {
@@ -177,6 +176,10 @@ export function optionsOf(
   const cleared: string[] = [];
   for (const [name, value] of Object.entries(body)) {
     const spec = specs.find((one) => one.name === name);
+    if (spec?.isPositional === true && typeof value === "string") {
+      words.unshift(value);
+      continue;
+    }
     if (spec?.option === undefined) return undefined;
     if (value === null) cleared.push(name);
     else if (value === true) words.push(spec.option);

@@ -59,8 +59,10 @@ export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: Limits): string 
   return parts.filter((part) => part !== "").join(" · ");
 }
 
-/** Columns of the block. */
-export function limitColumns<Row extends Limits>(): readonly Column<Row>[] {
+/** Columns of the block. Lists without the spend of each row show the budget. */
+export function limitColumns<Row extends Limits>(
+  money: "Spend" | "Budget" = "Budget",
+): readonly Column<Row>[] {
   return [
     {
       name: "models",
@@ -70,9 +72,9 @@ export function limitColumns<Row extends Limits>(): readonly Column<Row>[] {
     },
     {
       name: "spend",
-      title: "Spend",
+      title: money,
       cell: (row) => <BudgetBar spent={row.spend} max={row.max_budget} soft={row.soft_budget} />,
-      text: ({ spend }) => spend,
+      text: (row) => (money === "Spend" ? row.spend : row.max_budget),
     },
     {
       name: "limits",

@@ -53,7 +53,7 @@ export const KEY_COLUMNS: readonly Column<KeyRow>[] = [
     cell: (row) => <IdLink screen="users" id={row.user_id} />,
     text: (row) => row.user_id,
   },
-  ...limitColumns<KeyRow>().map((column) => {
+  ...limitColumns<KeyRow>("Spend").map((column) => {
     const sort = SORTED[column.name];
     return sort === undefined ? column : { ...column, sort };
   }),

@@ -1,0 +1,91 @@
+/** Teams. */
+
+import type { TeamRow } from "../../api/records.ts";
+import type { ScreenProps } from "../../app/screen-props.ts";
+import { href } from "../../app/route.ts";
+import { IdLink, limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import type { Names, TenantKind } from "../../records/tenants/kind.ts";
+import { KeyPanel } from "../../records/tenants/key-panel.tsx";
+import { TenantScreen } from "../../records/tenants/tenant-screen.tsx";
+import { MemberPanel } from "./member-panel.tsx";
+import { TEAM_SPECS } from "./team-specs.ts";
+
+const TEAMS: TenantKind<TeamRow> = {
+  kind: "team",
+  plural: "teams",
+  title: "Teams",
+  lead: "A team's limits hold for all its keys together. A key of a team may use what both lists of models allow.",
+  icon: "team",
+  search: "Search by id or name",
+  nameOf: (row) => row.team_alias ?? row.team_id,
+  pathOf: (row) => [row.team_id],
+  namesOf: ([id = ""]) => ({ team_id: id }),
+  columns: [
+    {
+      name: "name",
+      title: "Team",
+      isHead: true,
+      cell: (row) => (
+        <span class="main-cell">
+          <a href={href(["teams", row.team_id])}>{row.team_alias ?? row.team_id}</a>
+          <small>{row.team_id}</small>
+        </span>
+      ),
+      text: (row) => row.team_id,
+    },
+    {
+      name: "state",
+      title: "State",
+      cell: (row) => (
+        <span class="row nowrap">
+          <StateMark record={row} />
+          <OriginMark record={row} />
+        </span>
+      ),
+      text: (row) => (row.blocked ? "blocked" : "active"),
+    },
+    {
+      name: "organization",
+      title: "Organization",
+      cell: (row) => <IdLink screen="organizations" id={row.organization_id} />,
+      text: (row) => row.organization_id,
+    },
+    ...limitColumns<TeamRow>(),
+  ],
+  specs: TEAM_SPECS,
+  facts: (row) => [
+    ["Id", <code>{row.team_id}</code>],
+    ["Organization", <IdLink screen="organizations" id={row.organization_id} />],
+  ],
+  filters: ["organization_id", "user_id"],
+  may: {
+    create: "team.create",
+    update: "team.update",
+    block: "team.block",
+    unblock: "team.unblock",
+    delete: "team.delete",
+  },
+  deletion: {
+    text: "A deleted team does not come back, and its id is not used again. Its spend stays in the reports.",
+    keys: [
+      ["block", "Are blocked"],
+      ["delete", "Are deleted"],
+      ["move", "Move to another team"],
+    ],
+  },
+  Panels: TeamPanels,
+};
+
+function TeamPanels({ names }: { readonly names: Names }) {
+  return (
+    <>
+      <KeyPanel filter={{ ...names }} />
+      <MemberPanel teamId={names["team_id"] ?? ""} />
+    </>
+  );
+}
+
+/** The screen. */
+export default function TeamsScreen({ path }: ScreenProps) {
+  return <TenantScreen kind={TEAMS} path={path} />;
+}
