@@ -1,6 +1,8 @@
 /** Records and requests of a small company, for screenshots and for `npm run dev:dashboard`. */
 
-import { chat } from "../../system/support/client.ts";
+import { readFileSync } from "node:fs";
+import { admin, chat, type ConfigStatus } from "../../system/support/client.ts";
+import { eventually } from "../../system/support/eventually.ts";
 import { make, type Stand } from "./stand.ts";
 
 interface NewKey {
@@ -77,6 +79,13 @@ const USERS = [
   },
 ];
 
+/** A key of a user in a team needs the membership. */
+const MEMBERS = [
+  ["support", "ann@example.com", "admin"],
+  ["search", "svc-indexer", "member"],
+  ["research", "ben@example.com", "member"],
+] as const;
+
 const KEYS = [
   {
     key_alias: "support-bot",
@@ -141,16 +150,8 @@ export async function seedRecords({ gateway }: Stand): Promise<SeededKeys> {
   });
   for (const team of TEAMS) await make(gateway, "/team/new", team);
   for (const user of USERS) await make(gateway, "/user/new", user);
-  await make(gateway, "/team/member_add", {
-    team_id: "support",
-    member: { user_id: "ann@example.com", role: "admin" },
-  }).catch(() =>
-    make(gateway, "/team/member_add", {
-      team_id: "support",
-      user_id: "ann@example.com",
-      role: "admin",
-    }),
-  );
+  for (const [team_id, user_id, role] of MEMBERS)
+    await make(gateway, "/team/member_add", { team_id, user_id, role });
   await make(gateway, "/customer/new", {
     customer_id: "c-1001",
     customer_alias: "Northwind",
@@ -173,7 +174,11 @@ export async function seedRecords({ gateway }: Stand): Promise<SeededKeys> {
 export async function seedTraffic(stand: Stand, keys: SeededKeys): Promise<void> {
   const { gateway, upstream } = stand;
   upstream.script({ kind: "reply", text: WORDS, delayMs: 12 });
-  upstream.script("flaky", { kind: "error", status: 503, message: "The model is overloaded." });
+  upstream.script("gpt-4.1-mini", {
+    kind: "error",
+    status: 503,
+    message: "The model is overloaded.",
+  });
   const ask = async (name: string, model: string, more: object = {}): Promise<void> => {
     const key = keys.get(name)?.key ?? "sk-unknown";
     const messages = [{ role: "user", content: "Where is my refund? ".repeat(12) }];
@@ -193,4 +198,36 @@ export async function seedTraffic(stand: Stand, keys: SeededKeys): Promise<void>
   await ask("ios-app", "gpt-4o");
   await ask("leaked-in-a-log", "gpt-4o-mini");
   await ask("notebook-ben", "in-house");
+}
+
+/** Edits of the files: one that widens access, one that is refused, one that narrows it. */
+export async function seedHistory({ gateway }: Stand): Promise<void> {
+  const { workspace } = gateway;
+  const first = readFileSync(workspace.configPath, "utf8");
+  const more = first.replace(
+    "\nmodels:\n",
+    "\nmodels:\n  - { id: o3-mini, targets: [{ provider: openai, model: o3-mini }], access_groups: [large] }\n",
+  );
+  await edit(gateway, more, ({ live }) => live.generation === 2);
+  await edit(
+    gateway,
+    more.replace("provider: backup, model: in-house", "provider: elsewhere, model: in-house"),
+    ({ last_attempt: last }) => last?.outcome === "refused",
+  );
+  await edit(
+    gateway,
+    more.replace("  - { id: flaky,", "  - { id: flaky, access_groups: [research],"),
+    ({ live }) => live.generation === 3,
+  );
+}
+
+async function edit(
+  gateway: Stand["gateway"],
+  text: string,
+  isDone: (status: ConfigStatus) => boolean,
+): Promise<void> {
+  gateway.workspace.write(text);
+  await eventually("the edit to be judged", async () =>
+    isDone((await (await admin(gateway, "/config/status")).json()) as ConfigStatus),
+  );
 }

@@ -10,6 +10,12 @@ export interface Finding {
   readonly text: string;
 }
 
+/** Who made an edit, and how that is known. */
+export interface Author {
+  readonly name: string;
+  readonly from: "caller" | "file" | "gateway";
+}
+
 /** The result of an edit. */
 export interface Attempt {
   readonly outcome: string;
@@ -17,7 +23,7 @@ export interface Attempt {
   readonly digest: string | null;
   readonly generation: number | null;
   readonly reason: string | null;
-  readonly author: string | null;
+  readonly author: Author | null;
   readonly findings: readonly Finding[];
 }
 
@@ -53,7 +59,8 @@ export interface ConfigStatus {
     readonly since: string;
     readonly leases: number;
     readonly origin: string | null;
-    readonly author: string | null;
+    readonly contents_of: number | null;
+    readonly author: Author | null;
     readonly warnings: readonly Finding[];
   } | null;
   readonly drift: {
@@ -75,5 +82,73 @@ export interface ConfigStatus {
     readonly store_failing: boolean;
     readonly kept_rows: number;
     readonly outbox_batches: number;
+  } | null;
+  /** With workers: what each of them runs. */
+  readonly workers?: readonly {
+    readonly worker: number;
+    readonly pid: number;
+    readonly answers: boolean;
+    readonly generation: number | null;
+    readonly digest: string | null;
+    readonly differs: string | null;
+  }[];
+  readonly workers_agree?: boolean;
+}
+
+/** How much an effect of an edit matters. */
+export type Risk = "danger" | "caution" | "safe";
+
+/** One effect of an edit. */
+export interface Effect {
+  readonly risk: Risk;
+  readonly about: string;
+  readonly message: string;
+  readonly file?: string | null;
+  readonly line?: number | null;
+}
+
+/** What an edit changes. */
+export interface Impact {
+  readonly risk: Risk;
+  readonly danger: number;
+  readonly caution: number;
+  readonly safe: number;
+  readonly effects: readonly Effect[];
+  readonly replay?: Replay;
+}
+
+/** Requests of the last time, judged again by the candidate. */
+export interface Replay {
+  readonly evaluated: number;
+  readonly spend: {
+    readonly requests: number;
+    readonly did_cost: number;
+    readonly would_cost: { readonly least: number; readonly most: number };
+    readonly refused: number;
+    readonly unknown: number;
   };
+  readonly [tally: string]: unknown;
+}
+
+/** A generation of the history. */
+export interface Generation {
+  readonly generation: number;
+  readonly digest: string;
+  readonly at: string;
+  readonly is_live: boolean;
+  readonly origin: string | null;
+  readonly contents_of: number | null;
+  readonly forced: boolean;
+  readonly reason: string | null;
+  readonly author: Author | null;
+  readonly returned: string | null;
+  readonly changes: readonly string[];
+  readonly risk: Risk;
+  readonly effects: readonly Effect[];
+}
+
+/** `GET /config/history` */
+export interface ConfigHistory {
+  readonly generations: readonly Generation[];
+  readonly attempts: readonly Attempt[];
 }

@@ -59,13 +59,13 @@ export function Alerts({ status }: { readonly status: ConfigStatus | undefined }
 function alertsOf(status: ConfigStatus): readonly Alert[] {
   const { ledger, last_attempt: last, drift, canary, waiting_for_restart: waiting } = status;
   const alerts: Alert[] = [];
-  if (!ledger.writable)
+  if (ledger?.writable === false)
     alerts.push({
       name: "ledger",
       tone: "bad",
       text: `Spend rows cannot be stored, so requests are refused: ${ledger.fault?.text ?? "the ledger is not writable"}.`,
     });
-  if (ledger.store_failing)
+  if (ledger?.store_failing === true)
     alerts.push({
       name: "store",
       tone: "warn",

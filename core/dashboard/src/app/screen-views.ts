@@ -8,6 +8,9 @@ export type ScreenView = ComponentType<ScreenProps>;
 
 /** Loads views, by the names of the screens. */
 export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
+  requests: () => import("../screens/requests/screen-requests.tsx"),
+  models: () => import("../screens/models/screen-models.tsx"),
+  history: () => import("../screens/history/screen-history.tsx"),
   keys: () => import("../screens/keys/screen-keys.tsx"),
   teams: () => import("../screens/teams/screen-teams.tsx"),
   users: () => import("../screens/users/screen-users.tsx"),

@@ -20,29 +20,32 @@ export interface ScreenGroup {
   readonly screens: readonly Screen[];
 }
 
+function screen(name: string, title: string, icon: IconName, action: string): Screen {
+  return { name, title, icon, action, api: 1 };
+}
+
 /** The navigation, from top to bottom. */
 export const GROUPS: readonly ScreenGroup[] = [
   {
+    title: "Traffic",
+    screens: [
+      screen("requests", "Requests", "requests", "request.read"),
+      screen("models", "Models", "model", "deployment.read"),
+    ],
+  },
+  {
     title: "Access",
     screens: [
-      {
-        name: "keys",
-        title: "Keys",
-        icon: "key",
-        action: "key.read",
-        api: 1,
-      },
-      { name: "teams", title: "Teams", icon: "team", action: "team.read", api: 1 },
-      { name: "users", title: "Users", icon: "user", action: "user.read", api: 1 },
-      { name: "customers", title: "Customers", icon: "customer", action: "customer.read", api: 1 },
-      {
-        name: "organizations",
-        title: "Organizations",
-        icon: "organization",
-        action: "organization.read",
-        api: 1,
-      },
+      screen("keys", "Keys", "key", "key.read"),
+      screen("teams", "Teams", "team", "team.read"),
+      screen("users", "Users", "user", "user.read"),
+      screen("customers", "Customers", "customer", "customer.read"),
+      screen("organizations", "Organizations", "organization", "organization.read"),
     ],
+  },
+  {
+    title: "Configuration",
+    screens: [screen("history", "History", "history", "config.read")],
   },
 ];
 

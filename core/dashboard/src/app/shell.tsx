@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Alerts } from "./alerts.tsx";
 import { useMay, useSession } from "./may.ts";
 import { useRoute } from "./route.ts";
-import { GROUPS, type Screen } from "./screens.ts";
+import { GROUPS, type Screen, SCREENS } from "./screens.ts";
 import { ScreenPlace } from "./screen-place.tsx";
 import { SearchDialog } from "./search.tsx";
 import { useStatus } from "./status.ts";
@@ -14,6 +14,7 @@ import { TopBar } from "./top-bar.tsx";
 
 /** The shell. */
 export function Shell() {
+  const may = useMay();
   const { segments } = useRoute();
   const { data: status } = useStatus();
   const [isSearching, setSearching] = useState(false);
@@ -30,7 +31,7 @@ export function Shell() {
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [place]);
-  const current = segments[0] ?? GROUPS[0]?.screens[0]?.name ?? "";
+  const current = segments[0] ?? SCREENS.find(({ action }) => may(action))?.name ?? "";
   return (
     <div class="shell">
       <a

@@ -25,7 +25,7 @@ export function TopBar(props: {
     <header class="bar">
       <Button class="menu-button" kind="quiet" icon="menu" label="Screens" onClick={onMenu} />
       <div class="environment" title={`Environment ${name}`}>
-        <span class="dot accent" data-hue={hueOf(name)} />
+        <span class="dot" data-hue={status?.name == null ? 0 : hueOf(status.name)} />
         <span>{name}</span>
       </div>
       {status?.live != null && (
@@ -85,9 +85,9 @@ function Person() {
   );
 }
 
-/** One of six colours for the name of an environment: production never looks like a test. */
+/** One of five colours for the name of an environment: production never looks like a test. */
 function hueOf(name: string): number {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9_973;
-  return sum % 6;
+  return sum % 5;
 }
