@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
   },
 ];
 
-/** The list. A page behind the first one stands still. */
+/** The list. A page behind the first one is not live. */
 export function RequestList() {
   const [filters, setFilters] = useFilters(FILTERS);
   const { cursor } = filters;
