@@ -26,7 +26,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],
   "core/sluice": ["@sluice/engine"],
   // The browser's side. It speaks to the admin listener alone.
-  "core/dashboard": [],
+  "core/dashboard": ["@sluice/admin-api"],
   plugins: ["@sluice/contract", "@sluice/kit"],
   "plugins/store-sqlite": ["@sluice/contract", "@sluice/kit", "@sluice/store-sql"],
   "plugins/store-postgres": ["@sluice/contract", "@sluice/kit", "@sluice/store-sql"],

@@ -1,6 +1,8 @@
-/** Records that routes of the admin listener show, as far as the page looks. */
+/** Records that routes of the admin listener show. */
 
-/** The block of limits that all records have. */
+import type { AdminAnswer } from "@sluice/admin-api";
+
+/** What forms and views need of a block of limits. Lists may leave out what only pages show. */
 export interface Limits {
   readonly models: readonly string[];
   readonly max_budget?: number | null;
@@ -19,102 +21,43 @@ export interface Limits {
   readonly expires: string | null;
   readonly created_at: string | null;
   readonly managed_by: string;
-  /** Of the present period; lists of older gateways leave it out. */
   readonly spend?: number | null;
   readonly budget_remaining?: number | null;
   readonly budget_reset_at?: string | null;
 }
 
 /** A key. */
-export interface KeyRow extends Limits {
-  readonly token_id: string;
-  readonly key_name: string | null;
-  readonly key_alias: string | null;
-  readonly declared: boolean;
-  readonly user_id: string | null;
-  readonly team_id: string | null;
-  readonly organization_id: string | null;
-  readonly customer_id: string | null;
-  readonly admin: boolean;
-  readonly spend_scope: string;
-  readonly previous_key_until: string | null;
-  readonly last_used_at?: string | null;
-  /** `file:line` of a declared key. */
-  readonly declared_in?: string | null;
-}
+export type KeyRow = AdminAnswer<"GET /key/info">["info"];
 
-/** `GET /key/list`. */
-export interface KeyPage {
-  readonly keys: readonly KeyRow[];
-  readonly total_count?: number | null;
-  readonly next_cursor?: string | null;
-}
+/** A page of keys: short rows, with the use of each. */
+export type KeyPage = Extract<AdminAnswer<"GET /key/list">, { readonly next_cursor: unknown }>;
+
+/** A key of a page. */
+export type ListedKey = KeyPage["keys"][number];
 
 /** A team. */
-export interface TeamRow extends Limits {
-  readonly team_id: string;
-  readonly team_alias: string | null;
-  readonly organization_id: string | null;
-}
+export type TeamRow = AdminAnswer<"GET /team/info">["team_info"];
 
 /** A user. */
-export interface UserRow extends Limits {
-  readonly user_id: string;
-  readonly user_alias: string | null;
-  readonly user_email: string | null;
-  readonly kind: "person" | "service";
-  readonly organizations: readonly string[];
-  readonly roles: readonly RoleView[];
-}
+export type UserRow = AdminAnswer<"GET /user/info">["user_info"];
 
 /** A role at a place. */
-export interface RoleView {
-  readonly role: "viewer" | "keys" | "operator" | "admin";
-  readonly at: "whole" | "organization" | "team";
-  readonly organization_id?: string;
-  readonly team_id?: string;
-}
+export type RoleView = UserRow["roles"][number];
 
 /** A customer. */
-export interface CustomerRow extends Limits {
-  readonly customer_id: string;
-  readonly customer_alias: string | null;
-  readonly organization_id: string | null;
-}
+export type CustomerRow = AdminAnswer<"GET /customer/info">["customer_info"];
 
 /** An organization. */
-export interface OrganizationRow extends Limits {
-  readonly organization_id: string;
-  readonly organization_alias: string | null;
-}
+export type OrganizationRow = AdminAnswer<"GET /organization/info">["organization_info"];
+
+/** A page of members of teams. */
+export type MemberPage = AdminAnswer<"GET /team/member_list">;
 
 /** A member of a team. */
-export interface MemberRow extends Partial<Limits> {
-  readonly user_id: string;
-  readonly team_id: string;
-  readonly role: "admin" | "member";
-}
+export type MemberRow = MemberPage["members"][number];
+
+/** A page of requests. */
+export type RequestPage = AdminAnswer<"GET /requests">;
 
 /** A request in a list. */
-export interface RequestRow {
-  readonly request_id: string;
-  readonly started_at: string;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly operation: string | null;
-  readonly model: string | null;
-  readonly deployment: string | null;
-  readonly key: { readonly id: string | null; readonly alias: string | null };
-  readonly attempts: number;
-  readonly total_tokens: number | null;
-  readonly cost: number | null;
-  readonly total_ms: number | null;
-  readonly generation: number | null;
-  readonly source: "ledger" | "memory";
-}
-
-/** `GET /requests`. */
-export interface RequestPage {
-  readonly requests: readonly RequestRow[];
-  readonly next_cursor: string | null;
-}
+export type RequestRow = RequestPage["requests"][number];

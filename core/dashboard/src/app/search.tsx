@@ -150,7 +150,7 @@ const SEARCHED: readonly Searched[] = [
     find: async (search, signal) => {
       const { keys } = await get<{ readonly keys: readonly Named[] }>(
         "/key/list",
-        { search, size: MAX_OF_KIND },
+        { search, limit: MAX_OF_KIND },
         { signal },
       );
       return keys.map((key) => ({

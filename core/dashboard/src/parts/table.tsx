@@ -1,4 +1,4 @@
-/** Dense tables: chosen columns, sorting by the gateway, one page at a time, CSV of the rows. */
+/** Dense tables: chosen columns, one page of the gateway at a time, CSV of the rows. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -6,7 +6,6 @@ import type { ApiError } from "../api/api-error.ts";
 import { Button } from "./button.tsx";
 import { downloadCsv } from "./csv.ts";
 import { CheckField } from "./field.tsx";
-import { Icon } from "./icon.tsx";
 import { Menu } from "./menu.tsx";
 import { Failure } from "./states.tsx";
 
@@ -21,14 +20,6 @@ export interface Column<Row> {
   /** The first column names the row and is always shown. */
   readonly isHead?: boolean;
   readonly isHiddenAtFirst?: boolean;
-  /** The word that the gateway sorts by. */
-  readonly sort?: string;
-}
-
-/** A sorted list: `-spend` has the highest first. */
-export interface Sorting {
-  readonly by: string;
-  readonly onSort: (by: string) => void;
 }
 
 /** What a table shows. */
@@ -42,7 +33,6 @@ export interface TableProps<Row> {
   readonly onRetry?: () => void;
   /** In place of the table when there is no row. */
   readonly empty?: ComponentChildren;
-  readonly sorting?: Sorting;
 }
 
 /** The columns that are shown, kept for the time of the page. */
@@ -101,7 +91,7 @@ const SKELETON_ROWS = 8;
 
 /** The table. Before the first answer it has lines in place of rows. */
 export function Table<Row>(props: TableProps<Row> & { readonly chosen?: Chosen }) {
-  const { caption, rows, keyOf, error, onRetry, empty, sorting, chosen } = props;
+  const { caption, rows, keyOf, error, onRetry, empty, chosen } = props;
   const columns = props.columns.filter(
     ({ name, isHead }) => isHead === true || chosen === undefined || chosen.names.has(name),
   );
@@ -121,7 +111,13 @@ export function Table<Row>(props: TableProps<Row> & { readonly chosen?: Chosen }
         <thead>
           <tr>
             {columns.map((column) => (
-              <HeadCell key={column.name} column={column} sorting={sorting} />
+              <th
+                key={column.name}
+                scope="col"
+                class={column.isNumber === true ? "num" : undefined}
+              >
+                {column.title}
+              </th>
             ))}
           </tr>
         </thead>
@@ -161,55 +157,20 @@ function BodyRow<Row>({ row, columns }: { row: Row; columns: readonly Column<Row
   );
 }
 
-function HeadCell<Row>(props: {
-  readonly column: Column<Row>;
-  readonly sorting: Sorting | undefined;
-}) {
-  const { column, sorting } = props;
-  const { title, sort, isNumber } = column;
-  const classes = isNumber === true ? "num" : undefined;
-  if (sort === undefined || sorting === undefined)
-    return (
-      <th scope="col" class={classes}>
-        {title}
-      </th>
-    );
-  const { by, onSort } = sorting;
-  const isUp = by === sort;
-  const isDown = by === `-${sort}`;
-  // Amounts are looked at from the highest, names from the first.
-  const next = isNumber === true ? (isDown ? sort : `-${sort}`) : isUp ? `-${sort}` : sort;
-  return (
-    <th
-      scope="col"
-      class={classes}
-      aria-sort={isUp ? "ascending" : isDown ? "descending" : undefined}
-    >
-      <button type="button" class="sort" onClick={() => onSort(next)}>
-        {title}
-        {(isUp || isDown) && <Icon name={isUp ? "up" : "down"} />}
-      </button>
-    </th>
-  );
-}
-
 /** The foot of a list by cursor: how much is shown, and the way to the next page. */
 export function Pager(props: {
   readonly shown: number;
   readonly noun: string;
-  readonly total?: number | null | undefined;
   readonly isFirst: boolean;
   readonly hasNext: boolean;
   readonly onFirst: () => void;
   readonly onNext: () => void;
 }) {
-  const { shown, noun, total, isFirst, hasNext, onFirst, onNext } = props;
-  const of = total === null || total === undefined ? "" : ` of ${total.toLocaleString("en-US")}`;
+  const { shown, noun, isFirst, hasNext, onFirst, onNext } = props;
   return (
     <div class="foot">
       <span class="num">
-        {shown}
-        {of} {noun}
+        {shown} {noun}
       </span>
       {(!isFirst || hasNext) && (
         <span class="end">

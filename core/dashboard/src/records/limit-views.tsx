@@ -7,25 +7,34 @@ import { compact, count, money } from "../parts/format.ts";
 import { BudgetBar, Mark, When } from "../parts/marks.tsx";
 import type { Column } from "../parts/table.tsx";
 
-/** Whether a record's requests pass, in a word. */
-export function StateMark({ record }: { readonly record: Limits }) {
-  if (record.blocked) return <Mark tone="bad">blocked</Mark>;
-  if (isExpired(record)) return <Mark tone="warn">expired</Mark>;
-  const { spend, max_budget: max } = record;
+/** Whether requests pass, in a word. */
+export type State = "active" | "blocked" | "expired";
+
+/** The state of a record. */
+export function stateOf({ blocked, expires }: Pick<Limits, "blocked" | "expires">): State {
+  if (blocked) return "blocked";
+  return expires !== null && Date.parse(expires) <= Date.now() ? "expired" : "active";
+}
+
+/** The state as a mark, with a budget that is used up. */
+export function StateMark(props: {
+  readonly state: State;
+  readonly spend?: number | null | undefined;
+  readonly max?: number | null | undefined;
+}) {
+  const { state, spend, max } = props;
+  if (state === "blocked") return <Mark tone="bad">blocked</Mark>;
+  if (state === "expired") return <Mark tone="warn">expired</Mark>;
   if (typeof spend === "number" && typeof max === "number" && spend >= max)
     return <Mark tone="warn">budget used up</Mark>;
   return <Mark tone="good">active</Mark>;
 }
 
-function isExpired({ expires }: Limits): boolean {
-  return expires !== null && Date.parse(expires) <= Date.now();
-}
-
 /** That a record is declared in a file, and so is not changed here. */
-export function OriginMark({ record }: { readonly record: Limits }) {
-  if (record.managed_by !== "file") return null;
+export function OriginMark({ by, place }: { readonly by: string; readonly place?: string | null }) {
+  if (by !== "file") return null;
   return (
-    <Mark icon="file" title="Declared in the configuration, and changed there">
+    <Mark icon="file" title={place ?? "Declared in the configuration, and changed there"}>
       in the file
     </Mark>
   );
@@ -38,20 +47,25 @@ export function IdLink({ screen, id }: { readonly screen: string; readonly id: s
 }
 
 /** The models of a record. */
-export function Models({ models }: { readonly models: readonly string[] }) {
+export function Models(props: {
+  readonly models: readonly string[];
+  /** How many there are, where `models` has the first of them. */
+  readonly total?: number | undefined;
+}) {
+  const { models, total = models.length } = props;
   if (models.length === 0) return <span class="muted">every model</span>;
   const [first = "", second] = models;
   const shown = second === undefined ? first : `${first}, ${second}`;
   return (
     <span title={models.join(", ")}>
       {shown}
-      {models.length > 2 && <span class="muted"> and {models.length - 2} more</span>}
+      {total > 2 && <span class="muted"> and {total - 2} more</span>}
     </span>
   );
 }
 
 /** Requests and tokens a minute, in one cell. */
-export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: Limits): string {
+export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: ShortLimits): string {
   const parts = [
     typeof rpm === "number" ? `${compact(rpm)} rpm` : "",
     typeof tpm === "number" ? `${compact(tpm)} tpm` : "",
@@ -59,15 +73,28 @@ export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: Limits): string 
   return parts.filter((part) => part !== "").join(" · ");
 }
 
+/** What rows of lists have of the block. */
+export type ShortLimits = Pick<
+  Limits,
+  | "models"
+  | "max_budget"
+  | "soft_budget"
+  | "rpm_limit"
+  | "tpm_limit"
+  | "expires"
+  | "created_at"
+  | "spend"
+> & { readonly models_total?: number };
+
 /** Columns of the block. Lists without the spend of each row show the budget. */
-export function limitColumns<Row extends Limits>(
+export function limitColumns<Row extends ShortLimits>(
   money: "Spend" | "Budget" = "Budget",
 ): readonly Column<Row>[] {
   return [
     {
       name: "models",
       title: "Models",
-      cell: ({ models }) => <Models models={models} />,
+      cell: (row) => <Models models={row.models} total={row.models_total} />,
       text: ({ models }) => models.join(" "),
     },
     {

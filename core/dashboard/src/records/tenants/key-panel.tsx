@@ -1,6 +1,6 @@
 /** The keys of a team or a user, as a panel. */
 
-import type { KeyPage, KeyRow } from "../../api/records.ts";
+import type { KeyPage, ListedKey } from "../../api/records.ts";
 import { useRead } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { href } from "../../app/route.ts";
@@ -13,7 +13,7 @@ import { IdLink, StateMark, trafficText } from "../limit-views.tsx";
 
 const SHOWN = 20;
 
-const COLUMNS: readonly Column<KeyRow>[] = [
+const COLUMNS: readonly Column<ListedKey>[] = [
   {
     name: "name",
     title: "Key",
@@ -25,7 +25,11 @@ const COLUMNS: readonly Column<KeyRow>[] = [
       </span>
     ),
   },
-  { name: "state", title: "State", cell: (row) => <StateMark record={row} /> },
+  {
+    name: "state",
+    title: "State",
+    cell: (row) => <StateMark state={row.status} spend={row.spend} max={row.max_budget} />,
+  },
   { name: "user", title: "User", cell: (row) => <IdLink screen="users" id={row.user_id} /> },
   {
     name: "spend",
@@ -40,7 +44,7 @@ export function KeyPanel({ filter }: { readonly filter: Readonly<Record<string, 
   const may = useMay();
   const { data, error, refetch } = useRead<KeyPage>(
     "/key/list",
-    { ...filter, size: SHOWN },
+    { ...filter, limit: SHOWN },
     { enabled: may("key.read") },
   );
   if (!may("key.read")) return null;

@@ -12,7 +12,7 @@ import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { Facts, Head, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
-import { limitFacts, OriginMark, StateMark } from "../limit-views.tsx";
+import { limitFacts, OriginMark, StateMark, stateOf } from "../limit-views.tsx";
 import { RecordDialog } from "../record-dialog.tsx";
 import type { Names, TenantKind } from "./kind.ts";
 import { BlockTenant, DeleteTenant } from "./tenant-actions.tsx";
@@ -49,8 +49,8 @@ export function TenantPage<Row extends Limits>({ kind, path }: PageProps<Row>) {
         parent={parent}
         marks={
           <>
-            <StateMark record={row} />
-            <OriginMark record={row} />
+            <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />
+            <OriginMark by={row.managed_by} />
           </>
         }
         actions={

@@ -4,7 +4,13 @@ import type { CustomerRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { href } from "../../app/route.ts";
 import type { FieldSpec } from "../../records/field-spec.ts";
-import { IdLink, limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import {
+  IdLink,
+  limitColumns,
+  OriginMark,
+  StateMark,
+  stateOf,
+} from "../../records/limit-views.tsx";
 import { organizationOptions } from "../../records/options.ts";
 import {
   BUDGET_SPECS,
@@ -82,8 +88,8 @@ const CUSTOMERS: TenantKind<CustomerRow> = {
       title: "State",
       cell: (row) => (
         <span class="row nowrap">
-          <StateMark record={row} />
-          <OriginMark record={row} />
+          <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />
+          <OriginMark by={row.managed_by} />
         </span>
       ),
       text: (row) => (row.blocked ? "blocked" : "active"),

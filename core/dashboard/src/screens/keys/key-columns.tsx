@@ -1,19 +1,16 @@
 /** The columns of the list of keys. */
 
-import type { KeyRow } from "../../api/records.ts";
+import type { ListedKey } from "../../api/records.ts";
 import { href } from "../../app/route.ts";
 import { When } from "../../parts/marks.tsx";
 import type { Column } from "../../parts/table.tsx";
 import { IdLink, limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
 
-const SORTED: Readonly<Record<string, string>> = { spend: "spend", created: "created_at" };
-
 /** The columns. */
-export const KEY_COLUMNS: readonly Column<KeyRow>[] = [
+export const KEY_COLUMNS: readonly Column<ListedKey>[] = [
   {
     name: "name",
     title: "Key",
-    sort: "alias",
     isHead: true,
     cell: (row) => (
       <span class="main-cell">
@@ -35,11 +32,11 @@ export const KEY_COLUMNS: readonly Column<KeyRow>[] = [
     title: "State",
     cell: (row) => (
       <span class="row nowrap">
-        <StateMark record={row} />
-        <OriginMark record={row} />
+        <StateMark state={row.status} spend={row.spend} max={row.max_budget} />
+        <OriginMark by={row.managed_by} place={row.declared_in} />
       </span>
     ),
-    text: (row) => (row.blocked ? "blocked" : "active"),
+    text: (row) => row.status,
   },
   {
     name: "team",
@@ -53,14 +50,10 @@ export const KEY_COLUMNS: readonly Column<KeyRow>[] = [
     cell: (row) => <IdLink screen="users" id={row.user_id} />,
     text: (row) => row.user_id,
   },
-  ...limitColumns<KeyRow>("Spend").map((column) => {
-    const sort = SORTED[column.name];
-    return sort === undefined ? column : { ...column, sort };
-  }),
+  ...limitColumns<ListedKey>("Spend"),
   {
     name: "used",
     title: "Last used",
-    sort: "last_used_at",
     cell: (row) => <When at={row.last_used_at} />,
     text: (row) => row.last_used_at,
   },

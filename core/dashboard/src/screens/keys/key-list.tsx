@@ -15,7 +15,7 @@ import { Pager, Table, TableTools, useColumns } from "../../parts/table.tsx";
 import { KEY_COLUMNS } from "./key-columns.tsx";
 import { NewKey } from "./new-key.tsx";
 
-const SIZE = 50;
+const LIMIT = 50;
 const FILTERS = ["search", "team_id", "user_id", "status", "sort", "cursor", "new"] as const;
 
 type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
@@ -26,6 +26,13 @@ const STATES = [
   ["active", "Active"],
   ["blocked", "Blocked"],
   ["expired", "Expired"],
+] as const;
+
+const ORDERS = [
+  ["", "Newest first"],
+  ["oldest", "Oldest first"],
+  ["alias", "By name"],
+  ["expires", "By end"],
 ] as const;
 
 /** The list. */
@@ -75,9 +82,9 @@ function KeyTable(props: {
   const { filters, onChange, onPage, newKey } = props;
   const { new: _new, ...query } = filters;
   const chosen = useColumns(KEY_COLUMNS);
-  const { data, error, refetch } = useRead<KeyPage>("/key/list", { ...query, size: SIZE });
+  const { data, error, refetch } = useRead<KeyPage>("/key/list", { ...query, limit: LIMIT });
   const rows = data?.keys;
-  const { cursor, sort } = filters;
+  const { cursor } = filters;
   return (
     <section class="panel" aria-label="Keys">
       <header class="filters">
@@ -94,14 +101,12 @@ function KeyTable(props: {
         keyOf={(row) => row.token_id}
         error={error}
         onRetry={() => void refetch()}
-        sorting={{ by: sort, onSort: (by) => onChange({ sort: by }) }}
         empty={<NoKeys filters={filters} newKey={newKey} />}
       />
       {rows !== undefined && rows.length > 0 && (
         <Pager
           shown={rows.length}
           noun={rows.length === 1 ? "key" : "keys"}
-          total={data?.total_count}
           isFirst={cursor === ""}
           hasNext={Boolean(data?.next_cursor)}
           onFirst={() => onPage("")}
@@ -125,6 +130,12 @@ function KeyFilters({ filters, onChange }: { filters: Filters; onChange: Change 
         value={filters.status}
         choices={STATES}
         onInput={(status) => onChange({ status })}
+      />
+      <Select
+        label="Order"
+        value={filters.sort}
+        choices={ORDERS}
+        onInput={(sort) => onChange({ sort })}
       />
       {(["team_id", "user_id"] as const)
         .filter((name) => filters[name] !== "")

@@ -12,7 +12,7 @@ import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { Facts, Head, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
-import { limitFacts, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import { limitFacts, OriginMark, StateMark, stateOf } from "../../records/limit-views.tsx";
 import { RecordDialog } from "../../records/record-dialog.tsx";
 import { LastRequests } from "../../records/last-requests.tsx";
 import { BlockKey, DeleteKey, RotateKey } from "./key-actions.tsx";
@@ -44,8 +44,8 @@ export function KeyPage({ id }: { readonly id: string }) {
         parent={parent}
         marks={
           <>
-            <StateMark record={key} />
-            <OriginMark record={key} />
+            <StateMark state={stateOf(key)} spend={key.spend} max={key.max_budget} />
+            <OriginMark by={key.managed_by} />
             {key.admin && <Mark tone="accent">admin key</Mark>}
           </>
         }
@@ -73,12 +73,11 @@ function identityFacts(key: KeyRow) {
   return [
     ["Id", <code>{key.token_id}</code>],
     ["Ends with", key.key_name === null ? undefined : <code>{key.key_name}</code>],
-    ["Declared in", key.declared_in ?? (key.declared ? "gateway.yaml" : undefined)],
+    ["Declared in", key.declared ? "the configuration" : undefined],
     ["Team", key.team_id && <a href={href(["teams", key.team_id])}>{key.team_id}</a>],
     ["User", key.user_id && <a href={href(["users", key.user_id])}>{key.user_id}</a>],
     ["Organization", key.organization_id ?? undefined],
     ["Customer", key.customer_id ?? undefined],
-    ["Last used", key.last_used_at === undefined ? undefined : <When at={key.last_used_at} />],
     [
       "Old secret works until",
       key.previous_key_until === null ? undefined : <When at={key.previous_key_until} />,

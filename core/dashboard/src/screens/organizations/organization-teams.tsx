@@ -8,7 +8,7 @@ import { BudgetBar } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
-import { Models, StateMark } from "../../records/limit-views.tsx";
+import { Models, StateMark, stateOf } from "../../records/limit-views.tsx";
 
 const SHOWN = 50;
 
@@ -24,7 +24,11 @@ const COLUMNS: readonly Column<TeamRow>[] = [
       </span>
     ),
   },
-  { name: "state", title: "State", cell: (row) => <StateMark record={row} /> },
+  {
+    name: "state",
+    title: "State",
+    cell: (row) => <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />,
+  },
   { name: "models", title: "Models", cell: ({ models }) => <Models models={models} /> },
   {
     name: "budget",

@@ -4,7 +4,7 @@ import type { OrganizationRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { href } from "../../app/route.ts";
 import type { FieldSpec } from "../../records/field-spec.ts";
-import { limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import { limitColumns, OriginMark, StateMark, stateOf } from "../../records/limit-views.tsx";
 import {
   BUDGET_SPECS,
   LIFE_SPECS,
@@ -72,8 +72,8 @@ const ORGANIZATIONS: TenantKind<OrganizationRow> = {
       title: "State",
       cell: (row) => (
         <span class="row nowrap">
-          <StateMark record={row} />
-          <OriginMark record={row} />
+          <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />
+          <OriginMark by={row.managed_by} />
         </span>
       ),
       text: (row) => (row.blocked ? "blocked" : "active"),

@@ -3,7 +3,13 @@
 import type { TeamRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { href } from "../../app/route.ts";
-import { IdLink, limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import {
+  IdLink,
+  limitColumns,
+  OriginMark,
+  StateMark,
+  stateOf,
+} from "../../records/limit-views.tsx";
 import type { Names, TenantKind } from "../../records/tenants/kind.ts";
 import { KeyPanel } from "../../records/tenants/key-panel.tsx";
 import { TenantScreen } from "../../records/tenants/tenant-screen.tsx";
@@ -38,8 +44,8 @@ const TEAMS: TenantKind<TeamRow> = {
       title: "State",
       cell: (row) => (
         <span class="row nowrap">
-          <StateMark record={row} />
-          <OriginMark record={row} />
+          <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />
+          <OriginMark by={row.managed_by} />
         </span>
       ),
       text: (row) => (row.blocked ? "blocked" : "active"),

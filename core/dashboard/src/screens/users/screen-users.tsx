@@ -3,7 +3,7 @@
 import type { UserRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { href } from "../../app/route.ts";
-import { limitColumns, OriginMark, StateMark } from "../../records/limit-views.tsx";
+import { limitColumns, OriginMark, StateMark, stateOf } from "../../records/limit-views.tsx";
 import type { Names, TenantKind } from "../../records/tenants/kind.ts";
 import { KeyPanel } from "../../records/tenants/key-panel.tsx";
 import { TenantScreen } from "../../records/tenants/tenant-screen.tsx";
@@ -38,8 +38,8 @@ const USERS: TenantKind<UserRow> = {
       title: "State",
       cell: (row) => (
         <span class="row nowrap">
-          <StateMark record={row} />
-          <OriginMark record={row} />
+          <StateMark state={stateOf(row)} spend={row.spend} max={row.max_budget} />
+          <OriginMark by={row.managed_by} />
         </span>
       ),
       text: (row) => (row.blocked ? "blocked" : "active"),
