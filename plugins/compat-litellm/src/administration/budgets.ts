@@ -58,46 +58,6 @@ async function remove({ body }: ExtensionRequest, gateway: EdgeGateway): Promise
   return mapped(answer, () => budgetView(found.record));
 }
 
-function groupView({ access_group: name, models }: JsonObject): JsonObject {
-  const list = textsIn(models);
-  return {
-    access_group: name ?? null,
-    model_names: list,
-    models: list,
-    deployment_count: list.length,
-  };
-}
-
-function groupChange(path: "/access_group/new" | "/access_group/update") {
-  return async ({ client, body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> => {
-    const inPath = client.parameters["group"];
-    const name = inPath === undefined ? body.access_group : decodeURIComponent(inPath);
-    const models = textsIn(body.model_names ?? body.models);
-    const answer = await post(gateway, path, { access_group: name ?? null, models });
-    return mapped(answer, (group) => ({ ...groupView(group), models_updated: models.length }));
-  };
-}
-
-async function groupInfo({ client }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const name = decodeURIComponent(client.parameters["group"] ?? "");
-  const found = await recordOf(gateway, "access_group", { access_group: name });
-  return "failed" in found ? found.failed : { status: 200, body: groupView(found.record) };
-}
-
-async function groups(_request: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const all = await everyRecord(gateway, "/access_group/list", "access_groups");
-  return isRecords(all) ? { status: 200, body: { access_groups: all.map(groupView) } } : all;
-}
-
-async function removeGroup(
-  { client }: ExtensionRequest,
-  gateway: EdgeGateway,
-): Promise<EdgeAnswer> {
-  const name = decodeURIComponent(client.parameters["group"] ?? "");
-  const answer = await post(gateway, "/access_group/delete", { access_groups: [name] });
-  return mapped(answer, () => ({ access_group: name, message: "The access group is deleted." }));
-}
-
 /** The routes. */
 export const BUDGET_ROUTES: readonly AdminExtensionRoute[] = [
   adminRoute("POST /budget/new", "budget.write", create),
@@ -105,13 +65,4 @@ export const BUDGET_ROUTES: readonly AdminExtensionRoute[] = [
   adminRoute("POST /budget/info", "budget.read", infos),
   adminRoute("GET /budget/list", "budget.read", list),
   adminRoute("POST /budget/delete", "budget.write", remove),
-  adminRoute("POST /access_group/new", "access_group.write", groupChange("/access_group/new")),
-  adminRoute(
-    "PUT /access_group/{group}/update",
-    "access_group.write",
-    groupChange("/access_group/update"),
-  ),
-  adminRoute("GET /access_group/{group}/info", "access_group.read", groupInfo),
-  adminRoute("GET /access_group/list", "access_group.read", groups),
-  adminRoute("DELETE /access_group/{group}/delete", "access_group.write", removeGroup),
 ];

@@ -22,7 +22,7 @@ import {
 import { userByEmail } from "./members.ts";
 import { budgetTable, everyRecord, isRecords, LIMIT_RULES, recordOf, textsIn } from "./records.ts";
 import { teamView } from "./teams.ts";
-import { DROP, type FieldRules, isUnset } from "./translate.ts";
+import { DROP, type FieldRules, isUnset, refused } from "./translate.ts";
 import { userView } from "./users.ts";
 
 const { organization_id: _own, ...SHARED } = LIMIT_RULES;
@@ -141,6 +141,39 @@ function memberChange(change: (now: readonly string[], organization: string) => 
   };
 }
 
+/**
+ * The membership of a user in an organization. A role is given by `roles` of the user alone, and a
+ * budget there by the user's own limits: what would change them is refused.
+ */
+async function updateMember({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
+  const organizationId = String(body.organization_id ?? "");
+  if (!isUnset(body.max_budget_in_organization))
+    throw refused(
+      "max_budget_in_organization",
+      "Set `max_budget` of the user, or of the member of a team.",
+    );
+  if (body.role === "org_admin")
+    throw refused("role", "Give the user the role admin at the organization: docs/roles.md.");
+  const userId = await namedUser(body, gateway);
+  const found = await recordOf(gateway, "user", { user_id: userId });
+  if ("failed" in found) return found.failed;
+  if (!textsIn(found.record.organizations).includes(organizationId))
+    throw new GatewayError("not_found", "The user is no member of the organization.", {
+      param: "user_id",
+    });
+  return {
+    status: 200,
+    body: {
+      user_id: userId,
+      organization_id: organizationId,
+      user_role: body.role ?? "internal_user",
+      spend: found.record.spend ?? 0,
+      budget_id: null,
+      user: userView(found.record),
+    },
+  };
+}
+
 async function namedUser(member: JsonObject, gateway: EdgeGateway): Promise<string> {
   const { user_id: id, user_email: email } = member;
   if (typeof id === "string" && id !== "") return id;
@@ -168,6 +201,7 @@ export const ORGANIZATION_ROUTES: readonly AdminExtensionRoute[] = [
     "user.update",
     memberChange((now, organization) => [...new Set([...now, organization])]),
   ),
+  adminRoute("PATCH /organization/member_update", "user.update", updateMember),
   adminRoute(
     "DELETE /organization/member_delete",
     "user.update",

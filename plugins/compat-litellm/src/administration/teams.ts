@@ -23,6 +23,7 @@ import {
 } from "./calls.ts";
 import { keyView, relayed } from "./keys.ts";
 import { addMembers, memberRows } from "./members.ts";
+import { permissionsOf } from "./member-permissions.ts";
 import { DROP, type FieldRules, id, isUnset } from "./translate.ts";
 
 const NONE = "Leave it out, or restrict the team by `models`, limits and guardrails.";
@@ -84,8 +85,8 @@ export function teamView(record: JsonObject): JsonObject {
     members_with_roles: [],
     members: [],
     admins: [],
-    team_member_permissions: null,
     ...record,
+    team_member_permissions: permissionsOf(record),
     litellm_model_table: null,
     updated_at: record.created_at ?? null,
   };

@@ -2,17 +2,19 @@
 
 import type { ExtensionRoute, Host } from "@sluice/contract";
 import type { LitellmConfig } from "../config.ts";
+import { ACCESS_GROUP_ROUTES } from "../administration/access-groups.ts";
 import { BUDGET_ROUTES } from "../administration/budgets.ts";
 import { CUSTOMER_ROUTES } from "../administration/customers.ts";
 import { KEY_ROUTES, PLAIN_KEY_ROUTES } from "../administration/keys.ts";
 import { MEMBER_ROUTES } from "../administration/members.ts";
 import { ORGANIZATION_ROUTES } from "../administration/organizations.ts";
+import { PERMISSION_ROUTES } from "../administration/permissions.ts";
 import { PLAIN_TEAM_ROUTES, TEAM_ROUTES } from "../administration/teams.ts";
 import { USER_ROUTES } from "../administration/users.ts";
 import { HEALTH_ROUTES } from "./health.ts";
 import { missingRoutes } from "./missing.ts";
 import { MODEL_ROUTES } from "./models.ts";
-import { SPEND_ROUTES } from "./spend.ts";
+import { SPEND_ROUTES } from "../reports/spend.ts";
 import { UNWRITABLE_ROUTES } from "./unwritable.ts";
 
 /** Routes of administration stand on the admin listener, and on both where the operator says so. */
@@ -25,9 +27,11 @@ export function routesOf(
     ...KEY_ROUTES,
     ...TEAM_ROUTES,
     ...MEMBER_ROUTES,
+    ...PERMISSION_ROUTES,
     ...USER_ROUTES,
     ...ORGANIZATION_ROUTES,
     ...BUDGET_ROUTES,
+    ...ACCESS_GROUP_ROUTES,
     ...CUSTOMER_ROUTES,
   ];
   const admin = ours.map((route) => ({ ...route, listener: "admin" as const }));

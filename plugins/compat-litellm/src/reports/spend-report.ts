@@ -9,6 +9,7 @@ import {
   type JsonValue,
 } from "@sluice/contract";
 import { getOwn, objectIn, objectsIn } from "../administration/calls.ts";
+import { dayIn, isGroups, reportGroups } from "./report-groups.ts";
 
 /** How a report is grouped: our dimension, the member of a group, and LiteLLM's names. */
 interface Grouping {
@@ -24,51 +25,25 @@ const GROUPINGS: Readonly<Record<string, Grouping>> = {
   api_key: { by: "key", member: "api_key", list: "api_keys", name: "api_key" },
 };
 
-/** Maximum pages of a report, of 1,000 groups each. */
-const MAX_PAGES = 200;
-
 /** Spend by day, and in it by team, customer or key, each with its models. */
 export async function spendReport(
   { query }: ExtensionRequest,
   gateway: EdgeGateway,
 ): Promise<EdgeAnswer> {
-  const [from, to] = [dateIn(query, "start_date"), dateIn(query, "end_date")];
+  const [from, to] = [dayIn(query, "start_date"), dayIn(query, "end_date")];
   const grouping = groupingOf(query.get("group_by") ?? "team");
-  const groups: JsonObject[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- pages come one after the other.
-    const answer = await getOwn(gateway, "/spend/report", {
-      group_by: `${grouping.by},model`,
-      bucket: "day",
-      from,
-      to,
-      api_key: query.get("api_key") ?? undefined,
-      user_id: query.get("internal_user_id") ?? undefined,
-      team_id: query.get("team_id") ?? undefined,
-      end_user: query.get("customer_id") ?? undefined,
-      cursor,
-    });
-    if (answer.status !== 200) return answer;
-    const { data: found, next_cursor: next } = objectIn(answer);
-    groups.push(...objectsIn(found));
-    if (typeof next !== "string")
-      return { status: 200, body: daysOf(groups, grouping, await namesOf(grouping, gateway)) };
-    cursor = next;
-  }
-  throw new GatewayError("invalid_field", "The report is too large: send fewer days.", {
-    param: "end_date",
+  const groups = await reportGroups(gateway, {
+    group_by: `${grouping.by},model`,
+    bucket: "day",
+    from,
+    to,
+    api_key: query.get("api_key") ?? undefined,
+    user_id: query.get("internal_user_id") ?? undefined,
+    team_id: query.get("team_id") ?? undefined,
+    end_user: query.get("customer_id") ?? undefined,
   });
-}
-
-function dateIn(query: URLSearchParams, name: string): string {
-  const text = query.get(name) ?? "";
-  if (/^\d{4}-\d\d-\d\d/.test(text)) return text.slice(0, 10);
-  throw new GatewayError(
-    "invalid_field",
-    `The query parameter ${name} must be a day such as 2030-01-31.`,
-    { param: name },
-  );
+  if (!isGroups(groups)) return groups;
+  return { status: 200, body: daysOf(groups, grouping, await namesOf(grouping, gateway)) };
 }
 
 function groupingOf(name: string): Grouping {
