@@ -163,6 +163,39 @@ describe("members", () => {
   });
 });
 
+describe("lists of models", () => {
+  it("have LiteLLM's words, and members have the models of the team's members", async () => {
+    await ask("/team/new", {
+      team_id: "t-models",
+      models: ["all-proxy-models"],
+      default_team_member_models: ["gpt-4o-mini"],
+      members_with_roles: [{ role: "user", user_id: "m-plain" }],
+    });
+    const info = await ask("/team/info?team_id=t-models");
+    expect(info.body.team_info).toMatchObject({
+      models: [],
+      member_defaults: { models: ["gpt-4o-mini"] },
+    });
+    await ask("/team/member_add", {
+      team_id: "t-models",
+      member: { role: "user", user_id: "m-more" },
+      allowed_models: ["gpt-4o"],
+    });
+    const statuses: unknown[] = [];
+    for (const user_id of ["m-plain", "m-more", undefined]) {
+      const given = { team_id: "t-models", user_id, models: ["all-team-models"] };
+      const { key } = (await ask("/key/generate", given)).body as { key: string };
+      for (const model of ["gpt-4o-mini", "gpt-4o"])
+        statuses.push((await talk(key, { model })).status);
+    }
+    expect(statuses).toEqual([200, 404, 404, 200, 200, 200]);
+    const none = (await ask("/key/generate", { models: ["no-default-models"] })).body;
+    expect((await talk(String(none.key))).status).toBe(404);
+    const user = await ask("/user/new", { user_id: "m-none", models: ["no-default-models"] });
+    expect(user).toMatchObject({ status: 400, body: { error: { param: "models" } } });
+  });
+});
+
 describe("organizations", () => {
   it("are made, changed, joined, listed and deleted", async () => {
     const made = await ask("/organization/new", {

@@ -14,7 +14,7 @@ import {
 } from "../schema.ts";
 import { KEY } from "../shapes/key.ts";
 import {
-  AMOUNTS_VIEW,
+  BOUND_VIEW,
   KEYS_OF_USER,
   LIMIT_FIELDS,
   LIMITS_VIEW,
@@ -44,7 +44,10 @@ export const TEAM_FIELDS = {
   organization_id: NAME,
   model_aliases: { ...NOTES, description: "Names of its own for models: alias to model id." },
   user_budgets: { type: ["string", "null"], enum: ["count", "ignore", null] },
-  member_defaults: { ...NOTES, description: "Limits of members that have none of their own." },
+  member_defaults: {
+    ...NOTES,
+    description: "Limits and models of members that have none of their own.",
+  },
   ...SELF_SERVICE_FIELD,
 } as const;
 
@@ -58,7 +61,7 @@ export const TEAM_VIEW = {
   organization_id: TEXT_OR_NULL,
   model_aliases: map(TEXT),
   user_budgets: words("count", "ignore"),
-  member_defaults: AMOUNTS_VIEW,
+  member_defaults: BOUND_VIEW,
   self_service: SELF_SERVICE_VIEW,
   created_at: TIME_OR_NULL,
 } as const;

@@ -104,6 +104,9 @@ const AMOUNTS = {
 /** Amounts in an answer. Those that are absent have no value. */
 export const AMOUNTS_VIEW = object({}, AMOUNTS);
 
+/** Amounts and models in an answer: those that are said. */
+export const BOUND_VIEW = object({}, { ...AMOUNTS, models: TEXTS });
+
 /** Amounts of a budget in an answer. */
 export const PERIOD_VIEW = {
   ...AMOUNTS,
@@ -138,7 +141,7 @@ export const SELF_SERVICE_VIEW = {
   anyOf: [
     object({
       max_keys: COUNT,
-      upper_bounds: object({}, { ...AMOUNTS, models: TEXTS }),
+      upper_bounds: BOUND_VIEW,
       defaults: AMOUNTS_VIEW,
     }),
     { type: "null" },

@@ -93,6 +93,12 @@ export interface OrganizationRecord extends TenantBase {
   readonly selfService: SelfService | null;
 }
 
+/** What holds for members of a team whose own records say nothing. */
+export interface MemberDefaults extends Partial<Amounts> {
+  /** Absent, and empty: those of the team. */
+  readonly models?: readonly string[];
+}
+
 /** What a team has besides its block of limits. */
 export interface TeamExtras {
   readonly organizationId: string | null;
@@ -100,8 +106,8 @@ export interface TeamExtras {
   readonly modelAliases: Readonly<Record<string, string>>;
   /** Whether budgets of its members as users count in it. */
   readonly userBudgets: "count" | "ignore";
-  /** Limits of a member that has none of its own. */
-  readonly memberDefaults: Partial<Amounts>;
+  /** Limits, and models, of a member that has none of its own. */
+  readonly memberDefaults: MemberDefaults;
   readonly selfService: SelfService | null;
 }
 

@@ -22,7 +22,7 @@ import {
   postOwn,
   write,
 } from "./calls.ts";
-import { DROP, type FieldRules, flag, id, isUnset, refused } from "./translate.ts";
+import { DROP, type FieldRules, flag, id, isUnset, MODELS, refused } from "./translate.ts";
 
 const ELSEWHERE = "Leave it out, or restrict the key by `models`, limits and guardrails.";
 
@@ -35,6 +35,7 @@ const HARMLESS_ROUTES: ReadonlySet<JsonValue> = new Set([
 ]);
 
 export const KEY_RULES: FieldRules = {
+  models: MODELS,
   team_id: id("team_id"),
   user_id: id("user_id"),
   organization_id: id("organization_id"),

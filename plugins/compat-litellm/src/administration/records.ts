@@ -3,10 +3,11 @@
 import type { EdgeAnswer, EdgeGateway, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { get, objectIn, objectsIn } from "./calls.ts";
-import { DROP, type FieldRules, id } from "./translate.ts";
+import { DROP, type FieldRules, id, MODELS } from "./translate.ts";
 
 /** Fields of limits that every kind has with LiteLLM. */
 export const LIMIT_RULES: FieldRules = {
+  models: MODELS,
   budget_id: id("budget_id"),
   organization_id: id("organization_id"),
   budget_limits: { refuse: "Use `max_budget` with `budget_duration`, and `budget_id`." },

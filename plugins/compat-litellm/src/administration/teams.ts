@@ -24,11 +24,12 @@ import {
 import { keyView, relayed } from "./keys.ts";
 import { addMembers, memberRows } from "./members.ts";
 import { permissionsOf } from "./member-permissions.ts";
-import { DROP, type FieldRules, id, isUnset } from "./translate.ts";
+import { DROP, type FieldRules, id, isUnset, MODELS } from "./translate.ts";
 
 const NONE = "Leave it out, or restrict the team by `models`, limits and guardrails.";
 
 export const TEAM_RULES: FieldRules = {
+  models: MODELS,
   organization_id: id("organization_id"),
   budget_id: id("budget_id"),
   budget_limits: { refuse: "Use `max_budget` with `budget_duration`, and `budget_id`." },
@@ -42,7 +43,6 @@ export const TEAM_RULES: FieldRules = {
   admins: DROP,
   allowed_passthrough_routes: DROP,
   budget_reset_at: DROP,
-  default_team_member_models: DROP,
   logging: DROP,
   members: DROP,
   model_id: DROP,
@@ -73,6 +73,9 @@ function ownFields({ members_with_roles: _members, name, ...body }: JsonObject):
     // LiteLLM's 0 of a team's default means none.
     if (value !== undefined && value !== null && value !== 0) defaults[to] = value;
   }
+  const { default_team_member_models: models } = rest;
+  delete rest["default_team_member_models"];
+  if (!isUnset(models)) defaults["models"] = models ?? [];
   if (Object.keys(defaults).length > 0) rest["member_defaults"] = defaults;
   if (isUnset(rest["team_alias"]) && !isUnset(name)) rest["team_alias"] = name;
   return rest as JsonObject;

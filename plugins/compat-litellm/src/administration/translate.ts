@@ -31,6 +31,19 @@ export const id = (to: string): Rule => ({ to, read: (value) => (value === "" ? 
 export const flag = (to: string): Rule => ({ to });
 export const DROP: Rule = { drop: true };
 
+/**
+ * A list of models with LiteLLM's words for lists. A list that allows all models is empty here. A
+ * name that no model has, such as `no-default-models`, allows none.
+ */
+export const MODELS: Rule = {
+  to: "models",
+  read: (value) => {
+    const list = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+    return list.some((name) => ALL_MODELS.has(name)) ? [] : value;
+  },
+};
+const ALL_MODELS: ReadonlySet<JsonValue> = new Set(["all-proxy-models", "all-team-models"]);
+
 const PER_MODEL = ["model_max_budget", "model_rpm_limit", "model_tpm_limit"];
 
 /** Translates a body. `isNew`: unset fields are left out; else null clears. */

@@ -23,7 +23,7 @@ import { KEY_RULES, keyView } from "./keys.ts";
 import { addMembers, userByEmail } from "./members.ts";
 import { everyRecord, isRecords, LIMIT_RULES, recordOf, textsIn } from "./records.ts";
 import { teamView, wholeIn } from "./teams.ts";
-import { DROP, type FieldRules, id, isUnset } from "./translate.ts";
+import { DROP, type FieldRules, id, isUnset, refused } from "./translate.ts";
 
 /** Roles that every user has here: keys of their own, and their rows. */
 const PLAIN_ROLES: ReadonlySet<unknown> = new Set([
@@ -65,6 +65,7 @@ const OF_KEY = ["key_alias", "duration"];
 
 async function create({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
   const { teams, key_alias: alias, duration, auto_create_key: makesKey = true, ...rest } = body;
+  refuseNoModels(rest);
   const plain = PLAIN_ROLES.has(rest.user_role) ? { ...rest, user_role: null } : rest;
   const answer = await write(
     gateway,
@@ -105,8 +106,15 @@ async function create({ body }: ExtensionRequest, gateway: EdgeGateway): Promise
   }));
 }
 
+/** Here the models of a user hold for keys in teams too, and LiteLLM's word means all others. */
+function refuseNoModels({ models }: JsonObject): void {
+  if (textsIn(models).includes("no-default-models"))
+    throw refused("models", "Give `models` to the user's keys without a team.");
+}
+
 async function update({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
   const { user_id: named, ...rest } = body;
+  refuseNoModels(rest);
   const { user_email: email } = rest;
   const userId =
     typeof named === "string" && named !== ""

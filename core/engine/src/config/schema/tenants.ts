@@ -123,8 +123,16 @@ export const teamSchema = {
       type: "object",
       additionalProperties: false,
       default: {},
-      description: "Limits of members who have none of their own.",
-      properties: amountFields,
+      description: "Limits and models of members who have none of their own.",
+      properties: {
+        ...amountFields,
+        models: {
+          type: "array",
+          default: [],
+          items: TEXT,
+          description: "Model ids, wildcards and access groups. Empty: those of the team.",
+        },
+      },
     },
     members: {
       type: "array",

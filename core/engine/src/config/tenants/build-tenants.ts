@@ -1,6 +1,6 @@
 /** The declared teams and tenants of a snapshot. */
 
-import { normalTenantId, type RoleGrant } from "@sluice/contract";
+import { type MemberDefaults, normalTenantId, type RoleGrant } from "@sluice/contract";
 import { amountsOf, blockOf, givenAmounts, periodOf, selfServiceOf } from "./build-limits.ts";
 import type { DeclaredTenants } from "./declared-tenants.ts";
 import type { ResolvedDocument } from "../files/references.ts";
@@ -16,7 +16,7 @@ export function teamsOf(gateway: ResolvedDocument, sections: GatewaySections): D
     organizationId: nullableId(team.organization_id),
     modelAliases: team.model_aliases as Readonly<Record<string, string>>,
     userBudgets: team.user_budgets,
-    memberDefaults: givenAmounts(team.member_defaults),
+    memberDefaults: memberDefaultsOf(team.member_defaults),
     selfService: selfServiceOf(team.self_service),
     at: gateway.document.keyAt(["teams", index]),
   }));
@@ -95,4 +95,11 @@ function roleOf({
   if (at === "whole") return { role, place: { kind: "whole" } };
   const id = normalTenantId((at === "organization" ? organizationId : teamId) ?? "");
   return { role, place: { kind: at, id } };
+}
+
+function memberDefaultsOf({
+  models,
+  ...amounts
+}: GatewaySections["teams"][number]["member_defaults"]): MemberDefaults {
+  return { ...givenAmounts(amounts), ...(models.length > 0 && { models }) };
 }

@@ -6,6 +6,7 @@ import {
   isGatewayError,
   type JsonObject,
   type JsonValue,
+  type MemberDefaults,
   normalTenantId,
   OWN_TAG,
   type SelfService,
@@ -90,7 +91,7 @@ export const TEAM_FIELDS: Fields = {
   organization_id: { member: "organizationId", read: readId, cleared: null },
   model_aliases: { member: "modelAliases", read: readAliases, cleared: {} },
   user_budgets: { member: "userBudgets", read: readUserBudgets, cleared: "count" },
-  member_defaults: { member: "memberDefaults", read: readAmounts, cleared: {} },
+  member_defaults: { member: "memberDefaults", read: readBound, cleared: {} },
   ...SELF_SERVICE_FIELD,
 };
 
@@ -159,6 +160,14 @@ export function readAmounts(value: JsonValue, name: string, nowMs: number): Part
   return readInside(name, () => {
     const { members } = readRecordChanges(readNotes(value, name), AMOUNT_FIELDS, [], nowMs);
     return members as Partial<Amounts>;
+  });
+}
+
+/** Amounts and models alone, as `readAmounts`. */
+function readBound(value: JsonValue, name: string, nowMs: number): MemberDefaults {
+  return readInside(name, () => {
+    const { members } = readRecordChanges(readNotes(value, name), BOUND_FIELDS, [], nowMs);
+    return members as MemberDefaults;
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type KeyRecord,
   type LimitBlock,
+  type MemberDefaults,
   type SelfService,
   type TeamExtras,
   type TeamRecord,
@@ -150,18 +151,23 @@ function teamExtrasView(team: TeamExtras): JsonObject {
     organization_id: team.organizationId,
     model_aliases: team.modelAliases,
     user_budgets: team.userBudgets,
-    member_defaults: amountsView(team.memberDefaults),
+    member_defaults: boundView(team.memberDefaults),
     self_service: selfServiceView(team.selfService),
   };
+}
+
+/** Amounts, and models where they are said. */
+function boundView(bound: MemberDefaults): JsonObject {
+  const { models } = bound;
+  return { ...amountsView(bound), ...(models !== undefined && { models }) };
 }
 
 /** A rule of self-service. */
 export function selfServiceView(rule: SelfService | null): JsonObject | null {
   if (rule === null) return null;
-  const { models } = rule.upperBounds;
   return {
     max_keys: rule.maxKeys,
-    upper_bounds: { ...amountsView(rule.upperBounds), ...(models !== undefined && { models }) },
+    upper_bounds: boundView(rule.upperBounds),
     defaults: amountsView(rule.defaults),
   };
 }

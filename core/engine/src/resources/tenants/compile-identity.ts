@@ -136,7 +136,9 @@ function withDefaults(
   membership: Block,
   { memberDefaults = {}, createdAtMs = 0 }: TeamBlock,
 ): Block {
-  return { createdAtMs, ...withAmounts(membership, memberDefaults) };
+  const { models = [], ...amounts } = memberDefaults;
+  const own = withAmounts(membership, amounts);
+  return { createdAtMs, ...own, models: (own.models ?? []).length > 0 ? own.models! : models };
 }
 
 /** A block with amounts for what it does not say. */

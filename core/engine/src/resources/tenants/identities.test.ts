@@ -157,6 +157,23 @@ describe("the scopes of a key", () => {
     expect(await scopesOf(MEMBER, { teams })).toMatchObject([{ max: 8, rpm: 7 }]);
   });
 
+  it("give a member the models of the team's members where the membership names none", async () => {
+    const groups = { small: { organizationId: null, models: ["m-small"] } };
+    const teams = { t: { memberDefaults: { models: ["small"] } } };
+    const boundsOf = async (own: readonly string[]) =>
+      (
+        await identityOf(MEMBER, {
+          teams,
+          groups,
+          users: { u: {} },
+          memberships: { "u/t": { models: own } },
+        })
+      )?.modelBounds;
+    expect(await boundsOf([])).toEqual([["small", "m-small"]]);
+    expect(await boundsOf(["other"])).toEqual([["other"]]);
+    expect((await identityOf(TEAM, { teams, groups }))?.modelBounds).toBeUndefined();
+  });
+
   it("count a user's money without a limit where the team ignores users' budgets", async () => {
     const records: Records = {
       teams: { t: { userBudgets: "ignore" } },

@@ -114,7 +114,7 @@ export class Identities {
     const holders = [organization, team, membership, user, maker, block];
     if (holders.some((holder) => holder?.blocked === true)) return undefined;
     const budgets = await this.#budgetsOf(holders, reader);
-    const needsGroups = holders.some(namesModels);
+    const needsGroups = holders.some(namesModels) || team?.memberDefaults?.models !== undefined;
     const groups = needsGroups ? await reader.read(source.accessGroups()) : undefined;
     return {
       organizationId,
