@@ -37,6 +37,8 @@ export interface FaceRequest<State = unknown> {
   readonly thoughtsOf?: readonly string[];
   /** Items of the client's document with sealed texts, for an upstream of the dialect. */
   readonly sealed?: readonly SealedItem[];
+  /** The endpoint of the client's dialect, as of `NativeRequest`. Absent: that of chat requests. */
+  readonly endpoint?: string;
 }
 
 /** A sealed text and its deployment. */

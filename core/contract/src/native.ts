@@ -131,6 +131,11 @@ export interface NativeRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Items with sealed texts. Absent: none. */
   readonly sealed?: readonly SealedItem[];
+  /**
+   * The further path of an endpoint of the dialect that has no form in the reference dialect:
+   * `compact`. It is called natively or not at all. Absent: the endpoint of chat requests.
+   */
+  readonly endpoint?: string;
   /** Whether the reply is kept: the next request has what the upstream needs back of it. */
   readonly isKept?: true;
   /** Absent: replies are translated. */
@@ -145,6 +150,11 @@ export interface NativeDocument {
   readonly headers: Readonly<Record<string, string>>;
   /** Items with sealed texts. Absent: none. */
   readonly sealed?: readonly SealedItem[];
+  /**
+   * The further path of an endpoint of the dialect that has no form in the reference dialect:
+   * `compact`. It is called natively or not at all. Absent: the endpoint of chat requests.
+   */
+  readonly endpoint?: string;
   /** Whether the reply is kept: the next request has what the upstream needs back of it. */
   readonly isKept?: true;
   /** Absent: replies are translated. */

@@ -8,6 +8,7 @@ import { ResponseRelay, SEALED } from "./relay.ts";
 import { responseOf } from "./reply/response.ts";
 import { ResponseStream } from "./reply/stream.ts";
 import { wholeResponse } from "./reply/whole.ts";
+import { COMPACT, readCompaction } from "./request/compaction.ts";
 import { readRequest } from "./request/read.ts";
 import type { ResponsesState } from "./state.ts";
 
@@ -19,6 +20,8 @@ export default defineFace<JsonObject>({
   paths: [
     "POST /v1/responses",
     "POST /responses",
+    "POST /v1/responses/compact",
+    "POST /responses/compact",
     "POST /v1/responses/input_tokens",
     "POST /responses/input_tokens",
     "GET /v1/responses/{response_id}",
@@ -34,7 +37,10 @@ export default defineFace<JsonObject>({
     nativeHeaders: ["openai-beta"],
     nativeReplies: { modelAt: [["response", "model"], ["model"]], edits: SEALED },
     heartbeat: ": keep-alive\n\n",
-    read: (document, _client, means) => readRequest(document.value, means),
+    read: (document, client, means) =>
+      client.path.endsWith(COMPACT)
+        ? readCompaction(document.value, means)
+        : readRequest(document.value, means),
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
     begun: (state, context) => responseOf(state, context, QUEUED),

@@ -47,7 +47,9 @@ export class ResponseRelay implements FaceRelay {
   }
 
   reply(original: JsonObject): JsonObject {
-    return this.#named(this.#sealed(original) as JsonObject);
+    const sealed = this.#sealed(original) as JsonObject;
+    // A compaction repeats nothing of its request.
+    return original.object === "response.compaction" ? sealed : this.#named(sealed);
   }
 
   shown(reply: JsonObject): JsonObject {

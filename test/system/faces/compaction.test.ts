@@ -1,11 +1,13 @@
 /**
  * Compaction through the native lane of responses, as Codex asks for it: an item at the end of
- * `input`. The compacted item is sealed for the key, and the upstream gets its own text back.
+ * `input`, or an endpoint of its own. The compacted item is sealed for the key, and the upstream
+ * gets its own text back.
  */
 
 import type OpenAI from "openai";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fourProviders, PROVIDER_ENVIRONMENT } from "../support/faces/four-providers.ts";
+import { spendRows } from "../support/client.ts";
 import { sdkOf } from "../support/faces/stored-gateway.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
@@ -18,10 +20,20 @@ let sdk: OpenAI;
 
 beforeAll(async () => {
   upstream = await createNativeUpstream();
-  const workspace = createWorkspace({
-    ...fourProviders(upstream.url),
+  const four = fourProviders(upstream.url);
+  const options = {
+    ...four,
     provider: "responses: true",
-  });
+    providers: [
+      ...(four.providers ?? []),
+      `azure: { use: azure, api_key: "\${env:NATIVE_KEY}", endpoint: ${upstream.url}, api_version: preview, responses: true }`,
+    ],
+    models: [...four.models, "{ id: azure, targets: [{ provider: azure, model: gpt-5-mini }] }"],
+  };
+  const workspace = createWorkspace(options);
+  workspace.write(
+    `${workspace.config(options)}guardrails: { words: { use: words, lists: [{ name: a, words: [zqbannedzq] }] } }\n`,
+  );
   gateway = await startGateway(workspace, PROVIDER_ENVIRONMENT);
   sdk = sdkOf(gateway);
 });
@@ -105,4 +117,90 @@ it("is refused by a model whose provider has no such items, with its place", asy
     status: 400,
     param: "input[1]",
   });
+});
+
+const compacted = {
+  id: "resp_0123456789abcdef0123",
+  object: "response.compaction",
+  created_at: 1,
+  output: [
+    {
+      type: "message",
+      id: "msg_1",
+      role: "user",
+      status: "completed",
+      content: [{ type: "input_text", text: "A long talk." }],
+    },
+    response.output[0],
+  ],
+  usage: response.usage,
+};
+
+it.each([
+  ["openai", "/v1/responses/compact"],
+  ["azure", "/openai/v1/responses/compact?api-version=preview"],
+])("has an endpoint of its own: %s", async (model, url) => {
+  upstream.reply(200, "application/json", JSON.stringify(response));
+  const first = await sdk.responses.create({ model, input: "A long talk." });
+  upstream.reply(200, "application/json", JSON.stringify(compacted));
+  const { data, response: head } = await sdk.responses
+    .compact({
+      model,
+      instructions: "Be brief.",
+      previous_response_id: first.id,
+      input: [{ role: "user", content: "And more." }],
+    })
+    .withResponse();
+  const body = upstream.lastBody() as Record<string, unknown>;
+  expect(upstream.requests.at(-1)?.url).toBe(url);
+  expect(Object.keys(body).toSorted()).toEqual(["input", "instructions", "model"]);
+  expect(body.input).toMatchObject([
+    { content: [{ text: "A long talk." }] },
+    { type: "compaction" },
+    { content: "And more." },
+  ]);
+  expect(data).toEqual({
+    ...compacted,
+    output: [compacted.output[0], { ...response.output[0], encrypted_content: expect.any(String) }],
+  });
+  expect(JSON.stringify(data)).not.toContain(COMPACTED);
+  const requestId = head.headers.get("x-request-id") ?? "";
+  const [row] = await spendRows(gateway, { request_id: requestId });
+  expect(row).toMatchObject({ status: "success", prompt_tokens: 3, completion_tokens: 1 });
+  upstream.reply(200, "application/json", JSON.stringify(response));
+  const input = data.output as OpenAI.Responses.ResponseInput;
+  await sdk.responses.create({ model, input: [...input, { role: "user", content: "Go on." }] });
+  expect((upstream.lastBody() as { input: unknown }).input).toMatchObject([
+    { role: "user" },
+    { type: "compaction", encrypted_content: COMPACTED },
+    { role: "user" },
+  ]);
+});
+
+it("is cached apart from responses", async () => {
+  const caching = { caching: true } as object;
+  const body = { model: "openai", input: "Cached." };
+  upstream.reply(200, "application/json", JSON.stringify(compacted));
+  const first = await sdk.responses.compact({ ...body, ...caching });
+  upstream.reply(200, "application/json", JSON.stringify(response));
+  expect(await sdk.responses.create({ ...body, ...caching, store: false })).toMatchObject({
+    object: "response",
+  });
+  expect(await sdk.responses.compact({ ...body, ...caching })).toEqual(first);
+});
+
+it.each([
+  ["a provider without the API", { model: "anthropic" }, "model"],
+  ["a guarded request", { model: "openai", guardrails: ["words"] }, "model"],
+  ["a stream", { model: "openai", stream: true }, "stream"],
+  ["the background", { model: "openai", background: true }, "background"],
+])("has no endpoint for %s", async (_what, more, param) => {
+  const calls = upstream.requests.length;
+  await expect(
+    sdk.responses.compact({
+      input: "A long talk.",
+      ...more,
+    } as OpenAI.Responses.ResponseCompactParams),
+  ).rejects.toMatchObject({ status: 400, param });
+  expect(upstream.requests.length).toBe(calls);
 });

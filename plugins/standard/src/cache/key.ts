@@ -119,8 +119,12 @@ function dialectsOf(providers: ProviderCatalog): ReadonlySet<string> {
   );
 }
 
-function addNative(digest: CanonicalDigest, { dialect, headers, document }: NativeRequest): void {
+function addNative(
+  digest: CanonicalDigest,
+  { dialect, headers, document, endpoint }: NativeRequest,
+): void {
   digest.text(dialect).value(headers).document(document, OMITTED_OF_NATIVE);
+  if (endpoint !== undefined) digest.text("endpoint").text(endpoint);
 }
 
 function flightKey(

@@ -27,16 +27,19 @@ export function nativeDocument(
   const isSendable =
     native.holdsOwnMarks !== true && !isEdited(exchange, native) && !IS_JUDGED.get(exchange);
   if (isSendable && isOwnDialect(native, instance, target)) {
-    const { dialect, document, headers, replies, sealed, isKept } = native;
+    const { dialect, document, headers, replies, sealed, endpoint, isKept } = native;
     return {
       dialect,
       document,
       headers,
       ...(replies === undefined ? {} : { replies }),
       ...(sealed === undefined ? {} : { sealed }),
+      ...(endpoint === undefined ? {} : { endpoint }),
       ...(isKept === undefined ? {} : { isKept }),
     };
   }
+  if (native.endpoint !== undefined)
+    throw onlyNative(native.endpoint, native, instance, isSendable);
   const [only] = native.only;
   if (only === undefined || isOwnDialect(native, instance, target)) return undefined;
   throw new GatewayError(
@@ -44,6 +47,19 @@ export function nativeDocument(
     `The provider ${instance.name} cannot take ${only.what}: its API has no form for it. Remove ${only.path}, or name a model of a provider that speaks ${native.dialect}.`,
     { param: only.path },
   );
+}
+
+/** The refusal of an endpoint that has no translation. */
+function onlyNative(
+  endpoint: string,
+  { dialect }: NativeRequest,
+  { name }: ProviderInstance,
+  isSendable: boolean,
+): GatewayError {
+  const message = isSendable
+    ? `The provider ${name} has no endpoint ${endpoint}. Name a model of a provider that speaks ${dialect}.`
+    : `The endpoint ${endpoint} takes the client's own document alone, and a step of this route edits or judges the request. Ask the operator for a route or a key without guardrails.`;
+  return new GatewayError("unsupported_parameter", message, { param: "model" });
 }
 
 function isOwnDialect(

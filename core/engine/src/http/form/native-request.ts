@@ -23,7 +23,7 @@ export interface NativeParts {
 /** The native request of a face's client. */
 export function nativeRequest(
   { dialect, nativeHeaders = NO_NAMES, hints = NO_NAMES, nativeReplies }: Face,
-  { nativeOnly = [], holdsOwnMarks, thoughtsOf, sealed }: FaceRequest,
+  { nativeOnly = [], holdsOwnMarks, thoughtsOf, sealed, endpoint }: FaceRequest,
   { document, translated, client, isKept }: NativeParts,
 ): NativeRequest {
   return {
@@ -37,6 +37,7 @@ export function nativeRequest(
     ...(nativeReplies === undefined ? {} : { replies: nativeReplies }),
     ...(thoughtsOf === undefined ? {} : { thoughtsOf }),
     ...(sealed === undefined ? {} : { sealed }),
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(isKept ? { isKept } : {}),
   };
 }

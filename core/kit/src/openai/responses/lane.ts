@@ -46,22 +46,33 @@ export function responsesCall(
   { target }: ProviderRequest,
   { url, headers }: Place,
 ): HttpCall {
-  const { document } = native;
+  const { document, endpoint } = native;
   const changes: Record<string, JsonValue | undefined> = { model: target.model, store: false };
+  // Other endpoints store nothing, and do not know the member.
+  if (endpoint !== undefined) changes.store = undefined;
   // Notes for the gateway's rows. The operator says where they go on.
   if (target.forwardMetadata !== true) changes.metadata = undefined;
   const items = itemsFor(document.value.input, native.sealed ?? [], target.id);
   if (items !== undefined) changes.input = items;
-  const include = native.isKept === true ? included(document.value, target.model) : undefined;
+  const include =
+    native.isKept === true && endpoint === undefined
+      ? included(document.value, target.model)
+      : undefined;
   if (include !== undefined) changes.include = include;
   return {
     kind: "http",
     method: "POST",
-    url,
+    url: endpoint === undefined ? url : endpointUrl(url, endpoint),
     headers: { ...headers, ...native.headers },
     body: document.with(changes).bytes,
     isNative: true,
   };
+}
+
+/** The address of a further endpoint: the query of one of Azure stays at the end. */
+function endpointUrl(url: string, endpoint: string): string {
+  const [path = "", ...query] = url.split("?");
+  return [`${path}/${endpoint}`, ...query].join("?");
 }
 
 /** `include` with the reasoning that the next request sends back; `undefined` for no change. */
