@@ -3,6 +3,7 @@
 import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
+import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
 import {
   ACCESS_GROUP_ROUTES,
@@ -29,7 +30,9 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof BUDGET_ROUTES &
   typeof ACCESS_GROUP_ROUTES &
   typeof REQUEST_ROUTES &
-  typeof FLEET_ROUTES;
+  typeof FLEET_ROUTES &
+  typeof SIGN_IN_ROUTES &
+  typeof SESSION_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -43,6 +46,8 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...ACCESS_GROUP_ROUTES,
   ...REQUEST_ROUTES,
   ...FLEET_ROUTES,
+  ...SIGN_IN_ROUTES,
+  ...SESSION_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

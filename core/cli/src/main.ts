@@ -25,6 +25,7 @@ import { addRequestCommands } from "./commands/requests.ts";
 import { addSoakOptions } from "./commands/soak.ts";
 import { addSpendCommand } from "./commands/spend.ts";
 import { addTeamCommands } from "./commands/teams.ts";
+import { addUiCommand } from "./dashboard/ui.ts";
 import { addTenantCommands } from "./commands/tenants/commands.ts";
 import { addMemberCommands } from "./commands/tenants/members.ts";
 import { VERSION } from "@sluice/engine/version";
@@ -128,6 +129,7 @@ addDeploymentCommands(
   program.command("deployments").description("targets of the running gateway and their health"),
   atGateway,
 );
+addUiCommand(program.command("ui"), atGateway);
 addAuditCommands(
   program.command("audit").description("what administrators of the running gateway did"),
   atGateway,

@@ -28,6 +28,7 @@ import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
+import { sessionRoutes } from "./http/admin/sessions.ts";
 import { spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
@@ -102,19 +103,20 @@ export function createAdmin(
     waitingForRestart: () => parts.pluginFiles.waiting,
   });
   const isReady = readiness(parts, admission);
+  const authority = authorityOf(parts);
   const app = createAdminApp(
     {
       extension: adminExtension(() => manager.live, { clock, listeners, isReady }),
       keyRing,
       headerNames: parts.snapshot.server.authHeaders,
       readKey: () => manager.live?.snapshot.server.admin.readKey,
-      ...authorityOf(parts),
+      ...authority,
       ...(parts.options.worker === undefined && { browser: parts.snapshot.server.admin }),
       isStopping: () => admission.phase !== "serving",
       clock,
       log,
     },
-    adminRoutes(parts),
+    adminRoutes(parts, authority.sessions.sessions),
   );
   return (listeners.admin = app.callback());
 }
@@ -150,11 +152,11 @@ function authorityOf({ store, clock, log, installation, manager, keyRing }: Gate
 }
 
 /** The routes of the admin listener. */
-export function adminRoutes(parts: GatewayProcess): AdminRoutes {
-  return withDocument(ownRoutes(parts), parts.snapshot.server.authHeaders);
+export function adminRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
+  return withDocument(ownRoutes(parts, sessions), parts.snapshot.server.authHeaders);
 }
 
-function ownRoutes(parts: GatewayProcess): AdminRoutes {
+function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
   const { store, ledger, shared, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);
@@ -169,6 +171,7 @@ function ownRoutes(parts: GatewayProcess): AdminRoutes {
     ...restartRoute(),
     ...fleetRoutes(parts),
     ...auditRoute(store.audit),
+    ...sessionRoutes(sessions),
     ...deploymentRoutes(shared),
     ...requestRoutes(recent, ledger),
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),

@@ -15,6 +15,7 @@ import { certificateOf, writeRunning } from "@sluice/engine/installation";
 import { createLog, type LogLevel, watchStart } from "@sluice/engine/telemetry";
 import { VERSION } from "@sluice/engine/version";
 import { EXIT } from "../exit.ts";
+import { buildDashboard } from "../dashboard/build-dashboard.ts";
 import { OWN_URLS } from "../own-urls.ts";
 import { followSignals, type ProcessSignals } from "../process-signals.ts";
 import {
@@ -77,6 +78,7 @@ export async function serve({
       return;
     }
     const signals = followSignals();
+    await buildDashboard(log);
     const start = await prepareStart(options);
     await checkAddresses(start.snapshot);
     if (start.snapshot.server.workers > 1 || supervised)

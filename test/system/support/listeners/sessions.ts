@@ -180,6 +180,47 @@ export function sessionTests(workers: 1 | 2): void {
     expect(await status("evil.test", forged)).toBe(421);
   });
 
+  it("are listed, and ended one by one or all but the own one", async () => {
+    const [own, first, second] = [await signIn(), await signIn(), await signIn()];
+    const headers = { ...page(), cookie: own.cookie, "x-sluice-csrf": own.csrf };
+    const listed = async () =>
+      (await send("GET /sessions", { cookie: own.cookie })).body["sessions"] as readonly {
+        readonly session: string;
+        readonly is_own: boolean;
+        readonly actor: string;
+      }[];
+    const all = await listed();
+    expect(all.filter(({ is_own: isOwn }) => isOwn).map(({ session }) => session)).toEqual([
+      own.reply.body["session"],
+    ]);
+    expect(all.filter(({ actor }) => actor === "master").length).toBeGreaterThanOrEqual(3);
+    expect(JSON.stringify(all)).not.toContain(own.cookie.split("=")[1]);
+    const one = await send("POST /sessions/end", headers, { session: first.reply.body["session"] });
+    expect(one.body["ended"]).toEqual([first.reply.body["session"]]);
+    expect((await send("GET /ui/session", { cookie: first.cookie })).status).toBe(401);
+    expect((await send("GET /ui/session", { cookie: second.cookie })).status).toBe(200);
+    expect((await send("POST /sessions/end", headers, {})).status).toBe(400);
+    await send("POST /sessions/end", headers, { all: true });
+    expect((await send("GET /ui/session", { cookie: second.cookie })).status).toBe(401);
+    expect((await listed()).map(({ is_own: isOwn }) => isOwn)).toEqual([true]);
+  });
+
+  it("take the key again, and no other one", async () => {
+    const { cookie, csrf } = await signIn();
+    const headers = { ...page(), cookie, "x-sluice-csrf": csrf };
+    const again = await send("POST /ui/key", headers, { key: MASTER_KEY });
+    expect([again.status, String(again.body["confirmation"])]).toEqual([
+      200,
+      expect.stringMatching(/^\d+\.[\da-f]{64}$/),
+    ]);
+    expect(Date.parse(String(again.body["expires_at"])) - Date.now()).toBeLessThanOrEqual(300_000);
+    expect((await send("POST /ui/key", headers, { key: "sk-another" })).status).toBe(403);
+    expect((await send("POST /ui/key", { ...page(), cookie }, { key: MASTER_KEY })).status).toBe(
+      403,
+    );
+    expect((await send("POST /ui/key", bearer(MASTER_KEY), { key: MASTER_KEY })).status).toBe(401);
+  });
+
   // The last: the address is refused afterwards.
   it("every wrong key has one answer, and the sixth try waits", async () => {
     const { key: plain } = (await send("POST /key/generate", bearer(MASTER_KEY), {})).body;

@@ -23,6 +23,8 @@ import { forwardingHeaders, isForwardingHeader } from "../../http/access/forward
 import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
+import { etagOf, matchesTag } from "../../http/ui/etag.ts";
+import { answerFile, fileRequest, isUiPath } from "../../http/ui/files.ts";
 import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
 
 /** The parts of the supervisor that the listener needs. */
@@ -75,6 +77,8 @@ const HOP = new Set([
   "keep-alive",
   "expect",
   "upgrade",
+  // The supervisor compares the joined answer.
+  "if-none-match",
 ]);
 const KEPT = [
   "content-type",
@@ -131,6 +135,11 @@ async function serve(
     );
   const place = browserPlace(request, parts.browser);
   const path = url.split("?", 1)[0] ?? "/";
+  if (isUiPath(path)) {
+    const file = await answerFile(fileRequest(request, path));
+    response.writeHead(file.status, file.headers).end(method === "HEAD" ? undefined : file.body);
+    return;
+  }
   const address = request.socket.remoteAddress ?? null;
   const isRead = method === "GET" || method === "HEAD";
   const body = isRead ? undefined : await readBody(request, BODY_LIMITS);
@@ -155,16 +164,23 @@ async function serve(
     const value = answer.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  response.writeHead(answer.status, Object.fromEntries(kept)).end(answer.text);
+  const tag = isRead && answer.status === 200 ? etagOf(answer.text) : undefined;
+  const isSame = tag !== undefined && matchesTag(request.headers["if-none-match"], tag);
+  response
+    .writeHead(isSame ? 304 : answer.status, {
+      ...Object.fromEntries(kept),
+      ...(tag !== undefined && { etag: tag }),
+    })
+    .end(isSame || method === "HEAD" ? undefined : answer.text);
 }
 
 /**
- * A HEAD is a GET whose body stays behind. `fetch` sends no TRACE, which has no route, as PUT has
+ * A HEAD is a GET whose body stays behind. `fetch` sends no TRACE, which has no route, as PATCH has
  * none.
  */
 function askedMethod(method: string): string {
   if (method === "HEAD") return "GET";
-  return method === "TRACE" ? "PUT" : method;
+  return method === "TRACE" ? "PATCH" : method;
 }
 
 /** The client's answer. */

@@ -12,7 +12,7 @@ import type { PolicyObject, Visible } from "./may.ts";
 export interface AdminRequest extends Asker {
   readonly query: URLSearchParams;
   readonly parameters: Readonly<Record<string, string>>;
-  /** The body of a POST, an empty object for other methods. */
+  /** The body of a request that changes something, an empty object for others. */
   readonly body: JsonObject;
   readonly audit: Audit;
   readonly grants: Grants;
@@ -20,6 +20,11 @@ export interface AdminRequest extends Asker {
   readonly isForwarded: boolean;
   /** Throws `invalid_field` for a query or a body that the route does not take. */
   readonly checkForm: () => void;
+  /**
+   * Whether the key itself came with the request, or was entered again in its session within five
+   * minutes.
+   */
+  readonly isConfirmed: boolean;
 }
 
 /** An answer other than JSON. */

@@ -28,12 +28,15 @@ import { MASTER, type Recognition } from "../access/authenticate.ts";
 import { type AdminRoute, type AdminRoutes, TextAnswer } from "../access/route.ts";
 
 import { type BrowserPlace, type BrowserSettings, browserPlace } from "../ui/browser-place.ts";
-import { recognize } from "../ui/recognize.ts";
+import { etagOf, matchesTag } from "../ui/etag.ts";
+import { answerFile, type FileAnswer, fileRequest, isUiPath } from "../ui/files.ts";
+import { recognize, tokenOf } from "../ui/recognize.ts";
 import { answerSession, type SessionRouteParts } from "../ui/session-routes.ts";
 
 // As CommonJS: its other form imports `node:http` (../node-http.ts).
 const { Router } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
 
+const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 
 /** The parts of the process that the app needs. */
@@ -62,6 +65,7 @@ interface State {
   principal: Principal;
   requestId: string;
   forwarded: Forwarded | undefined;
+  isConfirmed: boolean;
 }
 
 /** A request to a route of an extension. */
@@ -96,6 +100,10 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     try {
       const forwarded = forwardedBy(ctx.headers, parts.proof);
       const place = placeOf(ctx.req, forwarded, parts);
+      if (parts.browser !== undefined && isUiPath(ctx.path) && !isInside(ctx.req)) {
+        writeFile(ctx, await answerFile(fileRequest(ctx.req, ctx.path)));
+        return;
+      }
       const isMaster = forwarded?.isMaster === true;
       const session = isInside(ctx.req) ? undefined : answerSessionOf(ctx, id, place, parts);
       if (session !== undefined) {
@@ -106,8 +114,11 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
       }
       const { sessions } = parts.sessions;
       const principal = isMaster ? MASTER : await recognize(ctx.req, place, sessions, parts);
-      if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
-      ctx.state = { principal, requestId: id, forwarded } satisfies State;
+      if (isChange(ctx.method) && parts.isStopping()) throw shuttingDown();
+      const isConfirmed =
+        principal.session === undefined ||
+        sessions.isConfirmed(tokenOf(ctx.req, place) ?? "", ctx.get("x-sluice-confirmation"));
+      ctx.state = { principal, requestId: id, forwarded, isConfirmed } satisfies State;
       await next();
     } catch (error) {
       writeFailure(ctx, error, parts.log);
@@ -157,9 +168,9 @@ async function answer(
   route: AdminRoute,
   { audit, grants }: AdminParts,
 ): Promise<void> {
-  const { principal, requestId: id, forwarded } = ctx.state as State;
+  const { principal, requestId: id, forwarded, isConfirmed } = ctx.state as State;
   const query = ctx.URL.searchParams;
-  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
+  const body = isChange(ctx.method) ? await bodyOf(ctx) : {};
   const request = {
     query,
     parameters: ctx.params,
@@ -172,18 +183,42 @@ async function answer(
     audit,
     grants,
     isForwarded: forwarded !== undefined,
+    isConfirmed,
     isAudited: forwarded?.isAudited === true,
   };
   const access = new RequestAccess(request);
   try {
-    const result = await route.answer(request, access);
-    if (result instanceof TextAnswer) ctx.set({ ...result.headers, "content-type": result.type });
-    ctx.body = result instanceof TextAnswer ? result.text : result;
+    writeResult(ctx, await route.answer(request, access));
   } catch (error) {
     const isRefused = isGatewayError(error) && error.code === "permission_denied";
     if (isRefused || access.refused !== undefined) await audit.refused(request, access.refused);
     throw error;
   }
+}
+
+function isChange(method: string): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
+/** Writes an answer. What is read again and again has a tag: 304 says that it did not change. */
+function writeResult(ctx: RouterContext, result: unknown): void {
+  const isText = result instanceof TextAnswer;
+  const text = isText ? result.text : JSON.stringify(result);
+  ctx.set(isText ? { ...result.headers, "content-type": result.type } : JSON_TYPE);
+  ctx.body = text;
+  if (isChange(ctx.method)) return;
+  const etag = etagOf(text);
+  ctx.set("etag", etag);
+  if (!matchesTag(ctx.headers["if-none-match"], etag)) return;
+  ctx.status = 304;
+  ctx.body = null;
+}
+
+function writeFile(ctx: Koa.Context, { status, headers, body }: FileAnswer): void {
+  ctx.set(headers);
+  ctx.status = status;
+  // A string would get a type of its own.
+  ctx.body = Buffer.from(body);
 }
 
 /** Answers by an extension. What it does, it does by the routes of this listener, as the caller. */

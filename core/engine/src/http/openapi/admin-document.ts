@@ -9,7 +9,7 @@ import {
   type PolicyAction,
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type AdminRoutes, listed } from "../access/route.ts";
+import { type AdminRoute, type AdminRoutes, listed } from "../access/route.ts";
 import { documented, errorReferences, errorResponses } from "./error-responses.ts";
 import { ERROR_SCHEMA } from "./replies.ts";
 
@@ -27,9 +27,11 @@ export function withDocument(routes: AdminRoutes, authHeaders: readonly string[]
 
 function adminDocument(routes: AdminRoutes, authHeaders: readonly string[]): JsonObject {
   const paths: Record<string, Record<string, JsonValue>> = {};
-  for (const [name, { action }] of Object.entries(routes)) {
-    const route = ROUTES[name];
-    if (route === undefined) continue;
+  const present: Readonly<Record<string, AdminRoute>> = routes;
+  for (const [name, route] of Object.entries(ROUTES)) {
+    const action = present[name]?.action;
+    // A store without tenants has no routes of them. Those under /ui/ are beside the policy.
+    if (action === undefined && !name.includes(" /ui/")) continue;
     const [method = "", path = ""] = name.split(" ");
     const shown = path.replaceAll(/[:*](\w+)/g, "{$1}");
     (paths[shown] ??= {})[method.toLowerCase()] = operationOf(name, route, action);
@@ -57,16 +59,25 @@ function adminDocument(routes: AdminRoutes, authHeaders: readonly string[]): Jso
   };
 }
 
-function operationOf(name: string, route: RouteSchema, action: PolicyAction): JsonObject {
-  const [, path = ""] = name.split(" ");
+function needs(action: PolicyAction | undefined): string {
+  if (action === undefined) return "Needs what it takes itself.";
   const { role, reach } = POLICY[action];
+  return `Needs the role ${role}${reach === "whole" ? " at the whole" : ""} (${action}).`;
+}
+
+function operationOf(
+  name: string,
+  route: RouteSchema,
+  action: PolicyAction | undefined,
+): JsonObject {
+  const [, path = ""] = name.split(" ");
   const parameters = [...inPath(path), ...inQuery(route.query as JsonSchema | undefined)];
   const body = route.body as JsonSchema | undefined;
   return {
     operationId: name.toLowerCase().replaceAll(/\W+/g, "_"),
     tags: [path.split("/")[1] ?? ""],
     summary: route.about,
-    description: `Needs the role ${role}${reach === "whole" ? " at the whole" : ""} (${action}).`,
+    description: needs(action),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: { required: true, content: json(documented(body)) },

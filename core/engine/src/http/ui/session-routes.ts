@@ -1,4 +1,6 @@
-/** Signing in and out: `POST`, `GET` and `DELETE /ui/session`, and `POST /ui/code`. */
+/**
+ * Signing in and out: `POST`, `GET` and `DELETE /ui/session`, `POST /ui/code`, and `POST /ui/key`.
+ */
 
 import type { IncomingMessage } from "node:http";
 import { ADMIN_API } from "@sluice/admin-api";
@@ -41,6 +43,7 @@ type Handler = (request: SessionRequest, parts: SessionRouteParts) => Promise<Se
 const ROUTES: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   "/ui/session": { POST: signIn, GET: show, HEAD: show, DELETE: signOut },
   "/ui/code": { POST: makeCode },
+  "/ui/key": { POST: confirmKey },
 };
 
 /** Answers a request to one of the routes; `undefined`: its path is another. */
@@ -119,6 +122,30 @@ async function makeCode(request: SessionRequest, parts: SessionRouteParts): Prom
   return { body: { code, expires_in_s: 60 }, headers: {} };
 }
 
+/** Takes the key of the session again, for changes that are dangerous. */
+async function confirmKey(
+  request: SessionRequest,
+  parts: SessionRouteParts,
+): Promise<SessionAnswer> {
+  const { message, address } = request;
+  const { sessions, attempts, audit } = parts;
+  const { principal } = await present(request, parts);
+  attempts.check(address);
+  const { key } = await request.readBody();
+  const token = tokenOf(message, privatePlace(request)) ?? "";
+  const confirmed = typeof key === "string" ? await sessions.confirm(token, key) : undefined;
+  if (confirmed === undefined) {
+    attempts.fail(address);
+    throw new GatewayError(
+      "permission_denied",
+      "This is not the key that opened the session. After a sign-in by code, it is the master key.",
+    );
+  }
+  await audit.signed(asker(request, principal, "session.confirm"));
+  const expiresAt = new Date(confirmed.untilMs).toISOString();
+  return { body: { confirmation: confirmed.value, expires_at: expiresAt }, headers: {} };
+}
+
 async function present(request: SessionRequest, parts: SessionRouteParts): Promise<OpenSession> {
   const { message, place } = request;
   const token = tokenOf(message, place);
@@ -138,7 +165,7 @@ function privatePlace({ place }: SessionRequest): BrowserPlace {
 function asker(
   { requestId, address }: SessionRequest,
   principal: Principal,
-  action: "session.open" | "session.end" | "session.code",
+  action: "session.open" | "session.end" | "session.code" | "session.confirm",
 ) {
   return { principal, action, requestId, address };
 }

@@ -1,37 +1,20 @@
 /** Sessions of the dashboard: opened with a key, or with a code that the holder of one has made. */
 
 import { randomBytes } from "node:crypto";
-import type { Clock, Identity, KeyRecord, SessionRecord, SessionStore } from "@sluice/contract";
+import type { SessionRecord, SessionStore } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import type { KeyRing } from "../../resources/key-ring.ts";
 import { MASTER } from "../access/authenticate.ts";
 import type { Principal } from "../access/may.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { isOfMaster, principalOfSession } from "./session-principal.ts";
+import { type Confirmation, confirm, isConfirmed } from "./confirmation.ts";
 
 const IDLE_MS = 30 * 60_000;
 const ABSOLUTE_MS = 12 * 3_600_000;
 const CODE_MS = 60_000;
 /** A session's use is noted this often at most. */
 const SEEN_MS = 60_000;
-
-/** What sessions are made from. */
-export interface SessionParts {
-  /** Absent: the store keeps none. */
-  readonly store: SessionStore | undefined;
-  readonly keyRing: Pick<
-    KeyRing,
-    | "digest"
-    | "identify"
-    | "recordOf"
-    | "identifyRecord"
-    | "masterDigest"
-    | "isMasterDigest"
-    | "isMaster"
-    | "fingerprint"
-  >;
-  readonly keys: { find(id: string): Promise<KeyRecord | undefined> };
-  readonly principalOf: (identity: Identity) => Promise<Principal | undefined>;
-  readonly clock: Clock;
-}
+const MAX_LISTED = 1_000;
 
 /** A session that counts. */
 export interface OpenSession {
@@ -75,7 +58,7 @@ export class Sessions {
     const { keyRing } = this.#parts;
     const code = randomBytes(16).toString("base64url");
     const credential = keyRing.digest(keyRing.fingerprint(key));
-    await this.#store().insert({
+    await storeOf(this.#parts).insert({
       ...this.#record("code", MASTER, credential, address),
       digest: this.#digest("code", code),
     });
@@ -87,9 +70,10 @@ export class Sessions {
    * address.
    */
   async openByCode(code: string, address: string | null): Promise<NewSession | undefined> {
-    const record = await this.#store().take(this.#digest("code", code));
+    const record = await storeOf(this.#parts).take(this.#digest("code", code));
     if (record === undefined || record.address !== address) return undefined;
-    const isValid = this.#parts.clock.now() < record.expiresAtMs && this.#isMaster(record);
+    const isValid =
+      this.#parts.clock.now() < record.expiresAtMs && isOfMaster(record, this.#parts.keyRing);
     return isValid ? this.#insert(MASTER, record.credential, address) : undefined;
   }
 
@@ -101,7 +85,7 @@ export class Sessions {
     const nowMs = clock.now();
     if (record === undefined || nowMs >= record.expiresAtMs) return undefined;
     if (nowMs >= record.seenAtMs + IDLE_MS) return undefined;
-    const principal = await this.#principalOf(record);
+    const principal = await principalOfSession(record, this.#parts);
     if (principal === undefined) return undefined;
     if (nowMs >= record.seenAtMs + SEEN_MS) await store?.seen(digest, nowMs);
     return this.#opened(record, principal, token);
@@ -112,6 +96,38 @@ export class Sessions {
     await this.#parts.store?.take(this.#digest("session", token));
   }
 
+  /** The sessions that count, the newest first. */
+  async list(): Promise<readonly SessionRecord[]> {
+    const nowMs = this.#parts.clock.now();
+    const all = (await this.#parts.store?.list(MAX_LISTED)) ?? [];
+    const open: SessionRecord[] = [];
+    for (const record of all) {
+      if (nowMs >= record.expiresAtMs || nowMs >= record.seenAtMs + IDLE_MS) continue;
+      if ((await principalOfSession(record, this.#parts)) !== undefined) open.push(record);
+    }
+    return open;
+  }
+
+  /** Ends the sessions of some ids. Returns the ids of those that ended. */
+  async endThose(isOne: (record: SessionRecord) => boolean): Promise<readonly string[]> {
+    const ended: string[] = [];
+    for (const record of (await this.list()).filter(isOne)) {
+      if ((await this.#parts.store?.take(record.digest)) !== undefined) ended.push(record.id);
+    }
+    return ended;
+  }
+
+  /** As `confirm`, for the session of a cookie. */
+  async confirm(token: string, key: string): Promise<Confirmation | undefined> {
+    const record = await this.#parts.store?.find(this.#digest("session", token));
+    return record && confirm(record, token, key, this.#parts);
+  }
+
+  /** Whether a value is one that `confirm` gave to the session of a cookie, and still counts. */
+  isConfirmed(token: string, value: string): boolean {
+    return isConfirmed(token, value, this.#parts);
+  }
+
   async #insert(
     principal: Principal,
     credential: string,
@@ -119,7 +135,7 @@ export class Sessions {
   ): Promise<NewSession> {
     const { clock } = this.#parts;
     const token = randomBytes(32).toString("base64url");
-    const store = this.#store();
+    const store = storeOf(this.#parts);
     const nowMs = clock.now();
     await store.expire(nowMs, nowMs - IDLE_MS);
     const record = {
@@ -160,36 +176,15 @@ export class Sessions {
     };
   }
 
-  /** Whose the session is now: a key that was blocked, rotated or lost its roles opens nothing. */
-  async #principalOf(record: SessionRecord): Promise<Principal | undefined> {
-    const { keyRing, keys, principalOf, clock } = this.#parts;
-    if (record.master !== keyRing.masterDigest()) return undefined;
-    if (record.actor === MASTER.keyId) return this.#isMaster(record) ? MASTER : undefined;
-    const key = await keys.find(record.actor);
-    if (key === undefined) return undefined;
-    const isPresent = key.digest === record.credential;
-    const isPrevious =
-      key.previousDigest === record.credential && clock.now() < (key.previousUntilMs ?? 0);
-    if (!isPresent && !isPrevious) return undefined;
-    const identity = await keyRing.identifyRecord(key);
-    return identity && principalOf(identity);
-  }
-
-  #isMaster({ credential, master }: SessionRecord): boolean {
-    const { keyRing } = this.#parts;
-    return master === keyRing.masterDigest() && keyRing.isMasterDigest(credential);
-  }
-
   #digest(purpose: "session" | "code" | "csrf", text: string): string {
     return this.#parts.keyRing.digest(`${purpose}:${text}`);
   }
+}
 
-  #store(): SessionStore {
-    const { store } = this.#parts;
-    if (store !== undefined) return store;
-    throw new GatewayError(
-      "permission_denied",
-      "The store of this gateway keeps no sessions, so the dashboard cannot be signed in to. Use a store that ships with it.",
-    );
-  }
+function storeOf({ store }: SessionParts): SessionStore {
+  if (store !== undefined) return store;
+  throw new GatewayError(
+    "permission_denied",
+    "The store of this gateway keeps no sessions, so the dashboard cannot be signed in to. Use a store that ships with it.",
+  );
 }
