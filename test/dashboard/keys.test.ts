@@ -28,6 +28,7 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     const { page } = visitor;
     const { gateway } = stand;
     await visitor.signIn(gateway.masterKey);
+    await visitor.open("#/keys", "Keys");
     await page.getByText("There are no keys yet").waitFor();
     await page.getByRole("button", { name: "New key" }).first().click();
     await page.getByLabel("Name", { exact: true }).fill("laptop");
