@@ -76,7 +76,8 @@ export default defineConfig({
           testTimeout: 120_000,
           retry: process.env["CI"] === undefined ? 0 : 1,
           hookTimeout: 120_000,
-          // Each file has a browser and a gateway.
+          // One browser for all files.
+          isolate: false,
           fileParallelism: false,
         },
       },

@@ -126,6 +126,7 @@ const KEYS = [
   { key_alias: "flaky-client", team_id: "research", models: ["flaky", "gpt-4o-mini"] },
 ];
 
+const ROUNDS = 4;
 const WORDS =
   "The refund was sent on Tuesday and reaches the account within three working days. ".repeat(4);
 
@@ -170,8 +171,14 @@ export async function seedRecords({ gateway }: Stand): Promise<SeededKeys> {
   return keys;
 }
 
-/** Sends requests: good ones, a stream, a fallback, failures of the client and of the upstream. */
-export async function seedTraffic(stand: Stand, keys: SeededKeys): Promise<void> {
+/**
+ * Sends requests: good ones, streams, fallbacks, failures of the client and of the upstream.
+ * Resolves with ids by what they show: `good`, `stream`, `fallback`, `refused`.
+ */
+export async function seedTraffic(
+  stand: Stand,
+  keys: SeededKeys,
+): Promise<ReadonlyMap<string, string>> {
   const { gateway, upstream } = stand;
   upstream.script({ kind: "reply", text: WORDS, delayMs: 12 });
   upstream.script("gpt-4.1-mini", {
@@ -179,25 +186,30 @@ export async function seedTraffic(stand: Stand, keys: SeededKeys): Promise<void>
     status: 503,
     message: "The model is overloaded.",
   });
-  const ask = async (name: string, model: string, more: object = {}): Promise<void> => {
-    const key = keys.get(name)?.key ?? "sk-unknown";
+  const ids = new Map<string, string>();
+  const ask = async (name: string, model: string, what: string, more = {}): Promise<void> => {
+    const key = keys.get(name)?.key ?? "";
     const messages = [{ role: "user", content: "Where is my refund? ".repeat(12) }];
-    const body = { model, messages, ...more };
-    const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
+    const response = await chat(
+      gateway,
+      { model, messages, ...more },
+      { headers: { authorization: `Bearer ${key}` } },
+    );
     await response.text();
+    ids.set(what, response.headers.get("x-request-id") ?? "");
   };
-  for (let round = 0; round < 4; round += 1) {
-    await ask("support-bot", "gpt-4o");
-    await ask("support-bot", "gpt-4o-mini", { stream: true });
-    await ask("support-desk", "gpt-4o", { user: "c-1001" });
-    await ask("indexer", "gpt-4o-mini");
-    await ask("notebook-ben", "gpt-4o-mini");
-    await ask("ios-app", "gpt-4o-mini", { stream: true });
-    await ask("flaky-client", "flaky");
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await ask("support-bot", "gpt-4o", "over budget");
+    await ask("support-bot", "gpt-4o-mini", "stream", { stream: true });
+    await ask("support-desk", "gpt-4o", "good", { user: "c-1001" });
+    await ask("indexer", "gpt-4o-mini", "good");
+    await ask("notebook-ben", "gpt-4o-mini", "good");
+    await ask("ios-app", "gpt-4o-mini", "stream", { stream: true });
+    await ask("flaky-client", "flaky", "fallback");
   }
-  await ask("ios-app", "gpt-4o");
-  await ask("leaked-in-a-log", "gpt-4o-mini");
-  await ask("notebook-ben", "in-house");
+  await ask("ios-app", "gpt-4o", "refused");
+  await ask("leaked-in-a-log", "gpt-4o-mini", "blocked");
+  return ids;
 }
 
 /** Edits of the files: one that widens access, one that is refused, one that narrows it. */

@@ -55,7 +55,7 @@ export async function visit(
       await page.goto(site.url);
       await page.getByLabel("Key", { exact: true }).fill(key);
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("navigation", { name: "Screens" }).waitFor({ state: "attached" });
+      await page.getByRole("button", { name: /account and theme/ }).waitFor();
     },
     async open(fragment, heading) {
       await page.evaluate((to) => (location.hash = to), fragment);

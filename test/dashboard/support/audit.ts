@@ -1,0 +1,37 @@
+/** What axe-core finds on a page: WCAG 2.2 at the levels A and AA. */
+
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** Violations, each as `rule: element`. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  // Evaluated by the debugger, which the policy of the page does not bind.
+  await page.evaluate(axe.source);
+  return page.evaluate(async (tags) => {
+    const { axe: loaded } = window as unknown as { readonly axe: typeof axe };
+    const { violations } = await loaded.run(document, {
+      runOnly: { type: "tag", values: tags },
+      resultTypes: ["violations"],
+    });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
+    );
+  }, TAGS);
+}
+
+/** How far the page can be scrolled sideways, in pixels, and by what. */
+export function sidewaysOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const isWide = (element: Element): boolean =>
+      element.getBoundingClientRect().right > clientWidth + 1 &&
+      element.closest(".table-box, .diff, .tabs") === null;
+    return [...document.querySelectorAll("body *")]
+      .filter(isWide)
+      .slice(0, 5)
+      .map((element) => `${scrollWidth - clientWidth} px: ${element.outerHTML.slice(0, 120)}`);
+  });
+}

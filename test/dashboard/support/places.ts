@@ -1,0 +1,84 @@
+/** Every screen with something on it, by a name for its screenshot. */
+
+import type { Page } from "playwright-core";
+import type { Seeded } from "./shared.ts";
+
+/** A state of the dashboard to look at. */
+export interface Look {
+  readonly name: string;
+  readonly fragment: string;
+  /** Something that is there when the screen is complete. */
+  readonly ready: (page: Page) => Promise<void>;
+  /** Opens a dialog, a menu, a folded part. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+function text(what: string | RegExp): Look["ready"] {
+  return (page) => page.getByText(what).first().waitFor();
+}
+
+function press(name: string | RegExp): NonNullable<Look["act"]> {
+  return (page) => page.getByRole("button", { name }).first().click();
+}
+
+/** All of them. */
+export function looksOf({ keys, requests }: Seeded): readonly Look[] {
+  const key = `#/keys/${keys.get("support-bot")?.token_id}`;
+  return [
+    { name: "requests", fragment: "#/requests", ready: text("budget_exceeded") },
+    {
+      name: "trace",
+      fragment: `#/requests/${requests.get("fallback")}`,
+      ready: text("Upstream calls"),
+    },
+    { name: "models", fragment: "#/models", ready: text("gpt-4o-mini") },
+    { name: "keys", fragment: "#/keys", ready: text("support-bot") },
+    {
+      name: "keys-none",
+      fragment: "#/keys?search=nothing-like-this",
+      ready: text("No key matches"),
+    },
+    {
+      name: "key-new",
+      fragment: "#/keys",
+      ready: text("support-bot"),
+      act: async (page) => {
+        await press("New key")(page);
+        await page.getByText("More fields").click();
+        await page.getByText("As a command").click();
+      },
+    },
+    { name: "key", fragment: key, ready: text("What it is") },
+    { name: "key-block", fragment: key, ready: text("What it is"), act: press("Block") },
+    { name: "teams", fragment: "#/teams", ready: text("Customer support") },
+    { name: "team", fragment: "#/teams/support", ready: text("Add a member") },
+    { name: "users", fragment: "#/users", ready: text("Ann Okafor") },
+    { name: "user", fragment: "#/users/ann%40example.com", ready: text("Give a role") },
+    { name: "customers", fragment: "#/customers", ready: text("Northwind") },
+    { name: "customer", fragment: "#/customers/c-1001/acme", ready: text("What it is") },
+    { name: "organizations", fragment: "#/organizations", ready: text("Globex") },
+    { name: "organization", fragment: "#/organizations/acme", ready: text("Search and ranking") },
+    { name: "history", fragment: "#/history", ready: text("Timeline") },
+    { name: "generation", fragment: "#/history/3", ready: text("Lines, against generation 2") },
+    {
+      name: "rollback",
+      fragment: "#/history",
+      ready: text("Timeline"),
+      act: async (page) => {
+        await press("Roll back to it")(page);
+        await page.getByRole("dialog").getByText("caution").waitFor();
+      },
+    },
+    {
+      name: "search",
+      fragment: "#/requests",
+      ready: text("budget_exceeded"),
+      act: async (page) => {
+        await page.keyboard.press("/");
+        await page.getByRole("combobox", { name: /^Search/ }).fill("su");
+        await page.getByRole("option", { name: /support-bot/ }).waitFor();
+      },
+    },
+    { name: "missing", fragment: "#/nowhere", ready: text("There is no such screen") },
+  ];
+}
