@@ -17,8 +17,14 @@ export interface Site {
   readonly requests: readonly SiteRequest[];
   /** Answers in place of the gateway, until it is taken away. */
   intercept(answer: Interceptor | undefined): void;
+  /** Holds requests back, until it is called without a path. */
+  hold(isHeld: ((path: string) => boolean) | undefined, held: (() => void)[]): void;
   /** Sends the requests to another gateway from now on. */
   target(adminUrl: string): void;
+  /** Nothing listens any more, and every connection is gone. */
+  stop(): Promise<void>;
+  /** Listens again at the same address. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,6 +51,7 @@ export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Sit
   const requests: SiteRequest[] = [];
   let to = new URL(adminUrl);
   let interceptor: Interceptor | undefined;
+  let holding: { isHeld: (path: string) => boolean; held: (() => void)[] } | undefined;
   const server = createServer((incoming, response) => {
     const url = incoming.url ?? "";
     if (!url.startsWith(`${prefix}/`)) {
@@ -55,20 +62,35 @@ export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Sit
     requests.push({ method: incoming.method ?? "", path });
     if (interceptor?.(path, incoming, response) === true) return;
     if (serveFile(path, response)) return;
-    passOn(to, path, incoming, response);
+    if (holding?.isHeld(path) === true)
+      holding.held.push(() => passOn(to, path, incoming, response));
+    else passOn(to, path, incoming, response);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const stop = async (): Promise<void> => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
   return {
     url: `http://127.0.0.1:${port}${prefix}/ui/`,
     requests,
     intercept: (answer) => (interceptor = answer),
+    hold(isHeld, held) {
+      holding = isHeld === undefined ? undefined : { isHeld, held };
+      if (isHeld === undefined) for (const pass of held.splice(0)) pass();
+    },
     target: (next) => (to = new URL(next)),
+    stop,
+    async start() {
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+    },
     async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      if (server.listening) await stop();
     },
   };
 }

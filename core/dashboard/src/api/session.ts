@@ -3,12 +3,14 @@
 import { type ApiError, asApiError } from "./api-error.ts";
 import { change, forgetAnswers, get, post, setCsrf, whenSignedOut } from "./client.ts";
 import { createCell } from "../app/cell.ts";
+import type { Grant } from "../app/object-rules.ts";
 
 /** `GET /ui/session`. */
 export interface Session {
   readonly session: string;
   readonly role: "viewer" | "keys" | "operator" | "admin" | null;
   readonly name: string | null;
+  readonly roles: readonly Grant[];
   readonly may: readonly string[];
   readonly csrf: string;
   readonly expires_at: string;

@@ -2,6 +2,7 @@
 
 import { useCell } from "./cell.ts";
 import { type Session, sessionCell } from "../api/session.ts";
+import { isAllowedOn, type ObjectPlace } from "./object-rules.ts";
 
 /** The present session. Only below the sign-in. */
 export function useSession(): Session {
@@ -14,4 +15,11 @@ export function useSession(): Session {
 export function useMay(): (action: string) => boolean {
   const { may } = useSession();
   return (action) => may.includes(action);
+}
+
+/** Whether the session may do an action on one object. */
+export function useMayOn(object: ObjectPlace): (action: string) => boolean {
+  const { may, roles, name } = useSession();
+  return (action) =>
+    may.includes(action) && isAllowedOn(action, object, { grants: roles, user: name });
 }

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, ComponentType } from "preact";
 import type { Limits } from "../../api/records.ts";
+import type { ObjectPlace } from "../../app/object-rules.ts";
 import type { Choice } from "../../parts/field.tsx";
 import type { IconName } from "../../parts/icon.tsx";
 import type { Column } from "../../parts/table.tsx";
@@ -32,6 +33,8 @@ export interface TenantKind<Row extends Limits> {
   readonly filters: readonly ("organization_id" | "user_id" | "team_id")[];
   /** Actions of docs/roles.md. */
   readonly may: Readonly<Record<"create" | "update" | "block" | "unblock" | "delete", string>>;
+  /** Where a record is, for the rules of roles. */
+  readonly placeOf: (row: Row) => ObjectPlace;
   readonly deletion: Deletion;
   /** Panels of its page. */
   readonly Panels?: ComponentType<{ readonly row: Row; readonly names: Names }>;

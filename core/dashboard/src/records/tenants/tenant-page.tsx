@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { get } from "../../api/client.ts";
 import type { Limits } from "../../api/records.ts";
 import { useRead, useRefresh } from "../../app/live.ts";
-import { useMay } from "../../app/may.ts";
+import { useMayOn } from "../../app/may.ts";
 import { go, href } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
 import { BudgetBar } from "../../parts/marks.tsx";
@@ -87,7 +87,7 @@ function Actions<Row extends Limits>(props: {
   readonly onOpen: (open: Open) => void;
 }) {
   const { kind, row, onOpen } = props;
-  const may = useMay();
+  const may = useMayOn(kind.placeOf(row));
   const { blocked } = row;
   return (
     <>

@@ -115,6 +115,7 @@ const CUSTOMERS: TenantKind<CustomerRow> = {
     unblock: "customer.write",
     delete: "customer.write",
   },
+  placeOf: (row) => ({ organizations: [row.organization_id] }),
   deletion: {
     text: "The customer's own limits go. A later request that names the id is one of a new customer.",
   },

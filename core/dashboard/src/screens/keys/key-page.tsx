@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { get } from "../../api/client.ts";
 import type { KeyRow } from "../../api/records.ts";
 import { useRead, useRefresh } from "../../app/live.ts";
-import { useMay } from "../../app/may.ts";
+import { useMayOn } from "../../app/may.ts";
 import { go, href } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
 import { BudgetBar, Mark, When } from "../../parts/marks.tsx";
@@ -87,7 +87,11 @@ function identityFacts(key: KeyRow) {
 
 function Actions(props: { readonly record: KeyRow; readonly onOpen: (open: Open) => void }) {
   const { record, onOpen } = props;
-  const may = useMay();
+  const may = useMayOn({
+    organizations: [record.organization_id],
+    team: record.team_id,
+    user: record.user_id,
+  });
   const isBlocked = record.blocked;
   return (
     <>

@@ -90,6 +90,10 @@ const ORGANIZATIONS: TenantKind<OrganizationRow> = {
     unblock: "organization.update",
     delete: "organization.delete",
   },
+  placeOf: (row) => ({
+    organizations: [row.organization_id],
+    self: `organization:${row.organization_id}`,
+  }),
   deletion: {
     text: "Only an organization without teams, keys, budgets and access groups is deleted. Its customers go with it.",
   },

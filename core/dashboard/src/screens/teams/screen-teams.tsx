@@ -71,6 +71,11 @@ const TEAMS: TenantKind<TeamRow> = {
     unblock: "team.unblock",
     delete: "team.delete",
   },
+  placeOf: (row) => ({
+    organizations: [row.organization_id],
+    team: row.team_id,
+    self: `team:${row.team_id}`,
+  }),
   deletion: {
     text: "A deleted team does not come back, and its id is not used again. Its spend stays in the reports.",
     keys: [

@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { get, post } from "../../api/client.ts";
 import type { RoleView, UserRow } from "../../api/records.ts";
 import { useRefresh } from "../../app/live.ts";
-import { useMay } from "../../app/may.ts";
+import { useMayOn } from "../../app/may.ts";
+import type { ObjectPlace } from "../../app/object-rules.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -15,6 +16,11 @@ import { Panel } from "../../parts/page.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { organizationOptions, teamOptions } from "../../records/options.ts";
 import { useSend } from "../../records/use-send.ts";
+
+/** Where a user is, for the rules of roles. */
+export function userPlace({ organizations, user_id: user }: UserRow): ObjectPlace {
+  return { organizations, user };
+}
 
 /** A role with its place, in words. */
 export function roleText({ role, at, organization_id: organization, team_id: team }: RoleView) {
@@ -29,7 +35,7 @@ export function rolesText(roles: readonly RoleView[]): string {
 
 /** The panel. */
 export function RolePanel({ row }: { readonly row: UserRow }) {
-  const isAllowed = useMay()("role.grant") && row.managed_by !== "file";
+  const isAllowed = useMayOn(userPlace(row))("role.grant") && row.managed_by !== "file";
   const refresh = useRefresh();
   const [isAdding, setAdding] = useState(false);
   const sending = useSend();

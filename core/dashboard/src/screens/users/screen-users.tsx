@@ -7,7 +7,7 @@ import { limitColumns, OriginMark, StateMark, stateOf } from "../../records/limi
 import type { Names, TenantKind } from "../../records/tenants/kind.ts";
 import { KeyPanel } from "../../records/tenants/key-panel.tsx";
 import { TenantScreen } from "../../records/tenants/tenant-screen.tsx";
-import { RolePanel, rolesText } from "./role-panel.tsx";
+import { RolePanel, rolesText, userPlace } from "./role-panel.tsx";
 import { USER_SPECS } from "./user-specs.ts";
 
 const USERS: TenantKind<UserRow> = {
@@ -74,6 +74,7 @@ const USERS: TenantKind<UserRow> = {
     unblock: "user.update",
     delete: "user.delete",
   },
+  placeOf: userPlace,
   deletion: {
     text: "The user leaves all teams and organizations. The id is not used again. The spend stays in the reports.",
     keys: [

@@ -1,0 +1,116 @@
+/** Checks 19, 25 and the search: places, links, proxies. */
+
+import { beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM } from "./support/chromium.ts";
+import { type Seeded, sharedBrowser, sharedStand } from "./support/shared.ts";
+import { serveDashboard } from "./support/site.ts";
+import { make } from "./support/stand.ts";
+import { visit } from "./support/visit.ts";
+
+describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
+  let seeded: Seeded;
+
+  beforeAll(async () => {
+    seeded = await sharedStand();
+  });
+
+  it("check 25: back, forward, a reload and a copied link show the same view", async () => {
+    const { site, gateway } = seeded.stand;
+    const browser = await sharedBrowser();
+    await using visitor = await visit(browser, site);
+    const { page } = visitor;
+    await visitor.signIn(gateway.masterKey);
+    await visitor.open("#/keys", "Keys");
+    await page.getByPlaceholder("Search by name, id or user").fill("support");
+    await page.getByText("2 keys").waitFor();
+    await page.getByRole("combobox", { name: "State" }).selectOption("active");
+    await page.waitForURL(/search=support&status=active/);
+    await page.getByRole("link", { name: "support-desk" }).click();
+    await page.getByRole("heading", { level: 1, name: "support-desk" }).waitFor();
+    await page.goBack();
+    await page.getByText("2 keys").waitFor();
+    expect(await page.getByPlaceholder("Search by name, id or user").inputValue()).toBe("support");
+    await page.goForward();
+    await page.getByRole("heading", { level: 1, name: "support-desk" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "support-desk" }).waitFor();
+
+    await page.goBack();
+    await page.getByText("2 keys").waitFor();
+    const link = page.url();
+    await using other = await visit(browser, site);
+    await other.page.goto(link);
+    await other.page.getByLabel("Key", { exact: true }).fill(gateway.masterKey);
+    await other.page.getByRole("button", { name: "Sign in" }).click();
+    await other.page.getByText("2 keys").waitFor();
+    expect(other.page.url()).toBe(link);
+    expect(await other.page.getByRole("combobox", { name: "State" }).inputValue()).toBe("active");
+    // Nothing of a view is in what a server or a proxy logs.
+    const logged = site.requests.filter(
+      ({ path }) => path.startsWith("/ui/") && path.includes("?"),
+    );
+    expect(logged).toEqual([]);
+    expect([...visitor.unexpected(), ...other.unexpected()]).toEqual([]);
+  });
+
+  it("check 25: a tab that slept signs in and is where it was", async () => {
+    const { site, gateway } = seeded.stand;
+    await using visitor = await visit(await sharedBrowser(), site);
+    const { page } = visitor;
+    await visitor.signIn(gateway.masterKey);
+    await visitor.open("#/teams/support", "Customer support");
+    visitor.allow(/status of 401/);
+    await page.context().clearCookies();
+    await page.getByText("Your session has ended").waitFor();
+    await page.getByLabel("Key", { exact: true }).fill(gateway.masterKey);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Your session has ended").waitFor({ state: "detached" });
+    expect(new URL(page.url()).hash).toBe("#/teams/support");
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
+  it("check 19: behind a proxy with a prefix, every request has it", async () => {
+    const { gateway } = seeded.stand;
+    const site = await serveDashboard(gateway.adminUrl, "/a/b");
+    try {
+      await using visitor = await visit(await sharedBrowser(), site);
+      await visitor.signIn(gateway.masterKey);
+      for (const [fragment, heading] of [
+        ["#/keys", "Keys"],
+        ["#/history", "History"],
+        ["#/users/svc-indexer", "Indexer"],
+      ] as const)
+        await visitor.open(fragment, heading);
+      await visitor.page.getByText("of the whole gateway").waitFor();
+      expect(new URL(visitor.page.url()).pathname).toBe("/a/b/ui/");
+      expect(visitor.unexpected()).toEqual([]);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it("shows each role what it may see, by leaving out", async () => {
+    const { site, gateway } = seeded.stand;
+    const key = await adminKeyOf(seeded, "svc-indexer");
+    await using visitor = await visit(await sharedBrowser(), site);
+    const { page } = visitor;
+    await visitor.signIn(key);
+    await visitor.open("#/keys", "Keys");
+    await page.getByRole("link", { name: "support-bot" }).click();
+    await page.getByText("What it is").waitFor();
+    expect(await page.getByRole("button", { name: /Edit|Block|More actions/ }).count()).toBe(0);
+    await visitor.open("#/history", "History");
+    await page.getByText("Timeline").waitFor();
+    expect(await page.getByRole("button", { name: /Roll back|Apply/ }).count()).toBe(0);
+    expect(gateway.stderr).not.toContain(key);
+    expect(visitor.unexpected()).toEqual([]);
+  });
+});
+
+async function adminKeyOf({ stand }: Seeded, user: string): Promise<string> {
+  const { key } = await make<{ readonly key: string }>(stand.gateway, "/key/generate", {
+    user_id: user,
+    admin: true,
+  });
+  return key;
+}
