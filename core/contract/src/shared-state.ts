@@ -275,6 +275,11 @@ export interface StateDriver extends SharedState {
   readonly life?: string;
   /** Rejects while a server cannot decide. Absent: a write to the cache finds out. */
   probe?(): Promise<void>;
+  /**
+   * Reports that this gateway, one of `instances`, is there, and learns which others are not: these
+   * may decide alone, and their shares are left to them. Called twice a second.
+   */
+  beat?(instances: number): MaybePromise<void>;
   /** Has `report` called when a server is lost, also while no call waits for it. */
   watch?(report: (reason: Error) => void): void;
   /**

@@ -65,7 +65,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const tokens = createCounter({ log, clock });
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
-  const state = await openState(snapshot, definitions, log, clock, worker?.remoteState);
+  const lagMs = (): number => ledger.health().lagMs;
+  const state = await openState(snapshot, definitions, log, clock, worker?.remoteState, lagMs);
   scope.defer(() => stopInstance(state, `the shared state ${snapshot.shared.use}`));
   const metrics = createMetrics(log);
   scope.defer(addProcessMetrics(metrics));

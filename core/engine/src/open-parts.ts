@@ -119,7 +119,8 @@ export function hostState(
 }
 
 /**
- * Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it. Throws a
+ * Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it.
+ * `ledgerLagMs`: how long the oldest row that the ledger lacks has been waiting. Throws a
  * StartError.
  */
 export async function openState(
@@ -128,6 +129,7 @@ export async function openState(
   log: Log,
   clock: Clock,
   hosted: StateDriver | undefined,
+  ledgerLagMs: () => number,
 ): Promise<StateDriver> {
   const { use, options } = snapshot.shared;
   // Each worker decides alone while the others cannot be asked.
@@ -141,7 +143,7 @@ export async function openState(
     const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
     const state =
       definition.isRemote || isHosted
-        ? createResilientState({ driver, instances, clock, log: own })
+        ? createResilientState({ driver, instances, clock, ledgerLagMs, log: own })
         : driver;
     await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
     return state;

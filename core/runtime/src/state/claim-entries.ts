@@ -1,7 +1,7 @@
 /** The windows, slots and budgets that claims are decided by, in maps with a bound. */
 
 import type { Claim, StateReading } from "@sluice/contract";
-import type { Budget, Entry, Slots } from "./claims.ts";
+import { type Budget, emptyBudget, type Entry, type Slots } from "./claims.ts";
 import { Crowd } from "./crowd.ts";
 import { advance, createWindow, isPast, type SlidingWindow } from "./window.ts";
 
@@ -34,7 +34,7 @@ export class ClaimEntries {
     let entry = this.findBudget(key);
     if (entry === undefined) {
       dropOne(this.#budgets, this.#maxKeys, ({ reserved }) => reserved === 0);
-      this.#budgets.set(key, (entry = { spent: 0, reserved: 0, isSeeded: false }));
+      this.#budgets.set(key, (entry = emptyBudget()));
     }
     return entry;
   }
@@ -71,10 +71,10 @@ export class ClaimEntries {
     if (budget !== undefined) forgetSpent(budget);
   }
 
-  /** Drops the spent money of every budget. */
-  forgetSpent(): void {
-    for (const budget of this.#budgets.values()) forgetSpent(budget);
-    for (const budget of this.#crowds.budget.values()) forgetSpent(budget);
+  /** Drops the spent money of every budget, and notes what was known of it. */
+  beginAlone(): void {
+    for (const budget of this.#budgets.values()) beginAlone(budget);
+    for (const budget of this.#crowds.budget.values()) beginAlone(budget);
   }
 
   #windowOf(key: string, windowMs: number, nowMs: number): SlidingWindow {
@@ -137,14 +137,20 @@ function ofCrowd(crowds: Crowds, claim: Claim, holder: string, nowMs: number): E
     return slots;
   }
   let budget = crowds.budget.use(key);
-  if (budget === undefined)
-    crowds.budget.add(key, holder, (budget = { spent: 0, reserved: 0, isSeeded: false }), nowMs);
+  if (budget === undefined) crowds.budget.add(key, holder, (budget = emptyBudget()), nowMs);
   return budget;
 }
 
 /** Drops the oldest key of a map or set. */
 export function dropOldest(entries: Map<string, unknown> | Set<string>): void {
   for (const key of entries.keys()) return void entries.delete(key);
+}
+
+function beginAlone(budget: Budget): void {
+  const { left, reserved } = budget;
+  budget.alone = left === undefined ? undefined : { reserved, left };
+  budget.left = undefined;
+  forgetSpent(budget);
 }
 
 function forgetSpent(budget: Budget): void {

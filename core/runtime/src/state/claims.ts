@@ -16,6 +16,21 @@ export interface Budget {
   spent: number;
   reserved: number;
   isSeeded: boolean;
+  /** What was left for all gateways when the server granted the last reservation, if it did. */
+  left: number | undefined;
+  /** What this process had reserved, and what was left, when it began to decide alone. */
+  alone: Alone | undefined;
+}
+
+/** What a process knew of a budget when it began to decide alone. */
+export interface Alone {
+  readonly reserved: number;
+  readonly left: number;
+}
+
+/** A budget of which nothing is known. */
+export function emptyBudget(): Budget {
+  return { spent: 0, reserved: 0, isSeeded: false, left: undefined, alone: undefined };
 }
 
 /** The window or the budget that decides a claim. */

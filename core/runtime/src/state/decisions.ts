@@ -12,7 +12,7 @@ import type {
   TakeResult,
 } from "@sluice/contract";
 import { ClaimEntries } from "./claim-entries.ts";
-import { add, type Budget, type Entry, fits, refusal, stateOf } from "./claims.ts";
+import { add, type Alone, type Budget, type Entry, fits, refusal, stateOf } from "./claims.ts";
 import { type Held, Leases } from "./leases.ts";
 import { addNow, advance, giveBack, type SlidingWindow } from "./window.ts";
 
@@ -34,12 +34,20 @@ export interface LocalDecisions {
   seed(key: string, spentNanoUsd: number): void;
   read(keys: readonly string[]): readonly StateReading[];
   reset(key: string): void;
-  /** Holds claims that were granted elsewhere, past limits too. */
-  adopt(reservation: Reservation, leaseMs: number): void;
+  /**
+   * Holds claims that were granted elsewhere, past limits too. `states` is how their limits stood
+   * there.
+   */
+  adopt(reservation: Reservation, leaseMs: number, states: readonly ClaimState[]): void;
   /** The reservations that are held now, of one key or of all. */
   held(key?: string): readonly HeldReservation[];
-  /** Forgets what was spent, of every budget: the next take asks for the ledger. */
-  forgetSpent(): void;
+  /**
+   * Forgets what was spent, of every budget: the next take asks for the ledger. Notes how each
+   * stood elsewhere.
+   */
+  beginAlone(): void;
+  /** How a budget stood elsewhere when this process began to decide alone; `undefined`: unknown. */
+  alone(key: string): Alone | undefined;
 }
 
 /** A reservation that is held, and how long its lease still runs. */
@@ -58,9 +66,10 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
     seed: (key, spentNanoUsd) => decisions.seed(key, spentNanoUsd),
     read: (keys) => decisions.read(keys),
     reset: (key) => decisions.reset(key),
-    adopt: (reservation, leaseMs) => decisions.adopt(reservation, leaseMs),
+    adopt: (reservation, leaseMs, states) => decisions.adopt(reservation, leaseMs, states),
     held: (key) => decisions.held(key),
-    forgetSpent: () => decisions.forgetSpent(),
+    beginAlone: () => decisions.beginAlone(),
+    alone: (key) => decisions.alone(key),
   };
 }
 
@@ -125,11 +134,17 @@ class Decisions implements LocalDecisions {
     }
   }
 
-  adopt({ id, claims }: Reservation, leaseMs: number): void {
+  adopt({ id, claims }: Reservation, leaseMs: number, states: readonly ClaimState[]): void {
     const nowMs = this.#expire();
     if (this.#leases.find(id) !== undefined) return;
-    const entries = claims.map((claim) => this.#entries.of(claim, nowMs));
-    const parts = claims.map((claim, at) => add(claim, entries[at]!));
+    const entries: Entry[] = [];
+    const parts: number[] = [];
+    for (let at = 0; at < claims.length; at += 1) {
+      const entry = this.#entries.of(claims[at]!, nowMs);
+      if (claims[at]!.kind === "budget") (entry as Budget).left = states[at]?.remaining;
+      entries.push(entry);
+      parts.push(add(claims[at]!, entry));
+    }
     this.#leases.hold(id, { claims, entries, parts, leaseUntilMs: nowMs + leaseMs });
   }
 
@@ -141,8 +156,12 @@ class Decisions implements LocalDecisions {
       .map(([id, { claims, leaseUntilMs }]) => ({ id, claims, leaseLeftMs: leaseUntilMs - nowMs }));
   }
 
-  forgetSpent(): void {
-    this.#entries.forgetSpent();
+  beginAlone(): void {
+    this.#entries.beginAlone();
+  }
+
+  alone(key: string): Alone | undefined {
+    return this.#entries.findBudget(key)?.alone;
   }
 
   seed(key: string, spentNanoUsd: number): void {

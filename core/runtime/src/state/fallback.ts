@@ -2,6 +2,7 @@
 
 import type {
   Claim,
+  ClaimState,
   Clock,
   Reservation,
   SeedOptions,
@@ -12,6 +13,20 @@ import { createDecisions, type LocalDecisions } from "./decisions.ts";
 import { createRecords, type LocalRecords } from "./records.ts";
 import { createReplay, longestLeaseMs, type Replay } from "./replay.ts";
 import { createShares, type Shares } from "./shares.ts";
+import { StoredRows } from "./stored-rows.ts";
+
+/** What a fallback is made with. */
+export interface FallbackOptions {
+  readonly driver: StateDriver;
+  /** How many gateways share the state. */
+  readonly instances: number;
+  readonly clock: Clock;
+  /**
+   * How long the oldest row that the ledger lacks has been waiting, in milliseconds; 0 when it has
+   * all. Absent: unknown.
+   */
+  readonly ledgerLagMs?: () => number;
+}
 
 /**
  * Decides at this gateway's share of the limits, and keeps what the server must learn when it is
@@ -24,11 +39,14 @@ export class Fallback {
   readonly #shares: Shares;
   readonly #replay: Replay;
 
-  constructor(driver: StateDriver, instances: number, clock: Clock) {
+  constructor({ driver, instances, clock, ledgerLagMs = () => Infinity }: FallbackOptions) {
+    const nowMs = (): number => clock.monotonic();
+    const local = createDecisions({ clock });
     this.#driver = driver;
-    this.#decisions = createDecisions({ clock });
-    this.#shares = createShares(instances);
-    this.#replay = createReplay(driver, this.#decisions);
+    this.#decisions = local;
+    this.#shares = createShares({ instances, alone: (key) => local.alone(key) });
+    const rows = new StoredRows({ lagMs: ledgerLagMs, nowMs });
+    this.#replay = createReplay({ driver, local, rows, nowMs });
     this.records = createRecords({ clock });
   }
 
@@ -36,7 +54,7 @@ export class Fallback {
    * Begins to decide. From now on the ledger reports the spend. Reservations are held here already.
    */
   begin(): void {
-    this.#decisions.forgetSpent();
+    this.#decisions.beginAlone();
     this.#shares.clear();
   }
 
@@ -57,9 +75,9 @@ export class Fallback {
     return result;
   }
 
-  /** Holds a reservation that the server granted. */
-  adopt(reservation: Reservation, leaseMs: number): void {
-    this.#decisions.adopt(reservation, leaseMs);
+  /** Holds a reservation that the server granted, with how its limits stand there. */
+  adopt(reservation: Reservation, leaseMs: number, states: readonly ClaimState[]): void {
+    this.#decisions.adopt(reservation, leaseMs, states);
   }
 
   /** Ends a reservation here. The server learns of it elsewhere: by its driver, or by `keep`. */

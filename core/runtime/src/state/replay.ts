@@ -2,6 +2,7 @@
 
 import type { Reservation, StateDriver } from "@sluice/contract";
 import type { HeldReservation, LocalDecisions } from "./decisions.ts";
+import type { StoredRows } from "./stored-rows.ts";
 
 /** Settlements, and reservations granted meanwhile, that the server has yet to hear of. */
 export interface Replay {
@@ -36,9 +37,24 @@ interface Owed {
   readonly leaseMs: number;
 }
 
-/** Settlements for a driver. The decisions of this process know what is held. */
-export function createReplay(driver: StateDriver, local: LocalDecisions): Replay {
-  let kept: Reservation[] = [];
+/** A settlement, and when it was kept: its row was recorded before. */
+interface Kept {
+  readonly reservation: Reservation;
+  readonly atMs: number;
+}
+
+/** What a replay is made with. */
+export interface ReplayOptions {
+  readonly driver: StateDriver;
+  /** The decisions of this process: they know what is held. */
+  readonly local: LocalDecisions;
+  readonly rows: StoredRows;
+  nowMs(): number;
+}
+
+/** Settlements for a driver. */
+export function createReplay({ driver, local, rows, nowMs }: ReplayOptions): Replay {
+  let kept: Kept[] = [];
   let owed: Owed[] = [];
   let isCatchingUp = false;
   let dropped = 0;
@@ -50,7 +66,9 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
       await Promise.all([
         // A reservation precedes its settlement: a settled one cannot be held again.
         ...grants.map(({ reservation, leaseMs }) => driver.renew([reservation], leaseMs)),
-        ...settlements.map((reservation) => driver.settle(reservation)),
+        ...settlements.map(({ reservation, atMs }) =>
+          driver.settle(reservation, rows.storedMs(atMs)),
+        ),
       ]);
     } catch (error) {
       // A settlement that did arrive does nothing the second time.
@@ -61,7 +79,8 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
 
   return {
     keep(reservation) {
-      kept.push(reservation);
+      rows.note();
+      kept.push({ reservation, atMs: nowMs() });
       if (kept.length <= MAX_KEPT) return;
       // Dropped in slices: each single drop would move all others.
       dropped += BATCH;
@@ -84,6 +103,7 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
     async flush() {
       isCatchingUp = false;
       await sendSome(Infinity);
+      rows.clear();
     },
     takeDropped() {
       const count = dropped;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Claim, StateDriver } from "@sluice/contract";
+import type { Claim, Reservation, StateDriver } from "@sluice/contract";
 import { fakeClock, type FakeClock } from "@sluice/testing";
 import { fakeLog, type LogLine } from "@sluice/testing";
 import { fakeState } from "@sluice/testing";
@@ -57,6 +57,8 @@ const resilient = (instances: number): StateDriver =>
 describe("shared state that does not fail", () => {
   it("tries often, after five failures rarely, and asks nothing meanwhile", async () => {
     const state = resilient(1);
+    // Pauses of exactly 250 ms, then of a second.
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
     isAway = true;
     await state.cache.get("x");
     expect(calls).toBe(1);
@@ -64,9 +66,9 @@ describe("shared state that does not fail", () => {
     expect(calls).toBe(1);
     await vi.advanceTimersByTimeAsync(1_300);
     expect(calls).toBe(5);
-    await vi.advanceTimersByTimeAsync(7_000);
+    await vi.advanceTimersByTimeAsync(600);
     expect(calls).toBe(5);
-    await vi.advanceTimersByTimeAsync(6_000);
+    await vi.advanceTimersByTimeAsync(200);
     expect(calls).toBe(6);
     await comeBack();
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
@@ -90,7 +92,8 @@ describe("shared state that does not fail", () => {
     expect(await count(slot("s", 9))).toBe(2);
     expect(await ask(budget("b", 1_000, 10))).toMatchObject({ outcome: "unseeded" });
     await state.seed("b", 600);
-    expect(await count(budget("b", 1_000, 10))).toBe(10);
+    // A quarter of what is left above the last twentieth.
+    expect(await count(budget("b", 1_000, 10))).toBe(8);
     expect(await ask(budget("b", 1_000, 150))).toMatchObject({
       outcome: "refused",
       neverFits: false,
@@ -134,6 +137,94 @@ describe("shared state that does not fail", () => {
     expect((await state.take({ id, claims }, LEASE_MS)).outcome).toBe("refused");
     await comeBack();
     expect((await server.read(["s"]))[0]?.inFlight).toBe(1);
+    await state.stop();
+  });
+
+  it("admits alone no more than its part of what was left at its last look", async () => {
+    const state = resilient(4);
+    await server.seed("b", 700);
+    const own = { id: freshId(), claims: [budget("b", 1_000, 60)] };
+    expect((await state.take(own, LEASE_MS)).outcome).toBe("granted");
+    isAway = true;
+    await state.cache.get("x");
+    const ask = (amount: number) =>
+      state.take({ id: freshId(), claims: [budget("b", 1_000, amount)] }, LEASE_MS);
+    await ask(1);
+    // The rows of the others are not in the ledger yet.
+    await state.seed("b", 0);
+    // 240 were left, and 190 of them are above the last twentieth.
+    expect((await ask(48)).outcome).toBe("refused");
+    expect((await ask(47)).outcome).toBe("granted");
+    await state.stop();
+  });
+
+  it("leaves a server in a new life alone until rows have reached the ledger", async () => {
+    const life = { name: "first" };
+    server = Object.defineProperty(server, "life", { get: () => life.name });
+    const state = resilient(2);
+    await state.start(new AbortController().signal);
+    isAway = true;
+    await state.cache.get("x");
+    [isAway, life.name] = [false, "second"];
+    for (let waitedMs = 0; waitedMs < 1_900; waitedMs += 100) {
+      clock.advance(100);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(state.isAway).toBe(true);
+    clock.advance(500);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(state.isAway).toBe(false);
+    await state.stop();
+  });
+
+  it("says of each kept settlement how long the ledger has had its row", async () => {
+    const lag = { ms: 0 };
+    const sent: (number | undefined)[] = [];
+    const settle = async (_: Reservation, storedMs?: number) => void sent.push(storedMs);
+    server = new Proxy(server, {
+      get: (target, name) => (name === "settle" ? settle : (Reflect.get(target, name) as unknown)),
+    });
+    const state = createResilientState({
+      driver: server,
+      instances: 1,
+      clock,
+      log: fakeLog(lines),
+      ledgerLagMs: () => lag.ms,
+    });
+    isAway = true;
+    await state.cache.get("x");
+    const settleOne = () => state.settle({ id: freshId(), claims: [budget("b", 1_000, 1)] });
+    await settleOne();
+    clock.advance(1_000);
+    // Everything has been in the ledger since now. From here on nothing reaches it.
+    await settleOne();
+    lag.ms = 500;
+    clock.advance(500);
+    await settleOne();
+    lag.ms = 1_000;
+    clock.advance(500);
+    await comeBack();
+    expect(sent).toEqual([1_000, -1, -1]);
+    await state.stop();
+  });
+
+  it("reports to the other gateways while the server decides, and is alone when that fails", async () => {
+    const beats: number[] = [];
+    server = Object.assign(server, {
+      beat: async (instances: number) => {
+        if (isAway) throw new Error("gone");
+        beats.push(instances);
+      },
+    });
+    const state = resilient(3);
+    await state.start(new AbortController().signal);
+    await vi.advanceTimersByTimeAsync(2_100);
+    expect(beats).toEqual([3, 3, 3, 3, 3]);
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(600);
+    expect(state.isAway).toBe(true);
+    await comeBack();
+    expect(state.isAway).toBe(false);
     await state.stop();
   });
 });

@@ -8,38 +8,29 @@
  *
  * Only in the state connected the server decides. In the others this process decides by its
  * fallback, so that no request waits for a server that is dead or slow and no two places decide at
- * the same time.
+ * the same time. A server in a new life has lost what was written last: this process goes on alone
+ * for a while, until the rows of all processes are in the ledger, from which budgets are read.
  */
 
 import {
   errorMessage,
-  type Clock,
   type Log,
   type Reservation,
   type MaybePromise,
-  type SeedOptions,
   type StateCache,
   type StateDriver,
-  type StateGroup,
   type StateRecords,
   type TakeResult,
 } from "@sluice/contract";
-import { Fallback } from "./fallback.ts";
+import { Beats } from "./beats.ts";
+import { Fallback, type FallbackOptions } from "./fallback.ts";
+import { Lives } from "./lives.ts";
+import { Probes, reach } from "./probes.ts";
 
-/** The dependencies of resilient state. */
-export interface ResilientOptions {
-  readonly driver: StateDriver;
-  /** How many gateways share it: in the state degraded each admits this part of a limit. */
-  readonly instances: number;
-  readonly clock: Clock;
+/** The dependencies of resilient state: in the state degraded it admits its part of a limit. */
+export interface ResilientOptions extends FallbackOptions {
   readonly log: Log;
 }
-
-/** Consecutive failures after which probes are rare. */
-const FAILURES_TO_OPEN = 5;
-/** Pauses between probes, before and after that; by chance up to a quarter more or less. */
-const SHORT_PAUSE_MS = 250;
-const LONG_PAUSE_MS = 10_000;
 
 type State = "connected" | "degraded" | "recovering" | "stopped";
 
@@ -48,27 +39,42 @@ type State = "connected" | "degraded" | "recovering" | "stopped";
  * first when it is back.
  */
 export function createResilientState(options: ResilientOptions): StateDriver {
-  return new ResilientState(options);
+  const { driver } = options;
+  const server = new ResilientServer(options);
+  const { fallback, ask } = server;
+  return {
+    get isAway() {
+      return server.isAway;
+    },
+    start: (signal) => server.start(signal),
+    stop: () => server.stop(),
+    take: (reservation, leaseMs) => server.take(reservation, leaseMs),
+    ...resilientCounters(driver, fallback, ask),
+    cache: resilientCache(driver.cache, ask),
+    records: resilientRecords(driver.records, fallback, ask),
+  };
 }
 
-class ResilientState implements StateDriver {
-  readonly cache: StateCache;
-  readonly records: StateRecords;
+class ResilientServer {
+  /** Asks the server while it decides, otherwise this process. */
+  readonly ask: Ask;
+  readonly fallback: Fallback;
   readonly #options: ResilientOptions;
   readonly #driver: StateDriver;
-  readonly #fallback: Fallback;
   #state: State = "connected";
-  #failures = 0;
   #degradedSinceMs = 0;
-  #pause: NodeJS.Timeout | undefined;
+  readonly #probes = new Probes(() => this.#probe());
+  readonly #beats: Beats;
+  readonly #lives: Lives;
 
   constructor(options: ResilientOptions) {
     const { driver, instances, clock } = options;
     this.#options = options;
     this.#driver = driver;
-    this.#fallback = new Fallback(driver, instances, clock);
-    this.cache = resilientCache(driver.cache, this.#ask);
-    this.records = resilientRecords(driver.records, this.#fallback, this.#ask);
+    this.ask = (remote, local) => (this.isAway ? local() : this.#askDriver(remote, local));
+    this.fallback = new Fallback(options);
+    this.#beats = new Beats({ driver, instances, onFailure: (error) => this.#degrade(error) });
+    this.#lives = new Lives(driver, clock);
   }
 
   get isAway(): boolean {
@@ -76,8 +82,12 @@ class ResilientState implements StateDriver {
   }
 
   async start(signal: AbortSignal): Promise<void> {
+    this.#driver.watch?.((reason) => this.#degrade(reason));
     try {
       await this.#driver.start(signal);
+      this.#lives.accept();
+      await this.#beats.report();
+      this.#beats.start();
     } catch (error) {
       this.#degrade(error);
     }
@@ -85,54 +95,21 @@ class ResilientState implements StateDriver {
 
   async stop(): Promise<void> {
     this.#state = "stopped";
-    clearTimeout(this.#pause);
+    this.#probes.stop();
+    this.#beats.stop();
     await this.#driver.stop();
   }
 
   take(reservation: Reservation, leaseMs: number): MaybePromise<TakeResult> {
     return this.isAway
-      ? this.#fallback.take(reservation, leaseMs)
+      ? this.fallback.take(reservation, leaseMs)
       : this.#takeShared(reservation, leaseMs);
   }
-
-  settle(reservation: Reservation): MaybePromise<void> {
-    this.#fallback.settle(reservation);
-    return this.#ask(
-      () => this.#driver.settle(reservation),
-      () => this.#fallback.keep(reservation),
-    );
-  }
-
-  renew(reservations: readonly Reservation[], leaseMs: number): MaybePromise<void> {
-    this.#fallback.renew(reservations, leaseMs);
-    return this.#ask(() => this.#driver.renew(reservations, leaseMs), doNothing);
-  }
-
-  seed(key: string, spentNanoUsd: number, options?: SeedOptions): MaybePromise<void> {
-    return this.#ask(
-      () => this.#fallback.seedServer(key, spentNanoUsd, options),
-      () => this.#fallback.seed(key, spentNanoUsd),
-    );
-  }
-
-  read(keys: readonly string[], group?: StateGroup): ReturnType<StateDriver["read"]> {
-    return this.#ask(
-      () => this.#driver.read(keys, group),
-      () => this.#fallback.read(keys),
-    );
-  }
-
-  reset(key: string, group?: StateGroup): MaybePromise<void> {
-    this.#fallback.reset(key);
-    return this.#ask(() => this.#driver.reset(key, group), doNothing);
-  }
-
-  readonly #ask: Ask = (remote, local) => (this.isAway ? local() : this.#askDriver(remote, local));
 
   async #askDriver<T>(remote: () => MaybePromise<T>, local: () => T): Promise<T> {
     try {
       const answer = await remote();
-      if (this.#state === "connected") this.#failures = 0;
+      if (this.#state === "connected") this.#probes.succeeded();
       return answer;
     } catch (error) {
       this.#degrade(error);
@@ -146,43 +123,41 @@ class ResilientState implements StateDriver {
       result = await this.#driver.take(reservation, leaseMs);
     } catch (error) {
       this.#degrade(error);
-      return this.#fallback.takeUncertain(reservation, leaseMs);
+      return this.fallback.takeUncertain(reservation, leaseMs);
     }
-    if (this.#state === "connected") this.#failures = 0;
-    if (result.outcome === "granted") this.#fallback.adopt(reservation, leaseMs);
+    if (this.#state === "connected") this.#probes.succeeded();
+    if (result.outcome === "granted") this.fallback.adopt(reservation, leaseMs, result.states);
     return result;
   }
 
   #degrade(error: unknown): void {
-    this.#failures += 1;
+    this.#probes.failed();
     if (this.#state !== "connected") return;
+    this.#beats.stop();
     const { clock, instances, log } = this.#options;
     this.#state = "degraded";
     this.#degradedSinceMs = clock.monotonic();
-    this.#fallback.begin();
+    this.fallback.begin();
     log.warn("shared state is away: this gateway decides alone", {
       reason: errorMessage(error),
       share: `1/${instances}`,
     });
-    this.#probeLater();
-  }
-
-  #probeLater(): void {
-    this.#pause = setTimeout(() => void this.#probe(), probePauseMs(this.#failures));
-    this.#pause.unref();
+    this.#probes.later();
   }
 
   async #probe(): Promise<void> {
     try {
-      // A write: a replica answers reads.
-      await this.#driver.cache.set("probe", Uint8Array.of(1), 1_000);
+      await reach(this.#driver);
+      const waitMs = this.#lives.waitMs();
+      if (waitMs > 0) return this.#state === "degraded" ? this.#probes.later(waitMs) : undefined;
       if (this.#state === "degraded") this.#state = "recovering";
-      await this.#fallback.catchUp();
+      await this.fallback.catchUp();
+      await this.#beats.report();
     } catch {
-      this.#failures += 1;
+      this.#probes.failed();
       if (this.#state === "stopped") return;
       this.#state = "degraded";
-      this.#probeLater();
+      this.#probes.later();
       return;
     }
     if (this.#state !== "stopped") this.#recover();
@@ -191,25 +166,56 @@ class ResilientState implements StateDriver {
   #recover(): void {
     const { clock, log } = this.#options;
     this.#state = "connected";
-    this.#failures = 0;
+    this.#probes.succeeded();
+    this.#lives.accept();
     log.info("shared state is back", {
       away_ms: Math.round(clock.monotonic() - this.#degradedSinceMs),
-      settlements_lost: this.#fallback.takeDropped(),
+      settlements_lost: this.fallback.takeDropped(),
     });
     // Settlements since `catchUp` precede every later decision, on the same connection.
-    this.#fallback.flush().catch((error: unknown) => this.#degrade(error));
+    this.fallback.flush().catch((error: unknown) => this.#degrade(error));
+    this.#beats.start();
   }
-}
-
-function probePauseMs(failures: number): number {
-  const pauseMs = failures < FAILURES_TO_OPEN ? SHORT_PAUSE_MS : LONG_PAUSE_MS;
-  return pauseMs * (0.75 + Math.random() / 2);
 }
 
 /** Asks the server, or this process where the server is away or fails now. */
 type Ask = <T>(remote: () => MaybePromise<T>, local: () => T) => MaybePromise<T>;
 
 function doNothing(): void {}
+
+function resilientCounters(
+  driver: StateDriver,
+  fallback: Fallback,
+  ask: Ask,
+): Pick<StateDriver, "settle" | "renew" | "seed" | "read" | "reset"> {
+  return {
+    settle(reservation) {
+      fallback.settle(reservation);
+      return ask(
+        () => driver.settle(reservation),
+        () => fallback.keep(reservation),
+      );
+    },
+    renew(reservations, leaseMs) {
+      fallback.renew(reservations, leaseMs);
+      return ask(() => driver.renew(reservations, leaseMs), doNothing);
+    },
+    seed: (key, spentNanoUsd, more) =>
+      ask(
+        () => fallback.seedServer(key, spentNanoUsd, more),
+        () => fallback.seed(key, spentNanoUsd),
+      ),
+    read: (keys, group) =>
+      ask(
+        () => driver.read(keys, group),
+        () => fallback.read(keys),
+      ),
+    reset(key, group) {
+      fallback.reset(key);
+      return ask(() => driver.reset(key, group), doNothing);
+    },
+  };
+}
 
 function resilientCache(cache: StateCache, ask: Ask): StateCache {
   return {
@@ -234,7 +240,7 @@ function resilientCache(cache: StateCache, ask: Ask): StateCache {
 
 function resilientRecords(
   records: StateRecords,
-  { records: local }: Fallback,
+  { records: local }: Pick<Fallback, "records">,
   ask: Ask,
 ): StateRecords {
   return {

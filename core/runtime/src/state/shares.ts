@@ -3,7 +3,8 @@
  * others.
  */
 
-import type { Claim, ClaimState, Reservation, TakeResult } from "@sluice/contract";
+import type { BudgetClaim, Claim, ClaimState, Reservation, TakeResult } from "@sluice/contract";
+import type { Alone } from "./claims.ts";
 
 /** The shares of one gateway. */
 export interface Shares {
@@ -22,28 +23,46 @@ export interface Shares {
   unscaled(reservation: Reservation, result: TakeResult): TakeResult;
 }
 
+/** What shares ask. */
+export interface SharesOptions {
+  readonly instances: number;
+  /** How a budget stood when this gateway began to decide alone; `undefined`: unknown. */
+  alone(key: string): Alone | undefined;
+}
+
 /** Seeds remembered at most; without one nothing is admitted. */
 const MAX_SEEDS = 50_000;
 
+/**
+ * The part of a budget that stays unspent meanwhile. It covers what a gateway cannot know: rows of
+ * others that the ledger does not have yet, and what others took since its last look.
+ */
+const MARGIN = 1 / 20;
+
 /** The shares of one of `instances` gateways. */
-export function createShares(instances: number): Shares {
+export function createShares({ instances, alone }: SharesOptions): Shares {
   const seeds = new Map<string, number>();
 
-  const shareOf = (claim: Claim): Claim => {
-    if (claim.kind !== "budget")
-      return {
-        ...claim,
-        limit: Math.min(claim.limit, Math.max(1, Math.floor(claim.limit / instances))),
-      };
-    const spent = seeds.get(claim.key);
+  const budgetOf = (claim: BudgetClaim): Claim => {
+    const { key, limitNanoUsd: limit } = claim;
+    const spent = seeds.get(key);
     // Not seeded yet: no limit is checked before the seed.
     if (spent === undefined) return { ...claim, limitNanoUsd: 0 };
-    const rest = Math.max(0, claim.limitNanoUsd - spent);
-    return {
-      ...claim,
-      limitNanoUsd: Math.min(claim.limitNanoUsd, spent + Math.floor(rest / instances)),
-    };
+    const margin = Math.ceil(limit * MARGIN);
+    const partOf = (rest: number): number => Math.max(0, Math.floor((rest - margin) / instances));
+    let share = partOf(limit - spent);
+    const known = alone(key);
+    // What is reserved here is no part of what was left.
+    if (known !== undefined) share = Math.min(share, known.reserved + partOf(known.left));
+    return { ...claim, limitNanoUsd: Math.min(limit, spent + share) };
   };
+  const shareOf = (claim: Claim): Claim =>
+    claim.kind === "budget"
+      ? budgetOf(claim)
+      : {
+          ...claim,
+          limit: Math.min(claim.limit, Math.max(1, Math.floor(claim.limit / instances))),
+        };
 
   return {
     seeded(key, spentNanoUsd) {

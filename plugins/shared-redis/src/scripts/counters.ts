@@ -6,7 +6,8 @@
  * - `c:` slots: a sorted set, reservation -> end of its lease;
  * - `b:` a budget: a hash of `spent`, `reserved`, `seeded` (the run id of the server that was
  *   seeded), `from` (since when the ledger that was read is complete), `floor` (what a copy of
- *   another server's memory says), `next` (no lease ends before), `kept` (until when it exists);
+ *   another server's memory says), `next` (no lease ends before), `kept` (until when it exists),
+ *   `withheld` (what is left to gateways that are missing) and `withheldAt`;
  * - `e:` what is reserved of a budget: a sorted set, `reservation=amount` -> end of its lease;
  * - `h:` what was spent for reservations whose lease ended without a settlement: a hash.
  *

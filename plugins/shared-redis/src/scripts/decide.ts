@@ -31,7 +31,20 @@ end
  * reservation is settled. All in text: integers of a reply lose their last digits near 2^53.
  */
 const TAKE = `
-local function look(list, isHeld)
+local WITHHELD_MS, MAX_LIMIT = 60000, ${Number.MAX_SAFE_INTEGER}
+local absentPart = 0
+-- What is left to gateways that may decide alone: their part of what was left when they were missed.
+local function withheld(b, limit)
+  if absentPart == 0 or limit >= MAX_LIMIT then return 0 end
+  local v = redis.call('HMGET', b.name, 'withheld', 'withheldAt')
+  local amount = tonumber(v[1] or '0')
+  if now - tonumber(v[2] or '0') > WITHHELD_MS then
+    amount = math.ceil(math.max(0, limit - b.spent - b.reserved) * absentPart)
+  end
+  redis.call('HSET', b.name, 'withheld', amount, 'withheldAt', now)
+  return amount
+end
+local function look(list)
   local failed, unseeded = 0, {}
   for at, c in ipairs(list) do
     if c.kind == 0 then
@@ -41,6 +54,7 @@ local function look(list, isHeld)
     else
       local b = budget(c.key)
       c.budget, c.used = b, b.spent + b.reserved
+      if b.seeded then c.used = c.used + withheld(b, c.limit) end
       if not b.seeded then
         unseeded[#unseeded + 1] = int(at - 1)
         -- From here on what is settled is counted, and the seed is added to it.
@@ -197,10 +211,11 @@ end
 `;
 
 /**
- * ARGV[3] is a list of numbers. Of each decision: its operation, its lease (of a settlement the
- * milliseconds for which its row has been stored, or -1) and the number of its claims. Of each
- * claim: kind, limit, amount, length of the window. After it come the texts: of each decision its
- * id, then the keys of its claims. A line of the result is the answer to one decision.
+ * ARGV[3] is a list of numbers. First the part of the gateways that is missing. Of each decision:
+ * its operation, its lease (of a settlement the milliseconds for which its row has been stored, or
+ * -1) and the number of its claims. Of each claim: kind, limit, amount, length of the window. After
+ * it come the texts: of each decision its id, then the keys of its claims. A line of the result is
+ * the answer to one decision.
  */
 export const decide = script(
   WINDOWS,
@@ -213,7 +228,8 @@ export const decide = script(
   RELEASE,
   `
 local OPERATIONS = { [0] = take, [1] = settle, [2] = renew, [3] = release }
-local numbers, at, text, out = cjson.decode(ARGV[3]), 1, 4, {}
+local numbers, at, text, out = cjson.decode(ARGV[3]), 2, 4, {}
+absentPart = numbers[1]
 while numbers[at] do
   local operation, lease, count, list = numbers[at], numbers[at + 1], numbers[at + 2], {}
   local id = ARGV[text]

@@ -37,12 +37,15 @@ interface Batch {
 /** Sends decisions. */
 export class Decisions {
   readonly #servers: Servers;
+  readonly #absentPart: () => number;
   /** By the prefixes of places. */
   readonly #batches = new Map<string, Batch>();
   #isScheduled = false;
 
-  constructor(servers: Servers) {
+  /** `absentPart`: the part of the gateways that may decide alone, from 0 to 1. */
+  constructor(servers: Servers, absentPart: () => number) {
     this.#servers = servers;
+    this.#absentPart = absentPart;
   }
 
   /** The answer to a decision, as the script gives it. */
@@ -53,7 +56,7 @@ export class Decisions {
       batch = undefined;
     }
     if (batch === undefined) {
-      batch = { place, numbers: [], texts: [], keys: [], waiting: [], claims: 0 };
+      batch = { place, numbers: [0], texts: [], keys: [], waiting: [], claims: 0 };
       this.#batches.set(place.prefix, batch);
     }
     encode(batch, decision, this.#servers.isCluster);
@@ -79,6 +82,7 @@ export class Decisions {
 
   #send({ place, keys, numbers, texts, waiting }: Batch): void {
     this.#batches.delete(place.prefix);
+    numbers[0] = this.#absentPart();
     this.#servers.run(decide, place, keys, JSON.stringify(numbers), ...texts).then(
       (reply) => {
         const lines = String(reply).split("\n");

@@ -5,19 +5,26 @@ import type { Servers } from "../servers/servers.ts";
 import { Decisions } from "./decisions.ts";
 import { createRecords, Entries } from "./entries.ts";
 import { Places } from "./groups.ts";
+import { Presence } from "./presence.ts";
 import { Reservations } from "./reservations.ts";
 
 /** Shared state on these servers. `maxEntryBytes` bounds one cached reply or result. */
 export function createRedisState(servers: Servers, maxEntryBytes: number): StateDriver {
   const places = new Places(servers);
-  const reservations = new Reservations(servers, places, new Decisions(servers));
+  const presence = new Presence(servers);
+  const decisions = new Decisions(servers, () => presence.absentPart);
+  const reservations = new Reservations(servers, places, decisions);
   return {
     start: (signal) => servers.open(signal),
-    stop: () => servers.close(),
+    async stop() {
+      await presence.leave().catch(() => undefined);
+      await servers.close();
+    },
     get life() {
       return servers.life;
     },
     probe: () => servers.probe(),
+    beat: (instances) => presence.report(instances),
     watch: (report) => servers.watch(report),
     take: (reservation, leaseMs) => reservations.take(reservation, leaseMs),
     settle: (reservation, storedMs) => reservations.settle(reservation, storedMs),
