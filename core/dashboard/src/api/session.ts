@@ -71,5 +71,11 @@ export async function signOut(): Promise<void> {
 function enter(session: Session): void {
   setCsrf(session.csrf);
   forgetAnswers();
-  sessionCell.set({ is: "in", session, isOver: false });
+  sessionCell.set({ is: "in", session: withGrants(session), isOver: false });
+}
+
+/** The master key has no roles: it is the administrator of the whole. */
+function withGrants(session: Session): Session {
+  if (session.role !== "admin" || session.roles.length > 0) return session;
+  return { ...session, roles: [{ role: "admin", at: "whole" }] };
 }

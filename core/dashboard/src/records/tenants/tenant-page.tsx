@@ -157,8 +157,9 @@ function Opened<Row extends Limits>(props: {
         <DeleteTenant
           {...actions}
           onDone={(text) => {
-            done(text);
+            toast(text);
             go(href([kind.plural]));
+            refresh(`/${kind.kind}/list`);
           }}
         />
       );

@@ -165,8 +165,9 @@ function Opened(props: {
         <DeleteKey
           record={record}
           onDone={(text) => {
-            done(text);
+            toast(text);
             go(href(["keys"]));
+            refresh("/key/list");
           }}
           onClose={onClose}
         />
