@@ -14,6 +14,7 @@ import { addDiffCommand } from "./commands/diff.ts";
 import { bareStart } from "./bare-start.ts";
 import { defaultConfig } from "./default-config.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { addFleetCommands } from "./fleet/commands.ts";
 import { addImportCommand } from "./commands/import.ts";
 import { addImportDatabaseCommand } from "./commands/import-database.ts";
 import { addInitCommand } from "./commands/init.ts";
@@ -135,6 +136,10 @@ addAuditCommands(
   atGateway,
 );
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
+addFleetCommands(
+  program.command("fleet").description("gateways that share the store of the running one"),
+  atGateway,
+);
 addRequestCommands((name, description) =>
   atGateway(program.command(name)).description(description),
 );

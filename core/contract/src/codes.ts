@@ -172,6 +172,13 @@ export const ERROR_CODES = {
     "The `idempotency-key` was already used with a different request.",
     "Use a new `idempotency-key` for each new request.",
   ),
+  config_conflict: row(
+    409,
+    "invalid_request_error",
+    false,
+    "Another edit of the configuration came first. The message names it.",
+    "Look at what runs now, and repeat the edit on it.",
+  ),
   managed_by_file: row(
     409,
     "invalid_request_error",

@@ -9,6 +9,7 @@ export * from "./extension.ts";
 export * from "./face.ts";
 export * from "./fleet/instances.ts";
 export * from "./fleet/leases.ts";
+export * from "./fleet/rollouts.ts";
 export * from "./frame.ts";
 export * from "./guardrail.ts";
 export * from "./host.ts";

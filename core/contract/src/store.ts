@@ -3,6 +3,7 @@
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
 import type { InstanceStore } from "./fleet/instances.ts";
 import type { LeaseStore, StoreJob } from "./fleet/leases.ts";
+import type { RolloutStore } from "./fleet/rollouts.ts";
 import type { ChangeLog } from "./tenants/changes.ts";
 import type { SpendScope } from "./identity.ts";
 import type { KeyUse, KeyUseQuery, LedgerReader, SpendRow } from "./ledger/ledger.ts";
@@ -311,6 +312,8 @@ export interface Store {
   readonly sessions?: SessionStore;
   /** Absent: gateways that share the store do not know of each other. */
   readonly instances?: InstanceStore;
+  /** Absent: an edit is for one gateway alone. Present where `instances` is. */
+  readonly rollouts?: RolloutStore;
   /** Absent: the store keeps no audit; the log has the changes. */
   readonly audit?: AuditStore;
   /**

@@ -14,7 +14,7 @@ import { watchAuditHead } from "./http/access/audit-head.ts";
 import type { Admission } from "./http/public.ts";
 import { createProcess, type GatewayProcess } from "./create-process.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
-import type { CanaryEnd } from "./generation/rollout/canary.ts";
+import type { CanaryEnd } from "./generation/rollout/canary/canary.ts";
 import type { RollbackNotice } from "./generation/rollout/state/model.ts";
 import { ClosingScope } from "./generation/scope.ts";
 import { listen, type Listener } from "./http/listener/listen.ts";
@@ -69,7 +69,7 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
     // A start may take its time. A block delays clients only from here on.
     await parts.blockWatch.begin();
     if (options.worker === undefined) void adoptLeft(parts);
-    parts.membership.begin(options.worker === undefined ? listeners.admin.url : undefined);
+    parts.fleet.begin(options.worker === undefined ? listeners.admin.url : undefined);
     parts.leader.begin();
     scope.defer(watchAuditHead(parts.store.audit, parts.log));
     return runningGateway(parts, listeners, shutdownOf({ parts, listeners, admission, scope }));
@@ -134,12 +134,12 @@ type Shutdown = (drainTimeoutMs: number, delayMs: number) => Promise<void>;
 
 /** A shutdown that runs once; later calls return the first one's promise. */
 function shutdownOf({ parts, listeners, admission, scope }: Stopped): Shutdown {
-  const { manager, edits, membership, pluginFiles, stopping } = parts;
+  const { manager, edits, fleet, pluginFiles, stopping } = parts;
   let stopped: Promise<void> | undefined;
   const shutDown: Shutdown = async (drainTimeoutMs, delayMs) => {
     admission.phase = "leaving";
     stopping.abort(new Error("the gateway stops"));
-    membership.leave();
+    fleet.leave();
     pluginFiles.close();
     await edits.close();
     // Clients and load balancers open their next connection elsewhere.

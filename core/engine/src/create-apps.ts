@@ -221,6 +221,7 @@ function editRoutes({
   manager,
   history,
   edits,
+  fleet,
   pluginFiles,
   validity,
   leader,
@@ -228,6 +229,7 @@ function editRoutes({
   const { keys, teams } = store;
   return configRoutes({
     edits,
+    endFleetCanary: async (end, author) => fleet.commands?.endCanary(end, author),
     configDiff: new ConfigDiff({
       place: options,
       definitions,

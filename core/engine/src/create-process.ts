@@ -5,15 +5,14 @@
 
 import type { Clock, Log, Store } from "@sluice/contract";
 import type { Snapshot } from "./config/snapshot.ts";
-import { ConfigError } from "./check-config.ts";
+import { ConfigError, runTestsAlone } from "./check-config.ts";
 import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
 import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
-import { instanceIdentity } from "./fleet/identity.ts";
+import { createFleet, type Fleet, type FleetParts } from "./fleet/fleet.ts";
 import { Leader } from "./fleet/leader.ts";
-import { Membership } from "./fleet/membership.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
 import { stopInstance } from "./generation/lifecycle.ts";
@@ -89,8 +88,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
   const pluginFiles = watchPlugins(options, start, scope);
-  const membership = createMembership(options, snapshot, store, generations.manager, clock);
-  scope.defer(() => membership.close());
+  const fleet = fleetOf(options, start, { ...generations, store, edits, clock });
+  scope.defer(() => fleet.close());
   const recent = new RecentRequests(snapshot.server.explainRequests, emptyRecord);
   return {
     ...durable,
@@ -105,8 +104,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     blockWatch,
     edits,
     pluginFiles,
-    membership,
-    leader: createLeader(options, store, membership.id, clock, scope),
+    fleet,
+    leader: createLeader(options, store, fleet.membership.id, clock, scope),
     recent,
   };
 }
@@ -185,25 +184,30 @@ function watchPlugins({ log, worker }: StartOptions, { definitions }: Start, sco
   return pluginFiles;
 }
 
-/** The membership of the process in the fleet of its store. It reports nothing yet. */
-function createMembership(
+/** The fleet of the store, in which this process takes no part yet. */
+function fleetOf(
   { log, worker }: StartOptions,
-  { server }: Snapshot,
-  { instances }: Store,
-  manager: GenerationManager,
-  clock: Clock,
-): Membership {
-  return new Membership({
-    store: instances,
-    facts: {
-      ...instanceIdentity(server.dataDirectory),
-      worker: worker?.number ?? 0,
-      workers: server.workers,
-      startedAtMs: clock.now(),
-    },
+  { snapshot, definitions }: Start,
+  {
+    store,
+    manager,
+    edits,
+    clock,
+  }: Omit<FleetParts, "snapshot" | "worker" | "findAdminUrl" | "test" | "log">,
+): Fleet {
+  return createFleet({
+    store,
+    snapshot,
+    manager,
+    edits,
+    worker: worker?.number ?? 0,
     // The supervisor writes where it listens once all workers serve.
-    findAdminUrl: () => readRunning(server.dataDirectory)?.adminUrl,
-    status: () => manager.status,
+    findAdminUrl: () => readRunning(snapshot.server.dataDirectory)?.adminUrl,
+    async test(candidate) {
+      const { results, findings } = await runTestsAlone(candidate, definitions);
+      return [...findings, ...results.flatMap((result) => result.findings)];
+    },
+    clock,
     log,
   });
 }

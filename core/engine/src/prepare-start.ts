@@ -6,7 +6,7 @@ import { formatFinding } from "./config/finding.ts";
 import { diskSource, recordSource } from "./config/files/source.ts";
 import type { OpenedConfig } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
-import type { CanaryVerdict } from "./generation/rollout/canary.ts";
+import type { CanaryVerdict } from "./generation/rollout/canary/canary.ts";
 import type { StartedWith } from "./generation/rollout/edit-parts.ts";
 import { lastNumberBefore } from "./generation/history/entries.ts";
 import { digestOnDisk } from "./generation/history/file-texts.ts";

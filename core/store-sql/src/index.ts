@@ -8,6 +8,7 @@ export type { RefusalOf } from "./tenants/conflicts.ts";
 export { createKeyStore } from "./tenants/keys.ts";
 export { createLeaseStore } from "./fleet/leases.ts";
 export { createInstanceStore } from "./fleet/instances.ts";
+export { createRolloutStore } from "./fleet/rollouts.ts";
 export { createSessionStore } from "./sessions.ts";
 export { createTeamStore } from "./tenants/teams.ts";
 export { createTenantStore } from "./tenants/tenants.ts";

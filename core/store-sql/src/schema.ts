@@ -20,6 +20,8 @@ export interface Schema {
   audit: AuditTable;
   admin_session: SessionTable;
   instance: InstanceTable;
+  rollout: RolloutTable;
+  rollout_report: RolloutReportTable;
   /** Facts about the store itself, by name. */
   fact: { name: string; value: string };
   /** The tags on records, by the record that has them. Written by triggers. */
@@ -184,6 +186,30 @@ export interface InstanceTable {
   id: string;
   worker: number;
   seen_at_ms: number;
+  report: string;
+}
+
+/** Contents that the fleet is to run. `detail` and `files` are JSON. */
+export interface RolloutTable {
+  source: string;
+  id: number;
+  contents: string;
+  base: number | null;
+  stage: string;
+  reason: string | null;
+  at_ms: number;
+  ends_at_ms: number;
+  detail: string;
+  files: string | null;
+}
+
+/** What became of a rollout in each process. `report` is JSON. */
+export interface RolloutReportTable {
+  source: string;
+  id: number;
+  instance: string;
+  process: string;
+  at_ms: number;
   report: string;
 }
 

@@ -12,6 +12,7 @@ export * from "./proof.ts";
 export * from "./run-step.ts";
 export * from "./shared-state/index.ts";
 export * from "./spend-contract/index.ts";
+export * from "./fleet-contract/index.ts";
 export * from "./tenant-contract/index.ts";
 export * from "./contract/index.ts";
 export * from "./extension-contract/index.ts";

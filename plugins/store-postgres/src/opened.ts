@@ -1,21 +1,20 @@
 /** What the store has between `start` and `stop`: its pools, and the tables that use them. */
 
-import type { AuditEntry, LedgerStore, Store, StoreHost } from "@sluice/contract";
+import type { AuditEntry, LedgerStore, SessionStore, Store, StoreHost } from "@sluice/contract";
 import {
   type AnyTables,
   auditReads,
-  createInstanceStore,
   createKeyStore,
-  createLeaseStore,
   createSessionStore,
   createTeamStore,
   createTenantStore,
   type Place,
   type Schema,
 } from "@sluice/store-sql";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { createChangeLog } from "./changes/log.ts";
 import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
+import { fleetStores } from "./fleet/stores.ts";
 import { readDays, readTags } from "./ledger/days.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
 import { readWithin } from "./ledger/read.ts";
@@ -37,11 +36,6 @@ import { refusalOf } from "./tenants/refusals.ts";
 /** Rows of sums that a process adds to. Two processes with one slot wait for each other at most. */
 const WRITERS = 64;
 
-/** The clock of the database: those of the machines may differ. */
-const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-/** A row of a few hundred bytes for each process, over its last one. */
-const REPORT_EVERY_MS = 5_000;
-
 /** The open store. */
 export interface Opened extends Required<
   Pick<
@@ -52,6 +46,7 @@ export interface Opened extends Required<
     | "tenants"
     | "sessions"
     | "instances"
+    | "rollouts"
     | "audit"
     | "audited"
     | "changes"
@@ -96,7 +91,8 @@ export async function open(
     keep: async (name, value) => keepFact(connections, name, value),
     ...recordsOf(reader, recordWrites),
     audited: (entry) => recordsOf(reader, recordWrites, entry),
-    ...runtimeOf(connections),
+    sessions: sessionsOf(connections),
+    ...fleetStores(connections.writes),
     changes,
     audit: {
       ...auditReads(() => reader),
@@ -132,15 +128,10 @@ function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEn
   };
 }
 
-/** Read where they are written: a replica may not have them yet. */
-function runtimeOf({ writes }: Connections): Pick<Opened, "sessions" | "instances" | "leases"> {
+/** Sessions are read where they are written: a replica may not have them yet. */
+function sessionsOf({ writes }: Connections): SessionStore {
   const tables = builderOf((text, parameters) => runOn(writes, { sql: text, parameters }));
-  const place = { database: () => tables, writer: () => tables };
-  return {
-    sessions: createSessionStore(place),
-    instances: createInstanceStore({ ...place, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
-    leases: createLeaseStore({ ...place, nowMs: NOW_MS }),
-  };
+  return createSessionStore({ database: () => tables, writer: () => tables });
 }
 
 function ledgerOf(

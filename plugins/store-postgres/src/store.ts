@@ -11,7 +11,7 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     if (current === undefined) throw new Error("the postgres store is not open: start it first");
     return current;
   };
-  return {
+  const store: Omit<Store, Lent> = {
     async start(signal) {
       signal.throwIfAborted();
       if (current !== undefined) return;
@@ -30,27 +30,6 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     migrate: async (signal) =>
       (await import("./schema/schema-of.ts")).migrateSchema(config, host.log, signal),
     keep: async (name, value) => opened().keep(name, value),
-    get keys() {
-      return opened().keys;
-    },
-    get teams() {
-      return opened().teams;
-    },
-    get tenants() {
-      return opened().tenants;
-    },
-    get sessions() {
-      return opened().sessions;
-    },
-    get instances() {
-      return opened().instances;
-    },
-    get leases() {
-      return opened().leases;
-    },
-    get jobs() {
-      return opened().jobs;
-    },
     audited: (entry) => opened().audited(entry),
     audit: {
       append: async (entry) => opened().audit.append(entry),
@@ -63,6 +42,28 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     },
     ledger: ledgerOf(() => opened().ledger),
   };
+  return lend(store, opened);
+}
+
+/** What the store lends while it is open. */
+const LENT = [
+  "keys",
+  "teams",
+  "tenants",
+  "sessions",
+  "instances",
+  "leases",
+  "rollouts",
+  "jobs",
+] as const;
+type Lent = (typeof LENT)[number];
+
+function lend(store: Omit<Store, Lent>, opened: () => Opened): Store {
+  const parts = LENT.map((name) => [name, { enumerable: true, get: () => opened()[name] }]);
+  return Object.defineProperties(
+    store,
+    Object.fromEntries(parts) as PropertyDescriptorMap,
+  ) as Store;
 }
 
 function ledgerOf(ledger: () => LedgerStore): LedgerStore {

@@ -229,6 +229,20 @@ export const migrations: Readonly<Record<string, Migration>> = {
         until_ms integer not null, notes text not null) without rowid`.execute(database);
     },
   },
+  "0080_rollouts": {
+    async up(database) {
+      await sql`create table rollout (
+        source text not null, id integer not null, contents text not null, base integer,
+        stage text not null, reason text, at_ms integer not null, ends_at_ms integer not null,
+        detail text not null, files text, primary key (source, id)) without rowid`.execute(
+        database,
+      );
+      await sql`create table rollout_report (
+        source text not null, id integer not null, instance text not null, process text not null,
+        at_ms integer not null, report text not null,
+        primary key (source, id, instance, process)) without rowid`.execute(database);
+    },
+  },
 };
 
 const KEY_LISTS = [

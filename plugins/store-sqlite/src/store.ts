@@ -5,6 +5,7 @@ import {
   type InstanceStore,
   type LeaseStore,
   type LedgerStore,
+  type RolloutStore,
   type SessionStore,
   type Store,
   type StoreHost,
@@ -91,10 +92,15 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
 function runtimeOf(
   tables: () => RecordTables,
   path: string,
-): Pick<Store, "sessions" | "instances" | "leases"> {
+): Pick<Store, "sessions" | "instances" | "leases" | "rollouts"> {
   const sessions = sessionsOf(tables);
   if (path === MEMORY) return { sessions };
-  return { sessions, instances: instancesOf(tables), leases: leasesOf(tables) };
+  return {
+    sessions,
+    instances: instancesOf(tables),
+    leases: leasesOf(tables),
+    rollouts: rolloutsOf(tables),
+  };
 }
 
 function leasesOf(tables: () => RecordTables): LeaseStore {
@@ -122,6 +128,20 @@ function instancesOf(tables: () => RecordTables): InstanceStore {
     leave: async (id, worker) => tables().instances.leave(id, worker),
     list: async (limit) => tables().instances.list(limit),
     expire: async (olderThanMs) => tables().instances.expire(olderThanMs),
+  };
+}
+
+function rolloutsOf(tables: () => RecordTables): RolloutStore {
+  return {
+    newest: async (source) => tables().rollouts.newest(source),
+    list: async (source, limit) => tables().rollouts.list(source, limit),
+    find: async (source, id) => tables().rollouts.find(source, id),
+    files: async (id) => tables().rollouts.files(id),
+    begin: async (draft, after) => tables().rollouts.begin(draft, after),
+    decide: async (...given) => tables().rollouts.decide(...given),
+    report: async (...given) => tables().rollouts.report(...given),
+    reports: async (source, id) => tables().rollouts.reports(source, id),
+    prune: async (source, keep) => tables().rollouts.prune(source, keep),
   };
 }
 

@@ -2,8 +2,10 @@
 
 import {
   COUNT,
+  COUNT_OR_NULL,
   FLAG,
   list,
+  NUMBER_OR_NULL,
   object,
   orNull,
   TEXT,
@@ -40,7 +42,62 @@ export const INSTANCE = object({
     ...orNull(object({ contents: TEXT_OR_NULL, reasons: TEXTS })),
     description: "What it refused last and does not run.",
   },
+  rollout: {
+    ...orNull(
+      object({
+        outcome: words("applied", "canary", "returned", "refused", "waiting", "none"),
+        reasons: TEXTS,
+      }),
+    ),
+    description:
+      "What became of the newest rollout there. waiting: it has other files; none: it has not reported.",
+  },
 });
+
+/** Contents that all instances are to run. */
+export const ROLLOUT = object({
+  id: COUNT,
+  source: words("files", "store"),
+  kind: words("reload", "push", "rollback"),
+  contents: TEXT,
+  contents_of: COUNT_OR_NULL,
+  stage: {
+    ...words("all", "canary", "promoted", "returned"),
+    description: "all: it began with all keys.",
+  },
+  reason: { ...TEXT_OR_NULL, description: "Why a canary ended." },
+  author: TEXT_OR_NULL,
+  asked_at: { ...TEXT, description: "The id of the instance that was asked." },
+  forced: FLAG,
+  at: TIME,
+  ends_at: {
+    ...TIME,
+    description: "The end of the canary; without one, how long instances look for the contents.",
+  },
+  effects: TEXTS,
+  canary: orNull(
+    object({
+      share: TEXT,
+      abort_if: object({ error_rate: TEXT_OR_NULL, p99_ms: NUMBER_OR_NULL }),
+      min_requests: COUNT,
+      requests: { ...COUNT, description: "Of all instances." },
+      errors: COUNT,
+    }),
+  ),
+});
+
+/** A finding of a configuration. */
+const FINDING = object({
+  file: TEXT,
+  line: COUNT,
+  column: COUNT,
+  message: TEXT,
+  fix: TEXT,
+  text: TEXT,
+});
+
+/** What a canary is asked with. */
+const CANARY_PLAN = object({ share: TEXT }, { for: TEXT, abort_if: TEXT, min_requests: COUNT });
 
 /** The routes by `METHOD /path`. */
 export const FLEET_ROUTES = {
@@ -53,7 +110,36 @@ export const FLEET_ROUTES = {
         description: "false: the other instances are as of an earlier time.",
       },
       agree: { ...FLAG, description: "Whether all instances run the same file contents." },
+      rollout: orNull(ROLLOUT),
       instances: list(INSTANCE),
     }),
+  },
+  "POST /fleet/reload": {
+    about: "Apply the files of this gateway, and the same files at every other one",
+    body: object(
+      {},
+      {
+        force: orNull(TEXT),
+        author: orNull(TEXT),
+        canary: orNull(CANARY_PLAN),
+        wait: { ...orNull(TEXT), description: "How long instances look for the files; 2m." },
+      },
+    ),
+    answer: object({
+      outcome: TEXT,
+      at: TIME,
+      digest: TEXT_OR_NULL,
+      contents: TEXT_OR_NULL,
+      generation: COUNT_OR_NULL,
+      reason: TEXT_OR_NULL,
+      author: TEXT_OR_NULL,
+      findings: list(FINDING),
+      rollout: { ...COUNT_OR_NULL, description: "The rollout that the others follow." },
+    }),
+  },
+  "POST /fleet/forget": {
+    about: "Delete the report of an instance that is gone",
+    body: object({ instance: { ...TEXT, description: "Its id." } }),
+    answer: object({ forgotten: TEXT }),
   },
 } as const;

@@ -8,10 +8,11 @@ import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
+import { type FleetOptions, rollOut } from "../fleet/commands.ts";
 import { addHistoryCommand, numberOf } from "./history.ts";
 import { type Attempt, printAttempt } from "../print/attempt.ts";
 import { printDeployments } from "../print/deployments.ts";
-import { type Fleet, printFleet } from "../print/fleet.ts";
+import { type Fleet, printFleet } from "../fleet/print.ts";
 import { printStatus, type Status } from "../print/status.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
@@ -23,6 +24,10 @@ interface CanaryOptions {
   readonly abortIf?: string;
   readonly minRequests?: number;
 }
+
+type ReloadOptions = Asking &
+  CanaryOptions &
+  FleetOptions & { readonly force?: string; readonly fleet?: boolean };
 
 interface RestartResult {
   readonly outcome: string;
@@ -59,7 +64,25 @@ export function addConfigCommands(command: (name: string, description: string) =
       "who asks, for the history and the log; default: your user name",
       userName(),
     );
-  asking("reload", "read the files again and apply them")
+  addReloadCommand(asking("reload", "read the files again and apply them"));
+  asking("canary", "end the canary that runs")
+    .addArgument(new Argument("<end>", CANARY_ENDS).choices(["promote", "abort"]))
+    .action(async (end: "promote" | "abort", options: Asking) => {
+      await apply(options, `/config/canary/${end}`, {});
+    });
+  asking("rollback", "apply an older generation again; the files stay as they are")
+    .argument("[generation]", "its number; without one the newest before what runs", numberOf)
+    .action(async (generation: number | undefined, options: Asking) => {
+      await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
+    });
+  command(
+    "restart",
+    "replace the worker processes one by one: new code of plugins, cold settings; no request fails",
+  ).action(restart);
+}
+
+function addReloadCommand(reload: Command): void {
+  reload
     .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
     .option(
       "--canary <share>",
@@ -75,27 +98,22 @@ export function addConfigCommands(command: (name: string, description: string) =
       "by how many requests it is judged at least; default 20",
       countOf,
     )
-    .action(async (options: Asking & CanaryOptions & { readonly force?: string }) => {
-      const { force } = options;
-      await apply(options, "/config/reload", {
-        ...(force !== undefined && { force }),
-        ...canaryOf(options),
-      });
+    .option("--fleet", "at every instance that shares the store; each reads files of its own")
+    .option(
+      "--wait [duration]",
+      "with --fleet, until all of them run these files, or it says which do not and why; default 2m",
+    )
+    .action(async (options: ReloadOptions) => {
+      const { force, fleet = false, wait, author } = options;
+      const body = { ...(force !== undefined && { force }), ...canaryOf(options) };
+      if (fleet)
+        await rollOut(options, "/fleet/reload", {
+          ...body,
+          ...(author !== undefined && { author }),
+        });
+      else if (wait !== undefined) throw new CommandError(EXIT.usage, "--wait belongs to --fleet.");
+      else await apply(options, "/config/reload", body);
     });
-  asking("canary", "end the canary that runs")
-    .addArgument(new Argument("<end>", CANARY_ENDS).choices(["promote", "abort"]))
-    .action(async (end: "promote" | "abort", options: Asking) => {
-      await apply(options, `/config/canary/${end}`, {});
-    });
-  asking("rollback", "apply an older generation again; the files stay as they are")
-    .argument("[generation]", "its number; without one the newest before what runs", numberOf)
-    .action(async (generation: number | undefined, options: Asking) => {
-      await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
-    });
-  command(
-    "restart",
-    "replace the worker processes one by one: new code of plugins, cold settings; no request fails",
-  ).action(restart);
 }
 
 async function restart(options: AdminOptions & { readonly json?: boolean }): Promise<void> {

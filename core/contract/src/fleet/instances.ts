@@ -60,8 +60,11 @@ export interface InstanceStore {
   readonly reportEveryMs: number;
   /** Writes the report of a process over its last one. */
   report(report: InstanceReport): Promise<void>;
-  /** Deletes the report of a process that ends. */
-  leave(id: string, worker: number): Promise<void>;
+  /**
+   * Deletes the report of a process that ends; without a worker those of an instance. Returns
+   * whether there was one.
+   */
+  leave(id: string, worker?: number): Promise<boolean>;
   /** All reports, up to `limit`, the newest first. */
   list(limit: number): Promise<InstanceList>;
   /** Deletes reports that are older than this. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CanaryVerdict } from "../generation/rollout/canary.ts";
+import type { CanaryVerdict } from "../generation/rollout/canary/canary.ts";
 import { CanaryVotes } from "./canary-votes.ts";
 import type { ToWorker } from "./worker-messages.ts";
 

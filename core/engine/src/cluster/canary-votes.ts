@@ -3,7 +3,7 @@
  * all of them.
  */
 
-import { type CanaryVerdict, endOf } from "../generation/rollout/canary.ts";
+import { type CanaryVerdict, endOf } from "../generation/rollout/canary/canary.ts";
 import type { ToWorker } from "./worker-messages.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** The messages between the supervisor and its workers. */
 
-import type { CanaryEnd, CanaryVerdict } from "../generation/rollout/canary.ts";
+import type { CanaryEnd, CanaryVerdict } from "../generation/rollout/canary/canary.ts";
 import type { RollbackNotice } from "../generation/rollout/state/model.ts";
 import type { Running } from "./generation-agreement.ts";
 import type { StateAnswer, StateQuestion } from "./shared-state-rpc.ts";

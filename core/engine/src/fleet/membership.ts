@@ -7,9 +7,9 @@ import type {
   InstanceStore,
   Log,
 } from "@sluice/contract";
-import { within } from "@sluice/kit";
 import type { ManagerStatus } from "../generation/rollout/apply.ts";
 import { type OwnFacts, ownReport } from "./own-report.ts";
+import { StoreAnswers } from "./store-answers.ts";
 
 /** What a membership needs. */
 export interface MembershipParts {
@@ -30,8 +30,6 @@ export interface KnownInstances extends InstanceList {
 
 /** How often a process looks whether its report has changed. */
 const LOOK_MS = 1_000;
-/** The wait for the store at one report, and at one list. */
-const STORE_MS = 2_000;
 /** Reports of instances that were not seen for so long are deleted. */
 const EXPIRE_AFTER_MS = 3_600_000;
 const EXPIRE_EVERY_MS = 600_000;
@@ -43,6 +41,7 @@ const MAX_LISTED = 2_000;
 /** One process of the fleet. */
 export class Membership {
   readonly #parts: MembershipParts;
+  readonly #answers: StoreAnswers;
   #state: InstanceState = "serving";
   #adminUrl: string | undefined;
   #isOpen = false;
@@ -54,10 +53,10 @@ export class Membership {
   #reportedMs = -Infinity;
   #listedMs = -Infinity;
   #expiredMs = performance.now();
-  #isFailing = false;
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
+    this.#answers = new StoreAnswers(parts.log, "the instances of the fleet");
   }
 
   /** The id of the own instance. */
@@ -79,6 +78,11 @@ export class Membership {
     this.#soon(0);
   }
 
+  /** Another generation serves, or a canary has begun or ended: the report is written now. */
+  changed(): void {
+    this.#soon(0);
+  }
+
   /** The process stops taking requests. */
   leave(): void {
     this.#state = "draining";
@@ -92,13 +96,14 @@ export class Membership {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     await this.#ticking;
-    if (store !== undefined && hasReported) await this.#ask(store.leave(facts.id, facts.worker));
+    if (store !== undefined && hasReported)
+      await this.#answers.ask(store.leave(facts.id, facts.worker));
   }
 
   /** The instances, the own process as it is now. Never rejects. */
   async list(): Promise<KnownInstances> {
     const { store, facts } = this.#parts;
-    const found = store && (await this.#ask(store.list(MAX_LISTED)));
+    const found = store && (await this.#answers.ask(store.list(MAX_LISTED)));
     if (found !== undefined) this.#known = found;
     const isCurrent = store === undefined || found !== undefined;
     const nowMs = this.#known.nowMs || Date.now();
@@ -134,12 +139,12 @@ export class Membership {
     const nowMs = performance.now();
     if (nowMs - this.#listedMs >= LIST_EVERY_MS) {
       this.#listedMs = nowMs;
-      const found = await this.#ask(store.list(MAX_LISTED));
+      const found = await this.#answers.ask(store.list(MAX_LISTED));
       if (found !== undefined) this.#known = found;
     }
     if (nowMs - this.#expiredMs >= EXPIRE_EVERY_MS) {
       this.#expiredMs = nowMs;
-      await this.#ask(store.expire(EXPIRE_AFTER_MS));
+      await this.#answers.ask(store.expire(EXPIRE_AFTER_MS));
     }
   }
 
@@ -151,23 +156,7 @@ export class Membership {
     const nowMs = performance.now();
     if (text === this.#reported && nowMs - this.#reportedMs < store.reportEveryMs) return;
     this.#reportedMs = nowMs;
-    const isWritten = (await this.#ask(store.report(report).then(() => true))) === true;
+    const isWritten = (await this.#answers.ask(store.report(report).then(() => true))) === true;
     this.#reported = isWritten ? text : "";
-  }
-
-  /** What the store answers; `undefined` where it does not, or not in time. Never rejects. */
-  async #ask<T>(asked: Promise<T>): Promise<T | undefined> {
-    try {
-      const answer = await within(STORE_MS, asked, () => {
-        throw new Error(`no answer within ${STORE_MS} ms`);
-      });
-      this.#isFailing = false;
-      return answer;
-    } catch (error) {
-      if (!this.#isFailing)
-        this.#parts.log.warn("the store does not take reports of this instance", { error });
-      this.#isFailing = true;
-      return undefined;
-    }
   }
 }

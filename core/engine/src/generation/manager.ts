@@ -14,7 +14,7 @@ import type {
   ManagerStatus,
   Waiting,
 } from "./rollout/apply.ts";
-import type { CanaryEnd } from "./rollout/canary.ts";
+import type { CanaryEnd } from "./rollout/canary/canary.ts";
 import type { RunningContents } from "./rollout/candidate.ts";
 import { RolloutEffects } from "./rollout/carry-out.ts";
 import type { RolloutEvent, RolloutState } from "./rollout/state/model.ts";
@@ -129,8 +129,8 @@ export class GenerationManager {
   }
 
   /** What applying a snapshot would find before anything is made. Changes nothing. */
-  review(snapshot: Snapshot): Finding[] {
-    return this.#effects.maker.review(snapshot, undefined);
+  review(snapshot: Snapshot, force?: string): Finding[] {
+    return this.#effects.maker.review(snapshot, force);
   }
 
   /** Stops handing out generations and waits for the leases, up to the deadline. */

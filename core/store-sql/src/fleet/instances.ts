@@ -31,11 +31,12 @@ export function createInstanceStore(place: FleetPlace): InstanceStore {
         .execute();
     },
     async leave(id, worker) {
-      await writer()
+      const { numDeletedRows } = await writer()
         .deleteFrom("instance")
         .where("id", "=", id)
-        .where("worker", "=", worker)
-        .execute();
+        .$if(worker !== undefined, (query) => query.where("worker", "=", worker ?? 0))
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
     },
     async list(limit) {
       const rows = await database()

@@ -1,6 +1,7 @@
 /** The schema's history. */
 
 import { CHANGE_TABLES } from "../changes/tables.ts";
+import { INSTANCE_TABLES, ROLLOUT_TABLES } from "../fleet/tables.ts";
 import { LEDGER_TABLES } from "../ledger/tables.ts";
 import { TENANT_TABLES } from "../tenants/tables.ts";
 import { TENANT_TRIGGERS } from "../tenants/triggers.ts";
@@ -35,17 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
       "create index virtual_key_by_maker on virtual_key (made_with) where made_with is not null",
     ],
   },
-  {
-    version: 4,
-    name: "instances",
-    oldestThatWorks: 1,
-    // Reports change every few seconds: their pages have room for the new versions of a row.
-    statements: [
-      `create table instance (
-        id text not null, worker integer not null, seen_at_ms bigint not null,
-        report text not null, primary key (id, worker)) with (fillfactor = 50)`,
-    ],
-  },
+  { version: 4, name: "instances", oldestThatWorks: 1, statements: INSTANCE_TABLES },
   { version: 5, name: "changes", oldestThatWorks: 1, statements: CHANGE_TABLES },
   {
     version: 6,
@@ -71,4 +62,5 @@ export const MIGRATIONS: readonly Migration[] = [
         until_ms bigint not null, notes text not null) with (fillfactor = 50)`,
     ],
   },
+  { version: 8, name: "rollouts", oldestThatWorks: 1, statements: ROLLOUT_TABLES },
 ];

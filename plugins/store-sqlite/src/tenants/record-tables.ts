@@ -5,16 +5,18 @@ import type {
   AuditStore,
   InstanceStore,
   LeaseStore,
+  RolloutStore,
   SessionStore,
   Store,
 } from "@sluice/contract";
-import { type Kysely, sql } from "kysely";
+import { type CompiledQuery, type Kysely, sql } from "kysely";
 import {
   type AnyTables,
   auditReads,
   createInstanceStore,
   createLeaseStore,
   createKeyStore,
+  createRolloutStore,
   createSessionStore,
   createTeamStore,
   createTenantStore,
@@ -35,6 +37,7 @@ export interface RecordTables extends Records {
   readonly sessions: SessionStore;
   readonly instances: InstanceStore;
   readonly leases: LeaseStore;
+  readonly rollouts: RolloutStore;
   /** The same tables; each change writes the line. */
   audited(entry: AuditEntry): Records;
 }
@@ -63,13 +66,18 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
   const runtime = {
     database: () => opened().kysely,
     writer: () => writable().writer,
+    nowMs: NOW_MS,
+    reportEveryMs: REPORT_EVERY_MS,
+    transact: async (statements: readonly CompiledQuery[]) => writable().transact(statements),
+    refusalOf,
   };
   return {
     ...records(),
     audited: records,
     audit: auditReads(() => opened().kysely),
     sessions: createSessionStore(runtime),
-    instances: createInstanceStore({ ...runtime, nowMs: NOW_MS, reportEveryMs: REPORT_EVERY_MS }),
-    leases: createLeaseStore({ ...runtime, nowMs: NOW_MS }),
+    instances: createInstanceStore(runtime),
+    leases: createLeaseStore(runtime),
+    rollouts: createRolloutStore(runtime),
   };
 }

@@ -41,6 +41,13 @@ export interface TestFleet {
 export interface FleetView {
   readonly store_answers: boolean;
   readonly agree: boolean;
+  readonly rollout: {
+    readonly id: number;
+    readonly stage: string;
+    readonly contents: string;
+    readonly reason: string | null;
+    readonly canary: { readonly requests: number; readonly errors: number } | null;
+  } | null;
   readonly instances: readonly {
     readonly id: string;
     readonly is_self: boolean;
@@ -52,6 +59,7 @@ export interface FleetView {
     readonly contents: string;
     readonly canary: string | null;
     readonly workers: { readonly expected: number; readonly serving: number };
+    readonly rollout: { readonly outcome: string; readonly reasons: readonly string[] } | null;
     readonly refused: {
       readonly contents: string | null;
       readonly reasons: readonly string[];

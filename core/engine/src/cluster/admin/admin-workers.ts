@@ -217,12 +217,14 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
       return joinAttempts(asked, await askFirstAndOthers(responsive(asked), asks));
     });
   }
+  // The other workers read it in the store, as other instances do.
+  if (path.startsWith("/fleet/")) return parts.between(() => ask(first, question));
   // Each worker has learnt of its own what it thinks of a deployment.
   if (/^\/deployments\/.+\/reset$/.test(path))
     return oneOfThem(await askFirstAndOthers(parts.alive(), questionsOf(question, parts, true)));
   const answer = await ask(first, question);
   // An extension's routes change keys under paths of their own.
-  if (answer.status < 300 && !/^\/(?:config|deployments)\//.test(path)) await parts.forget();
+  if (answer.status < 300 && !/^\/(?:config|deployments|fleet)\//.test(path)) await parts.forget();
   return answer;
 }
 

@@ -69,7 +69,7 @@ export async function ask(
   const timeoutMs =
     method === "GET"
       ? LOOK_TIMEOUT_MS
-      : path.startsWith("/config/")
+      : /^\/(?:config|fleet)\//.test(path)
         ? EDIT_TIMEOUT_MS
         : CHANGE_TIMEOUT_MS;
   const response = await fetch(`${worker.adminUrl}${url}`, {

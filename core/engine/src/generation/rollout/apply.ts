@@ -3,7 +3,7 @@
 import type { Log } from "@sluice/contract";
 import { type Finding, formatFinding } from "../../config/finding.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
-import type { Canary, CanaryPlan, CanaryVerdict } from "./canary.ts";
+import type { Canary, CanaryPlan, CanaryVerdict } from "./canary/canary.ts";
 import type { Generation } from "../generation.ts";
 import type { EditContents, EditSource } from "./candidate.ts";
 import type { ApplyOutcome } from "./outcome.ts";

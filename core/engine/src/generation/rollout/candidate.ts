@@ -1,7 +1,7 @@
 /** Candidates: contents on their way to a generation, and what is known of where they came from. */
 
 import type { OpenedConfig } from "../../config/load.ts";
-import type { CanaryPlan } from "./canary.ts";
+import type { CanaryPlan } from "./canary/canary.ts";
 import { digestAsRead, textsOf } from "../history/file-texts.ts";
 import type { FileTexts, GenerationOrigin } from "../history/history.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";

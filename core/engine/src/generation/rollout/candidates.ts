@@ -83,7 +83,26 @@ export class Candidates {
         result: this.#apply({ opened: renewed, origin, held, isRefresh: true }, resolved),
       };
     }
-    const { force, canary, author } = reading;
+    return this.#applyFiles(opened, reading);
+  }
+
+  /** As `files` on request, where the files have these contents. `undefined`: they have others. */
+  async filesOf(
+    contents: string,
+    reading: Omit<ReadingOptions, "isAsked">,
+    signal: AbortSignal,
+  ): Promise<HandedOver<ApplyResult | undefined>> {
+    const opened = await this.#reader.files(signal);
+    this.#opened = opened;
+    this.#watchFor(opened);
+    if (contentsDigest(opened) !== contents) return { result: Promise.resolve(undefined) };
+    return this.#applyFiles(opened, reading);
+  }
+
+  async #applyFiles(
+    opened: OpenedConfig,
+    { force, canary, author }: Omit<ReadingOptions, "isAsked">,
+  ): Promise<HandedOver> {
     const resolved = await this.#reader.resolve(opened);
     return { result: this.#apply({ opened, origin: "files", force, canary, author }, resolved) };
   }

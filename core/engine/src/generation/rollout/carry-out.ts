@@ -7,7 +7,7 @@ import type { Generation } from "../generation.ts";
 import type { ProcessParts } from "../parts.ts";
 import type { ApplyResult, EditPort, ManagerOptions, Waiting } from "./apply.ts";
 import { Attempts } from "./attempts.ts";
-import { type Canary, startCanary } from "./canary.ts";
+import { type Canary, startCanary } from "./canary/canary.ts";
 import { Draining } from "./draining.ts";
 import { CandidateMaker } from "./make-candidate.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";

@@ -9,7 +9,7 @@ import { entryToFollow, notFound } from "../history/entries.ts";
 import { driftOf } from "../history/file-texts.ts";
 import type { HistoryEntry } from "../history/history.ts";
 import type { ApplyResult, EditPort } from "./apply.ts";
-import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import type { CanaryEnd, CanaryPlan } from "./canary/canary.ts";
 import type { EditSource } from "./candidate.ts";
 import { Candidates } from "./candidates.ts";
 import type { EditParts, EditStatus } from "./edit-parts.ts";
@@ -65,6 +65,16 @@ export class ConfigEdits implements EditPort {
     return this.#read({ isAsked: true, force, canary, author });
   }
 
+  /**
+   * Reads the files and applies them where they have these contents. `undefined`: they have others.
+   */
+  reloadTo(
+    contents: string,
+    how: Omit<ReadingOptions, "isAsked">,
+  ): Promise<ApplyResult | undefined> {
+    return this.#readings.run(() => this.#candidates.filesOf(contents, how, this.#closing.signal));
+  }
+
   /** Applies what was saved while nothing watched, as a save would. */
   catchUp(): Promise<ApplyResult> {
     return this.#read({ isAsked: false });
@@ -95,10 +105,12 @@ export class ConfigEdits implements EditPort {
   }
 
   /**
-   * Checks the files, some of them replaced by texts, or removed by a null. Throws `invalid_field`.
+   * Checks the files, some of them replaced by texts, or removed by a null. `force`: a digest that
+   * the shrink guard refused. Throws `invalid_field`.
    */
-  review(files: Readonly<Record<string, string | null>>): Review {
-    return reviewOf(this.#candidates.overlaid(files), this.#parts.definitions, this.#parts.manager);
+  review(files: Readonly<Record<string, string | null>>, force?: string): Review {
+    const { definitions, manager } = this.#parts;
+    return reviewOf(this.#candidates.overlaid(files), definitions, manager, force);
   }
 
   /**

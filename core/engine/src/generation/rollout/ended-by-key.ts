@@ -20,9 +20,11 @@ export interface EndedRequest {
   readonly body: string;
 }
 
-interface Ends {
+/** How the requests of one key ended. */
+export interface Ends {
   requests: number;
   errors: number;
+  /** A digest of a request that failed. */
   body: string | undefined;
   /** Whether requests with different bodies failed. */
   isVaried: boolean;
@@ -38,6 +40,26 @@ export class EndedByKey {
   requests = 0;
   errors = 0;
   readonly #byKey = new Map<string, Ends>();
+
+  /** Counts that were made elsewhere, each key once. */
+  static of(
+    counts: readonly ({ readonly key: string } & Readonly<Pick<Ends, "requests" | "errors">> &
+      Readonly<Partial<Ends>>)[],
+  ): EndedByKey {
+    const made = new EndedByKey();
+    for (const { key, requests, errors, body, isVaried = false } of counts) {
+      if (requests === 0) continue;
+      made.#byKey.set(key, { requests, errors, body, isVaried });
+      made.requests += requests;
+      made.errors += errors;
+    }
+    return made;
+  }
+
+  /** The counts by key. */
+  entries(): Iterable<readonly [string, Readonly<Ends>]> {
+    return this.#byKey.entries();
+  }
 
   /** Whether all requests are of one key. */
   get isOneKey(): boolean {

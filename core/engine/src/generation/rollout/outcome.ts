@@ -1,6 +1,6 @@
 /** Outcomes of an edit. */
 
-import type { CanaryEnd } from "./canary.ts";
+import type { CanaryEnd } from "./canary/canary.ts";
 
 /** The outcome of an attempt to apply a configuration. */
 export type ApplyOutcome =

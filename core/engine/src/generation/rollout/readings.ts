@@ -2,7 +2,7 @@
 
 import { isGatewayError, type Log } from "@sluice/contract";
 import type { ApplyResult } from "./apply.ts";
-import type { CanaryPlan } from "./canary.ts";
+import type { CanaryPlan } from "./canary/canary.ts";
 
 /** How the files are read. */
 export interface ReadingOptions {
@@ -16,8 +16,8 @@ export interface ReadingOptions {
 }
 
 /** A result that is handed over before the next reading begins. */
-export interface HandedOver {
-  readonly result: Promise<ApplyResult>;
+export interface HandedOver<T = ApplyResult> {
+  readonly result: Promise<T>;
 }
 
 /** What readings need. */
@@ -48,7 +48,7 @@ export class Readings {
    * Runs a reading after the one before. What it applies is handed to the manager before the next
    * one begins.
    */
-  run(read: () => Promise<HandedOver>): Promise<ApplyResult> {
+  run<T = ApplyResult>(read: () => Promise<HandedOver<T>>): Promise<T> {
     const { begin, closing, log } = this.#parts;
     const end = begin();
     const reading = this.#last.then(read).finally(end);

@@ -1,5 +1,6 @@
 /** Reviews of contents, without applying them. */
 
+import { contentsDigest } from "../../config/build.ts";
 import type { Finding } from "../../config/finding.ts";
 import { type OpenedConfig, resolveSnapshot } from "../../config/load.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
@@ -11,6 +12,8 @@ import type { GenerationManager } from "../manager.ts";
 /** The review of a candidate, which is not applied. */
 export interface Review {
   readonly digest: string | undefined;
+  /** The digest of the file contents. */
+  readonly contents: string;
   readonly isUnchanged: boolean;
   readonly findings: readonly Finding[];
   /** The candidate, when it could be read. */
@@ -22,7 +25,9 @@ export function reviewOf(
   opened: OpenedConfig,
   definitions: Definitions,
   manager: GenerationManager,
+  force?: string,
 ): Review {
+  const contents = contentsDigest(opened);
   const resolved = resolveSnapshot(opened, definitions.all);
   const { snapshot } = resolved;
   if (snapshot === undefined) {
@@ -31,13 +36,14 @@ export function reviewOf(
       manager.live?.snapshot,
       opened.plugins,
     );
-    return { digest: undefined, isUnchanged: false, findings: known, snapshot };
+    return { digest: undefined, contents, isUnchanged: false, findings: known, snapshot };
   }
   const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
   return {
     digest: snapshot.digest,
+    contents,
     isUnchanged,
-    findings: isUnchanged ? [] : manager.review(snapshot),
+    findings: isUnchanged ? [] : manager.review(snapshot, force),
     snapshot,
   };
 }

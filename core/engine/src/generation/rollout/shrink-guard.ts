@@ -91,12 +91,18 @@ export function shrinkage(
   return losses.map((loss) => ({ ...loss, fix }));
 }
 
-/** Whether `given` names the candidate: its digest, or at least as much of it as findings show. */
-export function isForced(candidate: Snapshot, given: string | undefined): boolean {
+/**
+ * Whether `given` names the candidate: its digest or that of its contents, or at least as much of
+ * it as findings show.
+ */
+export function isForced(
+  { digest, contents }: Pick<Snapshot, "digest" | "contents">,
+  given: string | undefined,
+): boolean {
   return (
     given !== undefined &&
     given.length >= SHOWN_DIGEST &&
-    candidate.digest.startsWith(given.toLowerCase())
+    [digest, contents].some((known) => known.startsWith(given.toLowerCase()))
   );
 }
 

@@ -29,6 +29,11 @@ export class Tally implements Counter {
     this.#judge = judge;
   }
 
+  /** The newest waits for the first content. */
+  get waits(): readonly { readonly ms: number; readonly key: string }[] {
+    return this.#waits.filter((wait) => wait !== undefined);
+  }
+
   /** Between 0 and 1; 0 without requests. */
   get errorRate(): number {
     return this.requests === 0 ? 0 : this.errors / this.requests;
@@ -53,7 +58,7 @@ export class Tally implements Counter {
    * without any.
    */
   p99Ms(): number | undefined {
-    return p99Of(this.#waits.filter((wait) => wait !== undefined).map(({ ms }) => ms));
+    return p99Of(this.waits.map(({ ms }) => ms));
   }
 
   /**
@@ -61,7 +66,7 @@ export class Tally implements Counter {
    * it, where there are several.
    */
   waitsExceed(limitMs: number): boolean {
-    const waits = this.#waits.filter((wait) => wait !== undefined);
+    const { waits } = this;
     const beyond = new Map<string, number>();
     for (const { ms, key } of waits) if (ms > limitMs) beyond.set(key, (beyond.get(key) ?? 0) + 1);
     const [worst] = [...beyond].toSorted(([, a], [, b]) => b - a)[0] ?? [];

@@ -3,7 +3,7 @@
  * step keeps.
  */
 
-import type { CanaryPlan } from "../canary.ts";
+import type { CanaryPlan } from "../canary/canary.ts";
 import type {
   RolloutContents,
   RolloutEdit,

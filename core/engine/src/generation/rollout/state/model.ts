@@ -5,7 +5,7 @@
 
 import type { Finding } from "../../../config/finding.ts";
 import type { ApplyOutcome } from "../outcome.ts";
-import type { CanaryEnd, CanaryPlan, CanaryVerdict } from "../canary.ts";
+import type { CanaryEnd, CanaryPlan, CanaryVerdict } from "../canary/canary.ts";
 import type { RolloutFault } from "../rollout-monitor.ts";
 
 /** A generation, as far as the rollout decides about it. */

@@ -3,7 +3,7 @@
  * Transitions of the rollout.
  */
 
-import { type CanaryEnd, type CanaryVerdict, endOf } from "../canary.ts";
+import { type CanaryEnd, type CanaryVerdict, endOf } from "../canary/canary.ts";
 import { runs } from "./contents.ts";
 import type {
   Reduced,

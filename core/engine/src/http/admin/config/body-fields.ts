@@ -2,8 +2,8 @@
 
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import type { CanaryPlan } from "../../../generation/rollout/canary.ts";
-import { readPlan } from "../../../generation/rollout/canary-plan.ts";
+import type { CanaryPlan } from "../../../generation/rollout/canary/canary.ts";
+import { readPlan } from "../../../generation/rollout/canary/canary-plan.ts";
 import type { Side } from "../../../generation/diff/config-diff.ts";
 import { invalid, readText, refuseUnknown } from "../fields.ts";
 

@@ -9,10 +9,11 @@ import { formatEffect, summaryOf } from "../../../generation/diff/effects/effect
 import type { Generation } from "../../../generation/generation.ts";
 import type { HistoryEntry } from "../../../generation/history/history.ts";
 import type { ApplyResult } from "../../../generation/rollout/apply.ts";
-import { type Canary, percent } from "../../../generation/rollout/canary.ts";
+import type { Canary } from "../../../generation/rollout/canary/canary.ts";
 import type { EditStatus } from "../../../generation/rollout/edit-parts.ts";
 import type { Judged } from "../../../generation/rollout/rollout-monitor.ts";
 import { type HasName, unknownNames } from "../../../pipeline/steps/condition-names.ts";
+import { percent } from "../../../generation/rollout/canary/percent.ts";
 import type { ShadowReport } from "../../../pipeline/shadow/shadow.ts";
 
 /**

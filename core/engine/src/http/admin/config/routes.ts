@@ -1,6 +1,8 @@
 /** Admin routes for the configuration: status, history, comparison, and changes. */
 
 import type { JsonObject } from "@sluice/contract";
+import type { ApplyResult } from "../../../generation/rollout/apply.ts";
+import type { CanaryEnd } from "../../../generation/rollout/canary/canary.ts";
 import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
@@ -33,6 +35,11 @@ import {
 /** The parts of the process that the routes read and change. */
 export interface ConfigRouteParts {
   readonly edits: ConfigEdits;
+  /** Ends the canary of the fleet. `undefined`: none runs here. */
+  readonly endFleetCanary: (
+    end: CanaryEnd,
+    author: string | undefined,
+  ) => Promise<ApplyResult | undefined>;
   readonly configDiff: ConfigDiff;
   readonly hasName: HasName;
   readonly ledgerHealth: () => LedgerHealth;
@@ -84,7 +91,8 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
 }
 
 /** Changes of what runs. */
-function editRoutes({ edits }: ConfigRouteParts): AdminRoutes {
+function editRoutes(parts: ConfigRouteParts): AdminRoutes {
+  const { edits } = parts;
   return {
     "POST /config/reload": atWhole("config.reload", async (request) => {
       const { body } = request;
@@ -98,8 +106,8 @@ function editRoutes({ edits }: ConfigRouteParts): AdminRoutes {
         describeAttempt(await edits.reload(digest, plan, author)),
       );
     }),
-    "POST /config/canary/promote": endCanary(edits, "promoted"),
-    "POST /config/canary/abort": endCanary(edits, "returned"),
+    "POST /config/canary/promote": endCanary(parts, "promoted"),
+    "POST /config/canary/abort": endCanary(parts, "returned"),
     "POST /config/rollback": atWhole("config.rollback", async (request) => {
       const { body } = request;
       refuseUnknown(Object.keys(body), ["generation", "author"], "field");
@@ -113,12 +121,12 @@ function editRoutes({ edits }: ConfigRouteParts): AdminRoutes {
   };
 }
 
-function endCanary(edits: ConfigEdits, end: "promoted" | "returned"): AdminRoute {
+function endCanary({ edits, endFleetCanary }: ConfigRouteParts, end: CanaryEnd): AdminRoute {
   return atWhole("config.canary", async (request) => {
     refuseUnknown(Object.keys(request.body), ["author"], "field");
     const author = readAuthor(request.body);
-    return request.audit.attempt(request, { author, after: { canary: end } }, () =>
-      describeAttempt(edits.endCanary(end, author)),
+    return request.audit.attempt(request, { author, after: { canary: end } }, async () =>
+      describeAttempt((await endFleetCanary(end, author)) ?? edits.endCanary(end, author)),
     );
   });
 }

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Authority, GatewayError, type Attempt } from "@sluice/contract";
 import { fakeAttempt, fakeClock, fakeIdentity, fakeLog } from "@sluice/testing";
-import { RouteTable } from "../../pipeline/routes.ts";
-import { snapshotOf } from "../../pipeline/snapshot.fixture.ts";
+import { RouteTable } from "../../../pipeline/routes.ts";
+import { snapshotOf } from "../../../pipeline/snapshot.fixture.ts";
 import { readPlan } from "./canary-plan.ts";
 import { endOf, startCanary } from "./canary.ts";
-import { Generation } from "../generation.ts";
-import { ClosingScope } from "../scope.ts";
+import { Generation } from "../../generation.ts";
+import { ClosingScope } from "../../scope.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function generation(number: number): Generation {
-  const snapshot = snapshotOf({ digest: `digest-${number}` });
+  const snapshot = snapshotOf({ digest: `digest-${number}`, contents: `contents-${number}` });
   const guardrails = { find: () => undefined, list: () => [] };
   const authority = {} as Authority;
   const parts = {

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@sluice/contract";
 import { shortOf } from "../commands/history.ts";
-import { printTable } from "./records.ts";
+import { printTable } from "../print/records.ts";
 
 /** An instance of `GET /fleet`. */
 export interface FleetInstance {
@@ -26,6 +26,26 @@ export interface FleetInstance {
     readonly contents: string | null;
     readonly reasons: readonly string[];
   } | null;
+  /** What became of the newest rollout there. */
+  readonly rollout: { readonly outcome: string; readonly reasons: readonly string[] } | null;
+}
+
+/** The newest rollout. */
+export interface FleetRollout {
+  readonly id: number;
+  readonly kind: string;
+  readonly contents: string;
+  readonly stage: string;
+  readonly reason: string | null;
+  readonly author: string | null;
+  readonly asked_at: string;
+  readonly at: string;
+  readonly ends_at: string;
+  readonly canary: {
+    readonly share: string;
+    readonly requests: number;
+    readonly errors: number;
+  } | null;
 }
 
 /** `GET /fleet`, as far as it is printed. */
@@ -33,6 +53,7 @@ export interface Fleet {
   readonly as_of: string;
   readonly store_answers: boolean;
   readonly agree: boolean;
+  readonly rollout: FleetRollout | null;
   readonly instances: readonly FleetInstance[];
 }
 
@@ -41,6 +62,7 @@ export function printFleet(fleet: Fleet): void {
   const { instances, store_answers: isCurrent, as_of: asOf } = fleet;
   printTable(COLUMNS, instances as unknown as readonly JsonObject[]);
   for (const instance of instances) for (const line of linesOf(instance)) console.log(line);
+  if (fleet.rollout !== null) console.log(rolloutLine(fleet.rollout));
   if (!isCurrent) console.log(`the store does not answer: the other instances are as of ${asOf}`);
   console.log(agreementOf(fleet));
 }
@@ -48,6 +70,18 @@ export function printFleet(fleet: Fleet): void {
 /** The name of an instance, with its id where another one has the same name. */
 export function nameOf({ name, id }: Pick<FleetInstance, "name" | "id">): string {
   return `${name} (${id})`;
+}
+
+/** The newest rollout, and where it stands. */
+function rolloutLine(rollout: FleetRollout): string {
+  const { id, kind, contents, stage, reason, author, at, ends_at: end, canary } = rollout;
+  const by = author === null ? "" : ` by ${author}`;
+  const what = `${kind} ${id} of files ${shortOf(contents)}${by} at ${at}`;
+  if (canary === null) return what;
+  const counts = `${canary.errors} of ${canary.requests} requests failed`;
+  if (stage === "canary")
+    return `${what}: canary for ${canary.share} of the keys until ${end}: ${counts}`;
+  return `${what}: canary ${stage}, because ${reason ?? "no reason is known"}; ${counts}`;
 }
 
 function agreementOf({ agree: isAgreed, instances }: Fleet): string {

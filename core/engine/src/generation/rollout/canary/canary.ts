@@ -1,9 +1,10 @@
 /** A canary: a candidate that serves a share of the keys for a while, and then all keys or none. */
 
 import { createHash } from "node:crypto";
-import type { Generation } from "../generation.ts";
-import { evidenceOf } from "./ended-by-key.ts";
-import { Tally } from "./tally.ts";
+import type { Generation } from "../../generation.ts";
+import { evidenceOf } from "../ended-by-key.ts";
+import { percent } from "./percent.ts";
+import { Tally } from "../tally.ts";
 
 /** The plan of a canary. */
 export interface CanaryPlan {
@@ -14,6 +15,8 @@ export interface CanaryPlan {
   readonly minRequests: number;
   /** The bounds of which either one, exceeded, ends the canary. */
   readonly abortIf: { readonly errorRate: number | undefined; readonly p99Ms: number | undefined };
+  /** The fleet decides: this process counts its requests, and gives no verdict. */
+  readonly isOfFleet?: boolean;
 }
 
 /** The end of a canary. */
@@ -60,7 +63,8 @@ export function startCanary(
 ): Canary {
   const { minRequests } = plan;
   const { digest } = generation.snapshot;
-  let isOver = false;
+  const { isOfFleet = false } = plan;
+  let isOver = isOfFleet;
   const judge = (kind: CanaryVerdict["kind"], reason: string): void => {
     if (isOver) return;
     stop();
@@ -70,7 +74,7 @@ export function startCanary(
   const tally = new Tally(
     () => {
       const fault =
-        tally.requests >= minRequests
+        !isOver && tally.requests >= minRequests
           ? faultOf(plan, tally, tally.requests % P99_EVERY === 0)
           : undefined;
       if (fault !== undefined) judge("fault", fault);
@@ -84,19 +88,23 @@ export function startCanary(
     others === undefined
       ? liveTally
       : { add: (counted) => [others, liveTally].forEach((one) => one.add(counted)) };
-  const timer = setTimeout(() => {
-    const fault = tally.requests < minRequests ? undefined : faultOf(plan, tally, true);
-    if (fault === undefined) judge("time", TIME_IS_OVER);
-    else judge("fault", fault);
-  }, plan.forMs);
+  const timer = isOfFleet
+    ? undefined
+    : setTimeout(() => {
+        const fault = tally.requests < minRequests ? undefined : faultOf(plan, tally, true);
+        if (fault === undefined) judge("time", TIME_IS_OVER);
+        else judge("fault", fault);
+      }, plan.forMs);
   const stop = (): void => {
     isOver = true;
     clearTimeout(timer);
     generation.tally = undefined;
     live.tally = others;
   };
+  // Not of the values of references: machines with other secrets select the same keys.
+  const seed = `${generation.snapshot.contents}\0`;
   const has = (presented: string): boolean =>
-    createHash("sha256").update(digest).update("\0").update(presented).digest().readUInt32BE(0) <
+    createHash("sha256").update(seed).update(presented).digest().readUInt32BE(0) <
     plan.share * HASHED;
   return { generation, plan, beganAtMs: nowMs, tally, liveTally, has, stop };
 }
@@ -123,9 +131,4 @@ function faultOf({ abortIf }: CanaryPlan, tally: Tally, looksAtWaits: boolean): 
   }
   if (!looksAtWaits || p99Ms === undefined || !tally.waitsExceed(p99Ms)) return undefined;
   return `one in a hundred of its requests waited more than ${p99Ms} ms for content`;
-}
-
-/** A share as a person writes it. */
-export function percent(share: number): string {
-  return `${Number((share * 100).toFixed(2))}%`;
 }

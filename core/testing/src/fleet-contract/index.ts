@@ -1,0 +1,3 @@
+/** The contract of the fleet at rest. */
+
+export { fleetStoreContract } from "./fleet-contract.ts";
