@@ -5,20 +5,24 @@ import type { Page } from "playwright-core";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** Violations, each as `rule: element`. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
+/** Violations, each as `rule: element`: of all rules, or of one. */
+export async function violationsOf(page: Page, rule?: string): Promise<readonly string[]> {
   // Evaluated by the debugger, which the policy of the page does not bind.
   await page.evaluate(axe.source);
-  return page.evaluate(async (tags) => {
+  return page.evaluate(async (runOnly) => {
     const { axe: loaded } = window as unknown as { readonly axe: typeof axe };
     const { violations } = await loaded.run(document, {
-      runOnly: { type: "tag", values: tags },
+      runOnly,
       resultTypes: ["violations"],
     });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
     );
-  }, TAGS);
+  }, runOnlyOf(rule));
+}
+
+function runOnlyOf(rule: string | undefined): axe.RunOnly {
+  return rule === undefined ? { type: "tag", values: TAGS } : { type: "rule", values: [rule] };
 }
 
 /** How far the page can be scrolled sideways, in pixels, and by what. */

@@ -6,8 +6,6 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { files, root } from "@sluice/dashboard";
 
 /** A site. */
 export interface Site {
@@ -42,10 +40,6 @@ export type Interceptor = (
   response: ServerResponse,
 ) => boolean;
 
-/** The policy of the page, as the gateway sends it. */
-export const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; font-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-
 /** Serves a gateway under a prefix. */
 export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Site> {
   const requests: SiteRequest[] = [];
@@ -61,7 +55,6 @@ export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Sit
     const path = url.slice(prefix.length);
     requests.push({ method: incoming.method ?? "", path });
     if (interceptor?.(path, incoming, response) === true) return;
-    if (serveFile(path, response)) return;
     if (holding?.isHeld(path) === true)
       holding.held.push(() => passOn(to, path, incoming, response));
     else passOn(to, path, incoming, response);
@@ -93,25 +86,6 @@ export async function serveDashboard(adminUrl: string, prefix = ""): Promise<Sit
       if (server.listening) await stop();
     },
   };
-}
-
-function serveFile(path: string, response: ServerResponse): boolean {
-  const [, name = ""] = /^\/ui\/([^?]*)/.exec(path) ?? [];
-  const file = path.startsWith("/ui/") ? files[name === "" ? "index.html" : name] : undefined;
-  if (file === undefined) return false;
-  const body = readFileSync(new URL(name === "" ? "index.html" : name, root));
-  response.writeHead(200, {
-    "content-type": file.type,
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": name.startsWith("assets/")
-      ? "public, max-age=31536000, immutable"
-      : "no-store",
-  });
-  response.end(body);
-  return true;
 }
 
 function passOn(to: URL, path: string, incoming: IncomingMessage, response: ServerResponse): void {

@@ -4,6 +4,7 @@ import { type ApiError, asApiError } from "./api-error.ts";
 import { change, forgetAnswers, get, post, setCsrf, whenSignedOut } from "./client.ts";
 import { createCell } from "../app/cell.ts";
 import type { Grant } from "../app/object-rules.ts";
+import { go } from "../app/route.ts";
 
 /** `GET /ui/session`. */
 export interface Session {
@@ -37,7 +38,7 @@ whenSignedOut(() => {
 export async function findSession(): Promise<void> {
   const [, code] = /^#in=([\w-]{1,200})$/.exec(location.hash) ?? [];
   if (code !== undefined) {
-    history.replaceState(null, "", "#/");
+    go("#/", "replace");
     await signIn({ code }).catch((error: unknown) =>
       sessionCell.set({ is: "out", notice: asApiError(error).message }),
     );

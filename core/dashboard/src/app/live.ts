@@ -1,12 +1,14 @@
 /** Reads that repeat while they are looked at, and reads that do not. */
 
 import {
+  focusManager,
   keepPreviousData,
   QueryClient,
   useQuery,
   useQueryClient,
   type UseQueryResult,
 } from "@tanstack/preact-query";
+import { useEffect } from "preact/hooks";
 import { asApiError, type ApiError } from "../api/api-error.ts";
 import { get, type Query } from "../api/client.ts";
 import { sessionCell } from "../api/session.ts";
@@ -55,6 +57,14 @@ export function useRead<Answer>(
     ...(isLive && { retry: false }),
     ...(keep && { placeholderData: keepPreviousData }),
   });
+}
+
+/** Live reads wait while a dialog is open that takes away what they read. */
+export function usePause(): void {
+  useEffect(() => {
+    focusManager.setFocused(false);
+    return () => focusManager.setFocused(undefined);
+  }, []);
 }
 
 function isOver(): boolean {

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
 import type { Limits } from "../../api/records.ts";
+import { usePause } from "../../app/live.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
@@ -57,6 +58,7 @@ export function BlockTenant<Row extends Limits>(props: ActionProps<Row>) {
 
 /** Deletes a record for good. */
 export function DeleteTenant<Row extends Limits>(props: ActionProps<Row>) {
+  usePause();
   const { kind, names, row, onDone, onClose } = props;
   const { keys: choices, text } = kind.deletion;
   const name = kind.nameOf(row);

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
 import type { KeyRow } from "../../api/records.ts";
-import { useRefresh } from "../../app/live.ts";
+import { usePause, useRefresh } from "../../app/live.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
@@ -57,6 +57,7 @@ export function BlockKey({ record, onDone, onClose }: KeyActionProps) {
 
 /** Deletes a key for good. */
 export function DeleteKey({ record, onDone, onClose }: KeyActionProps) {
+  usePause();
   const { token_id: id } = record;
   const name = record.key_alias ?? id;
   const sending = useSend();
