@@ -11,6 +11,7 @@ import { emptyRecord } from "./accounting/exchange-record.ts";
 import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
+import { auditJobs } from "./fleet/audit-job.ts";
 import { createFleet, type Fleet, type FleetParts } from "./fleet/fleet.ts";
 import { Leader } from "./fleet/leader.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
@@ -105,7 +106,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     edits,
     pluginFiles,
     fleet,
-    leader: createLeader(options, store, fleet.membership.id, clock, scope),
+    leader: createLeader(options, snapshot, store, fleet.membership.id, clock, scope),
     recent,
   };
 }
@@ -215,12 +216,15 @@ function fleetOf(
 /** The leader that this process may be. It takes no lease yet. */
 function createLeader(
   { log, worker }: StartOptions,
-  store: Store,
+  { server }: Snapshot,
+  { leases, audit, jobs = [] }: Store,
   instance: string,
   clock: Clock,
   scope: ClosingScope,
 ): Leader {
   const holder = `${instance}/${worker?.number ?? 0}/${process.pid}`;
+  const all = [...jobs, ...auditJobs(audit, server.admin.keepAuditMs, clock)];
+  const store = { jobs: all, ...(leases !== undefined && { leases }) };
   const leader = new Leader({ store, holder, keepLedgerMs: () => undefined, clock, log });
   scope.defer(() => leader.stop());
   return leader;

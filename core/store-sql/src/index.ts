@@ -4,6 +4,7 @@
  */
 
 export { auditReads } from "./audit.ts";
+export { pruneAudit } from "./audit-prune.ts";
 export type { RefusalOf } from "./tenants/conflicts.ts";
 export { createKeyStore } from "./tenants/keys.ts";
 export { createLeaseStore } from "./fleet/leases.ts";

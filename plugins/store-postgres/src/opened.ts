@@ -1,9 +1,17 @@
 /** What the store has between `start` and `stop`: its pools, and the tables that use them. */
 
-import type { AuditEntry, LedgerStore, SessionStore, Store, StoreHost } from "@sluice/contract";
+import type {
+  AuditEntry,
+  AuditStore,
+  LedgerStore,
+  SessionStore,
+  Store,
+  StoreHost,
+} from "@sluice/contract";
 import {
   type AnyTables,
   auditReads,
+  pruneAudit,
   createKeyStore,
   createSessionStore,
   createTeamStore,
@@ -47,13 +55,13 @@ export interface Opened extends Required<
     | "sessions"
     | "instances"
     | "rollouts"
-    | "audit"
     | "audited"
     | "changes"
     | "leases"
     | "jobs"
   >
 > {
+  readonly audit: Required<AuditStore>;
   readonly ledger: LedgerStore;
   stop(): Promise<void>;
 }
@@ -97,6 +105,12 @@ export async function open(
     audit: {
       ...auditReads(() => reader),
       append: async (entry) => void (await transact(recordWrites, [], entry)),
+      prune: (beforeMs, entryOf) =>
+        pruneAudit(
+          { database: () => reader, audited: (entry) => writerOf(recordWrites, entry) },
+          beforeMs,
+          entryOf,
+        ),
     },
     ledger: ledgerOf(connections, host),
     jobs: createJobs(pool, host),
@@ -108,10 +122,7 @@ type Records = Pick<Opened, "keys" | "teams" | "tenants">;
 
 /** Keys, teams and tenants; with a line of the audit for each change. */
 function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEntry): Records {
-  const writer = builderOf(async (text, parameters) => {
-    const [result] = await transact(writes, [{ sql: text, parameters }], audit);
-    return result ?? { rows: [], changes: 0 };
-  });
+  const writer = writerOf(writes, audit);
   const place: Place = {
     // A shape has the types of its table.
     database: () => reader as unknown as AnyTables,
@@ -126,6 +137,14 @@ function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEn
     teams: createTeamStore(place),
     tenants: createTenantStore(place),
   };
+}
+
+/** Writes single statements; with a line of the audit for each that changes something. */
+function writerOf(writes: RecordWrites, audit: AuditEntry | undefined): Kysely<Schema> {
+  return builderOf(async (text, parameters) => {
+    const [result] = await transact(writes, [{ sql: text, parameters }], audit);
+    return result ?? { rows: [], changes: 0 };
+  });
 }
 
 /** Sessions are read where they are written: a replica may not have them yet. */

@@ -35,6 +35,7 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
       append: async (entry) => opened().audit.append(entry),
       list: async (query) => opened().audit.list(query),
       head: async () => opened().audit.head(),
+      prune: async (beforeMs, entryOf) => opened().audit.prune(beforeMs, entryOf),
     },
     changes: {
       read: async (signal) => opened().changes.read(signal),

@@ -156,6 +156,7 @@ function auditOf(
       list: async (query) => tables().audit.list(query),
       head: async () => tables().audit.head(),
       append: async (entry) => void (await writable().transact([], entry)),
+      prune: async (beforeMs, entryOf) => tables().audit.prune(beforeMs, entryOf),
     },
   };
 }

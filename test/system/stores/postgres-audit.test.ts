@@ -88,4 +88,22 @@ for (const { way, isThere, pooled } of WAYS)
       expect(await teamsOf(first, "team:t1").update("t1", { rpm: 2 })).toMatchObject({ rpm: 2 });
       await expect(database.query("update audit set actor = 'y'")).rejects.toThrow("never changed");
     });
+
+    it("deletes lines from before a time, with a line about it, twice at once too", async () => {
+      const before = await linesOf(first);
+      const about = ({ seq, hash: last }: { seq: number; hash: string }) =>
+        entry("audit", { atMs: 1_900_000_100_000, after: { through: seq, hash: last } });
+      await Promise.all(
+        [first, second].map(async (store) => store.audit?.prune?.(1_900_000_100_000, about)),
+      );
+      // The last line stays until another one continues its chain.
+      const left = await linesOf(second);
+      const [earliest] = left;
+      expect(earliest?.seq).toBeGreaterThanOrEqual(before.at(-1)?.seq ?? 0);
+      expect(left.at(-1)).toMatchObject({
+        after: { through: (earliest?.seq ?? 0) - 1, hash: earliest?.prevHash },
+      });
+      const linked = left.slice(1).map(({ prevHash }, at) => prevHash === left[at]?.hash);
+      expect(linked).toEqual(linked.map(() => true));
+    });
   });

@@ -63,14 +63,38 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** The stored audit. Lines are never changed. */
+/** The stored audit. Lines are never changed, and deleted by `prune` alone. */
 export interface AuditStore {
   /** Appends a line. Rejects when it is not written. */
   append(entry: AuditEntry): Promise<void>;
   list(query: AuditQuery): Promise<readonly AuditLine[]>;
   /** The last line; `undefined` without one. */
   head(): Promise<Pick<AuditLine, "seq" | "hash"> | undefined>;
+  /**
+   * Deletes some of the lines from before a time, the first ones, with a line about it in the same
+   * transaction: `entryOf` makes it of the last one that goes. Returns how many lines went; 0: no
+   * more are old. Absent: lines stay.
+   */
+  prune?(
+    beforeMs: number,
+    entryOf: (last: Pick<AuditLine, "seq" | "hash">) => AuditEntry,
+  ): Promise<number>;
 }
+
+/** The line about deleted lines, without its time and `after`: `{ through, hash }` of the last. */
+export const AUDIT_PRUNED: Omit<AuditEntry, "atMs" | "after"> = Object.freeze({
+  actor: "gateway",
+  userId: null,
+  session: null,
+  address: null,
+  action: "audit.prune",
+  object: null,
+  organizationId: null,
+  teamId: null,
+  outcome: "done",
+  before: null,
+  requestId: null,
+});
 
 /** The `prevHash` of the first line. */
 export const AUDIT_START: string = "0".repeat(64);

@@ -59,6 +59,7 @@ const TABLE = {
   "request.read": rule("viewer", "any", "list and explain requests", USER),
   "spend.read": rule("viewer", "any", "read spend rows and sums", BOTH),
   "audit.read": rule("admin", "any", "read the audit"),
+  "audit.export": rule("admin", "any", "export the audit"),
   "session.read": rule("admin", "whole", "list the sessions of browsers"),
   "session.end": rule("admin", "whole", "end sessions of browsers"),
 

@@ -39,6 +39,9 @@ export function serverOf(
       ...(server.admin.previous_key === undefined
         ? {}
         : { previousKey: previousKeyOf(server.admin.previous_key, server.time_zone) }),
+      ...(server.admin.keep_audit !== undefined && {
+        keepAuditMs: milliseconds(server.admin.keep_audit),
+      }),
     },
     ...(server.tls === undefined ? {} : { tls: tlsOf(server.tls, dirname(document.path)) }),
     workers: server.workers === "auto" ? availableParallelism() : server.workers,

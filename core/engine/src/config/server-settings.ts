@@ -26,6 +26,8 @@ export interface ServerSettings {
     readonly readKey?: Secret;
     /** The master key from before a rotation, accepted until a time in milliseconds since 1970. */
     readonly previousKey?: PreviousKey;
+    /** How long lines of the audit are kept. Absent: for ever. */
+    readonly keepAuditMs?: number;
   };
   /** Absent: the listeners speak HTTP. */
   readonly tls?: TlsSettings;

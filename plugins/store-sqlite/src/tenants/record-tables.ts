@@ -20,6 +20,7 @@ import {
   createSessionStore,
   createTeamStore,
   createTenantStore,
+  pruneAudit,
   type Place,
   type Schema,
 } from "@sluice/store-sql";
@@ -33,7 +34,7 @@ type Records = Required<Pick<Store, "keys" | "teams" | "tenants">>;
 
 /** The tables, and the audit of their changes. */
 export interface RecordTables extends Records {
-  readonly audit: Pick<AuditStore, "list" | "head">;
+  readonly audit: Required<Pick<AuditStore, "list" | "head" | "prune">>;
   readonly sessions: SessionStore;
   readonly instances: InstanceStore;
   readonly leases: LeaseStore;
@@ -71,10 +72,17 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
     transact: async (statements: readonly CompiledQuery[]) => writable().transact(statements),
     refusalOf,
   };
+  const pruning = {
+    database: () => writable().kysely,
+    audited: (entry: AuditEntry) => writable().audited(entry),
+  };
   return {
     ...records(),
     audited: records,
-    audit: auditReads(() => opened().kysely),
+    audit: {
+      ...auditReads(() => opened().kysely),
+      prune: (beforeMs, entryOf) => pruneAudit(pruning, beforeMs, entryOf),
+    },
     sessions: createSessionStore(runtime),
     instances: createInstanceStore(runtime),
     leases: createLeaseStore(runtime),

@@ -44,6 +44,13 @@ export const adminSchema = {
       },
       examples: [["sluice-admin.monitoring.svc"]],
     },
+    keep_audit: {
+      type: "string",
+      format: "duration",
+      description:
+        "How long lines of the audit are kept. Older ones are deleted within an hour, and a line about it stays in the chain. Without it they are kept for ever.",
+      examples: ["400d"],
+    },
     read_key: {
       type: "string",
       minLength: 24,

@@ -1,9 +1,9 @@
-/** Admin route for the audit: `GET /audit`. */
+/** Admin routes for the audit: `GET /audit`, and its export as lines of JSON. */
 
 import type { AuditLine, AuditOutcome, AuditQuery, AuditStore, JsonObject } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import type { Visible } from "../access/may.ts";
-import { type AdminRoutes, listed } from "../access/route.ts";
+import { type AdminRoutes, listed, TextAnswer } from "../access/route.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { timeIn } from "./time-query.ts";
 
@@ -29,16 +29,52 @@ export function auditRoute(audit: AuditStore | undefined): AdminRoutes {
   return {
     "GET /audit": listed("audit.read", async ({ query }, visible) => {
       refuseUnknown(query.keys(), PARAMETERS, "query parameter");
-      if (audit === undefined)
-        throw new GatewayError("not_found", "The store of this gateway keeps no audit.");
+      const store = stored(audit);
       const asked = queryOf(query, visible);
-      const lines = await audit.list({ ...asked, limit: asked.limit + 1 });
+      const lines = await store.list({ ...asked, limit: asked.limit + 1 });
       const shown = lines.slice(0, asked.limit);
       const last = shown.at(-1);
       const isMore = lines.length > shown.length && last !== undefined;
       return { lines: shown.map(auditView), next_cursor: isMore ? String(last.seq) : null };
     }),
+    "GET /audit/export": listed("audit.export", async (request, visible) => {
+      const { query } = request;
+      refuseUnknown(query.keys(), EXPORT_PARAMETERS, "query parameter");
+      const store = stored(audit);
+      const asked = queryOf(query, visible);
+      const read = (): Promise<readonly AuditLine[]> =>
+        store.list({ ...asked, order: "oldest", limit: EXPORT_LIMIT + 1 });
+      // The first page of an export is a line of the audit, its further pages are not.
+      const lines =
+        asked.after === undefined
+          ? await request.audit.attempt(request, { after: filtersOf(query) }, read)
+          : await read();
+      return exportOf(lines);
+    }),
   };
+}
+
+/** Lines of one page of an export. */
+const EXPORT_LIMIT = 5_000;
+const EXPORT_PARAMETERS = PARAMETERS.filter((name) => name !== "order" && name !== "limit");
+
+function stored(audit: AuditStore | undefined): AuditStore {
+  if (audit !== undefined) return audit;
+  throw new GatewayError("not_found", "The store of this gateway keeps no audit.");
+}
+
+function filtersOf(query: URLSearchParams): JsonObject {
+  return Object.fromEntries([...query].filter(([, value]) => value !== ""));
+}
+
+/** A page of an export: a line of the audit is a line of the text. */
+function exportOf(lines: readonly AuditLine[]): TextAnswer {
+  const shown = lines.slice(0, EXPORT_LIMIT);
+  const last = shown.at(-1);
+  const text = shown.map((line) => `${JSON.stringify(auditView(line))}\n`).join("");
+  const isMore = lines.length > shown.length && last !== undefined;
+  const more = isMore ? { "x-sluice-next-cursor": String(last.seq) } : {};
+  return new TextAnswer("application/x-ndjson; charset=utf-8", text, more);
 }
 
 function queryOf(query: URLSearchParams, visible: Visible): AuditQuery {
