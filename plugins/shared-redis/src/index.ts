@@ -44,7 +44,7 @@ export default defineState<RedisConfig>({
         format: "duration",
         default: "50ms",
         description:
-          "How long Redis may be silent while a decision waits. Beyond it, or after a second in a long queue, the gateway decides by itself.",
+          "How long Redis may be silent while a decision waits. Beyond it, or after a second in a long queue (this time if longer), the gateway decides by itself.",
         examples: ["100ms"],
       },
       connect_timeout: {

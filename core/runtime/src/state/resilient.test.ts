@@ -227,4 +227,41 @@ describe("shared state that does not fail", () => {
     expect(state.isAway).toBe(false);
     await state.stop();
   });
+
+  it("decides about no budget until the others have noticed that it is alone", async () => {
+    server = Object.assign(server, {
+      beat: async () => {
+        if (isAway) throw new Error("gone");
+      },
+    });
+    const state = resilient(2);
+    await state.start(new AbortController().signal);
+    await server.seed("b", 0);
+    const outcomes: string[] = [];
+    const ask = async (claim: Claim) => {
+      const { outcome } = await state.take({ id: freshId(), claims: [claim] }, LEASE_MS);
+      outcomes.push(`${claim.key} ${outcome}`);
+    };
+    isAway = true;
+    const uncertain = ask(budget("b", 1_000, 100));
+    await vi.advanceTimersByTimeAsync(100);
+    const late = ask(budget("b", 1_000, 100));
+    await ask(window("w", 10));
+    await ask(budget("counted", Number.MAX_SAFE_INTEGER, 1));
+    expect(outcomes).toEqual(["w granted", "counted unseeded"]);
+    // The server is back before the others have noticed: it decides.
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all([uncertain, late]);
+    expect(outcomes.slice(2)).toEqual(["b granted", "b granted"]);
+    expect((await server.read(["b"]))[0]).toMatchObject({ reservedNanoUsd: 200 });
+    isAway = true;
+    const alone = ask(budget("b", 1_000, 100));
+    await vi.advanceTimersByTimeAsync(2_900);
+    expect(outcomes).toHaveLength(4);
+    await vi.advanceTimersByTimeAsync(200);
+    await alone;
+    expect(outcomes.at(-1)).toBe("b unseeded");
+    await state.stop();
+  });
 });

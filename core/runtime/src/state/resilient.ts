@@ -25,6 +25,7 @@ import {
 import { Beats } from "./beats.ts";
 import { Fallback, type FallbackOptions } from "./fallback.ts";
 import { Lives } from "./lives.ts";
+import { Notice } from "./notice.ts";
 import { Probes, reach } from "./probes.ts";
 
 /** The dependencies of resilient state: in the state degraded it admits its part of a limit. */
@@ -66,6 +67,7 @@ class ResilientServer {
   readonly #probes = new Probes(() => this.#probe());
   readonly #beats: Beats;
   readonly #lives: Lives;
+  readonly #notice = new Notice();
 
   constructor(options: ResilientOptions) {
     const { driver, instances, clock } = options;
@@ -97,13 +99,16 @@ class ResilientServer {
     this.#state = "stopped";
     this.#probes.stop();
     this.#beats.stop();
+    this.#notice.end();
     await this.#driver.stop();
   }
 
   take(reservation: Reservation, leaseMs: number): MaybePromise<TakeResult> {
-    return this.isAway
+    if (!this.isAway) return this.#takeShared(reservation, leaseMs);
+    const noticed = this.#notice.waitFor(reservation);
+    return noticed === undefined
       ? this.fallback.take(reservation, leaseMs)
-      : this.#takeShared(reservation, leaseMs);
+      : noticed.then(() => this.take(reservation, leaseMs));
   }
 
   async #askDriver<T>(remote: () => MaybePromise<T>, local: () => T): Promise<T> {
@@ -123,7 +128,11 @@ class ResilientServer {
       result = await this.#driver.take(reservation, leaseMs);
     } catch (error) {
       this.#degrade(error);
-      return this.fallback.takeUncertain(reservation, leaseMs);
+      // The server knows the reservation by its id, whether it has taken it or not.
+      await this.#notice.waitFor(reservation);
+      return this.isAway
+        ? this.fallback.takeUncertain(reservation, leaseMs)
+        : this.#takeShared(reservation, leaseMs);
     }
     if (this.#state === "connected") this.#probes.succeeded();
     if (result.outcome === "granted") this.fallback.adopt(reservation, leaseMs, result.states);
@@ -138,6 +147,7 @@ class ResilientServer {
     this.#state = "degraded";
     this.#degradedSinceMs = clock.monotonic();
     this.fallback.begin();
+    if (instances > 1 && this.#driver.beat !== undefined) this.#notice.begin();
     log.warn("shared state is away: this gateway decides alone", {
       reason: errorMessage(error),
       share: `1/${instances}`,
@@ -174,6 +184,7 @@ class ResilientServer {
     });
     // Settlements since `catchUp` precede every later decision, on the same connection.
     this.fallback.flush().catch((error: unknown) => this.#degrade(error));
+    this.#notice.end();
     this.#beats.start();
   }
 }

@@ -1,6 +1,6 @@
 /** The deadline of one command. */
 
-/** The bound of a wait, however busy the server is with other commands. */
+/** The bound of a wait, however busy the server is; the timeout of the command if longer. */
 export const MAX_QUEUE_MS = 1_000;
 
 /** What the deadline of a command asks and reports. */
@@ -46,7 +46,7 @@ export class CommandDeadline {
     // A stalled process has read no replies: the time begins anew.
     const isStalled = nowMs - this.#dueMs > timeoutMs / 4;
     const heardMs = isStalled ? nowMs : Math.max(this.#sentMs, this.#hooks.repliedMs());
-    if (nowMs - heardMs >= timeoutMs || nowMs - this.#sentMs >= MAX_QUEUE_MS) {
+    if (nowMs - heardMs >= timeoutMs || nowMs - this.#sentMs >= Math.max(timeoutMs, MAX_QUEUE_MS)) {
       this.#hooks.onLate(nowMs - this.#sentMs);
       return;
     }

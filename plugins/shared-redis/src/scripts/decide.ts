@@ -39,7 +39,7 @@ local function withheld(b, limit)
   local v = redis.call('HMGET', b.name, 'withheld', 'withheldAt')
   local amount = tonumber(v[1] or '0')
   if now - tonumber(v[2] or '0') > WITHHELD_MS then
-    amount = math.ceil(math.max(0, limit - b.spent - b.reserved) * absentPart)
+    amount = math.ceil(math.max(0, limit - b.spent) * absentPart)
   end
   redis.call('HSET', b.name, 'withheld', amount, 'withheldAt', now)
   return amount
