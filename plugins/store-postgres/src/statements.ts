@@ -1,6 +1,6 @@
 /** Statements of a pool: single ones, and transactions with a line of the audit. */
 
-import { AUDIT_START, type AuditEntry, auditText, type RecordChanges } from "@sluice/contract";
+import { AUDIT_START, type AuditEntry, auditText } from "@sluice/contract";
 import { type Schema, StatementDriver, type StatementResult } from "@sluice/store-sql";
 import {
   type CompiledQuery,
@@ -11,7 +11,7 @@ import {
 } from "kysely";
 import { hash } from "node:crypto";
 import type { Pool, PoolClient, QueryResult } from "pg";
-import { changesWithin, type PostgresChanges } from "./changes/log.ts";
+import { changesWithin, type OwnChanges, type PostgresChanges } from "./changes/log.ts";
 import { inTransaction } from "./transaction.ts";
 
 type Statement = Pick<CompiledQuery, "sql" | "parameters">;
@@ -54,7 +54,7 @@ export async function transact(
   statements: readonly Statement[],
   audit?: AuditEntry,
 ): Promise<readonly StatementResult[]> {
-  let written: RecordChanges = [];
+  let written: OwnChanges = { changes: [] };
   try {
     return await inTransaction(pool, async (client) => {
       const results: StatementResult[] = [];
@@ -68,7 +68,7 @@ export async function transact(
       return results;
     });
   } finally {
-    if (written === undefined || written.length > 0) changes.wrote(written);
+    changes.wrote(written);
   }
 }
 

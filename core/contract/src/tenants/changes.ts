@@ -26,7 +26,7 @@ export interface ChangeListener {
   onWake(): void;
   /**
    * This process committed changes, or cannot tell whether it has. Called before the promise of the
-   * write resolves or rejects.
+   * write resolves or rejects. A later read may leave them out.
    */
   onWrite(changes: RecordChanges): void;
 }

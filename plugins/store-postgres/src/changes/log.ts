@@ -35,34 +35,47 @@ const READ = `with here as materialized (
     select kind, ids from record_change
     where xid >= pg_snapshot_xmin($1::pg_snapshot)::text::bigint
       and not pg_visible_in_snapshot(xid::text::xid8, $1::pg_snapshot)
+      and xid <> all ($3::bigint[])
     limit ${MAX_CHANGES + 1}) change on true`;
 
-const OWN = `select kind, ids from record_change
+const OWN = `select kind, ids, xid from record_change
   where xid = pg_current_xact_id_if_assigned()::text::bigint limit ${MAX_CHANGES + 1}`;
+
+/** What a transaction of this process has changed. */
+export interface OwnChanges {
+  readonly changes: RecordChanges;
+  /** Absent: nothing. */
+  readonly xid?: number | undefined;
+}
 
 /** The log, and what the writes of this process add to it. */
 export interface PostgresChanges extends ChangeLog {
   /** Passes on that a change may have been committed. */
   wake(): void;
   /** Passes on what this process has written. */
-  wrote(changes: RecordChanges): void;
+  wrote(own: OwnChanges): void;
 }
 
 /** Makes the log. Its pool has one connection. */
 export function createChangeLog(pool: Pick<Pool, "query">): PostgresChanges {
   const listeners = new Set<ChangeListener>();
   let last: Place | undefined;
+  /** Transactions whose changes were passed on: a read leaves them out. */
+  const own = new Set<number>();
   return {
     async read(signal) {
       signal.throwIfAborted();
+      const known = [...own];
       const { rows } = await pool.query<Found>(READ, [
         last?.snapshot ?? null,
         last?.server ?? null,
+        known,
       ]);
       signal.throwIfAborted();
       const [first] = rows;
       if (first === undefined) throw new Error("the log of changes returned no row");
       last = { snapshot: first.snapshot, server: first.server };
+      for (const xid of known) own.delete(xid);
       return first.is_lost ? undefined : changesOf(rows);
     },
     listen(listener) {
@@ -70,13 +83,18 @@ export function createChangeLog(pool: Pick<Pool, "query">): PostgresChanges {
       return () => void listeners.delete(listener);
     },
     wake: () => listeners.forEach((listener) => listener.onWake()),
-    wrote: (changes) => listeners.forEach((listener) => listener.onWrite(changes)),
+    wrote({ changes, xid }) {
+      if (changes?.length === 0) return;
+      if (xid !== undefined && listeners.size > 0) own.add(xid);
+      listeners.forEach((listener) => listener.onWrite(changes));
+    },
   };
 }
 
 /** The changes that the transaction of a connection has made so far. */
-export async function changesWithin(client: PoolClient): Promise<RecordChanges> {
-  return changesOf((await client.query<Omit<Found, keyof Place>>(OWN)).rows);
+export async function changesWithin(client: PoolClient): Promise<OwnChanges> {
+  const { rows } = await client.query<Pick<Found, "kind" | "ids"> & { readonly xid: number }>(OWN);
+  return { changes: changesOf(rows), xid: rows[0]?.xid };
 }
 
 function changesOf(rows: readonly Pick<Found, "kind" | "ids">[]): RecordChanges {
