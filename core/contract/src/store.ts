@@ -242,6 +242,7 @@ export interface TeamStore {
 export interface LedgerStore extends LedgerReader {
   /**
    * Inserts rows in one transaction. A row with an existing `(requestId, attempt)` stays unchanged.
+   * A row of a time whose rows were deleted is left out: it may have been counted before.
    */
   insert(rows: readonly SpendRow[]): Promise<void>;
   /** The use of each of these keys, in their order. It rejects as the reader's methods do. */

@@ -106,7 +106,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     edits,
     pluginFiles,
     fleet,
-    leader: createLeader(options, snapshot, store, fleet.membership.id, clock, scope),
+    leader: createLeader(options, { ...generations, snapshot, store, fleet, clock }, scope),
     recent,
   };
 }
@@ -216,18 +216,30 @@ function fleetOf(
 /** The leader that this process may be. It takes no lease yet. */
 function createLeader(
   { log, worker }: StartOptions,
-  { server }: Snapshot,
-  { leases, audit, jobs = [] }: Store,
-  instance: string,
-  clock: Clock,
+  { manager, snapshot, store, fleet, clock }: LeaderPlace,
   scope: ClosingScope,
 ): Leader {
-  const holder = `${instance}/${worker?.number ?? 0}/${process.pid}`;
-  const all = [...jobs, ...auditJobs(audit, server.admin.keepAuditMs, clock)];
-  const store = { jobs: all, ...(leases !== undefined && { leases }) };
-  const leader = new Leader({ store, holder, keepLedgerMs: () => undefined, clock, log });
+  const { leases, audit, jobs = [] } = store;
+  const leader = new Leader({
+    store: {
+      jobs: [...jobs, ...auditJobs(audit, snapshot.server.admin.keepAuditMs, clock)],
+      ...(leases !== undefined && { leases }),
+    },
+    holder: `${fleet.membership.id}/${worker?.number ?? 0}/${process.pid}`,
+    keepLedgerMs: () => manager.live?.snapshot.ledger.keepMs,
+    clock,
+    log,
+  });
   scope.defer(() => leader.stop());
   return leader;
+}
+
+interface LeaderPlace {
+  readonly manager: GenerationManager;
+  readonly snapshot: Snapshot;
+  readonly store: Store;
+  readonly fleet: Fleet;
+  readonly clock: Clock;
 }
 
 function createManager(

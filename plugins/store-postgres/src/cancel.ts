@@ -1,7 +1,7 @@
-/** Cancels the statement that a connection runs. */
+/** Statements that are cancelled. */
 
 import { connect } from "node:net";
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 
 /** What a connection knows of its server. The types of the driver leave it out. */
 interface Connected {
@@ -15,6 +15,28 @@ interface Connected {
 const CANCEL_REQUEST = 80_877_102;
 const LENGTH = 16;
 const TIMEOUT_MS = 1_000;
+
+/**
+ * Runs a statement outside of transactions. An abort of the signal cancels it. Rejects with its
+ * error.
+ */
+export async function runCancellable(
+  pool: Pick<Pool, "connect">,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const client = await pool.connect();
+  const cancel = (): void => sendCancel(client);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    await client.query(text);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    // A cancel that is under way may reach the next statement of the connection.
+    client.release(signal.aborted);
+  }
+}
 
 /**
  * Sends a request to cancel, on a connection of its own, as the protocol says. A pooler passes it

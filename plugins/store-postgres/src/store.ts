@@ -25,10 +25,7 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
       current = undefined;
       await closing?.stop();
     },
-    // As `start`: the driver is loaded with the first connection.
-    inspect: async () => (await import("./schema/schema-of.ts")).inspectSchema(config, host.log),
-    migrate: async (signal) =>
-      (await import("./schema/schema-of.ts")).migrateSchema(config, host.log, signal),
+    ...closedOf(config, host),
     keep: async (name, value) => opened().keep(name, value),
     audited: (entry) => opened().audited(entry),
     audit: {
@@ -37,9 +34,8 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
       head: async () => opened().audit.head(),
       prune: async (beforeMs, entryOf) => opened().audit.prune(beforeMs, entryOf),
     },
-    changes: {
-      read: async (signal) => opened().changes.read(signal),
-      listen: (listener) => opened().changes.listen(listener),
+    get changes() {
+      return opened().changes;
     },
     ledger: ledgerOf(() => opened().ledger),
   };
@@ -65,6 +61,19 @@ function lend(store: Omit<Store, Lent>, opened: () => Opened): Store {
     store,
     Object.fromEntries(parts) as PropertyDescriptorMap,
   ) as Store;
+}
+
+/** What needs no start. As `start`: the driver is loaded with the first connection. */
+function closedOf(
+  config: PostgresConfig,
+  { log }: StoreHost,
+): Pick<Store, "inspect" | "migrate" | "verifySums"> {
+  const schema = () => import("./schema/schema-of.ts");
+  return {
+    inspect: async () => (await schema()).inspectSchema(config, log),
+    migrate: async (signal) => (await schema()).migrateSchema(config, log, signal),
+    verifySums: async (span, signal) => (await schema()).verifySums(config, log, span, signal),
+  };
 }
 
 function ledgerOf(ledger: () => LedgerStore): LedgerStore {

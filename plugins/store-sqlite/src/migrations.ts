@@ -243,6 +243,15 @@ export const migrations: Readonly<Record<string, Migration>> = {
         primary key (source, id, instance, process)) without rowid`.execute(database);
     },
   },
+  "0090_retention": {
+    async up(database) {
+      // Rows that started before this may be gone; without a row, none are.
+      await sql`create table ledger_pruned (
+        only_row integer primary key check (only_row = 1), before_ms integer not null)`.execute(
+        database,
+      );
+    },
+  },
 };
 
 const KEY_LISTS = [

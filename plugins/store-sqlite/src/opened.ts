@@ -1,12 +1,14 @@
 /** The open file: its connections, its thread and its queries. */
 
-import type { AuditEntry, StoreHost } from "@sluice/contract";
+import type { AuditEntry, Log, StoreHost, StoreJob } from "@sluice/contract";
 import { createAuditAppend } from "./audit/append.ts";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { CompiledQuery, Kysely } from "kysely";
 import { createKysely } from "./dialect.ts";
 import { createLedgerInsert } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
+import { retentionJob } from "./ledger/prune.ts";
+import { sumsJob } from "./ledger/sums/check-job.ts";
 import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { fillSums, logProgress } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
@@ -43,6 +45,7 @@ export interface Opened {
   /** Inserts rows on the event loop; in the thread, where another process holds the file. */
   readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
   readonly reader: SqliteLedgerReader;
+  readonly jobs: readonly StoreJob[];
   stop(): Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export async function open(
   path: string,
   synchronous: "normal" | "full",
   signal: AbortSignal,
-  { log }: StoreHost,
+  { log, clock }: StoreHost,
 ): Promise<Opened> {
   const database = openDatabase(path, synchronous);
   try {
@@ -84,16 +87,17 @@ export async function open(
         }),
       insert(rows) {
         try {
-          insertHere(rows);
+          reportLeftOut(insertHere(rows), log);
           return undefined;
         } catch (error) {
           // The rows would cost as much again as messages: only those that must wait for a lock go
           // to the thread.
           if (thread === undefined || !isBusy(error)) throw error;
-          return thread.insert(rows);
+          return thread.insert(rows).then((leftOut) => reportLeftOut(leftOut, log));
         }
       },
       reader,
+      jobs: jobsOf(path, transact, () => clock.now()),
       async stop() {
         await thread?.stop();
         await reader.stop();
@@ -104,6 +108,18 @@ export async function open(
     database.close();
     throw error;
   }
+}
+
+function jobsOf(path: string, run: RunTransaction, now: () => number): readonly StoreJob[] {
+  const retention = retentionJob(run, now);
+  return path === MEMORY ? [retention] : [retention, sumsJob(path, now)];
+}
+
+function reportLeftOut(rows: number, log: Log): void {
+  if (rows > 0)
+    log.warn("spend rows are older than those that are kept (ledger.keep): they are left out", {
+      rows,
+    });
 }
 
 /** Runs transactions in the thread, or here where there is none. */

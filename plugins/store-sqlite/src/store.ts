@@ -15,7 +15,7 @@ import type { Kysely } from "kysely";
 import { ledgerValues } from "./ledger/insert.ts";
 import type { Opened } from "./opened.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
-import { REPORT_EVERY_MS } from "./report-every.ts";
+import { RENEW_EVERY_MS, REPORT_EVERY_MS } from "./report-every.ts";
 import type { RecordTables } from "./tenants/record-tables.ts";
 
 /** The options of the store in YAML. */
@@ -38,13 +38,9 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
   };
   const fault = (): string | undefined =>
     current === undefined ? undefined : fileFault(path, current.identity);
-  /** A write to a deleted file is lost when the process ends. */
   const writable = (): Opened => {
-    const text = fault();
-    if (text === undefined) return opened();
-    throw new GatewayError("overloaded", "The store cannot be written to at the moment.", {
-      cause: new Error(text),
-    });
+    refuseFaulty(fault());
+    return opened();
   };
   const recordTables = (): RecordTables => {
     if (tables === undefined) throw notOpen(path);
@@ -83,6 +79,9 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       return recordTables().tenants;
     },
     ...runtimeOf(recordTables, path),
+    get jobs() {
+      return opened().jobs;
+    },
     ...auditOf(recordTables, writable),
     ledger: ledgerOf(opened, writable),
   };
@@ -105,9 +104,18 @@ function runtimeOf(
 
 function leasesOf(tables: () => RecordTables): LeaseStore {
   return {
+    renewEveryMs: RENEW_EVERY_MS,
     take: async (name, holder, forMs, notes) => tables().leases.take(name, holder, forMs, notes),
     release: async (name, holder) => tables().leases.release(name, holder),
   };
+}
+
+/** A write to a deleted file is lost when the process ends. */
+function refuseFaulty(fault: string | undefined): void {
+  if (fault === undefined) return;
+  throw new GatewayError("overloaded", "The store cannot be written to at the moment.", {
+    cause: new Error(fault),
+  });
 }
 
 function sessionsOf(tables: () => RecordTables): SessionStore {

@@ -54,9 +54,13 @@ export class WriterThread {
     this.#log = log;
   }
 
-  /** Inserts rows of the ledger in one transaction: all or none. Rejects with `Error`. */
-  async insert(rows: readonly LedgerValues[]): Promise<void> {
-    await this.#ask({ kind: "insert", rows });
+  /**
+   * Inserts rows of the ledger in one transaction: all or none. Returns how many were left out.
+   * Rejects with `Error`.
+   */
+  async insert(rows: readonly LedgerValues[]): Promise<number> {
+    const [result] = await this.#ask({ kind: "insert", rows });
+    return result?.changes ?? 0;
   }
 
   /**

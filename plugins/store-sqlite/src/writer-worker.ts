@@ -89,6 +89,5 @@ function writing(): Writing {
 function resultsOf(task: Exclude<WriterTask, { kind: "end" }>): readonly StatementResult[] {
   if (task.kind === "transaction") return inTransaction(writing(), task.statements, task.audit);
   if (task.kind === "statement") return [run(task.sql, task.parameters)];
-  insert(task.rows);
-  return [];
+  return [{ rows: [], changes: insert(task.rows) }];
 }

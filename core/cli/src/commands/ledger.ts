@@ -59,6 +59,10 @@ async function verify({ config, from, to, json = false }: Options): Promise<void
         : `${counted(check.total, "amount")} of ${counted(check.sums, "sum")} differ from the rows (${counted(check.rows, "row")}).`,
     );
   }
+  if (check.prunedBeforeMs !== undefined && !json)
+    console.log(
+      `Rows from before ${new Date(check.prunedBeforeMs).toISOString().slice(0, 10)} were deleted (ledger.keep): their sums are not compared.`,
+    );
   if (check.total > 0) process.exitCode = EXIT.findings;
 }
 

@@ -12,6 +12,8 @@ export interface Lease {
 
 /** Stored leases. At most one process holds a lease at a time of the store's clock. */
 export interface LeaseStore {
+  /** The time between two renewals of a lease, in milliseconds. A lease lasts four of them. */
+  readonly renewEveryMs: number;
   /**
    * Takes a lease that is free or has ended, and renews the caller's own. Returns the lease as it
    * is then: `holder` is another one where the caller does not have it. `notes` replace those of

@@ -111,4 +111,8 @@ export interface SumsCheck {
   readonly differences: readonly SumDifference[];
   /** All differences. */
   readonly total: number;
+  /**
+   * Rows that started before this were deleted, and their sums are not compared. Absent: none were.
+   */
+  readonly prunedBeforeMs?: number;
 }

@@ -37,6 +37,7 @@ import type {
   PipelineSettings,
   ProviderSettings,
   ServerSettings,
+  LedgerSettings,
   SharedSettings,
   StoreSettings,
   Snapshot,
@@ -77,6 +78,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     ),
     store: storeOf(gateway, sections),
     shared: sharedOf(gateway, sections),
+    ledger: ledgerOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
     guardrails: guardrailsOf(gateway, sections),
@@ -107,6 +109,13 @@ function storeOf({ document }: ResolvedDocument, { store }: GatewaySections): St
     options: pluginOptions("store", store),
     whenDown: { onStoreDown, maxStalenessMs: milliseconds(maxStaleness) },
     at: document.keyAt(["store"]),
+  };
+}
+
+function ledgerOf({ document }: ResolvedDocument, { ledger }: GatewaySections): LedgerSettings {
+  return {
+    ...(ledger.keep !== undefined && { keepMs: milliseconds(ledger.keep) }),
+    at: document.keyAt(["ledger"]),
   };
 }
 

@@ -56,6 +56,7 @@ export interface Snapshot {
   readonly server: ServerSettings;
   readonly store: StoreSettings;
   readonly shared: SharedSettings;
+  readonly ledger: LedgerSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
   readonly guardrails: readonly GuardrailUseSettings[];
@@ -109,6 +110,13 @@ export interface StoreSettings extends UseSettings {
     readonly onStoreDown: "serve_known" | "refuse";
     readonly maxStalenessMs: number;
   };
+}
+
+/** The spend rows of the store. */
+export interface LedgerSettings {
+  /** The time after which rows are deleted. Absent: they are kept. */
+  readonly keepMs?: number;
+  readonly at: Position;
 }
 
 /** Where shared state is kept. */

@@ -11,6 +11,7 @@ function leasesIn(state: { lease?: Lease; isDown: boolean }): LeaseStore {
     if (state.isDown) throw new Error("connection refused");
   };
   return {
+    renewEveryMs: 5_000,
     async take(_name, holder, forMs, notes) {
       refuse();
       const now = Date.now();

@@ -16,11 +16,12 @@ import { within } from "@sluice/kit";
 import { type JobNotes, readNotes, writeNotes } from "./leader-notes.ts";
 
 const LEASE = "leader";
-const TAKE_EVERY_MS = 5_000;
-/** A process that is killed is replaced after this time. */
-const LEASE_MS = 20_000;
-/** A leader gives up this long before its lease ends: the clocks may run at different speeds. */
-const MARGIN_MS = 5_000;
+/** How often a process without leases looks for jobs that are due. */
+const LOOK_MS = 5_000;
+/** A lease lasts so many times its renewal: a process that is killed is replaced after that. */
+const RENEWALS = 4;
+/** A leader gives up one renewal before its lease ends: clocks may run at different speeds. */
+const OWN_RENEWALS = 3;
 const RETRY_JOB_MS = 60_000;
 const STOP_MS = 2_000;
 
@@ -88,6 +89,10 @@ export class Leader {
     await within(STOP_MS, released, () => undefined);
   }
 
+  get #renewEveryMs(): number {
+    return this.#parts.store.leases?.renewEveryMs ?? LOOK_MS;
+  }
+
   get #isLeading(): boolean {
     return this.#parts.clock.monotonic() < this.#leadsUntilMs;
   }
@@ -99,7 +104,7 @@ export class Leader {
       this.#taking = this.#take().finally(() => {
         this.#taking = undefined;
         // Processes that were started together do not ask together for long.
-        this.#soon(TAKE_EVERY_MS * (0.8 + Math.random() * 0.4));
+        this.#soon(this.#renewEveryMs * (0.8 + Math.random() * 0.4));
       });
     }, ms);
     this.#timer.unref();
@@ -117,12 +122,12 @@ export class Leader {
           : await store.leases.take(
               LEASE,
               holder,
-              LEASE_MS,
+              RENEWALS * this.#renewEveryMs,
               wasLeading ? writeNotes(this.#notes) : undefined,
             );
       this.#lease = lease;
       const isOwn = lease.holder === holder;
-      this.#leadsUntilMs = isOwn ? startMs + LEASE_MS - MARGIN_MS : -Infinity;
+      this.#leadsUntilMs = isOwn ? startMs + OWN_RENEWALS * this.#renewEveryMs : -Infinity;
       if (!wasLeading)
         this.#notes = store.leases === undefined ? this.#notes : readNotes(lease.notes);
       if (isOwn && !wasLeading) log.info("this process leads", { holder });

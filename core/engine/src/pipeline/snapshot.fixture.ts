@@ -81,6 +81,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       whenDown: { onStoreDown: "serve_known", maxStalenessMs: 600_000 },
       at: AT,
     },
+    ledger: { at: AT },
     shared: { use: "memory", options: {}, instances: 1, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", from: "/gateway.yaml", at: AT }],
     providers: [],

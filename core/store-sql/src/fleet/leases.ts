@@ -15,8 +15,10 @@ interface LeaseRow {
 export function createLeaseStore({
   writer,
   nowMs,
-}: Pick<FleetPlace, "writer" | "nowMs">): LeaseStore {
+  renewEveryMs,
+}: Pick<FleetPlace, "writer" | "nowMs"> & Pick<LeaseStore, "renewEveryMs">): LeaseStore {
   return {
+    renewEveryMs,
     async take(name, holder, forMs, notes) {
       const untilMs = sql<number>`${nowMs} + ${sql.lit(Math.round(forMs))}`;
       const taken = await takeStatement({ name, holder, nowMs, untilMs, notes }).execute(writer());

@@ -13,6 +13,9 @@ const NOW_MS = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigin
 /** A row of a few hundred bytes for each process, over its last one. */
 const REPORT_EVERY_MS = 5_000;
 
+/** A leader that is killed is replaced after four of them. */
+const RENEW_EVERY_MS = 5_000;
+
 /** Makes the stores. They read where they write: a replica may be behind. */
 export function fleetStores(
   pool: Pool,
@@ -37,7 +40,7 @@ export function fleetStores(
   };
   return {
     instances: createInstanceStore(place),
-    leases: createLeaseStore(place),
+    leases: createLeaseStore({ ...place, renewEveryMs: RENEW_EVERY_MS }),
     rollouts: createRolloutStore(place),
   };
 }

@@ -9,6 +9,7 @@ import { inTransaction } from "../transaction.ts";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { DAY_MS, dayOf, isUuid, timeOfId } from "./days-of-ids.ts";
 import { makePartitions } from "./partitions.ts";
+import { firstKeptDay, prunedBefore } from "./retention.ts";
 
 /** The parts of the writer. */
 export interface LedgerWriterParts {
@@ -46,13 +47,30 @@ export function createLedgerWriter(
       await insertRows(fitting, parts);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== NO_PARTITION) throw error;
-      await makePartitions(
-        parts.pool,
-        fitting.map(({ requestId }) => dayOf(timeOfId(requestId))),
-      );
-      await insertRows(fitting, parts);
+      await insertWithPartitions(fitting, parts);
     }
   };
+}
+
+/**
+ * Inserts rows of which some have no partition: it is made now, or was dropped. Rows of a dropped
+ * one may have been counted before, and are left out.
+ */
+async function insertWithPartitions(
+  rows: readonly SpendRow[],
+  parts: LedgerWriterParts,
+): Promise<void> {
+  const firstDay = firstKeptDay(await prunedBefore(parts.pool));
+  const kept = rows.filter(({ requestId }) => dayOf(timeOfId(requestId)) >= firstDay);
+  await makePartitions(
+    parts.pool,
+    kept.map(({ requestId }) => dayOf(timeOfId(requestId))),
+  );
+  if (kept.length > 0) await insertRows(kept, parts);
+  if (kept.length === rows.length) return;
+  parts.log.warn("spend rows are older than those that are kept (ledger.keep): they are left out", {
+    rows: rows.length - kept.length,
+  });
 }
 
 async function insertRows(

@@ -4,6 +4,7 @@
  */
 
 import { DatabaseError, type Pool } from "pg";
+import { runCancellable } from "../cancel.ts";
 import { inTransaction } from "../transaction.ts";
 import { DAY_MS, dayName, firstIdOf } from "./days-of-ids.ts";
 
@@ -62,27 +63,36 @@ async function makePartition(pool: Pool, day: number): Promise<boolean> {
 }
 
 /**
- * Drops the partitions of days before one, each after it was detached. Returns the days that were
- * dropped. A process that dies between the two leaves a table that the next run drops.
+ * Drops the partitions of days of ids before one, each after it was detached. Returns the days that
+ * were dropped. A process that dies in between leaves a table, or a partition whose detachment is
+ * pending, which the next run finishes. Two at once do no harm: one of them rejects.
  */
-export async function dropPartitions(pool: Pool, beforeDay: number): Promise<readonly string[]> {
-  const known = await partitionDays(pool);
-  const { rows } = await pool.query<{ name: string }>(
-    "select relname as name from pg_class where relkind = 'r' and relname ~ '^ledger_[0-9]{8}$' and relnamespace = current_schema()::regnamespace",
+export async function dropPartitions(
+  pool: Pool,
+  beforeDay: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const limit = `ledger_${dayName(beforeDay)}`;
+  const { rows } = await pool.query<{ name: string; state: "attached" | "pending" | "detached" }>(
+    `select relname as name, case when inhrelid is null then 'detached' when inhdetachpending then 'pending'
+       else 'attached' end as state
+     from pg_class left join pg_inherits on inhrelid = oid and inhparent = 'ledger'::regclass
+     where relkind = 'r' and relname ~ '^ledger_[0-9]{8}$' and relname < $1 collate "C"
+       and relnamespace = (select relnamespace from pg_class where oid = 'ledger'::regclass)
+     order by inhdetachpending desc nulls last, relname`,
+    [limit],
   );
-  const limit = dayName(beforeDay);
-  const old = rows
-    .map(({ name }) => name.slice("ledger_".length))
-    .filter((day) => day < limit)
-    .toSorted();
-  for (const day of old) {
+  for (const { name, state } of rows) {
+    signal.throwIfAborted();
     // `concurrently` takes no lock that a reader or writer waits for; it runs outside of
     // transactions.
-    const detach = `alter table ledger detach partition ledger_${day} concurrently`;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other.
-    if (known.has(day)) await pool.query(detach);
+    const how = { attached: "concurrently", pending: "finalize", detached: undefined }[state];
+    if (how !== undefined) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other.
+      await runCancellable(pool, `alter table ledger detach partition ${name} ${how}`, signal);
+    }
     // oxlint-disable-next-line no-await-in-loop -- as above.
-    await pool.query(`drop table ledger_${day}`);
+    await pool.query(`drop table ${name}`);
   }
-  return old;
+  return rows.map(({ name }) => name.slice("ledger_".length));
 }

@@ -7,6 +7,7 @@ import type { LedgerSumFilter } from "@sluice/contract";
 import { sumsOfFilter } from "@sluice/store-sql/sums";
 import { Conditions, modelCondition, sumConditionsOf } from "./filter.ts";
 import type { Reading } from "./read.ts";
+import { prunedBefore } from "./retention.ts";
 
 /** A statement without its span, and the column and length of its unit. */
 interface SumSource {
@@ -20,8 +21,7 @@ interface SumSource {
 export async function readSpent(reading: Reading, filter: LedgerSumFilter): Promise<number> {
   const source = sourceOf(filter);
   const { fromMs = -Infinity, toMs = Infinity } = filter;
-  const first = Math.ceil(fromMs / (source?.unitMs ?? 1));
-  const end = Math.floor(toMs / (source?.unitMs ?? 1));
+  const [first, end] = await unitsOf(reading, source?.unitMs ?? 1, fromMs, toMs);
   if (source === undefined || first >= end) return Number(await ofRows(reading, filter));
   const { unitMs } = source;
   let sum = await ofSums(reading, source, first, end);
@@ -29,6 +29,25 @@ export async function readSpent(reading: Reading, filter: LedgerSumFilter): Prom
     sum += await ofRows(reading, { ...filter, fromMs, toMs: first * unitMs });
   if (end * unitMs < toMs) sum += await ofRows(reading, { ...filter, fromMs: end * unitMs, toMs });
   return Number(sum);
+}
+
+/**
+ * The whole units of a span: its edges are read from rows. Where rows may be gone, a whole unit
+ * stands for its part: no budget gets more than it has.
+ */
+async function unitsOf(
+  reading: Reading,
+  unitMs: number,
+  fromMs: number,
+  toMs: number,
+): Promise<readonly [first: number, end: number]> {
+  const [first, end] = [Math.ceil(fromMs / unitMs), Math.floor(toMs / unitMs)];
+  if (first * unitMs === fromMs && end * unitMs === toMs) return [first, end];
+  const beforeMs = await prunedBefore(reading);
+  return [
+    fromMs < beforeMs ? Math.floor(fromMs / unitMs) : first,
+    toMs < beforeMs ? Math.ceil(toMs / unitMs) : end,
+  ];
 }
 
 async function ofSums(

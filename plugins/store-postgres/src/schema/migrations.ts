@@ -63,4 +63,13 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { version: 8, name: "rollouts", oldestThatWorks: 1, statements: ROLLOUT_TABLES },
+  {
+    version: 9,
+    name: "retention",
+    oldestThatWorks: 1,
+    // Rows that started before this may be gone; without a row, none are.
+    statements: [
+      "create table ledger_pruned (only_row boolean primary key default true check (only_row), before_ms bigint not null)",
+    ],
+  },
 ];

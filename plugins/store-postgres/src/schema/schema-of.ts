@@ -1,7 +1,9 @@
 /** The schema of a database without its store: what a start would change, and the change alone. */
 
-import type { Log, StoreSchema } from "@sluice/contract";
+import type { Log, StoreSchema, SumsCheck } from "@sluice/contract";
 import { type Connections, connect } from "../connections.ts";
+import { CHECK_MS } from "../jobs.ts";
+import { compareSums, type VerifiedSpan } from "../ledger/sums/verify.ts";
 import type { PostgresConfig } from "../config.ts";
 import {
   pendingMigrations,
@@ -31,6 +33,22 @@ export async function migrateSchema(
   return connected(config, log, async ({ migrations: pool }) => {
     refuseNewer(await schemaVersion(pool), OWN);
     return runMigrations({ pool, migrations: MIGRATIONS, log, signal });
+  });
+}
+
+/** Compares the sums of a database with its rows. Throws `Error` for a schema that is older. */
+export async function verifySums(
+  config: PostgresConfig,
+  log: Log,
+  span: VerifiedSpan,
+  signal: AbortSignal,
+): Promise<SumsCheck> {
+  return connected(config, log, async ({ migrations: pool }) => {
+    const found = await schemaVersion(pool);
+    refuseNewer(found, OWN);
+    if (found.version < OWN)
+      throw new Error("the schema is older than this version: run sluice migrate");
+    return compareSums({ pool, deadlineMs: CHECK_MS }, span, signal);
   });
 }
 

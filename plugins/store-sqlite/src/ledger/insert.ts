@@ -7,7 +7,8 @@ import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { toJsonText, withoutNul } from "@sluice/store-sql/text";
-import type { LedgerValues } from "./sums/amounts.ts";
+import { createPrunedBefore } from "./prune.ts";
+import { AT, type LedgerValues } from "./sums/amounts.ts";
 import { SumsOfRows } from "./sums/collect.ts";
 import { createFillGuard } from "./sums/fill.ts";
 import { createSumIds } from "./sums/ids.ts";
@@ -16,11 +17,12 @@ import { createSumsWriter } from "./sums/write.ts";
 /**
  * Prepares the insert on an open database. The function it returns inserts all rows or throws and
  * inserts none; a row whose `(requestId, attempt)` is there stays as it is. The sums change in the
- * same transaction.
+ * same transaction. It returns the number of rows that were left out, because rows of their time
+ * were deleted.
  */
 export function createLedgerInsert(
   database: DatabaseSync,
-): (rows: readonly LedgerValues[]) => void {
+): (rows: readonly LedgerValues[]) => number {
   // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other
   // constraint.
   const insert = database.prepare(
@@ -30,19 +32,23 @@ export function createLedgerInsert(
   const ids = createSumIds(database);
   const writeSums = createSumsWriter(database);
   const fillGuard = createFillGuard(database);
+  const prunedBefore = createPrunedBefore(database);
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
 
   return (rows) => {
-    if (rows.length === 0) return;
+    if (rows.length === 0) return 0;
     begin.run();
     try {
       const isLeftToFill = fillGuard();
+      const beforeMs = prunedBefore();
+      const kept = rows.filter((row) => Number(row[AT.started_at_ms] ?? beforeMs) >= beforeMs);
       const sums = new SumsOfRows(ids);
-      for (const row of rows)
+      for (const row of kept)
         if (insert.run(...row).changes > 0 && !isLeftToFill(row)) sums.add(row);
       writeSums(sums);
       commit.run();
+      return rows.length - kept.length;
     } catch (error) {
       ids.forget();
       // A full disk ends the transaction by itself; then there is nothing to roll back.

@@ -5,6 +5,7 @@
 
 import type { LedgerSumFilter } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { createPrunedBefore } from "./prune.ts";
 import { createStatementCache, modelConditions } from "./filter.ts";
 import { createDaySpans } from "./spans.ts";
 import { sumSource } from "./sums/source.ts";
@@ -21,6 +22,7 @@ export function createLedgerSum(
   database: DatabaseSync,
 ): (filter: LedgerSumFilter) => Generator<readonly number[]> {
   const spans = createDaySpans(database);
+  const prunedBefore = createPrunedBefore(database);
   const prepare = createStatementCache((sql) => {
     const statement = database.prepare(sql);
     statement.setReadBigInts(true);
@@ -55,8 +57,12 @@ export function createLedgerSum(
   return function* (filter) {
     const source = sumSource(filter);
     const { fromMs = -Infinity, toMs = Infinity } = filter;
-    const first = Math.ceil(fromMs / (source?.unitMs ?? 1));
-    const end = Math.floor(toMs / (source?.unitMs ?? 1));
+    // Where rows may be gone, a whole unit stands for its part: no budget gets more than it has.
+    const prunedMs = prunedBefore();
+    const roundUp = fromMs < prunedMs ? Math.floor : Math.ceil;
+    const roundDown = toMs < prunedMs ? Math.ceil : Math.floor;
+    const first = roundUp(fromMs / (source?.unitMs ?? 1));
+    const end = roundDown(toMs / (source?.unitMs ?? 1));
     if (source === undefined || first >= end) {
       yield [Number(yield* ofRows(filter))];
       return;

@@ -25,7 +25,7 @@ import {
   type Schema,
 } from "@sluice/store-sql";
 import type { Opened } from "../opened.ts";
-import { REPORT_EVERY_MS } from "../report-every.ts";
+import { RENEW_EVERY_MS, REPORT_EVERY_MS } from "../report-every.ts";
 import { refusalOf } from "./conflicts.ts";
 
 const NOW_MS = sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
@@ -85,7 +85,12 @@ export function createRecordTables(opened: () => Opened, writable: () => Opened)
     },
     sessions: createSessionStore(runtime),
     instances: createInstanceStore(runtime),
-    leases: createLeaseStore(runtime),
+    // One row, on the event loop: a thread would be kept alive for it.
+    leases: createLeaseStore({
+      writer: () => writable().kysely,
+      nowMs: NOW_MS,
+      renewEveryMs: RENEW_EVERY_MS,
+    }),
     rollouts: createRolloutStore(runtime),
   };
 }

@@ -46,6 +46,21 @@ export const gatewaySchema = {
       description:
         "The state of limits, budgets and the cache: in this process, or shared by several processes.",
     },
+    ledger: {
+      type: "object",
+      default: {},
+      additionalProperties: false,
+      description: "The spend rows of the store.",
+      properties: {
+        keep: {
+          type: "string",
+          pattern: "^(?:[2-9]|[1-9][0-9]{1,4})d$",
+          description:
+            "Whole days, two at least, after which spend rows are deleted. Reports and budgets keep their sums. Absent: rows are kept for ever.",
+          examples: ["400d"],
+        },
+      },
+    },
     plugins: {
       type: "array",
       minItems: 1,

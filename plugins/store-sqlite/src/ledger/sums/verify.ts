@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { explainOpenError } from "../../open-database.ts";
+import { createPrunedBefore } from "../prune.ts";
 import { AMOUNT_COLUMNS, type LedgerValues } from "./amounts.ts";
 import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
@@ -103,8 +104,10 @@ class UnfilledError extends Error {
 }
 
 function isFilled(database: DatabaseSync): boolean {
-  const table = database.prepare("select 1 from sqlite_master where name = 'spend_fill'").get();
-  return table !== undefined && database.prepare("select 1 from spend_fill").get() === undefined;
+  const tables = database
+    .prepare("select 1 from sqlite_master where name in ('spend_fill', 'ledger_pruned')")
+    .all();
+  return tables.length === 2 && database.prepare("select 1 from spend_fill").get() === undefined;
 }
 
 /** One comparison over an open file. */
@@ -122,7 +125,8 @@ class SumsComparison {
   /** Compares the days that have rows or sums. */
   async compare({ fromMs, toMs }: VerifiedSpan, signal: AbortSignal): Promise<SumsCheck> {
     const end = toMs ?? Number.MAX_SAFE_INTEGER;
-    let at = fromMs ?? Number.MIN_SAFE_INTEGER;
+    const prunedMs = createPrunedBefore(this.#database)();
+    let at = Math.max(fromMs ?? Number.MIN_SAFE_INTEGER, prunedMs);
     for (;;) {
       signal.throwIfAborted();
       const next = this.#nextDay(at, end);
@@ -136,6 +140,7 @@ class SumsComparison {
       sums: this.#sums,
       differences: this.#differences,
       total: this.#total,
+      ...(Number.isFinite(prunedMs) && { prunedBeforeMs: prunedMs }),
     };
   }
 

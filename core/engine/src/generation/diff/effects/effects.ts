@@ -8,6 +8,7 @@ import type { Snapshot } from "../../../config/snapshot.ts";
 import { coldChanges } from "../../cold.ts";
 import { type Effect, worstFirst } from "./effect.ts";
 import { keyEffects } from "./keys.ts";
+import { ledgerEffects } from "./ledger.ts";
 import { modelEffects } from "./models.ts";
 import { guardrailEffects, providerEffects } from "./plugins.ts";
 import { priceEffects } from "./prices.ts";
@@ -32,6 +33,7 @@ export function effectsOf(
         at,
       };
     }),
+    ...ledgerEffects(live, candidate),
     ...routeEffects(live, candidate, definitions),
     ...guardrailEffects(live, candidate),
     ...keyEffects(live, candidate),
