@@ -79,6 +79,13 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
         await page.getByRole("option", { name: /support-bot/ }).waitFor();
       },
     },
+    {
+      name: "editor",
+      fragment: "#/editor?file=pipelines/chat.yaml&line=29",
+      ready: async (page) => {
+        await page.locator(".editor-place .cm-activeLine", { hasText: "limits" }).waitFor();
+      },
+    },
     { name: "missing", fragment: "#/nowhere", ready: text("There is no such screen") },
   ];
 }

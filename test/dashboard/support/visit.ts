@@ -39,7 +39,9 @@ export async function visit(
   });
   await context.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) =>
-      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+      console.error(
+        `policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}:${event.columnNumber}`,
+      ),
     );
   });
   context.setDefaultTimeout(WAIT_MS);

@@ -11,6 +11,7 @@ export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: Sc
   requests: () => import("../screens/requests/screen-requests.tsx"),
   models: () => import("../screens/models/screen-models.tsx"),
   history: () => import("../screens/history/screen-history.tsx"),
+  editor: () => import("../screens/editor/screen-editor.tsx"),
   keys: () => import("../screens/keys/screen-keys.tsx"),
   teams: () => import("../screens/teams/screen-teams.tsx"),
   users: () => import("../screens/users/screen-users.tsx"),

@@ -45,7 +45,10 @@ export const GROUPS: readonly ScreenGroup[] = [
   },
   {
     title: "Configuration",
-    screens: [screen("history", "History", "history", "config.read")],
+    screens: [
+      screen("history", "History", "history", "config.read"),
+      screen("editor", "Editor", "editor", "config.read"),
+    ],
   },
 ];
 

@@ -3,7 +3,7 @@
 import type { Effect, Impact, Risk } from "../api/config.ts";
 import { money } from "../parts/format.ts";
 import { Mark, type Tone } from "../parts/marks.tsx";
-import { Place } from "../parts/place.tsx";
+import { Place } from "./place.tsx";
 
 const TONES: Readonly<Record<Risk, Tone>> = { danger: "bad", caution: "warn", safe: "good" };
 

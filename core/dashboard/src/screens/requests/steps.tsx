@@ -3,7 +3,7 @@
 import type { TraceStep } from "../../api/requests.ts";
 import { duration } from "../../parts/format.ts";
 import { Mark, type Tone } from "../../parts/marks.tsx";
-import { PlaceText } from "../../parts/place.tsx";
+import { PlaceText } from "../../records/place.tsx";
 
 const TONES: Readonly<Record<TraceStep["outcome"], Tone>> = {
   passed: "plain",

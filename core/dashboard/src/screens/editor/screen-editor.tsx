@@ -1,0 +1,132 @@
+/** The editor of the configuration: files, findings as they are typed, and the way to apply. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { ScreenProps } from "../../app/screen-props.ts";
+import { useCell } from "../../app/cell.ts";
+import { useRead } from "../../app/live.ts";
+import { useMay } from "../../app/may.ts";
+import { useFilters } from "../../app/route.ts";
+import { Button } from "../../parts/button.tsx";
+import { Mark } from "../../parts/marks.tsx";
+import { Head } from "../../parts/page.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { draftsCell, dropDrafts, takeFiles, type Texts, textsOf, typeText } from "./drafts.ts";
+import { EditorView } from "./editor-view.tsx";
+import { FileList } from "./file-list.tsx";
+import { FindingList } from "./finding-list.tsx";
+import { ReviewDialog } from "./review-dialog.tsx";
+import { useValidation } from "./use-validation.ts";
+
+interface FilesAnswer {
+  readonly files: Texts;
+  readonly digest?: string | null;
+}
+
+/** The screen. */
+export default function EditorScreen(_props: ScreenProps) {
+  const { data, error, refetch } = useRead<FilesAnswer>("/config/files", { of: "files" });
+  useEffect(() => {
+    if (data !== undefined) takeFiles(data.files, data.digest ?? null);
+  }, [data]);
+  const { base } = useCell(draftsCell);
+  if (base !== undefined) return <Editor onReread={() => void refetch()} />;
+  return (
+    <>
+      <Head title="Editor" />
+      {error ? <Failure error={error} onRetry={() => void refetch()} /> : <Loading lines={8} />}
+    </>
+  );
+}
+
+function Editor({ onReread }: { readonly onReread: () => void }) {
+  const drafts = useCell(draftsCell);
+  const mayPreview = useMay()("config.preview");
+  const [{ file, line }, setFilters] = useFilters(["file", "line"]);
+  const [isReviewing, setReviewing] = useState(false);
+  const validated = useValidation(drafts.typed, mayPreview);
+  const texts = textsOf(drafts);
+  const names = Object.keys(texts).sort();
+  const shown = texts[file] === undefined ? (names[0] ?? "") : file;
+  const findings = validated.answer?.findings ?? [];
+  const changed = Object.keys(drafts.typed);
+  const goTo = (to: string, at?: number): void =>
+    setFilters({ file: to, line: at === undefined ? "" : String(at) });
+  return (
+    <>
+      <Head
+        title="Editor"
+        lead="The files are the configuration. What you type is checked by the gateway and changes nothing until you apply it."
+        marks={<State changed={changed} findings={findings.length} isAsking={validated.isAsking} />}
+        actions={
+          mayPreview && (
+            <Actions isChanged={changed.length > 0} onReview={() => setReviewing(true)} />
+          )
+        }
+      />
+      <div class="editor">
+        <FileList names={names} shown={shown} changed={changed} findings={findings} onOpen={goTo} />
+        <EditorView
+          key={shown}
+          file={shown}
+          text={texts[shown] ?? ""}
+          line={line === "" ? undefined : Number(line)}
+          isReadOnly={!mayPreview}
+          findings={findings.filter((finding) => finding.file === shown)}
+          onChange={(text) => typeText(shown, text)}
+        />
+      </div>
+      {validated.error !== undefined && <Failure error={validated.error} />}
+      <FindingList findings={findings} onOpen={goTo} />
+      {isReviewing && (
+        <ReviewDialog
+          drafts={drafts}
+          onOpen={(to, at) => {
+            setReviewing(false);
+            goTo(to, at);
+          }}
+          onReread={onReread}
+          onClose={() => setReviewing(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Actions(props: { readonly isChanged: boolean; readonly onReview: () => void }) {
+  const { isChanged, onReview } = props;
+  return (
+    <>
+      <Button disabled={!isChanged} onClick={() => dropDrafts()}>
+        Discard
+      </Button>
+      <Button kind="primary" disabled={!isChanged} onClick={onReview}>
+        Review
+      </Button>
+    </>
+  );
+}
+
+function State(props: {
+  readonly changed: readonly string[];
+  readonly findings: number;
+  readonly isAsking: boolean;
+}) {
+  const { changed, findings, isAsking } = props;
+  if (changed.length === 0) return null;
+  return (
+    <span class="row" role="status">
+      <Mark tone="accent">
+        {changed.length} {changed.length === 1 ? "file" : "files"} changed
+      </Mark>
+      {isAsking ? (
+        <Mark>checking</Mark>
+      ) : findings > 0 ? (
+        <Mark tone="bad">
+          {findings} {findings === 1 ? "finding" : "findings"}
+        </Mark>
+      ) : (
+        <Mark tone="good">valid</Mark>
+      )}
+    </span>
+  );
+}
