@@ -1,5 +1,6 @@
 /** All routes of the admin listener whose form is described here. */
 
+import { DEPLOYMENT_ROUTES, OVERVIEW_ROUTES } from "./routes/deployments.ts";
 import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
@@ -32,7 +33,9 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof REQUEST_ROUTES &
   typeof FLEET_ROUTES &
   typeof SIGN_IN_ROUTES &
-  typeof SESSION_ROUTES;
+  typeof SESSION_ROUTES &
+  typeof DEPLOYMENT_ROUTES &
+  typeof OVERVIEW_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -48,6 +51,8 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...FLEET_ROUTES,
   ...SIGN_IN_ROUTES,
   ...SESSION_ROUTES,
+  ...DEPLOYMENT_ROUTES,
+  ...OVERVIEW_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

@@ -25,6 +25,23 @@ export interface DeploymentTokens {
   readonly spent: number;
 }
 
+/** Something that happened to a deployment. */
+export interface DeploymentEvent {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  /** `failed`: an attempt that counts against it. */
+  readonly kind: "failed" | "ejected" | "recovered" | "reset" | "held" | "released";
+  /** The called model and operation; `undefined` where all are meant. */
+  readonly model: string | undefined;
+  readonly operation: Operation | undefined;
+  /** The error code of a failure, and of the failure that ejected. */
+  readonly code: string | undefined;
+  /** The request of a failure. */
+  readonly requestId: string | undefined;
+  /** The end of an ejection or of a hold, milliseconds since 1970. */
+  readonly untilMs: number | undefined;
+}
+
 /** The state of one deployment. Counts are since the start of the process. */
 export interface DeploymentView {
   /** The target's id. */
@@ -44,6 +61,8 @@ export interface DeploymentView {
    * ejected.
    */
   readonly isCredentialRefused: boolean;
+  /** Until when it is held: no request is sent to it. `undefined`: it is not held. */
+  readonly heldUntilMs: number | undefined;
   /** The unhealthy models, at most 20. */
   readonly models: readonly ModelHealth[];
   /** Ejections since the start. */
@@ -75,5 +94,12 @@ export interface DeploymentRegistry extends SharedValue {
    * there is no such deployment.
    */
   reset(id: string): boolean;
+  /**
+   * Sends no request to a deployment until a time, milliseconds since 1970; `undefined` ends that
+   * before. Requests under way go on. Returns false when there is no such deployment.
+   */
+  hold(id: string, untilMs: number | undefined): boolean;
+  /** What happened to a deployment, the newest first, at most 20. */
+  events(id: string): readonly DeploymentEvent[];
   close(): void;
 }

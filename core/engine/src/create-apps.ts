@@ -28,6 +28,7 @@ import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
+import { overviewRoute } from "./http/admin/overview/routes.ts";
 import { sessionRoutes } from "./http/admin/sessions.ts";
 import { spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
@@ -157,7 +158,7 @@ export function adminRoutes(parts: GatewayProcess, sessions: Sessions): AdminRou
 }
 
 function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
-  const { store, ledger, shared, recent, metrics } = parts;
+  const { store, ledger, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);
   return {
@@ -172,11 +173,22 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...fleetRoutes(parts),
     ...auditRoute(store.audit),
     ...sessionRoutes(sessions),
-    ...deploymentRoutes(shared),
+    ...deploymentRoutes(parts),
+    ...overviewRoute(overviewPartsOf(parts)),
     ...requestRoutes(recent, ledger),
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
     ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
     ...metricRoutes(metrics),
+  };
+}
+
+function overviewPartsOf(parts: GatewayProcess) {
+  const { ledger, pluginFiles, state } = parts;
+  return {
+    ...parts,
+    ledgerHealth: () => ledger.health(),
+    waitingForRestart: () => pluginFiles.waiting,
+    isStateAway: () => state.isAway,
   };
 }
 

@@ -32,10 +32,12 @@ import {
   openStore,
   openValidity,
 } from "./open-parts.ts";
+import { deploymentsIn, openWatch } from "./open-watch.ts";
 import { createPreflight } from "./preflight/preflight.ts";
 import type { Start, StartOptions } from "./prepare-start.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { writeDeclared, writeDeclaredTeams } from "./resources/declared-rows.ts";
+import { Holds } from "./resources/holds.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { readRunning } from "./resources/running-file.ts";
@@ -84,7 +86,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     state,
     sealer: createSealer(installation.pepper),
   };
-  const generations = createManager(options, start, parts, store);
+  const holds = new Holds(snapshot.server.dataDirectory, clock, log);
+  const generations = createManager(options, start, parts, store, holds);
   scope.defer(() => generations.manager.close(0));
   const edits = await applyFirst(options, start, { ...generations, clock });
   scope.defer(() => edits.close());
@@ -108,6 +111,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     fleet,
     leader: createLeader(options, { ...generations, snapshot, store, fleet, clock }, scope),
     recent,
+    holds,
+    ...openWatch({ metrics, shared, clock }, scope),
   };
 }
 
@@ -247,6 +252,7 @@ function createManager(
   start: Start,
   parts: ProcessParts,
   store: Pick<Store, "teams" | "tenants">,
+  holds: Holds,
 ) {
   const { definitions, lastNumber } = start;
   const { server } = start.snapshot;
@@ -260,6 +266,7 @@ function createManager(
     ...(monitor !== undefined && { monitor }),
     preflight: createPreflight(definitions, log),
     onServe(generation) {
+      holds.applyTo(deploymentsIn(parts.shared));
       void writeRows(generation.snapshot, store, parts.clock.now(), log);
       worker?.onServe(generation);
     },

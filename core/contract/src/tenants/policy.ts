@@ -48,6 +48,8 @@ const TABLE = {
   "metrics.read": { ...rule("viewer", "whole", "read the metrics"), readKey: true },
   "status.read": { ...rule("viewer", "whole", "read what runs"), readKey: true },
   "deployment.read": { ...rule("viewer", "whole", "read the state of deployments"), readKey: true },
+  "overview.read": rule("viewer", "whole", "read the overview"),
+  "deployment.hold": rule("operator", "whole", "hold a deployment, and release it"),
   "deployment.reset": rule("operator", "whole", "make a deployment healthy"),
   "api.read": rule("viewer", "any", "read the description of the admin listener"),
   "config.read": rule("viewer", "whole", "read the configuration and its history"),

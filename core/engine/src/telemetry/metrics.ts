@@ -55,6 +55,8 @@ export interface MetricRegistry extends Metrics {
   observe(kind: "counter" | "gauge", description: MetricDescription, look: Look): void;
   /** All metrics, by their names. */
   read(): readonly MetricReading[];
+  /** One metric by its name; `undefined` while there is none. */
+  readOne(name: string): MetricReading | undefined;
 }
 
 interface Entry {
@@ -112,13 +114,17 @@ export function createMetrics(log: Log): MetricRegistry {
     read: () =>
       [...entries.values()]
         .toSorted((a, b) => (a.description.name < b.description.name ? -1 : 1))
-        .map(({ kind, description, bounds, cells, look }) => ({
-          kind,
-          description,
-          bounds,
-          samples: look === undefined ? cells.read() : lookSafely(look, description.name, log),
-        })),
+        .map((entry) => readingOf(entry, log)),
+    readOne(name) {
+      const entry = entries.get(name);
+      return entry && readingOf(entry, log);
+    },
   };
+}
+
+function readingOf({ kind, description, bounds, cells, look }: Entry, log: Log): MetricReading {
+  const samples = look === undefined ? cells.read() : lookSafely(look, description.name, log);
+  return { kind, description, bounds, samples };
 }
 
 /** Metrics of one plugin: its name stands before each of theirs. */

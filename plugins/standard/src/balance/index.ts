@@ -117,6 +117,8 @@ interface SelectionTerms extends LeaseTerms {
 }
 
 const NONE_LEFT_OUT: readonly GroupMember[] = Object.freeze([]);
+/** Retry-After of a model whose deployments are all held. */
+const HELD_MS = 30_000;
 const NO_MEMBERS: ReadonlySet<GroupMember> = new Set();
 
 /** Failures that the same target would repeat, and that another target may not have. */
@@ -164,7 +166,7 @@ class Selection implements GroupRequest, LeaseOwner {
     this.#strategy = strategy;
     this.#stickyKey =
       strategy === "sticky" ? stickyKey(exchange, terms.stickyBy, terms.stickyHeader) : undefined;
-    this.leftOut = leftOut(model, this.targets, group);
+    this.leftOut = withHeld(leftOut(model, this.targets, group), group, exchange);
     this.#tried = [...this.leftOut];
     this.#maxTried = this.#tried.length + terms.maxTargets;
   }
@@ -330,6 +332,18 @@ function leftOut(
   return members.filter((_member, index) => !ids.has(targets[index]?.id ?? ""));
 }
 
+/** The members that may not be called, with those that an operator holds. */
+function withHeld(
+  others: readonly GroupMember[],
+  { members }: BalanceGroup,
+  exchange: Exchange,
+): readonly GroupMember[] {
+  if (!members.some(({ deployment }) => deployment.isHeld)) return others;
+  const held = members.filter((member) => member.deployment.isHeld && !others.includes(member));
+  for (const { deployment } of held) exchange.note("balance", "held", deployment.target.id);
+  return [...others, ...held];
+}
+
 /** The error of several targets: the limit with the shortest wait, or else the last failure. */
 function sooner(before: GatewayError | undefined, error: GatewayError): GatewayError {
   if (before === undefined || !isOwnLimit(error)) return error;
@@ -349,6 +363,12 @@ function overloaded(
   nowMs: number,
   request: GroupRequest,
 ): GatewayError {
+  if (group.members.every(({ deployment }) => deployment.isHeld))
+    return new GatewayError(
+      "overloaded",
+      `Every deployment of the model ${model.id} is held by an operator. Retry after the time in retry-after.`,
+      { retryAfterMs: HELD_MS },
+    );
   const message = group.isKeptForOthers(nowMs, request)
     ? `This key uses its part of the slots of the model ${model.id}; the free ones are reserved for other keys. Send fewer concurrent requests.`
     : `No deployment of the model ${model.id} can take the request now. Retry after the time in retry-after.`;

@@ -4,6 +4,7 @@ import { isModelOf } from "@sluice/runtime";
 import { Places } from "@sluice/kit/internals";
 import type {
   Clock,
+  DeploymentEvent,
   DeploymentRegistry,
   DeploymentView,
   Log,
@@ -14,6 +15,7 @@ import type {
 import type { Breaker } from "./breaker.ts";
 import type { Verdict } from "./verdict.ts";
 import { TargetTokens } from "../limits/target-tokens.ts";
+import { EventLog } from "./event-log.ts";
 import { type Called, type Health, HealthBook } from "./health.ts";
 
 /** Maximum of models that a view lists for one deployment. */
@@ -29,6 +31,8 @@ export class Deployment implements SharedValue {
   readonly #tokens: TargetTokens;
   /** The number of generations that use each callee. */
   readonly #callees = new Map<string, number>();
+  readonly events = new EventLog();
+  #heldUntilMs = 0;
   #ejections = 0;
   #successes = 0;
   #failures = 0;
@@ -60,11 +64,28 @@ export class Deployment implements SharedValue {
     else this.#callees.delete(callee);
   }
 
+  /** Whether no request may be sent to it. */
+  get isHeld(): boolean {
+    return this.#heldUntilMs !== 0 && this.#clock.now() < this.#heldUntilMs;
+  }
+
+  /** Holds it until a time, milliseconds since 1970; `undefined` releases it. */
+  holdUntil(untilMs: number | undefined): void {
+    const wasHeld = this.isHeld;
+    if (wasHeld && this.#heldUntilMs === untilMs) return;
+    this.#heldUntilMs = untilMs ?? 0;
+    if (untilMs !== undefined) this.events.add(this.#clock.now(), "held", { untilMs });
+    else if (wasHeld) this.events.add(this.#clock.now(), "released");
+  }
+
   /** Counts an attempt that has ended. */
-  count(verdict: Verdict): void {
+  count(verdict: Verdict, called: Called, code: string | undefined, requestId: string): void {
     if (verdict === "success") this.#successes += 1;
-    else if (verdict === "failure" || verdict === "credential") this.#failures += 1;
-    else this.#others += 1;
+    else if (verdict === "failure" || verdict === "credential") {
+      this.#failures += 1;
+      const { model, operation } = called;
+      this.events.add(this.#clock.now(), "failed", { model, operation, code, requestId });
+    } else this.#others += 1;
   }
 
   /**
@@ -79,12 +100,19 @@ export class Deployment implements SharedValue {
   ): void {
     const { id } = this.target;
     if (change === "recovered") {
+      this.events.add(this.#clock.now(), change, { model, operation });
       log.info("deployment recovered", { deployment: id, model, operation });
       return;
     }
     this.#ejections += 1;
     const { ejectedUntilMs, isCredentialRefused: credential } = this.view();
     const until = new Date(ejectedUntilMs ?? 0).toISOString();
+    this.events.add(this.#clock.now(), change, {
+      model,
+      operation,
+      code: cause,
+      untilMs: ejectedUntilMs,
+    });
     const ejections = this.#ejections;
     log.warn("deployment ejected", {
       deployment: id,
@@ -101,6 +129,7 @@ export class Deployment implements SharedValue {
   reset(): void {
     this.#book.forget((called) => this.#calls(called));
     for (const callee of this.#callees.keys()) this.#book.credentialOf(callee)?.reset();
+    this.events.add(this.#clock.now(), "reset");
   }
 
   view(): DeploymentView {
@@ -135,6 +164,7 @@ export class Deployment implements SharedValue {
       breaker: worst?.state(nowMs) ?? "closed",
       ejectedUntilMs: worst === undefined ? undefined : untilOf(worst),
       isCredentialRefused: credentials.some((breaker) => breaker.state(nowMs) !== "closed"),
+      heldUntilMs: this.isHeld ? this.#heldUntilMs : undefined,
       models,
       ejections: this.#ejections,
       consecutiveFailures: Math.max(0, ...records.map(({ breaker }) => breaker.consecutive)),
@@ -193,6 +223,16 @@ export class Deployments implements DeploymentRegistry {
     const deployment = this.#open.get(id);
     deployment?.reset();
     return deployment !== undefined;
+  }
+
+  hold(id: string, untilMs: number | undefined): boolean {
+    const deployment = this.#open.get(id);
+    deployment?.holdUntil(untilMs);
+    return deployment !== undefined;
+  }
+
+  events(id: string): readonly DeploymentEvent[] {
+    return this.#open.get(id)?.events.list() ?? [];
   }
 
   close(): void {

@@ -220,7 +220,8 @@ class LeaseHealth {
     const { settings, clock } = this.#terms;
     const nowMs = clock.monotonic();
     const verdict = verdictOf(attempt);
-    this.#member.deployment.count(verdict);
+    const code = attempt.error?.code;
+    this.#member.deployment.count(verdict, this.#called, code, this.#exchange.id);
     switch (verdict) {
       case "success":
         this.#accept(at, nowMs);

@@ -1,7 +1,11 @@
-/** Soft budgets: a warning, once for each period, and a header as long as it holds. */
+/**
+ * Soft budgets: a warning, once for each period, and a header as long as it holds. Budgets that are
+ * nearly spent are noted for the overview.
+ */
 
 import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
+import { type NearBudgets, openBudgetWatch } from "./budget-watch.ts";
 import type { Rule } from "./rules/rule.ts";
 
 const HEADER = "x-sluice-soft-budget";
@@ -16,14 +20,16 @@ class Warned implements SharedValue {
   }
 }
 
-/** Watches budgets that have a soft limit. */
+/** Watches the budgets of admitted requests. */
 export class SoftBudgets {
   readonly #log: Host["log"];
   readonly #warned: Warned;
+  readonly #watch: NearBudgets;
 
   constructor(host: Host) {
     this.#log = host.log;
     this.#warned = host.shared("limits-soft", () => new Warned());
+    this.#watch = openBudgetWatch(host);
   }
 
   /** Warns of budgets that are beyond their soft limit, with what is reserved. */
@@ -31,8 +37,9 @@ export class SoftBudgets {
     for (let index = 0; index < rules.length; index += 1) {
       const rule = rules[index];
       const state = states[index];
-      if (rule?.kind !== "budget" || rule.softNanoUsd === undefined || state === undefined)
-        continue;
+      if (rule?.kind !== "budget" || state === undefined) continue;
+      this.#watch.see(rule, state);
+      if (rule.softNanoUsd === undefined) continue;
       const usedNanoUsd = state.limit - state.remaining;
       if (usedNanoUsd < rule.softNanoUsd) continue;
       const before = exchange.headers.get(HEADER);

@@ -20,7 +20,10 @@ import {
   type WorkerAddress,
 } from "./ask-workers.ts";
 import { forwardingHeaders, isForwardingHeader } from "../../http/access/forwarded.ts";
-import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
+import { missingWorkers, overviewOf } from "../../http/admin/overview/join.ts";
+import type { OverviewPart } from "../../http/admin/overview/part.ts";
+import { joinDeploymentPages, joinDeployments } from "./join-deployments.ts";
+import { joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
 import { etagOf, matchesTag } from "../../http/ui/etag.ts";
@@ -220,7 +223,7 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   // The other workers read it in the store, as other instances do.
   if (path.startsWith("/fleet/")) return parts.between(() => ask(first, question));
   // Each worker has learnt of its own what it thinks of a deployment.
-  if (/^\/deployments\/.+\/reset$/.test(path))
+  if (/^\/deployments\/.+\/(?:reset|hold|release)$/.test(path))
     return oneOfThem(await askFirstAndOthers(parts.alive(), questionsOf(question, parts, true)));
   const answer = await ask(first, question);
   // An extension's routes change keys under paths of their own.
@@ -232,6 +235,15 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   const { path } = question;
   const serving = responsive(parts.serving());
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
+  if (path.startsWith("/deployments/"))
+    return joined(await askAll(serving, question), joinDeploymentPages);
+  if (path === "/overview")
+    return joined(await askAll(responsive(parts.alive()), question), (values) =>
+      overviewOf(
+        values.map(({ value }) => value as unknown as OverviewPart),
+        missingWorkers(parts.size, serving.length),
+      ),
+    );
   if (path === "/requests") {
     const after = placeOfCursor(
       new URLSearchParams(question.url.split("?")[1]).get("cursor") ?? "",
