@@ -2,8 +2,8 @@
 
 export * from "./attempt.ts";
 export * from "./codes.ts";
-export * from "./budget-watch.ts";
-export * from "./budget-watch.ts";
+export * from "./tenants/budget-watch.ts";
+export * from "./tenants/budget-watch.ts";
 export * from "./deployment.ts";
 export * from "./error.ts";
 export * from "./exchange.ts";

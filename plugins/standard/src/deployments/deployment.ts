@@ -144,18 +144,6 @@ export class Deployment implements SharedValue {
     );
     const breakers = [...credentials, ...records.map(({ breaker }) => breaker)];
     const worst = breakers.toSorted((a, b) => STATES[b.state(nowMs)] - STATES[a.state(nowMs)])[0];
-    const models = records
-      .filter(({ breaker }) => breaker.state(nowMs) !== "closed")
-      .slice(0, MAX_SHOWN_MODELS)
-      .map(({ called, breaker }): ModelHealth => {
-        const { model, operation } = called;
-        return {
-          model,
-          operation,
-          breaker: breaker.state(nowMs),
-          ejectedUntilMs: untilOf(breaker),
-        };
-      });
     const { id, provider, model } = this.target;
     return {
       id,
@@ -165,7 +153,7 @@ export class Deployment implements SharedValue {
       ejectedUntilMs: worst === undefined ? undefined : untilOf(worst),
       isCredentialRefused: credentials.some((breaker) => breaker.state(nowMs) !== "closed"),
       heldUntilMs: this.isHeld ? this.#heldUntilMs : undefined,
-      models,
+      models: unhealthy(records, nowMs, untilOf),
       ejections: this.#ejections,
       consecutiveFailures: Math.max(0, ...records.map(({ breaker }) => breaker.consecutive)),
       inFlight: this.slots.inFlight,
@@ -188,6 +176,23 @@ export class Deployment implements SharedValue {
 }
 
 const STATES = { closed: 0, half_open: 1, open: 2 } as const;
+
+/** The first records whose models are not healthy. */
+function unhealthy(
+  records: readonly Health[],
+  nowMs: number,
+  untilOf: (breaker: Breaker) => number | undefined,
+): readonly ModelHealth[] {
+  return records
+    .filter(({ breaker }) => breaker.state(nowMs) !== "closed")
+    .slice(0, MAX_SHOWN_MODELS)
+    .map(({ called: { model, operation }, breaker }) => ({
+      model,
+      operation,
+      breaker: breaker.state(nowMs),
+      ejectedUntilMs: untilOf(breaker),
+    }));
+}
 
 function newestLatency(records: readonly Health[]): number | undefined {
   const known = records

@@ -1,7 +1,7 @@
 /** Budgets that are nearly spent, as the step `limits` sees them. */
 
-import type { SharedValue } from "./host.ts";
-import type { LedgerSumFilter } from "./ledger/ledger.ts";
+import type { SharedValue } from "../host.ts";
+import type { LedgerSumFilter } from "../ledger/ledger.ts";
 
 /** The key under which the watch is shared. */
 export const BUDGET_WATCH_KEY = "limits-watch";
