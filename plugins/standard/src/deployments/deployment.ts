@@ -105,21 +105,15 @@ export class Deployment implements SharedValue {
       return;
     }
     this.#ejections += 1;
-    const { ejectedUntilMs, isCredentialRefused: credential } = this.view();
-    const until = new Date(ejectedUntilMs ?? 0).toISOString();
-    this.events.add(this.#clock.now(), change, {
-      model,
-      operation,
-      code: cause,
-      untilMs: ejectedUntilMs,
-    });
+    const { ejectedUntilMs: untilMs, isCredentialRefused: credential } = this.view();
+    this.events.add(this.#clock.now(), change, { model, operation, code: cause, untilMs });
     const ejections = this.#ejections;
     log.warn("deployment ejected", {
       deployment: id,
       model,
       operation,
       cause,
-      until,
+      until: new Date(untilMs ?? 0).toISOString(),
       credential,
       ejections,
     });
