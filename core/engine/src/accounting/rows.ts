@@ -92,9 +92,7 @@ function servedRow(exchange: LiveExchange, served: Attempt): SpendRow {
  */
 export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage): NotedCall {
   const { identity, request } = exchange;
-  const cost =
-    priceAttempt(exchange, { ...attempt, usage, usageSource: "estimated", outcome: "partial" }) ??
-    UNPRICED;
+  const cost = priceAttempt(exchange, cutAttempt(attempt, usage)) ?? UNPRICED;
   return {
     requestId: exchange.id,
     attempt: attempt.number,
@@ -120,6 +118,29 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
     clientAddress: exchange.client.address,
     completionTokens: usage.completionTokens,
+  };
+}
+
+/** An open attempt, as if it had been cut with this usage. One literal: every call makes one. */
+function cutAttempt(
+  { number, target, model, provider, startedAtMs, document }: Attempt,
+  usage: Usage,
+): Attempt {
+  return {
+    number,
+    target,
+    model,
+    provider,
+    startedAtMs,
+    document,
+    usage,
+    usageSource: "estimated",
+    outcome: "partial",
+    firstContentAtMs: undefined,
+    endedAtMs: undefined,
+    upstreamMs: undefined,
+    error: undefined,
+    replyText: undefined,
   };
 }
 

@@ -58,9 +58,7 @@ export function decodeChat(
     );
   const usage = readUsage(value.usage, value.service_tier);
   return {
-    document: renamed(parsedDocument(text, value, body), text, replyModel).with(
-      missingNames(value, identity),
-    ),
+    document: named(renamed(parsedDocument(text, value, body), text, replyModel), identity),
     usage,
   };
 }
@@ -73,19 +71,17 @@ function renamed(document: JsonDocument, text: string, model: string): JsonDocum
   return edited === text ? document.with({ model }) : parsedDocument(edited, { ...value, model });
 }
 
-const NOTHING: JsonObject = Object.freeze({});
-
-/** The missing identity members of a reply. */
-function missingNames(
-  { id, object, created }: JsonObject,
-  identity: ReplyIdentity | undefined,
-): JsonObject {
-  if (identity === undefined) return NOTHING;
-  return {
-    ...(typeof id === "string" && id !== "" ? {} : { id: identity.replyId }),
-    ...(typeof object === "string" ? {} : { object: "chat.completion" }),
-    ...(typeof created === "number" ? {} : { created: identity.createdSeconds }),
-  };
+/** The reply with the identity members that it lacks. */
+function named(document: JsonDocument, identity: ReplyIdentity | undefined): JsonDocument {
+  const { id, object, created } = document.value;
+  const hasId = typeof id === "string" && id !== "";
+  if (identity === undefined) return document;
+  if (hasId && typeof object === "string" && typeof created === "number") return document;
+  return document.with({
+    id: hasId ? id : identity.replyId,
+    object: typeof object === "string" ? object : "chat.completion",
+    created: typeof created === "number" ? created : identity.createdSeconds,
+  });
 }
 
 function parseReply(body: Uint8Array): { text: string; value: JsonObject } {

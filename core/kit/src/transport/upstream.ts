@@ -50,7 +50,6 @@ export class Upstream {
     const agentOptions: Agent.Options = {
       connections: options.connections,
       pipelining: 1,
-      allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       maxHeaderSize: MAX_HEADER_BYTES,

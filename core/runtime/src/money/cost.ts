@@ -52,9 +52,52 @@ export function costNanoUsd(
   price: Price,
   terms: CostTerms = NO_TERMS,
 ): number | undefined {
+  const simple = simpleNanoUsd(usage, price, terms);
+  if (simple !== undefined) return simple;
   const bill = billOf(usage, price, terms);
   if (bill === undefined) return undefined;
   return plainNanoUsd(bill) ?? exactNanoUsd(bill);
+}
+
+/**
+ * The cost of most calls: text alone, at one price and without terms. `undefined` for any other
+ * call, or beyond 2^53 pico-dollars.
+ */
+function simpleNanoUsd(usage: Usage, price: Price, terms: CostTerms): number | undefined {
+  if (!isTextAlone(usage) || !isOneRate(price) || hasTerms(terms)) return undefined;
+  const { promptTokens, completionTokens } = usage;
+  const { input, output } = price;
+  if (input === undefined || output === undefined) return undefined;
+  return inNanoUsd(HALF_NANO + promptTokens * input + completionTokens * output);
+}
+
+/** Whether a usage has no part with a price of its own. */
+function isTextAlone(usage: Usage): boolean {
+  return (
+    usage.billed === undefined &&
+    usage.images === undefined &&
+    usage.toolUses === undefined &&
+    isNone(usage.cachedTokens) &&
+    isNone(usage.cacheWriteTokens) &&
+    isNone(usage.reasoningTokens) &&
+    isNone(usage.audioPromptTokens) &&
+    isNone(usage.imagePromptTokens) &&
+    isNone(usage.audioCompletionTokens) &&
+    isNone(usage.imageCompletionTokens) &&
+    !isSpecialTier(usage.serviceTier)
+  );
+}
+
+function isNone(tokens: number | undefined): boolean {
+  return tokens === undefined || tokens === 0;
+}
+
+function isOneRate({ free, tiers, request }: Price): boolean {
+  return free !== true && tiers === undefined && request === undefined;
+}
+
+function hasTerms({ discount = 0, margin = 0, fixedPicoUsd = 0 }: CostTerms): boolean {
+  return discount !== 0 || margin !== 0 || fixedPicoUsd !== 0;
 }
 
 /**
@@ -66,8 +109,12 @@ function plainNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefin
   let list = HALF_NANO;
   // All amounts are at least zero, so an unsafe product or sum stays unsafe when more is added.
   for (const { tokens, picoUsdPerToken } of charges) list += tokens * picoUsdPerToken;
-  return Number.isSafeInteger(list)
-    ? (list - (list % PICO_PER_NANO_NUMBER)) / PICO_PER_NANO_NUMBER
+  return inNanoUsd(list);
+}
+
+function inNanoUsd(picoUsd: number): number | undefined {
+  return Number.isSafeInteger(picoUsd)
+    ? (picoUsd - (picoUsd % PICO_PER_NANO_NUMBER)) / PICO_PER_NANO_NUMBER
     : undefined;
 }
 

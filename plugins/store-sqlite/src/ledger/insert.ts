@@ -43,10 +43,10 @@ export function createLedgerInsert(
       const isLeftToFill = fillGuard();
       const beforeMs = prunedBefore();
       const kept = rows.filter((row) => Number(row[AT.started_at_ms] ?? beforeMs) >= beforeMs);
-      const sums = new SumsOfRows(ids);
+      const sums = new SumsOfRows();
       for (const row of kept)
         if (insert.run(...row).changes > 0 && !isLeftToFill(row)) sums.add(row);
-      writeSums(sums);
+      writeSums(sums.byTable(ids));
       commit.run();
       return rows.length - kept.length;
     } catch (error) {

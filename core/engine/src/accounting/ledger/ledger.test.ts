@@ -50,22 +50,22 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test("moves rows 50 ms after the first, all in one transaction, and empties the outbox", async () => {
+test("moves rows 100 ms after the first, all in one transaction, and empties the outbox", async () => {
   for (let index = 0; index < 20; index++) await ledger.record([makeRow(`r${index}`)]);
-  await pass(49);
+  await pass(99);
   expect(store.calls).toBe(0);
   await pass(1);
   expect(store.transactions).toEqual([20]);
   expect(outbox.pendingBatches).toBe(0);
   await ledger.record([makeRow("later")]);
-  await pass(50);
+  await pass(100);
   expect(store.transactions).toEqual([20, 1]);
 });
 
-test("moves at most 200 rows at a time", async () => {
-  for (let index = 0; index < 450; index++) await ledger.record([makeRow(`r${index}`)]);
+test("moves at most 400 rows at a time", async () => {
+  for (let index = 0; index < 850; index++) await ledger.record([makeRow(`r${index}`)]);
   await ledger.flush();
-  expect(store.transactions).toEqual([200, 200, 50]);
+  expect(store.transactions).toEqual([400, 400, 50]);
 });
 
 test("loses nothing and doubles nothing when the store fails five times, and logs each change once", async () => {
@@ -89,7 +89,7 @@ test("loses nothing and doubles nothing when the store fails five times, and log
 test("waits longer after each failure, up to five seconds", async () => {
   store.failNext(1_000);
   await ledger.record([makeRow("a")]);
-  await pass(50);
+  await pass(100);
   expect(store.calls).toBe(1);
   await pass(49);
   expect(store.calls).toBe(1);
@@ -105,7 +105,7 @@ test("waits longer after each failure, up to five seconds", async () => {
 test("keeps one row when the store kept the rows and only its answer was lost", async () => {
   store.failNext(1, true);
   await ledger.record([makeRow("a"), makeRow("a", { attempt: 2 })]);
-  await pass(50);
+  await pass(100);
   await pass(200);
   expect([...store.kept.keys()]).toEqual(["a:1", "a:2"]);
   expect(outbox.pendingBatches).toBe(0);
@@ -114,10 +114,10 @@ test("keeps one row when the store kept the rows and only its answer was lost", 
 test("replays first what an earlier process left", async () => {
   store.failNext(1);
   await ledger.record([makeRow("old")]);
-  await pass(50);
+  await pass(100);
   await restart();
   await ledger.record([makeRow("new")]);
-  await pass(50);
+  await pass(100);
   expect([...store.kept.keys()]).toEqual(["old:1", "new:1"]);
 });
 

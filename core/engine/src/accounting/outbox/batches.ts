@@ -10,7 +10,7 @@ import type { OutboxLog } from "./log.ts";
 import { rowTexts } from "./row-text.ts";
 
 /** Rows in one batch of the log, and so in one transaction of the store behind it. */
-export const MAX_BATCH_ROWS = 200;
+export const MAX_BATCH_ROWS = 400;
 
 /** The committed batches of an open log. Their numbers only grow while it is open. */
 export class Batches {

@@ -23,7 +23,7 @@ const shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
 export interface Frame {
   /** The number of its batch; 0 for a frame without rows. */
   readonly sequence: number;
-  /** Notes of calls, as `noteText` writes them. */
+  /** Notes of calls, as `noteTexts` writes them. */
   readonly notes: readonly (readonly unknown[])[];
   readonly rows: readonly SpendRow[];
 }

@@ -35,8 +35,13 @@ const MIN_MEMBERS = 19;
 
 const INTERRUPTED = Object.freeze({ interrupted: true });
 
-/** A JSON array. The names would be more than half of it. */
-export function noteText(call: NotedCall): string {
+/** Notes as members of a JSON array. */
+export function noteTexts(calls: readonly NotedCall[]): string {
+  return JSON.stringify(calls.map(valuesOf)).slice(1, -1);
+}
+
+/** A JSON array: the names would be more than half of it. */
+function valuesOf(call: NotedCall): readonly unknown[] {
   const {
     requestId,
     attempt,
@@ -62,7 +67,7 @@ export function noteText(call: NotedCall): string {
   } = call;
   const { completionTokens, organizationId } = call;
   // One array literal: spreading or growing an array costs more than writing all texts.
-  return JSON.stringify([
+  return [
     requestId,
     attempt,
     callType,
@@ -84,7 +89,7 @@ export function noteText(call: NotedCall): string {
     clientAddress,
     completionTokens,
     organizationId,
-  ]);
+  ];
 }
 
 /** The call of a note: rows and notes of one call have the same. */

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openOutbox, type Outbox } from "./outbox.ts";
-import { noteText, rowOfNote } from "./note-text.ts";
+import { noteTexts, rowOfNote } from "./note-text.ts";
 import { makeRow } from "../testing/make-row.ts";
 
 let directory: string;
@@ -163,7 +163,7 @@ test("moves the rows and notes of an earlier version, once", () => {
   insert.run(0, "[]   ");
   ids.forEach((id, index) => insert.run(index + 7, JSON.stringify([makeRow(id)])));
   database.close();
-  const lines = [noteText(makeRow("open")), noteText(makeRow("r0")), '["cut",1,"chat"'];
+  const lines = [noteTexts([makeRow("open")]), noteTexts([makeRow("r0")]), '["cut",1,"chat"'];
   writeFileSync(join(directory, "calls.log"), lines.join("\n"));
   openOutbox({ directory }).close();
   expect(existsSync(join(directory, "calls.log"))).toBe(false);
@@ -181,7 +181,7 @@ test("moves the rows and notes of an earlier version, once", () => {
 });
 
 test("a note keeps the organization, and one of an earlier version has none", () => {
-  const text = noteText(makeRow("r1", { organizationId: "o" }));
+  const text = noteTexts([makeRow("r1", { organizationId: "o" })]);
   expect(rowOfNote(JSON.parse(text))).toMatchObject({ requestId: "r1", organizationId: "o" });
   const earlier = (JSON.parse(text) as unknown[]).slice(0, -1);
   expect(rowOfNote(earlier)).toMatchObject({ requestId: "r1", organizationId: null });

@@ -9,8 +9,11 @@ import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { RelayWaiters } from "./relay-waiters.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** From the first row to the move. Rows that come meanwhile share the transaction. */
-const MOVE_DELAY_MS = 50;
+/**
+ * From the first row to the move. Rows that come meanwhile share the transaction, whose own part is
+ * as much work as a dozen rows.
+ */
+const MOVE_DELAY_MS = 100;
 const MIN_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 5_000;
 

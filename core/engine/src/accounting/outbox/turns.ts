@@ -4,7 +4,7 @@
  */
 
 import type { SpendRow } from "@sluice/contract";
-import { type NotedCall, noteText } from "./note-text.ts";
+import { type NotedCall, noteTexts } from "./note-text.ts";
 import { encodeFrame } from "./frame.ts";
 
 /** What the turns are written with. */
@@ -77,8 +77,8 @@ export class Turns {
 
   /** The notes of a turn as text, or none: its calls are refused then. */
   #acceptNotes(turn: Turn): string {
-    const notes = turn.notes.join(",");
-    if (notes === "") return "";
+    if (turn.calls.length === 0) return "";
+    const notes = noteTexts(turn.calls);
     try {
       if (this.#isClosed) throw closedError();
       this.#parts.checkNotes(notes.length);
@@ -93,8 +93,7 @@ export class Turns {
 /** The notes and rows of one turn: one write, a promise of the notes and one of the rows. */
 class Turn {
   readonly rows: SpendRow[] = [];
-  readonly notes: string[] = [];
-  readonly #requestIds: string[] = [];
+  readonly calls: NotedCall[] = [];
   readonly #withdrawals: (() => void)[] = [];
   #committed: PromiseWithResolvers<void> | undefined;
   #noted: PromiseWithResolvers<void> | undefined;
@@ -108,8 +107,7 @@ class Turn {
 
   /** Settles when the note is written. */
   note(call: NotedCall, withdraw: () => void): Promise<void> {
-    this.notes.push(noteText(call));
-    this.#requestIds.push(call.requestId);
+    this.calls.push(call);
     this.#withdrawals.push(withdraw);
     if (this.#noted === undefined) {
       this.#noted = Promise.withResolvers();
@@ -121,8 +119,7 @@ class Turn {
 
   /** The notes are written: they are open from here on. */
   resolveNotes(open: OpenNotes): void {
-    for (let index = 0; index < this.notes.length; index += 1)
-      open.add(this.#requestIds[index]!, this.notes[index]!);
+    for (const call of this.calls) open.add(call);
     this.#noted?.resolve();
   }
 
@@ -153,18 +150,18 @@ function commitTurn(turns: Turns): void {
 
 /** The notes of calls under way, by request. */
 export class OpenNotes {
-  /** Notes of one request are members of a JSON array. */
-  readonly #byRequest = new Map<string, string>();
+  /** Most requests have one call. */
+  readonly #byRequest = new Map<string, NotedCall | readonly NotedCall[]>();
 
   /** Whether no call is under way. */
   get isEmpty(): boolean {
     return this.#byRequest.size === 0;
   }
 
-  /** Adds a note that is in the log. */
-  add(requestId: string, note: string): void {
-    const before = this.#byRequest.get(requestId);
-    this.#byRequest.set(requestId, before === undefined ? note : `${before},${note}`);
+  /** Adds a call whose note is in the log. */
+  add(call: NotedCall): void {
+    const before = this.#byRequest.get(call.requestId);
+    this.#byRequest.set(call.requestId, before === undefined ? call : [before, call].flat());
   }
 
   /** Drops the notes of these rows' requests, because the rows are committed. */
@@ -174,7 +171,8 @@ export class OpenNotes {
 
   /** A frame of all notes; no bytes without any. */
   frame(): Buffer {
-    const notes = [...this.#byRequest.values()].join(",");
-    return notes === "" ? Buffer.alloc(0) : Buffer.from(encodeFrame(0, notes, ""));
+    if (this.isEmpty) return Buffer.alloc(0);
+    const notes = noteTexts([...this.#byRequest.values()].flat());
+    return Buffer.from(encodeFrame(0, notes, ""));
   }
 }

@@ -32,6 +32,8 @@ function createAgent(options: Agent.Options): Agent {
     factory: (origin, poolOptions) =>
       new Pool(origin, {
         ...poolOptions,
+        // As an option of the agent, it makes a key of its own for the pool, of each call's origin.
+        allowH2: false,
         factory: (url, clientOptions) => new CountingClient(url, clientOptions),
       }),
   });

@@ -119,7 +119,7 @@ function createFillStep(database: DatabaseSync): () => number | undefined {
       database.exec("delete from spend_fill");
       return undefined;
     }
-    const sums = new SumsOfRows(ids);
+    const sums = new SumsOfRows();
     let nextMs = Number(found["at"]);
     let count = 0;
     do {
@@ -130,7 +130,7 @@ function createFillStep(database: DatabaseSync): () => number | undefined {
         count += 1;
       }
     } while (count > 0 && count < MIN_ROWS && nextMs < endMs && nextMs % DAY_MS !== 0);
-    write(sums);
+    write(sums.byTable(ids));
     goOn.run(nextMs);
     return nextMs;
   };

@@ -166,13 +166,14 @@ class SumsComparison {
   #compareDay(fromMs: number, toMs: number): void {
     this.#database.exec("begin");
     try {
-      const sums = new SumsOfRows(createKnownIds(this.#database));
+      const rowSums = new SumsOfRows();
       const rows = this.#database.prepare(SELECT_SUMMED);
       rows.setReturnArrays(true);
       for (const row of rows.iterate(fromMs, toMs)) {
-        sums.add(row as unknown as LedgerValues);
+        rowSums.add(row as unknown as LedgerValues);
         this.#rows += 1;
       }
+      const sums = rowSums.byTable(createKnownIds(this.#database));
       const expected = [sums.hours, sums.tags, sums.customers, sums.totals];
       for (const [index, table] of TABLES.entries())
         this.#compareTable(

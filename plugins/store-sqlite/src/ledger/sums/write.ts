@@ -2,10 +2,10 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
-import type { SumsOfRows } from "./collect.ts";
+import type { TableSums } from "./collect.ts";
 
 /** Prepares the statements that add to stored sums. */
-export function createSumsWriter(database: DatabaseSync): (sums: SumsOfRows) => void {
+export function createSumsWriter(database: DatabaseSync): (sums: TableSums) => void {
   const prepare = (table: string, key: readonly string[], amounts: readonly string[]) => {
     const columns = [...key, ...amounts];
     return database.prepare(

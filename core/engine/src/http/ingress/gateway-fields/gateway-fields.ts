@@ -123,11 +123,12 @@ function readFields(
   client: ClientRequest,
 ): Omit<CommonPart, "document" | "model"> {
   const notes = readNotes(value.litellm_metadata);
-  const headers = headerFields(client);
+  const headerTimeout = wholeNumber(client, TIMEOUT, 1);
+  const numRetries = wholeNumber(client, NUM_RETRIES, 0);
   if (metadata !== NO_METADATA) checkValues(["metadata"], metadata);
-  const timeout = value.timeout ?? headers.timeout;
+  const timeout = value.timeout ?? headerTimeout;
   const read = {
-    fields: fieldsOf(value, taken, notes, headers.numRetries),
+    fields: fieldsOf(value, taken, notes, numRetries),
     endUser: customerIn([value.user, value.safety_identifier, notes.user]),
     tags: tagsOf([value.tags, metadata.tags, notes.tags], client.header("x-sluice-tags")),
     metadata: recordedMetadata(notes, metadata, client.header("x-request-id")),
@@ -290,26 +291,10 @@ function recordedMetadata(
 const TIMEOUT = "x-sluice-timeout";
 const NUM_RETRIES = "x-sluice-num-retries";
 
-/** The values of the headers. `x-sluice-tags` is read with the tags of the body. */
-interface HeaderFields {
-  /** Whole seconds from 1 on. */
-  readonly timeout?: number;
-  readonly numRetries?: number;
-}
-
 /**
- * Reads the headers. Throws `invalid_field` for a value that is not a whole number in range;
- * `param` is the header's name.
+ * The number in a header. Throws `invalid_field`, with the header's name as `param`, for a value
+ * that is not a whole number in range.
  */
-function headerFields(client: ClientRequest): HeaderFields {
-  const timeout = wholeNumber(client, TIMEOUT, 1);
-  const numRetries = wholeNumber(client, NUM_RETRIES, 0);
-  return {
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(numRetries === undefined ? {} : { numRetries }),
-  };
-}
-
 function wholeNumber(client: ClientRequest, name: string, least: number): number | undefined {
   const text = client.header(name)?.trim();
   if (text === undefined) return undefined;
