@@ -46,7 +46,7 @@ export interface WindowClaim {
    * Beyond it those of the holder with the most are dropped, idle ones first. Absent: it is counted
    * with those of keys, teams and models.
    */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   /** Absent: the counter is on its own, and asked last. */
   readonly group?: StateGroup;
 }
@@ -59,7 +59,7 @@ export interface ConcurrentClaim {
   readonly key: string;
   readonly limit: number;
   /** As for a window. */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   readonly group?: StateGroup;
 }
 
@@ -83,7 +83,7 @@ export interface BudgetClaim {
    */
   readonly resetsAtMs: number | null;
   /** As for a window. */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   readonly group?: StateGroup;
 }
 

@@ -124,7 +124,7 @@ function createCrowds(maxEntries: number): Crowds {
 function ofCrowd(crowds: Crowds, claim: Claim, holder: string, nowMs: number): Entry {
   const { key } = claim;
   if (claim.kind === "window") {
-    let window = crowds.window.use(key);
+    let window = crowds.window.use(key, nowMs);
     if (window === undefined) {
       crowds.window.add(key, holder, (window = createWindow(claim.windowMs)), nowMs);
     }
@@ -132,11 +132,11 @@ function ofCrowd(crowds: Crowds, claim: Claim, holder: string, nowMs: number): E
     return window;
   }
   if (claim.kind === "concurrent") {
-    let slots = crowds.concurrent.use(key);
+    let slots = crowds.concurrent.use(key, nowMs);
     if (slots === undefined) crowds.concurrent.add(key, holder, (slots = { inFlight: 0 }), nowMs);
     return slots;
   }
-  let budget = crowds.budget.use(key);
+  let budget = crowds.budget.use(key, nowMs);
   if (budget === undefined) crowds.budget.add(key, holder, (budget = emptyBudget()), nowMs);
   return budget;
 }

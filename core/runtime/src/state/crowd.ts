@@ -16,7 +16,12 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 interface Member<T> {
   readonly entry: T;
   readonly holder: string;
+  /** When it became the last one of its holder. */
+  usedMs: number;
 }
+
+/** The order of use is exact to this span: an entry that many requests use moves once in it. */
+const ORDER_MS = 1_000;
 
 /** What a crowd asks of its entries. */
 export interface CrowdRules<T> {
@@ -48,9 +53,11 @@ export class Crowd<T> {
   }
 
   /** An entry that is used now. */
-  use(key: string): T | undefined {
+  use(key: string, nowMs: number): T | undefined {
     const member = this.#members.get(key);
     if (member === undefined) return undefined;
+    if (nowMs - member.usedMs < ORDER_MS) return member.entry;
+    member.usedMs = nowMs;
     const keys = this.#held.get(member.holder);
     keys?.delete(key);
     keys?.add(key);
@@ -66,7 +73,7 @@ export class Crowd<T> {
     // The last entry of a holder takes its list along.
     if (!this.#held.has(holder)) this.#held.set(holder, keys);
     keys.add(key);
-    this.#members.set(key, { entry, holder });
+    this.#members.set(key, { entry, holder, usedMs: nowMs });
   }
 
   delete(key: string): void {

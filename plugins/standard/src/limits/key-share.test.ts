@@ -26,6 +26,7 @@ const TEAM: BudgetRule = {
   importedNanoUsd: 0,
   provider: undefined,
   models: undefined,
+  use: undefined,
 };
 const OWN: BudgetRule = { ...TEAM, ...subjectOf("key", "a", BELONGING), key: "budget:key:a" };
 const WINDOW = rate(subjectOf("model", "m", BELONGING), "model:m", "tokens", 1_000, 60_000);

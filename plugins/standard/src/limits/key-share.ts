@@ -30,10 +30,14 @@ const SHARE_OF_SLOTS = 0.5;
 const MAX_LIMITS = 50_000;
 
 interface Use {
+  /** Where it is found by its name. */
+  readonly of: ReadonlyMap<string, Use>;
   readonly byKey: Map<string, number>;
   lastKey: string;
   /** When another key than the last one came. */
   changedAtMs: number;
+  /** Another one counts under the name, or none: rules that know this one look it up again. */
+  isForgotten: boolean;
 }
 
 /** The open reservations of this process, by limit and key. */
@@ -55,11 +59,16 @@ export class OpenReservations {
     this.#share = Number.parseInt(share, 10) / 100;
   }
 
+  /** The present moment of the clock that the methods take. */
+  nowMs(): number {
+    return this.#clock.monotonic();
+  }
+
   /** The amount that a key may still reserve of a limit; `Infinity` where it is not shared. */
-  left(keyId: string, rule: Rule): number {
+  left(keyId: string, rule: Rule, nowMs = this.nowMs()): number {
     if (!this.#isShared(rule)) return Infinity;
-    const use = this.#see(keyId, nameOf(rule));
-    if (this.#isAlone(use)) return Infinity;
+    const use = this.#see(keyId, rule, nowMs);
+    if (isAlone(use, nowMs)) return Infinity;
     return Math.max(0, Math.floor(limitOf(rule) * this.#share) - (use.byKey.get(keyId) ?? 0));
   }
 
@@ -67,9 +76,8 @@ export class OpenReservations {
    * The slots that a key may have of a limit: half while other keys use it, otherwise what `rule`,
    * the key's part, says. The shared state counts them.
    */
-  slots(keyId: string, { claim, partOf }: SlotRule): number {
-    if (partOf === undefined || this.#isAlone(this.#see(keyId, partOf.claim.key)))
-      return claim.limit;
+  slots(keyId: string, { claim, partOf }: SlotRule, nowMs = this.nowMs()): number {
+    if (partOf === undefined || isAlone(this.#see(keyId, partOf, nowMs), nowMs)) return claim.limit;
     return Math.max(1, Math.ceil(partOf.claim.limit * SHARE_OF_SLOTS));
   }
 
@@ -81,7 +89,7 @@ export class OpenReservations {
     for (let index = 0; index + 1 < rules.length; index += 1) {
       const rule = rules[index];
       if (rule?.kind !== "slots" || rule.partOf === undefined) continue;
-      const use = this.#uses.get(rule.partOf.claim.key);
+      const use = this.#known(rule.partOf);
       if (use !== undefined && inUse(states[index + 1]) > inUse(states[index]))
         use.changedAtMs = this.#clock.monotonic();
     }
@@ -98,14 +106,15 @@ export class OpenReservations {
     rules: readonly Rule[],
     claims: readonly Claim[],
     uncertain: () => number,
+    nowMs = this.nowMs(),
   ): { readonly counted: readonly number[] } | { readonly over: OverShare } {
     const counted: number[] = [];
     for (let index = 0; index < rules.length; index += 1) {
       const rule = rules[index]!;
       let amount = amountOf(claims[index]);
-      const left = this.left(keyId, rule);
+      const left = this.left(keyId, rule, nowMs);
       if (amount > left) {
-        const open = this.#uses.get(nameOf(rule))?.byKey.get(keyId) ?? 0;
+        const open = this.#known(rule)?.byKey.get(keyId) ?? 0;
         if (rule.kind === "budget") amount = Math.min(amount, uncertain());
         if (amount > left && !(rule.kind === "tokens" && open === 0))
           return { over: { rule, open, max: left + open } };
@@ -124,7 +133,8 @@ export class OpenReservations {
   #add(keyId: string, rules: readonly Rule[], counted: readonly number[], sign: 1 | -1): void {
     for (let index = 0; index < rules.length; index += 1) {
       const rule = rules[index]!;
-      const byKey = this.#isShared(rule) ? this.#uses.get(nameOf(rule))?.byKey : undefined;
+      if (!this.#isShared(rule)) continue;
+      const byKey = this.#known(rule)?.byKey;
       if (byKey === undefined) continue;
       const sum = (byKey.get(keyId) ?? 0) + sign * (counted[index] ?? 0);
       if (sum > 0) byKey.set(keyId, sum);
@@ -132,32 +142,53 @@ export class OpenReservations {
     }
   }
 
-  /** Whether no other key has come for a minute. `use` has just been seen. */
-  #isAlone({ changedAtMs }: Use): boolean {
-    return this.#clock.monotonic() - changedAtMs > ALONE_MS;
-  }
-
   #isShared(rule: Rule): boolean {
     if (this.#share >= 1 || rule.isOfOneKey) return false;
     return rule.kind === "tokens" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
   }
 
-  #see(keyId: string, name: string): Use {
-    let use = this.#uses.get(name);
+  /** The use of a rule's limit; `undefined` where nothing is known of it. */
+  #known(rule: Rule): Use | undefined {
+    const use = rule.use as Use | undefined;
+    if (use !== undefined && !use.isForgotten && use.of === this.#uses) return use;
+    const found = this.#uses.get(nameOf(rule));
+    rule.use = found;
+    return found;
+  }
+
+  #see(keyId: string, rule: Rule, nowMs: number): Use {
+    let use = this.#known(rule);
     if (use === undefined) {
       if (this.#uses.size >= MAX_LIMITS) this.#forgetIdle();
-      this.#uses.set(name, (use = { byKey: new Map(), lastKey: keyId, changedAtMs: -Infinity }));
+      use = {
+        of: this.#uses,
+        byKey: new Map(),
+        lastKey: keyId,
+        changedAtMs: -Infinity,
+        isForgotten: false,
+      };
+      this.#uses.set(nameOf(rule), use);
+      rule.use = use;
     }
     if (use.lastKey !== keyId) {
       use.lastKey = keyId;
-      use.changedAtMs = this.#clock.monotonic();
+      use.changedAtMs = nowMs;
     }
     return use;
   }
 
   #forgetIdle(): void {
-    for (const [name, { byKey }] of this.#uses) if (byKey.size === 0) this.#uses.delete(name);
+    for (const [name, use] of this.#uses) {
+      if (use.byKey.size > 0) continue;
+      use.isForgotten = true;
+      this.#uses.delete(name);
+    }
   }
+}
+
+/** Whether no other key has come for a minute. `use` has just been seen. */
+function isAlone({ changedAtMs }: Use, nowMs: number): boolean {
+  return nowMs - changedAtMs > ALONE_MS;
 }
 
 function nameOf(rule: Rule): string {
@@ -191,11 +222,19 @@ export class KeyPart {
   readonly #exchange: Exchange;
   readonly #parts: PartParts;
   readonly #keyId: string | undefined;
+  /** When the present reservation was begun: its limits are looked at as of one moment. */
+  #nowMs = 0;
 
   constructor(exchange: Exchange, parts: PartParts) {
     this.#exchange = exchange;
     this.#parts = parts;
     this.#keyId = exchange.identity?.kind === "key" ? exchange.identity.keyId : undefined;
+    this.begin();
+  }
+
+  /** Begins a reservation. */
+  begin(): void {
+    this.#nowMs = this.#parts.open.nowMs();
   }
 
   /** The tokens to take of a window. A long reply is cut to what the key may reserve. */
@@ -204,7 +243,7 @@ export class KeyPart {
     return tokensFor(
       rule,
       estimate,
-      isCounted ? this.#parts.open.left(this.#keyId, rule) : Infinity,
+      isCounted ? this.#parts.open.left(this.#keyId, rule, this.#nowMs) : Infinity,
     );
   }
 
@@ -212,9 +251,9 @@ export class KeyPart {
   claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Claim {
     if (this.#keyId === undefined || rule.kind !== "slots" || rule.partOf === undefined)
       return claimOf(rule, tokens, amountNanoUsd);
-    const { claim } = rule;
-    const limit = this.#parts.open.slots(this.#keyId, rule);
-    return limit === claim.limit ? claim : { ...claim, limit };
+    const { kind, key, limit: whole, group, holder } = rule.claim;
+    const limit = this.#parts.open.slots(this.#keyId, rule, this.#nowMs);
+    return limit === whole ? rule.claim : { kind, key, limit, group: group!, holder };
   }
 
   /**
@@ -228,7 +267,7 @@ export class KeyPart {
     ofTarget = Infinity,
   ): readonly number[] {
     if (this.#keyId === undefined) return [];
-    const result = this.#parts.open.take(this.#keyId, rules, claims, uncertain);
+    const result = this.#parts.open.take(this.#keyId, rules, claims, uncertain, this.#nowMs);
     if ("over" in result)
       throw this.#refusal(result.over, rules.indexOf(result.over.rule) >= ofTarget);
     return result.counted;

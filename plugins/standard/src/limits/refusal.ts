@@ -169,22 +169,27 @@ export function unpricedRefusal(model: string, tool?: HostedTool): GatewayError 
   });
 }
 
-/** Sets `x-ratelimit-*` by the tightest of the client's own windows. */
+/**
+ * Sets `x-ratelimit-*` by the tightest of the client's own windows. `early` is the tightest window
+ * of requests that was shown before; the result is that of these too.
+ */
 export function showLimits(
   { headers }: Exchange,
   rules: readonly Rule[],
   states: readonly (ClaimState | undefined)[],
-): void {
-  let requests: ClaimState | undefined;
+  early?: ClaimState,
+): ClaimState | undefined {
+  let requests = early;
   let tokens: ClaimState | undefined;
   for (let index = 0; index < rules.length; index += 1) {
-    const rule = rules[index];
-    const state = states[index];
-    if (state === undefined) continue;
-    if (rule?.kind === "requests" && rule.isShown) requests = tighter(requests, state);
-    else if (rule?.kind === "tokens" && rule.isShown) tokens = tighter(tokens, state);
+    const rule = rules[index]!;
+    const { kind } = rule;
+    const state = kind === "requests" || kind === "tokens" ? states[index] : undefined;
+    if (state === undefined || !rule.isShown) continue;
+    if (kind === "requests") requests = tighter(requests, state);
+    else tokens = tighter(tokens, state);
   }
-  if (requests !== undefined) {
+  if (requests !== undefined && requests !== early) {
     headers.set("x-ratelimit-limit-requests", String(requests.limit));
     headers.set("x-ratelimit-remaining-requests", String(requests.remaining));
     headers.set("x-ratelimit-reset-requests", resetText(requests.resetMs ?? 0));
@@ -194,6 +199,7 @@ export function showLimits(
     headers.set("x-ratelimit-remaining-tokens", String(tokens.remaining));
     headers.set("x-ratelimit-reset-tokens", resetText(tokens.resetMs ?? 0));
   }
+  return requests;
 }
 
 function tighter(before: ClaimState | undefined, state: ClaimState): ClaimState {

@@ -26,10 +26,10 @@ import type { BudgetRule, Rule } from "./rules/rule.ts";
 /** A reservation outlives the deadline by this time, in which the spend rows are written. */
 const LEASE_MARGIN_MS = 60_000;
 
-/** The limits that were taken before the body was read, and how they stand. */
+/** What was taken before the body was read. */
 export interface Early {
-  readonly rules: readonly Rule[];
-  readonly states: readonly ClaimState[];
+  /** The tightest window of requests that was shown; `undefined`: none. */
+  readonly requests: ClaimState | undefined;
 }
 
 /** What the entry of an exchange may use. */
@@ -95,7 +95,7 @@ export class LimitLease {
     });
     const entered = (taken: TakeResult): MaybePromise<void> => {
       if (taken.outcome === "unseeded") return;
-      showLimits(exchange, [...early.rules, ...rules], [...early.states, ...taken.states]);
+      showLimits(exchange, rules, taken.states, early.requests);
       if (taken.outcome === "refused") return this.refuse(taken, rules, false);
     };
     return result instanceof Promise ? result.then(entered) : entered(result);
@@ -137,6 +137,7 @@ export class LimitLease {
     nanoUsd: number,
     model: Model | undefined,
   ): CallClaims {
+    this.#part.begin();
     const rules: Rule[] = [];
     const claims: Claim[] = [];
     const counts = ({ models }: BudgetRule): boolean =>
@@ -187,7 +188,7 @@ export class LimitLease {
   }
 }
 
-const NOTHING: Early = Object.freeze({ rules: [], states: [] });
+const NOTHING: Early = Object.freeze({ requests: undefined });
 
 /**
  * Takes the requests and slots of an identity until the exchange is over. A request stays counted,
@@ -210,7 +211,7 @@ export function takeEarly(
     Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
   const taken = (result: TakeResult): Early => {
     if (result.outcome === "unseeded") return NOTHING;
-    showLimits(exchange, rules, result.states);
+    const requests = showLimits(exchange, rules, result.states);
     if (result.outcome === "refused") {
       const rule = rules[result.failedIndex];
       exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.subject);
@@ -225,7 +226,7 @@ export function takeEarly(
         });
       }
     });
-    return { rules, states: result.states };
+    return { requests };
   };
   const result = part.unlessRefused(rules, counted, () =>
     reserver.take({ id, claims }, rules, leaseMs),

@@ -25,13 +25,14 @@ export function settleReservations(
   part: KeyPart,
   { host, tokens }: LeaseParts,
 ): void {
-  const booked = new Set<string>();
+  const used = new UsedAmounts(exchange, calls, reserved.length > 1);
   for (const one of reserved) {
     const { reservation, rules, counted } = one;
     part.giveBack(rules, counted);
-    const claims = rules.map((rule, index) =>
-      settledClaim(rule, reservation.claims[index], one, exchange, calls, booked),
-    );
+    used.begin(one);
+    const claims: Claim[] = [];
+    for (let at = 0; at < rules.length; at += 1)
+      claims.push(used.claimOf(rules[at]!, reservation.claims[at]));
     tokens.settle(rules, reservation.claims, claims);
     const settled = host.state.settle({ id: reservation.id, claims });
     if (settled instanceof Promise) {
@@ -42,35 +43,51 @@ export function settleReservations(
   }
 }
 
-/**
- * A claim with the amount that was used. `booked`: the budgets whose whole cost an earlier
- * reservation has booked.
- */
-function settledClaim(
-  rule: Rule,
-  taken: Claim | undefined,
-  { admission }: Reserved,
-  { attempts }: Exchange,
-  calls: AdmittedCalls,
-  booked: Set<string>,
-): Claim {
-  if (rule.kind === "budget") {
-    const isBooked = booked.has(rule.key);
-    booked.add(rule.key);
-    return claimOf(rule, 0, isBooked ? 0 : calls.spent(rule));
+/** What an exchange has used, added up once for all of its limits. */
+class UsedAmounts {
+  readonly #exchange: Exchange;
+  readonly #calls: AdmittedCalls;
+  /** Budgets whose whole cost an earlier reservation has booked. One alone books all of it. */
+  readonly #booked: Set<string> | undefined;
+  /** What all calls have cost. */
+  #nanoUsd: number | undefined;
+  /** The tokens of the reservation's attempts; `undefined`: a reply reports none. */
+  #tokens: number | undefined;
+
+  constructor(exchange: Exchange, calls: AdmittedCalls, hasSeveral: boolean) {
+    this.#exchange = exchange;
+    this.#calls = calls;
+    this.#booked = hasSeveral ? new Set() : undefined;
   }
-  if (rule.kind !== "tokens" || taken?.kind !== "window") return claimOf(rule, 0, 0);
-  const own = admission === undefined ? undefined : calls.attemptOf(admission);
-  const used = admission === undefined ? attempts : own === undefined ? [] : [own];
-  return claimOf(rule, tokensUsed(used, taken.amount), 0);
+
+  /** Begins with a reservation. */
+  begin({ admission }: Reserved): void {
+    const own = admission === undefined ? undefined : this.#calls.attemptOf(admission);
+    const { attempts } = this.#exchange;
+    this.#tokens = tokensUsed(admission === undefined ? attempts : own === undefined ? [] : [own]);
+  }
+
+  /** A claim with the amount that was used. Unreported tokens stay taken. */
+  claimOf(rule: Rule, taken: Claim | undefined): Claim {
+    if (rule.kind === "budget") return claimOf(rule, 0, this.#spentOf(rule));
+    if (rule.kind !== "tokens" || taken?.kind !== "window") return claimOf(rule, 0, 0);
+    return claimOf(rule, this.#tokens ?? taken.amount, 0);
+  }
+
+  #spentOf(rule: BudgetRule): number {
+    if (this.#booked?.has(rule.key) === true) return 0;
+    this.#booked?.add(rule.key);
+    if (rule.provider !== undefined || rule.models !== undefined) return this.#calls.spent(rule);
+    return (this.#nanoUsd ??= this.#calls.spent(rule));
+  }
 }
 
-/** The tokens of attempts. Where a reply reports none, what was taken stays taken. */
-function tokensUsed(attempts: readonly Attempt[], taken: number): number {
+/** The tokens of attempts; `undefined` where a reply reports none. */
+function tokensUsed(attempts: readonly Attempt[]): number | undefined {
   let sum = 0;
   for (const { usage, outcome } of attempts) {
     if (usage !== undefined) sum += usage.totalTokens;
-    else if (outcome !== "failure") return taken;
+    else if (outcome !== "failure") return undefined;
   }
   return sum;
 }

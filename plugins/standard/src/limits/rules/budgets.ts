@@ -16,7 +16,7 @@ import {
 } from "@sluice/runtime";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
 import { namesOfKey, rowsOfMade } from "./maker.ts";
-import { type BudgetRule, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
+import { type BudgetRule, shapeOf, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
 
 type Per = BudgetConfig["per"];
 
@@ -80,7 +80,7 @@ export class BudgetRules {
       const made = per === "key" ? rowsOfMade(id, identity) : undefined;
       const imported = identity.scopes?.find((scope) => scope.kind === per && scope.id === id);
       return {
-        ...subjectOf(per, id, identity),
+        ...shapeOf(subjectOf(per, id, identity)),
         kind: "budget",
         key: budgetKey(`${per}:${id}`, duration, period),
         limitNanoUsd: max,
@@ -91,6 +91,7 @@ export class BudgetRules {
         importedNanoUsd: importedSince(imported?.importedSpend, period.startMs),
         provider: per === "provider" ? id : undefined,
         models: undefined,
+        use: undefined,
       };
     });
   }
@@ -109,7 +110,7 @@ export class BudgetRules {
         ? anchoredPeriod(duration, nowMs, this.#timeZone, createdAtMs)
         : budgetPeriod(duration, nowMs, this.#timeZone);
     return {
-      ...subject,
+      ...shapeOf(subject),
       kind: "budget",
       key: budgetKey(subjectKey, duration, period),
       limitNanoUsd: max,
@@ -121,6 +122,7 @@ export class BudgetRules {
       importedNanoUsd: models === undefined ? importedSince(importedSpend, period.startMs) : 0,
       provider: undefined,
       models,
+      use: undefined,
     };
   }
 

@@ -36,35 +36,41 @@ export interface Subject {
    * The key that named the customer whose limit it is: its counters are among those that the key
    * holds. Absent: it is no customer's. A customer is known when the body is.
    */
-  readonly holder?: string;
+  readonly holder?: string | undefined;
   /** Whether it is one key's alone. All others are shared. */
   readonly isOfOneKey: boolean;
   /** The counters with which it is decided in one step. */
   readonly group: StateGroup;
 }
 
+/** What a rule is counted in beside shared state. It is filled in while the step serves. */
+export interface RuleUse {
+  /** The use of a limit by keys: `key-share.ts`. */
+  use: object | undefined;
+}
+
 /** Requests or tokens in a window. */
-export interface RateRule extends Subject {
+export interface RateRule extends Subject, RuleUse {
   readonly kind: "requests" | "tokens";
   /** The id of the target that has the limit. */
-  readonly target?: string;
+  readonly target: string | undefined;
   /** For requests what is taken; for tokens a model of it. */
   readonly claim: WindowClaim;
 }
 
 /** Requests at the same time. */
-export interface SlotRule extends Subject {
+export interface SlotRule extends Subject, RuleUse {
   readonly kind: "slots";
   readonly claim: ConcurrentClaim;
   /**
    * The limit that keys share, where this rule is the part of one key in it. The limit of the claim
    * is then the part of a key that is alone.
    */
-  readonly partOf?: SlotRule;
+  readonly partOf: SlotRule | undefined;
 }
 
 /** Money in a period. */
-export interface BudgetRule extends Subject {
+export interface BudgetRule extends Subject, RuleUse {
   readonly kind: "budget";
   readonly key: string;
   /** `MAX_SAFE_INTEGER` where spending is only counted. */
@@ -107,7 +113,10 @@ export interface RuleSet {
   readonly isBudgeted: boolean;
 }
 
-/** What is taken of a rule for so many tokens and so much money. */
+/**
+ * What is taken of a rule for so many tokens and so much money. Every request makes these: a claim
+ * of a kind has one shape, or each read of its members would be a search.
+ */
 export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Claim {
   switch (rule.kind) {
     case "requests":
@@ -116,17 +125,12 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
     case "tokens": {
       const { group } = rule;
       const { key, limit, windowMs, holder } = rule.claim;
-      // Literals, and one shape for all but customers: every request makes these.
-      return holder === undefined
-        ? { kind: "window", key, limit, windowMs, amount: tokens, group }
-        : { kind: "window", key, limit, windowMs, amount: tokens, group, holder };
+      return { kind: "window", key, limit, windowMs, amount: tokens, group, holder };
     }
     case "budget": {
-      const { key, limitNanoUsd, group, holder } = rule;
-      const resetsAtMs = rule.period.endMs;
-      return holder === undefined
-        ? { kind: "budget", key, limitNanoUsd, amountNanoUsd, resetsAtMs, group }
-        : { kind: "budget", key, limitNanoUsd, amountNanoUsd, resetsAtMs, group, holder };
+      const { key, limitNanoUsd, group, holder, period } = rule;
+      const resetsAtMs = period.endMs;
+      return { kind: "budget", key, limitNanoUsd, amountNanoUsd, resetsAtMs, group, holder };
     }
   }
 }
@@ -233,22 +237,40 @@ export function rate(
   kind: RateRule["kind"],
   limit: number,
   windowMs: number,
+  target?: string,
 ): RateRule {
   const key = `${kind}:${subjectKey}:${windowMs}`;
-  const { group } = subject;
-  const claim = { kind: "window", key, limit, windowMs, amount: 1, group } as const;
-  return { ...subject, kind, claim: { ...claim, ...heldBy(subject) } };
+  const { group, holder } = subject;
+  const claim = { kind: "window", key, limit, windowMs, amount: 1, group, holder } as const;
+  return { ...shapeOf(subject), kind, target, claim, use: undefined };
 }
 
 /** Requests at the same time. */
 export function slot(subject: Subject, subjectKey: string, limit: number): SlotRule {
-  const { group } = subject;
-  const claim = { kind: "concurrent", key: `parallel:${subjectKey}`, limit, group } as const;
-  return { ...subject, kind: "slots", claim: { ...claim, ...heldBy(subject) } };
+  return slotRule(subject, `parallel:${subjectKey}`, limit, undefined);
 }
 
-function heldBy({ holder }: Subject): { readonly holder?: string } {
-  return holder === undefined ? {} : { holder };
+function slotRule(
+  subject: Subject,
+  key: string,
+  limit: number,
+  partOf: SlotRule | undefined,
+): SlotRule {
+  const { group, holder } = subject;
+  const claim = { kind: "concurrent", key, limit, group, holder } as const;
+  return { ...shapeOf(subject), kind: "slots", partOf, claim, use: undefined };
+}
+
+/** A subject with every member, in one order. */
+export function shapeOf({
+  subject,
+  isShown,
+  isOfModel,
+  holder,
+  isOfOneKey,
+  group,
+}: Subject): Required<Subject> {
+  return { subject, isShown, isOfModel, holder, isOfOneKey, group };
 }
 
 /**
@@ -259,13 +281,7 @@ export function withKeyParts(rules: readonly Rule[], keyId: string): Rule[] {
   return rules.flatMap((rule) => {
     if (rule.kind !== "slots" || rule.isOfOneKey) return [rule];
     const { key, limit } = rule.claim;
-    const claim: ConcurrentClaim = {
-      kind: "concurrent",
-      key: `part:${keyId}:${key}`,
-      limit: slotsAlone(limit),
-      group: rule.group,
-    };
-    return [{ ...rule, claim, partOf: rule }, rule];
+    return [slotRule(rule, `part:${keyId}:${key}`, slotsAlone(limit), rule), rule];
   });
 }
 
@@ -291,6 +307,6 @@ export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
   const rules: Rule[] = [];
   if (rpm !== undefined) rules.push(rate(subject, `deployment:${id}`, "requests", rpm, MINUTE_MS));
   if (tpm !== undefined)
-    rules.push({ ...rate(subject, `deployment:${id}`, "tokens", tpm, MINUTE_MS), target: id });
+    rules.push(rate(subject, `deployment:${id}`, "tokens", tpm, MINUTE_MS, id));
   return rules;
 }
