@@ -13,6 +13,7 @@ import type { ResponsesState } from "./state.ts";
 /** The member that is sealed. */
 export const SEALED = "encrypted_content";
 const DATA = /^data: ?(\{.*\})\r?$/gm;
+const DATA_LINE = new RegExp(DATA.source, "m");
 const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/g;
 /** Events with the response as it begins. */
 const BEGINNING = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/;
@@ -21,8 +22,10 @@ const BEGINNING = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/;
 export class ResponseRelay implements FaceRelay {
   readonly #state: ResponsesState;
   readonly #context: FaceContext;
-  /** The data of the event with the response that the client read first. */
+  /** The data of the event with the response that the client read first, where it was edited. */
   #begun: string | undefined;
+  /** The first events, where they were not. */
+  #first: string | undefined;
   /** Whether events behind the beginning have come. */
   #isOpen = false;
   /** The last text that was written: it has the last number. */
@@ -57,6 +60,13 @@ export class ResponseRelay implements FaceRelay {
   }
 
   events(text: string, isBare = false): string {
+    if (isBare && !this.#hasNames) {
+      // Nothing differs.
+      this.#first ??= text;
+      this.#isOpen = true;
+      this.#written = text;
+      return text;
+    }
     const { head, rest } = this.#beginning(text);
     const isSealed = !isBare && rest.includes(SEALED);
     const shown = isSealed ? rest.replaceAll(DATA, this.#sealedLine) : rest;
@@ -85,12 +95,18 @@ export class ResponseRelay implements FaceRelay {
   failure(error: GatewayError): string {
     const ending = failedBy(error);
     const made = responseOf(this.#state, this.#context, { ending, output: [], usage: null });
-    const begun = this.#begun === undefined ? undefined : Members.parse(this.#begun)?.response;
+    const begun = this.#beginningResponse();
     const { status, error: failure = null } = ending;
     const response = isObject(begun) ? { ...begun, ...EMPTY, status, error: failure } : made;
     const number = Number([...this.#written.matchAll(NUMBER)].at(-1)?.[1] ?? -1) + 1;
     const event = { type: "response.failed", sequence_number: number, response };
     return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+
+  #beginningResponse(): JsonValue | undefined {
+    const [event = ""] = this.#first?.split("\n\n", 1) ?? [];
+    const data = this.#begun ?? DATA_LINE.exec(event)?.[1];
+    return data === undefined ? undefined : Members.parse(data)?.response;
   }
 
   /** The events with the response as it begins, as the client gets them, and those behind them. */

@@ -10,8 +10,11 @@ import type { FrameRun } from "./frame-run.ts";
 export interface FormedEvents {
   /** Whether events of the stream have a form at present. */
   readonly hasForm: boolean;
-  /** An event that has no known form. `wire`: its text, unless it came in pieces. */
-  event(event: UpstreamEvent, wire: string | undefined): void;
+  /**
+   * An event that has no known form. `wire`: its text, unless it came in pieces. `isAscii`: the
+   * stream has been ASCII so far.
+   */
+  event(event: UpstreamEvent, wire: string | undefined, isAscii: boolean): void;
   /** The run at an offset; `undefined` when the event there has no known form. */
   read(text: string, at: number): FrameRun | undefined;
   run(run: FrameRun): void;
@@ -49,7 +52,9 @@ export class FormedEventReader implements EventReader {
 
   constructor(to: FormedEvents) {
     this.#to = to;
-    this.#parser = createEventReader((event) => to.event(event, this.#wire));
+    this.#parser = createEventReader((event) =>
+      to.event(event, this.#wire, this.#decoder === undefined),
+    );
   }
 
   push(chunk: Uint8Array): void {

@@ -54,9 +54,13 @@ export class Relay {
   #isEnding = false;
   #name: ModelName | undefined;
 
+  /** The names of the members with the model, as they are written. */
+  readonly #leaves: readonly string[];
+
   constructor(rules: RelayRules) {
     this.dialect = rules.dialect;
     this.#rules = rules;
+    this.#leaves = [...new Set(rules.modelAt.map((path) => `"${path.at(-1)}"`))];
   }
 
   /** Whether nothing waits. */
@@ -67,8 +71,9 @@ export class Relay {
   /**
    * Adds one event. `isEnd`: the reply ended with it. Returns whether events that differ from it in
    * the insides of strings alone may be added by `run`, and by no form of an earlier event.
+   * `isAscii`: the event is known to be ASCII.
    */
-  event({ event, data }: UpstreamEvent, isEnd: boolean): boolean {
+  event({ event, data }: UpstreamEvent, isEnd: boolean, isAscii = false): boolean {
     // A bare text is a mark of a proxy: the dialects have objects alone.
     if (!data.trimStart().startsWith("{")) return false;
     const { data: shown, name } = this.#named(data);
@@ -80,7 +85,9 @@ export class Relay {
     if (isEnd || this.#isEnding) this.#end += text;
     else {
       this.#text += text;
-      this.#isAscii &&= ASCII.test(text);
+      // The texts as they came are flat: what is made of them would be copied for the test.
+      this.#isAscii &&= isAscii || (ASCII.test(data) && ASCII.test(event ?? ""));
+      this.#isAscii &&= name === undefined || ASCII.test(name.to);
     }
     const isLikeBefore = name?.from === this.#name?.from && hasWord === this.#hasWord;
     this.#name = name;
@@ -130,6 +137,8 @@ export class Relay {
   /** An event with the client's name of the model, and where that differs from the upstream's. */
   #named(data: string): { readonly data: string; readonly name: ModelName | undefined } {
     const { modelAt, model } = this.#rules;
+    // Most events have no such member at all.
+    if (!this.#leaves.some((leaf) => data.includes(leaf))) return { data, name: undefined };
     for (const path of modelAt) {
       const edit = replaceAt(data, path, model);
       if (edit !== undefined) return { data: edit.text, name: edit };

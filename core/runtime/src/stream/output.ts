@@ -108,14 +108,14 @@ export class StreamOutput implements StreamSink, FormedOutput {
     return isFinished(last instanceof FrameRun ? last.last : last, this.#options.attempt.usage);
   }
 
-  event(event: UpstreamEvent, wire: string | undefined): void {
+  event(event: UpstreamEvent, wire: string | undefined, isAscii = false): void {
     if (this.isDone) return;
     this.#waiting.add(event.data, this.committed && this.mayRun);
     const { translator } = this.#options;
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
     translator.event(event, this);
-    const isAlike = this.relay?.event(event, this.isDone) !== false;
+    const isAlike = this.relay?.event(event, this.isDone, isAscii) !== false;
     if (!this.takesForm) return;
     this.takesForm = false;
     // No run may come before the first content, which is measured and recorded.

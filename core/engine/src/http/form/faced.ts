@@ -77,7 +77,7 @@ export class FacedForm implements ReplyForm {
   }
 
   /** Puts what the request refers to in place. Rejects with `invalid_field` for what is missing. */
-  async open(document: JsonDocument): Promise<JsonDocument> {
+  open(document: JsonDocument): MaybePromise<JsonDocument> {
     return this.#kept?.open(document) ?? document;
   }
 

@@ -7,10 +7,13 @@ import type {
   JsonDocument,
   JsonObject,
   KeptReply,
+  KnownEntries,
   MaybePromise,
   OpenedRequest,
 } from "@sluice/contract";
 import { KEEPER, type ReplyKeeper } from "@sluice/runtime";
+
+const NOTHING_KNOWN: KnownEntries = new Map();
 
 /** Keeps an entry and those that lead to it. Returns whether all of them are kept. */
 function keptWith(keeper: ReplyKeeper, { id, entry, pointers }: KeptReply): MaybePromise<boolean> {
@@ -55,16 +58,29 @@ export class KeptReplies {
   }
 
   /** Puts what a request refers to in place. Rejects with `invalid_field` for what is not there. */
-  async open(document: JsonDocument): Promise<JsonDocument> {
+  open(document: JsonDocument): MaybePromise<JsonDocument> {
     const keeper = this.#keeper;
     if (keeper === undefined) return document;
+    const ids = this.#keeping.references(document, NOTHING_KNOWN);
+    if (ids.length === 0) return this.#openWith(document, NOTHING_KNOWN, keeper);
+    return this.#find(document, ids, keeper);
+  }
+
+  async #find(
+    document: JsonDocument,
+    first: readonly string[],
+    keeper: ReplyKeeper,
+  ): Promise<JsonDocument> {
     const known = new Map<string, JsonObject | undefined>();
-    for (;;) {
-      const ids = this.#keeping.references(document, known).filter((id) => !known.has(id));
-      if (ids.length === 0) break;
+    for (let ids = first; ids.length > 0;) {
       const found = await keeper.find(ids);
       for (const id of ids) known.set(id, found.get(id));
+      ids = this.#keeping.references(document, known).filter((id) => !known.has(id));
     }
+    return this.#openWith(document, known, keeper);
+  }
+
+  #openWith(document: JsonDocument, known: KnownEntries, keeper: ReplyKeeper): JsonDocument {
     const wantsDetached = this.#keeping.detached?.isWanted(document) === true;
     this.#isDetached = wantsDetached && keeper.begin !== undefined;
     this.#opened = this.#keeping.open(document, known, this.#isDetached);

@@ -1,7 +1,13 @@
 /** Reads the request of an exchange, by the dialect of its operation. */
 
 import type { IncomingMessage } from "node:http";
-import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/contract";
+import type {
+  ClientRequest,
+  GatewayRequest,
+  JsonDocument,
+  MaybePromise,
+  Operation,
+} from "@sluice/contract";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
@@ -49,7 +55,7 @@ export interface Translation {
   /** Whether a document may refer to what the gateway keeps. */
   readonly opensReferences: boolean;
   /** The document with what it refers to in place. */
-  open(document: JsonDocument): Promise<JsonDocument>;
+  open(document: JsonDocument): MaybePromise<JsonDocument>;
   read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages<GatewayRequest>;
 }
 
@@ -91,8 +97,11 @@ export async function receiveRequest(
     hold,
   });
   const terms = { operation, receive, client, deployment, translation, extended };
-  if (translation?.opensReferences === true) return openRequest(bytes, terms, translation);
   // A small body is read without stages, which would cost more than they save.
+  if (translation?.opensReferences === true)
+    return isLarge(bytes)
+      ? openLarge(bytes, terms, translation)
+      : openRequest(readJson(bytes, MAX_NODES[operation]), terms, translation);
   if (!isLarge(bytes)) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
   return inSlices(requestStages(bytes, terms), bytes.length);
 }
@@ -107,20 +116,39 @@ interface ReceiveTerms {
   readonly extended: ExtendedRequest | undefined;
 }
 
-/** Reads a request that may refer to what the gateway keeps. */
-async function openRequest(
+/** Reads a large request that may refer to what the gateway keeps. */
+async function openLarge(
   bytes: Buffer,
   terms: ReceiveTerms,
   translation: Translation,
 ): Promise<GatewayRequest> {
-  const { operation } = terms;
-  const document = isLarge(bytes)
-    ? await inSlices(documentStages(bytes, operation), bytes.length)
-    : readJson(bytes, MAX_NODES[operation]);
+  const document = await inSlices(documentStages(bytes, terms.operation), bytes.length);
   const opened = await translation.open(document);
+  return openedRequest(opened, document, terms, bytes.length);
+}
+
+/** Reads a small request that may refer to what the gateway keeps. Most refer to nothing. */
+function openRequest(
+  document: JsonDocument,
+  terms: ReceiveTerms,
+  translation: Translation,
+): MaybePromise<GatewayRequest> {
+  const opening = translation.open(document);
+  return opening instanceof Promise
+    ? opening.then((opened) => openedRequest(opened, document, terms, 0))
+    : openedRequest(opening, document, terms, 0);
+}
+
+/** `length`: bytes of a large body, 0 for a small one. */
+function openedRequest(
+  opened: JsonDocument,
+  document: JsonDocument,
+  terms: ReceiveTerms,
+  length: number,
+): MaybePromise<GatewayRequest> {
   if (!hasOtherLists(opened, document))
-    return isLarge(bytes)
-      ? inSlices(requestOf(opened, terms), bytes.length)
+    return length > 0
+      ? inSlices(requestOf(opened, terms), length)
       : atOnce(requestOf(opened, terms));
   // What a request refers to counts as its own. Its size is that of a large body.
   checkContainers(opened.value);
@@ -134,7 +162,9 @@ function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayReque
 }
 
 /** Whether a list or an object of a document is another one than before. */
-function hasOtherLists({ value }: JsonDocument, before: JsonDocument): boolean {
+function hasOtherLists(opened: JsonDocument, before: JsonDocument): boolean {
+  const { value } = opened;
+  if (opened === before) return false;
   return Object.entries(value).some(
     ([name, member]) => typeof member === "object" && member !== before.value[name],
   );

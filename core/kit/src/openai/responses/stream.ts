@@ -29,6 +29,19 @@ const PIECE_FORM: EventForm = {
   others: [["sequence_number"], ["obfuscation"]],
 };
 
+/**
+ * Events that say nothing which another one does not say, in the form in which the API writes them:
+ * whole texts, parts, the response before its end, items of texts. They are not parsed.
+ */
+const SAYS_NOTHING = new RegExp(
+  String.raw`^\{"type":"response\.(?:` +
+    String.raw`(?:in_progress|queued|content_part\.(?:added|done)|(?:output_text|refusal)\.done)",` +
+    String.raw`|(?:reasoning_summary_text|reasoning_summary_part|reasoning_text)\.done",` +
+    String.raw`|(?:function_call_arguments|custom_tool_call_input)\.done",` +
+    String.raw`|output_item\.(?:added|done)","sequence_number":\d+,"output_index":\d+,"item":\{"id":"\w*","type":"message",)`,
+);
+const BEGINS = /^\{"type":"response\.created",/;
+
 /** What a stream has begun. */
 interface Progress {
   readonly writer: ChunkWriter;
@@ -46,7 +59,11 @@ export function translateResponses(request: ProviderRequest): StreamTranslator {
     const progress: Progress = { writer, calls: new Set(), hasReasoned: false };
     return ({ data }) => {
       // A mark of a proxy: the API ends with an event.
-      if (data === "[DONE]") return;
+      if (data === "[DONE]" || SAYS_NOTHING.test(data)) return;
+      if (BEGINS.test(data)) {
+        writer.begin();
+        return;
+      }
       const event = readJsonEvent(data);
       const handler = HANDLERS.get(event.type);
       if (handler !== undefined) handler(event, progress);

@@ -1,0 +1,93 @@
+/**
+ * `npm run bench:faces`: what a stream through a face costs beside one through chat completions, on
+ * one gateway: slices of all scenarios in turn, and the ratio of their CPU within each round.
+ */
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startLoad } from "./load/load-process.ts";
+import { runSlice, warmUp } from "./load/slice.ts";
+import { SCENARIOS, SNAPSHOT_MODEL } from "./scenarios.ts";
+import { freePort, startServer } from "./target.ts";
+import { targets } from "./targets/index.ts";
+
+const UPSTREAM = fileURLToPath(new URL("load/upstream.ts", import.meta.url));
+/** The stream that the others are compared with. */
+const BASE = "burst stream c=32";
+/** What is promised of a lane and of a bridge. */
+const MAX_LANE = 1.1;
+const MAX_BRIDGE = 1.6;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "40" },
+    warm: { type: "string", default: "6" },
+    slice: { type: "string", default: "0.4" },
+    scenario: { type: "string", default: "" },
+  },
+});
+
+const scenarios = SCENARIOS.filter(
+  ({ name, isBurst }) => isBurst === true && (name === BASE || name.includes(values.scenario)),
+).filter(({ name }) => name === BASE || /^(?:messages|responses|gemini|completions)\b/.test(name));
+const directory = mkdtempSync(join(tmpdir(), "sluice-faces-"));
+const load = startLoad();
+const port = await freePort();
+const args = [UPSTREAM, "--port", String(port), "--model", SNAPSHOT_MODEL];
+const upstream = await startServer(
+  { command: process.execPath, args },
+  { directory, port },
+  "load",
+);
+const target = targets(undefined).find(({ name }) => name === "sluice");
+const own = join(directory, "sluice");
+mkdirSync(own);
+const context = {
+  directory: own,
+  upstreamUrl: `http://127.0.0.1:${port}`,
+  port: await freePort(),
+  nodeFlags: [],
+};
+const launch = await target?.prepare(context);
+if (launch === undefined || "skip" in launch) throw new Error("The gateway cannot be started.");
+const server = await startServer(launch, context, "server");
+try {
+  await launch.prepared?.();
+  const counts = new Map<string, number>();
+  const limits = { warmMs: Number(values.warm) * 1_000, sliceMs: Number(values.slice) * 1_000 };
+  // One after the other, and again: V8 has compiled for all of them then.
+  for (const warmMs of [limits.warmMs / 2, limits.warmMs / 2])
+    for (const scenario of scenarios)
+      counts.set(scenario.name, await warmUp(load, server, scenario, { ...limits, warmMs }));
+  const cpu = new Map(scenarios.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < Number(values.rounds); round++)
+    for (let turn = 0; turn < scenarios.length; turn++) {
+      const scenario = scenarios[(round + turn) % scenarios.length]!;
+      const { cpuUs } = await runSlice(load, server, scenario, counts.get(scenario.name) ?? 64);
+      cpu.get(scenario.name)?.push(cpuUs);
+    }
+  const base = cpu.get(BASE) ?? [];
+  for (const { name, isNative, isTranslated } of scenarios) {
+    const own = cpu.get(name) ?? [];
+    const ratio = quantile(
+      own.map((us, at) => us / (base[at] ?? Number.NaN)),
+      0.5,
+    );
+    const isLane = isNative === true || isTranslated === true;
+    const goal = name === BASE ? "" : `, at most ${isLane ? MAX_LANE : MAX_BRIDGE}`;
+    console.log(
+      `${name}: ${quantile(own, 0.1).toFixed(0)} to ${quantile(own, 0.5).toFixed(0)} µs; ${ratio.toFixed(2)} of chat in its round, ${(quantile(own, 0.1) / quantile(base, 0.1)).toFixed(2)} of the best tenths${goal}`,
+    );
+  }
+} finally {
+  load.stop();
+  await Promise.all([server.stop(), upstream.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function quantile(values: readonly number[], part: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? Number.NaN;
+}
