@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === undefined)("check 9: the keyboard", () => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await keyboard.type(gateway.masterKey);
     await keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     await tabTo(page, "Keys");
     await keyboard.press("Enter");
     await page.getByText("There are no keys yet").waitFor();

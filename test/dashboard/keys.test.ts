@@ -35,7 +35,7 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     await command.ended;
     const [address = ""] = /http:\S+#in=\S+/.exec(command.stdout) ?? [];
     await page.goto(address);
-    await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     expect(page.url()).not.toContain("in=");
     await visitor.open("#/keys", "Keys");
     await page.getByText("There are no keys yet").waitFor();

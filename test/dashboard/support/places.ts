@@ -31,7 +31,21 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
       fragment: `#/requests/${requests.get("fallback")}`,
       ready: text("Upstream calls"),
     },
+    {
+      name: "overview",
+      fragment: "#/overview?window=15m",
+      ready: text("Budgets nearly used"),
+    },
     { name: "models", fragment: "#/models", ready: text("gpt-4o-mini") },
+    {
+      name: "deployment",
+      fragment: `#/models/${encodeURIComponent("openai/gpt-4.1-mini")}`,
+      ready: text("Last events"),
+    },
+    { name: "spend", fragment: "#/spend?by=team&period=7d", ready: text("support") },
+    { name: "processes", fragment: "#/system", ready: text("Waiting for a restart") },
+    { name: "sessions", fragment: "#/system/sessions", ready: text("this one") },
+    { name: "audit", fragment: "#/system/audit", ready: text("key.create") },
     { name: "keys", fragment: "#/keys", ready: text("support-bot") },
     {
       name: "keys-none",

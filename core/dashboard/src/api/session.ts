@@ -18,6 +18,9 @@ export interface Session {
   readonly admin_api: number;
 }
 
+/** A gateway that is away is asked again by itself. */
+const AGAIN_MS = 3_000;
+
 /** What is known of the session. */
 export type SessionState =
   | { readonly is: "unknown" }
@@ -48,7 +51,11 @@ export async function findSession(): Promise<void> {
     enter(await get<Session>("/ui/session"));
   } catch (error) {
     const failure = asApiError(error);
-    sessionCell.set(failure.kind === "signed-out" ? { is: "out" } : { is: "away", failure });
+    if (failure.kind === "signed-out") return sessionCell.set({ is: "out" });
+    sessionCell.set({ is: "away", failure });
+    setTimeout(() => {
+      if (sessionCell.value.is === "away") void findSession();
+    }, AGAIN_MS);
   }
 }
 

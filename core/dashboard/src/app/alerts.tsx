@@ -130,6 +130,6 @@ function CanaryRuns({ canary }: { readonly canary: Canary }) {
 function HistoryLink() {
   const may = useMay();
   const history = SCREENS.find(({ name }) => name === "history");
-  if (history === undefined || !may(history.action)) return null;
+  if (history === undefined || !history.actions.some(may)) return null;
   return <a href={href(["history"])}>Show in History</a>;
 }

@@ -27,12 +27,12 @@ export function ScreenPlace({ name, path }: ScreenProps & { readonly name: strin
         </Empty>
       </>
     );
-  if (!may(screen.action))
+  if (!screen.actions.some(may))
     return (
       <>
         <Head title={screen.title} />
         <Empty icon="lock" title="Your role does not include this screen">
-          It needs the action <code>{screen.action}</code>.
+          It needs the action <code>{screen.actions.join(", ")}</code>.
         </Empty>
       </>
     );

@@ -8,10 +8,13 @@ export type ScreenView = ComponentType<ScreenProps>;
 
 /** Loads views, by the names of the screens. */
 export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
+  overview: () => import("../screens/overview/screen-overview.tsx"),
   requests: () => import("../screens/requests/screen-requests.tsx"),
+  spend: () => import("../screens/spend/screen-spend.tsx"),
   models: () => import("../screens/models/screen-models.tsx"),
   history: () => import("../screens/history/screen-history.tsx"),
   editor: () => import("../screens/editor/screen-editor.tsx"),
+  system: () => import("../screens/system/screen-system.tsx"),
   keys: () => import("../screens/keys/screen-keys.tsx"),
   teams: () => import("../screens/teams/screen-teams.tsx"),
   users: () => import("../screens/users/screen-users.tsx"),

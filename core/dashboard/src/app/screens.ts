@@ -8,8 +8,8 @@ export interface Screen {
   readonly name: string;
   readonly title: string;
   readonly icon: IconName;
-  /** The action of the policy that it reads by. */
-  readonly action: string;
+  /** Actions of the policy that it reads by: one of them is enough. */
+  readonly actions: readonly string[];
   /** The version of the admin API that its routes came with. */
   readonly api: number;
 }
@@ -20,8 +20,13 @@ export interface ScreenGroup {
   readonly screens: readonly Screen[];
 }
 
-function screen(name: string, title: string, icon: IconName, action: string): Screen {
-  return { name, title, icon, action, api: 1 };
+function screen(
+  name: string,
+  title: string,
+  icon: IconName,
+  ...actions: readonly string[]
+): Screen {
+  return { name, title, icon, actions, api: 1 };
 }
 
 /** The navigation, from top to bottom. */
@@ -29,8 +34,10 @@ export const GROUPS: readonly ScreenGroup[] = [
   {
     title: "Traffic",
     screens: [
+      screen("overview", "Overview", "overview", "overview.read"),
       screen("requests", "Requests", "requests", "request.read"),
       screen("models", "Models", "model", "deployment.read"),
+      screen("spend", "Spend", "spend", "spend.read"),
     ],
   },
   {
@@ -48,6 +55,7 @@ export const GROUPS: readonly ScreenGroup[] = [
     screens: [
       screen("history", "History", "history", "config.read"),
       screen("editor", "Editor", "editor", "config.read"),
+      screen("system", "System", "system", "status.read", "session.read", "audit.read"),
     ],
   },
 ];

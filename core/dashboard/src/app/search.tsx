@@ -119,7 +119,7 @@ function useHits(text: string): readonly Hit[] {
     };
   }, [text]);
   const screens = SCREENS.filter(
-    ({ title, action }) => may(action) && title.toLowerCase().startsWith(text.toLowerCase()),
+    ({ title, actions }) => actions.some(may) && title.toLowerCase().startsWith(text.toLowerCase()),
   ).map(({ icon, title, name }): Hit => ({
     icon,
     text: title,

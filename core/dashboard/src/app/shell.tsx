@@ -31,7 +31,7 @@ export function Shell() {
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [place]);
-  const current = segments[0] ?? SCREENS.find(({ action }) => may(action))?.name ?? "";
+  const current = segments[0] ?? SCREENS.find(({ actions }) => actions.some(may))?.name ?? "";
   return (
     <div class="shell">
       <a
@@ -85,7 +85,7 @@ function Navigation({ current }: { readonly current: string }) {
   return (
     <nav aria-label="Screens">
       {GROUPS.map(({ title, screens }) => {
-        const shown = screens.filter(({ action }) => may(action));
+        const shown = screens.filter(({ actions }) => actions.some(may));
         if (shown.length === 0) return null;
         return (
           <div class="nav-group" key={title}>

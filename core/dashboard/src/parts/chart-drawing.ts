@@ -29,7 +29,15 @@ interface DrawOptions {
   readonly format: (value: number | null | undefined) => string;
   readonly height: number;
   readonly onPoint: (index: number | null) => void;
+  /** Whether values are counts: the axis has whole numbers. */
+  readonly isWhole?: boolean;
+  /** Whether points are days of UTC. */
+  readonly isDaily?: boolean;
 }
+
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+const DAY_S = 86_400;
+const DAILY_STEPS = [1, 2, 7, 14, 30].map((days) => days * DAY_S);
 
 /** Dashes by the number of the colour, so that lines differ without it. */
 const DASHES: readonly number[][] = [[], [6, 4], [2, 3], [10, 4, 2, 4], [1, 4]];
@@ -46,6 +54,9 @@ export function draw(place: HTMLElement, options: DrawOptions): Drawing {
       width: place.clientWidth || 300,
       height,
       legend: { show: false },
+      ...(options.isDaily === true && {
+        tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), "Etc/UTC"),
+      }),
       cursor: { y: false, points: { size: 7 } },
       scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
       axes: axesOf(place, options, colourOf),
@@ -99,10 +110,13 @@ function colours(place: HTMLElement): ColourOf {
 
 function seriesOf({ name, colour, kind = "line" }: Series, colourOf: ColourOf): uPlot.Series {
   const stroke = colourOf(`--chart-${colour}`);
-  const shared = { label: name, stroke, width: 1.5, points: { show: false } };
+  const points = { show: true, size: 4, stroke, fill: stroke, filter: lonePoints };
+  const shared = { label: name, stroke, width: 1.5, points };
   if (kind === "bars")
     return {
       ...shared,
+      width: 0,
+      points: { show: false },
       fill: stroke,
       paths: uPlot.paths.bars?.({ size: [0.7, 40] }) ?? null,
     } as uPlot.Series;
@@ -114,7 +128,7 @@ function seriesOf({ name, colour, kind = "line" }: Series, colourOf: ColourOf): 
 
 function axesOf(
   place: HTMLElement,
-  { format }: DrawOptions,
+  { format, isWhole = false, isDaily = false }: DrawOptions,
   colourOf: ColourOf,
 ): NonNullable<Options["axes"]> {
   const font = `${FONT_SIZE}px ${getComputedStyle(place).fontFamily}`;
@@ -125,11 +139,19 @@ function axesOf(
     grid: { stroke: colourOf("--chart-grid"), width: 1 },
   };
   return [
-    { ...shared, grid: { show: false }, space: AXIS_SPACE },
+    {
+      ...shared,
+      grid: { show: false },
+      space: AXIS_SPACE,
+      ...(isDaily
+        ? { incrs: DAILY_STEPS, values: (_: uPlot, at: readonly number[]) => at.map(utcDay) }
+        : { values: timesOf }),
+    },
     {
       ...shared,
       size: AXIS_SPACE,
       space: 36,
+      ...(isWhole && { incrs: WHOLE_STEPS }),
       values: (_, values) => values.map((one) => format(one)),
     },
   ];
@@ -151,4 +173,33 @@ function drawMarks(chart: uPlot, marks: readonly ChartMark[], colour: string): v
     ctx.stroke();
   }
   ctx.restore();
+}
+
+/** A point between two gaps has no line, so it is drawn as a point. */
+function lonePoints(chart: uPlot, series: number): number[] {
+  const values = chart.data[series] ?? [];
+  const isGap = (index: number): boolean => values[index] == null;
+  return [...values.keys()].filter(
+    (index) => !isGap(index) && isGap(index - 1) && isGap(index + 1),
+  );
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+const daily = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** The day of UTC that begins at a time. */
+export function utcDay(at: number): string {
+  return daily.format(new Date(at * 1_000));
+}
+
+/** Labels of the time axis: the day where the steps are days, and at midnight. */
+function timesOf(_: uPlot, splits: readonly number[]): string[] {
+  const isDaily = (splits[1] ?? 0) - (splits[0] ?? 0) >= DAY_S;
+  return splits.map((at) => {
+    const date = new Date(at * 1_000);
+    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+    return isDaily || isMidnight ? day.format(date) : clock.format(date);
+  });
 }

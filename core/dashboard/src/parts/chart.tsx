@@ -7,8 +7,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import { useCell } from "../app/cell.ts";
 import { themeCell } from "../app/theme.ts";
-import { type ChartMark, type Drawing, draw, type Series } from "./chart-drawing.ts";
-import { atClock, atDay } from "./format.ts";
+import { type ChartMark, type Drawing, draw, type Series, utcDay } from "./chart-drawing.ts";
+import { atClock } from "./format.ts";
 import { Panel } from "./page.tsx";
 
 /** What a chart shows. */
@@ -23,6 +23,7 @@ export interface ChartProps {
   /** Whether a point is a day. */
   readonly isDaily?: boolean;
   readonly height?: number;
+  readonly isWhole?: boolean;
 }
 
 const HEIGHT = 180;
@@ -32,7 +33,7 @@ export function ChartPanel(props: ChartProps) {
   const { title, times, series, format, isDaily = false, marks = [] } = props;
   const [at, setAt] = useState<number | null>(null);
   const index = at !== null && at < times.length ? at : null;
-  const timeText = (of: number): string => (isDaily ? atDay(of * 1_000) : atClock(of * 1_000));
+  const timeText = (of: number): string => (isDaily ? utcDay(of) : atClock(of * 1_000));
   const shownTime = index === null ? undefined : times[index];
   return (
     <Panel

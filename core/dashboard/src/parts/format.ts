@@ -6,7 +6,6 @@ const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const cents = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 /** `12,004` */
@@ -61,11 +60,6 @@ export function fromNow(at: string | number, nowMs = Date.now()): string {
 /** A time in the browser's zone: `3 Dec 2026, 14:02:11`. */
 export function atTime(at: string | number): string {
   return time.format(new Date(at));
-}
-
-/** A day in the browser's zone. */
-export function atDay(at: string | number): string {
-  return day.format(new Date(at));
 }
 
 /** The time of the day in the browser's zone. */

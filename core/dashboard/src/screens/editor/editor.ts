@@ -138,7 +138,7 @@ function baseExtensions(parts: EditorParts) {
       indentWithTab,
     ]),
     TYPING,
-    EditorView.contentAttributes.of({ "aria-label": parts.label }),
+    EditorView.contentAttributes.of({ "aria-label": parts.label, tabindex: "0" }),
     EditorState.tabSize.of(2),
   ];
 }

@@ -8,6 +8,7 @@ import { Mark, When } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Tile, Tiles } from "../../parts/tiles.tsx";
+import { Workers } from "../../records/workers.tsx";
 
 /** The panel. */
 export function RunningPanel({ status }: { readonly status: ConfigStatus }) {
@@ -42,34 +43,6 @@ export function RunningPanel({ status }: { readonly status: ConfigStatus }) {
       {workers !== undefined && <Workers workers={workers} />}
       <Fleet />
     </>
-  );
-}
-
-type Worker = NonNullable<ConfigStatus["workers"]>[number];
-
-const WORKER_COLUMNS: readonly Column<Worker>[] = [
-  { name: "worker", title: "Worker", isHead: true, cell: ({ worker }) => `Worker ${worker}` },
-  { name: "pid", title: "Process", cell: ({ pid }) => <code>{pid}</code> },
-  { name: "generation", title: "Generation", cell: (row) => row.generation ?? "–" },
-  {
-    name: "state",
-    title: "State",
-    cell: (row) =>
-      row.answers ? <Mark tone="good">answers</Mark> : <Mark tone="bad">silent</Mark>,
-  },
-  { name: "differs", title: "Differs", cell: (row) => row.differs ?? "–" },
-];
-
-function Workers({ workers }: { readonly workers: readonly Worker[] }) {
-  return (
-    <Panel title="Workers" isFlush>
-      <Table
-        caption="Workers"
-        columns={WORKER_COLUMNS}
-        rows={workers}
-        keyOf={({ pid }) => String(pid)}
-      />
-    </Panel>
   );
 }
 
