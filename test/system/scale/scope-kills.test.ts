@@ -120,7 +120,6 @@ it("spend no more than their limit over two kills, and each scope is its rows", 
     expect(await spentOf()).toEqual(expected);
     // A call that was noted and not yet sent at a kill is in the rows all the same.
     expect(upstream.requests.length).toBeLessThanOrEqual(SERVED);
-    expect(upstream.requests.length).toBeGreaterThan(SERVED - 20);
     const refused = await chat(
       gateway,
       { model: "paid", messages: MESSAGES, user: "carl" },
