@@ -5,6 +5,7 @@ import {
   COUNT_OR_NULL,
   FLAG,
   list,
+  map,
   NUMBER_OR_NULL,
   object,
   orNull,
@@ -39,10 +40,24 @@ export const LISTED_REQUEST = object({
   source: SOURCE,
 });
 
+/** The condition of a step, as the pipeline has it. */
+const CONDITION = object(
+  {},
+  {
+    model: TEXTS,
+    key: TEXTS,
+    user: TEXTS,
+    team: TEXTS,
+    tag: TEXTS,
+    header: { ...map(TEXTS), description: "Values by the lower-case names of headers." },
+    stream: FLAG,
+  },
+);
+
 const STEP = object({
   step: TEXT,
   at: { ...TEXT, description: "The file and line that names the step." },
-  when: TEXT_OR_NULL,
+  when: orNull(CONDITION),
   outcome: words("not reached", "failed", "answered", "passed"),
   error: TEXT_OR_NULL,
   runs: COUNT,

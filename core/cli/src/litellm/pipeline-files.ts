@@ -48,6 +48,8 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
       faced("POST /v1/messages", "messages"),
       faced("POST /v1/responses", "responses"),
       faced("POST /responses", "responses"),
+      faced("POST /v1/responses/compact", "responses"),
+      faced("POST /responses/compact", "responses"),
       faced("POST /v1beta/models/{model...}:generateContent", "gemini"),
       faced("POST /v1beta/models/{model...}:streamGenerateContent", "gemini"),
       faced("POST /v1/models/{model...}:generateContent", "gemini"),

@@ -38,11 +38,17 @@ describe("the digest of the code", () => {
     },
   );
 
-  it("covers the engine, contract, kit and runtime", () => {
+  it("covers the engine, its contracts, the kit and the runtime", () => {
     const own = codeFolders();
-    expect(own).toHaveLength(4);
+    expect(own).toHaveLength(5);
     // A file of each package.
-    for (const file of ["bootstrap.ts", "codes.ts", "define.ts", "stack-places.ts"]) {
+    for (const file of [
+      "bootstrap.ts",
+      "codes.ts",
+      "define.ts",
+      "from-schema.ts",
+      "stack-places.ts",
+    ]) {
       expect(own.filter((folder) => readdirSync(folder).includes(file))).toHaveLength(1);
     }
   });

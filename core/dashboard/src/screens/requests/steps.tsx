@@ -4,6 +4,7 @@ import type { TraceStep } from "../../api/requests.ts";
 import { duration } from "../../parts/format.ts";
 import { Mark, type Tone } from "../../parts/marks.tsx";
 import { PlaceText } from "../../records/place.tsx";
+import { conditionText } from "./condition-text.ts";
 
 const TONES: Readonly<Record<TraceStep["outcome"], Tone>> = {
   passed: "plain",
@@ -45,7 +46,7 @@ function Step({ step, longest }: { readonly step: TraceStep; readonly longest: n
       </div>
       {when !== null && (
         <p class="muted small">
-          when <code>{when}</code>
+          when <code>{conditionText(when)}</code>
         </p>
       )}
       {decisions.map((decision) => (
