@@ -227,6 +227,8 @@ export interface StateRecords {
  * and slots at its share of the limits, budgets by the ledger's totals, cache misses.
  */
 export interface SharedState {
+  /** Whether a decision takes a round trip to another process. Absent: it does not. */
+  readonly isRemote?: boolean;
   /**
    * Takes all claims or none. `leaseMs` frees slots and reservations without a settlement; windows
    * slide by themselves.

@@ -15,6 +15,7 @@ export const PREFIX = "{sluice}:";
 /** A reservation of a killed gateway ends a minute after this. */
 const DEADLINE_S = 15;
 const INSTANCES = 3;
+const LOOK_UPS_AT_ONCE = 8;
 const COMMAND = new URL("../../../core/cli/bin/sluice.js", import.meta.url).pathname;
 
 /** Where a gateway is, and where its servers are for it. */
@@ -110,7 +111,11 @@ export class Gateway {
   /** Has it look up these keys, now and after each start. */
   async serve(keys: readonly string[]): Promise<void> {
     this.#keys = keys;
-    for (const key of keys) await this.#lookUp(key);
+    const left = keys.values();
+    const lookUpSome = async (): Promise<void> => {
+      for (const key of left) await this.#lookUp(key);
+    };
+    await Promise.all(Array.from({ length: LOOK_UPS_AT_ONCE }, lookUpSome));
   }
 
   async #lookUp(key: string): Promise<void> {

@@ -16,7 +16,8 @@ import { freePorts } from "../../system/support/free-ports.ts";
 export interface Counter {
   /** The key of the counter, without prefix. */
   readonly key: string;
-  readonly spent: number;
+  /** `undefined`: the next request reads it from the ledger. */
+  readonly spent: number | undefined;
   readonly reserved: number;
 }
 
@@ -100,7 +101,7 @@ async function readCounters(port: number, prefix: string, keys: string[]): Promi
     const readings = await driver.read(keys);
     return readings.map(({ key, spentNanoUsd: spent, reservedNanoUsd: reserved }) => ({
       key,
-      spent: spent ?? 0,
+      spent,
       reserved: reserved ?? 0,
     }));
   } finally {

@@ -15,6 +15,7 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
     claims: claims.map((claim): Claim => ({ ...claim, key: own(claim.key) })),
   });
   return {
+    ...(state.isRemote === true && { isRemote: true }),
     take: (reservation, leaseMs) =>
       then(state.take(marked(reservation), leaseMs), (result) =>
         result.outcome === "unseeded" ? { ...result, keys: result.keys.map(bare) } : result,

@@ -44,6 +44,7 @@ export function createResilientState(options: ResilientOptions): StateDriver {
   const server = new ResilientServer(options);
   const { fallback, ask } = server;
   return {
+    isRemote: true,
     get isAway() {
       return server.isAway;
     },

@@ -15,10 +15,11 @@ import {
 } from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";
-import { takeEarly, type Early, LimitLease } from "./reserve.ts";
+import { type Early, LimitLease, NOTHING, takeEarly } from "./reserve.ts";
 import { AdmittedCalls } from "./settle.ts";
 import { LimitGate } from "./gate.ts";
 import type { LeaseParts } from "./parts.ts";
+import { JoinedEntries, type JoinedEntry } from "./joined-entry.ts";
 import { OpenReservations } from "./key-share.ts";
 import { costOfRequest, fitToCost, maxCostOf, type RequestCost } from "./max-cost.ts";
 import { unpricedRefusal } from "./refusal.ts";
@@ -69,14 +70,28 @@ export const limits = defineStep<LimitsConfig>({
     };
     const concurrency = new ConcurrencyLimiter(config, host);
     const hasTargetRules = resolver.hasProviderBudgets || hasLimitedTarget(host);
-    const begin = (exchange: Exchange, identity: Identity): MaybePromise<Early> => {
-      concurrency.enter(exchange, identity);
+    const whole = { ...parts, hasTargetRules };
+    const joined = new JoinedEntries(parts);
+    const take = (exchange: Exchange, identity: Identity): MaybePromise<Early> => {
       const keep = (early: Early): Early => {
         EARLY.set(exchange, (EARLY.get(exchange) ?? new Map()).set(parts, early));
         return early;
       };
       const early = takeEarly(exchange, identity, parts);
       return early instanceof Promise ? early.then(keep) : keep(early);
+    };
+    const begin = (exchange: Exchange, identity: Identity): MaybePromise<Early> => {
+      concurrency.enter(exchange, identity);
+      return joined.defer(exchange, identity) ? NOTHING : take(exchange, identity);
+    };
+    const enter = (exchange: Exchange, identity: Identity, early: Early): MaybePromise<unknown> => {
+      const entry = joined.of(exchange);
+      // A calculation or a count calls no upstream: only requests and slots limit it.
+      if (!CALLS_NOTHING.has(exchange.operation))
+        return reserve(exchange, identity, whole, early, entry);
+      if (entry === undefined) return undefined;
+      entry.isCounted = true;
+      return take(exchange, identity);
     };
     return {
       beforeBody(exchange) {
@@ -88,19 +103,13 @@ export const limits = defineStep<LimitsConfig>({
         const { identity } = exchange;
         if (identity === undefined) return false;
         checkReplies(exchange, config);
-        // A calculation or a count calls no upstream: only requests and slots limit it.
-        const isCall = !CALLS_NOTHING.has(exchange.operation);
-        const known = EARLY.get(exchange)?.get(parts);
+        const known = joined.of(exchange) === undefined ? EARLY.get(exchange)?.get(parts) : NOTHING;
         const early = known ?? begin(exchange, identity);
-        if (early instanceof Promise) {
-          return early
-            .then((taken) =>
-              isCall ? reserve(exchange, identity, parts, hasTargetRules, taken) : undefined,
-            )
-            .then(() => false);
-        }
-        const held = isCall ? reserve(exchange, identity, parts, hasTargetRules, early) : undefined;
-        return held === undefined ? false : held.then(() => false);
+        const entered =
+          early instanceof Promise
+            ? early.then((taken) => enter(exchange, identity, taken))
+            : enter(exchange, identity, early);
+        return entered instanceof Promise ? entered.then(() => false) : false;
       },
       run: passOn,
     };
@@ -114,11 +123,11 @@ const EARLY = defineSlot<Map<LeaseParts, Early>>("limits taken before the body")
 function reserve(
   exchange: Exchange,
   identity: Identity,
-  parts: LeaseParts,
-  hasTargetRules: boolean,
+  parts: LeaseParts & { readonly hasTargetRules: boolean },
   early: Early,
-): MaybePromise<void> {
-  const { config, resolver } = parts;
+  entry: JoinedEntry | undefined,
+): MaybePromise<unknown> {
+  const { config, resolver, hasTargetRules } = parts;
   const maxCostNanoUsd = maxCostFor(exchange, identity, config);
   const rulesOf = (): RuleSet => {
     const own = resolver.of(identity, exchange.model);
@@ -127,7 +136,8 @@ function reserve(
   };
   let set = rulesOf();
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
-  if (set.late.length === 0 && !hasMoney && !hasTargetRules) return;
+  const isEmpty = set.late.length === 0 && !hasMoney && !hasTargetRules;
+  if (isEmpty && entry === undefined) return undefined;
   const { model } = exchange;
   let cost: Partial<RequestCost> | undefined;
   if (model !== undefined && hasMoney) {
@@ -146,14 +156,19 @@ function reserve(
       ),
     };
   }
-  const entry = { set, estimate: cost?.estimate, nanoUsd: cost?.nanoUsd ?? 0, maxCostNanoUsd };
+  const terms = { set, estimate: cost?.estimate, nanoUsd: cost?.nanoUsd ?? 0, maxCostNanoUsd };
   const calls = new AdmittedCalls(exchange);
   const lease = new LimitLease(parts, exchange, calls);
   if (hasMoney || hasTargetRules) {
-    const gate = new LimitGate(parts, exchange, lease, calls, entry);
+    const gate = new LimitGate(parts, exchange, lease, calls, terms);
     addGate(exchange, (...call) => gate.admit(...call));
   }
-  return lease.enter(set.late, entry, early);
+  return lease.enter(
+    entry === undefined ? set.late : [...set.early, ...set.late],
+    terms,
+    early,
+    entry,
+  );
 }
 
 /**

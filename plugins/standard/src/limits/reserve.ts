@@ -21,7 +21,8 @@ import type { TokenEstimate } from "./estimate.ts";
 import { KeyPart } from "./key-share.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refuse, showLimits, refusalOf } from "./refusal.ts";
-import type { BudgetRule, Rule } from "./rules/rule.ts";
+import type { JoinedEntry } from "./joined-entry.ts";
+import type { BudgetRule, Rule, RuleSet } from "./rules/rule.ts";
 
 /** A reservation outlives the deadline by this time, in which the spend rows are written. */
 const LEASE_MARGIN_MS = 60_000;
@@ -74,11 +75,15 @@ export class LimitLease {
     this.#part = new KeyPart(exchange, parts);
   }
 
-  /** Reserves everything that is known at the entry. Throws or rejects with the refusal. */
+  /**
+   * Reserves everything that is known at the entry. Throws or rejects with the refusal. `joined`:
+   * the rules are also those that are known before the body.
+   */
   enter(
     rules: readonly Rule[],
-    { estimate, nanoUsd }: EntryEstimate,
+    { estimate, nanoUsd, set }: EntryEstimate & { readonly set: RuleSet },
     early: Early,
+    joined?: JoinedEntry,
   ): MaybePromise<void> {
     if (rules.length === 0) return;
     const exchange = this.#exchange;
@@ -94,6 +99,7 @@ export class LimitLease {
       uncertain: () => estimator.uncertainNanoUsd(exchange, targets, document, estimate, nanoUsd),
     });
     const entered = (taken: TakeResult): MaybePromise<void> => {
+      joined?.decided(taken, rules, set.early);
       if (taken.outcome === "unseeded") return;
       showLimits(exchange, rules, taken.states, early.requests);
       if (taken.outcome === "refused") return this.refuse(taken, rules, false);
@@ -188,7 +194,8 @@ export class LimitLease {
   }
 }
 
-const NOTHING: Early = Object.freeze({ requests: undefined });
+/** Nothing was taken before the body. */
+export const NOTHING: Early = Object.freeze({ requests: undefined });
 
 /**
  * Takes the requests and slots of an identity until the exchange is over. A request stays counted,
