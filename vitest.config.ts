@@ -8,6 +8,7 @@ import { defineConfig } from "vitest/config";
 const PROCESSES = [
   "test/system/{cluster,fleet,operators,plugins,rollout,scale,stores}/**/*.test.ts",
   "test/system/{faces,resilience}/fallback.test.ts",
+  "test/system/faces/stored/background-hostile.test.ts",
   "test/system/limits/scope-changes.test.ts",
   "test/system/passthrough/endpoints.test.ts",
   "test/system/resilience/breakers.test.ts",
