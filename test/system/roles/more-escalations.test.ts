@@ -3,6 +3,7 @@
  * other spellings of ids, and by routes that lead to the same records on another way.
  */
 
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Caller,
@@ -391,6 +392,40 @@ const ROUTED: readonly Attempt[] = [
   ],
 ];
 
+/** Through one change of many keys: each is refused by itself. */
+const IN_BULK: readonly Attempt[] = [
+  [
+    "a key elsewhere",
+    () => keys,
+    "POST /key/bulk",
+    () => ({ keys: [of.ofOther], action: "block" }),
+  ],
+  [
+    "a tag of others",
+    () => keys,
+    "POST /key/bulk",
+    () => ({ keys: [of.plain], action: "update", fields: { tags: ["paid"] } }),
+  ],
+  [
+    "the pool of others",
+    () => keys,
+    "POST /key/bulk",
+    () => ({ keys: [of.plain], action: "update", fields: pool }),
+  ],
+  [
+    "another team",
+    () => keys,
+    "POST /key/bulk",
+    () => ({ keys: [of.plain], action: "update", fields: { team_id: "a2" } }),
+  ],
+  [
+    "an own key",
+    () => orgAdmin,
+    "POST /key/bulk",
+    () => ({ keys: [of.customers], action: "update", fields: { customer_id: null } }),
+  ],
+];
+
 /** Through the routes of another gateway, on both listeners. */
 const TRANSLATED: readonly Attempt[] = [
   [
@@ -487,7 +522,7 @@ const TRANSLATED: readonly Attempt[] = [
 
 /** What refuses: 403, 404, and the 400 of a thing that does not exist or may have no such value. */
 function isRefusal(status: number, text: string): boolean {
-  if (status === 200 && text.includes('"outcome":"refused"')) return true;
+  if (status === 200 && /"outcome":"(refused|missing)"/.test(text)) return true;
   return [400, 401, 403, 404, 405, 409].includes(status);
 }
 
@@ -495,6 +530,7 @@ describe.each([
   ["shared", SHARED],
   ["spelled", SPELLED],
   ["routed", ROUTED],
+  ["in bulk", IN_BULK],
 ])("an attempt, %s", (_kind, attempts) => {
   it.each(attempts)("%s: is refused", async (_what, caller, call, body) => {
     const before = await tenants.state();
@@ -516,6 +552,68 @@ describe("an attempt by the routes of another gateway", () => {
       expect(await tenants.state()).toBe(before);
     },
   );
+});
+
+describe("a session of a browser", () => {
+  const page = () => ({
+    origin: new URL(tenants.gateway.adminUrl).origin,
+    "sec-fetch-site": "same-origin",
+    "content-type": "application/json",
+  });
+
+  /** As a browser sends it: `fetch` would set headers of its own. */
+  const send = (call: string, headers: object, body: object) =>
+    new Promise<{ status: number; cookie: string; body: Readonly<Record<string, unknown>> }>(
+      (resolve, reject) => {
+        const [method = "", path = ""] = call.split(" ");
+        const sent = request(
+          `${tenants.gateway.adminUrl}${path}`,
+          { method, headers: { ...page(), ...headers } },
+          (answer) => {
+            let text = "";
+            answer.setEncoding("utf8").on("data", (part: string) => (text += part));
+            answer.on("end", () => {
+              const [cookie = ""] = String(answer.headers["set-cookie"]).split(";");
+              const json = JSON.parse(text) as Readonly<Record<string, unknown>>;
+              resolve({ status: answer.statusCode ?? 0, cookie, body: json });
+            });
+          },
+        );
+        sent.on("error", reject).end(JSON.stringify(body));
+      },
+    );
+
+  it("may what its key may, and no more: not after the role is gone either", async () => {
+    const caller = await tenants.caller("browser", [grant("keys", team("a1"))], {
+      organizations: ["acme"],
+    });
+    const { cookie, body } = await send("POST /ui/session", {}, { key: caller.key });
+    const headers = { cookie, "x-sluice-csrf": String(body["csrf"]) };
+    expect((await send("POST /key/update", headers, { key: of.plain, rpm: 4 })).status).toBe(200);
+    const before = await tenants.state();
+    for (const [call, asked] of [
+      ["POST /key/generate", { team_id: "a1", tags: ["paid"] }],
+      ["POST /key/generate", { team_id: "b1" }],
+      ["POST /user/update", { user_id: caller.userId, roles: [{ role: "admin", at: "whole" }] }],
+      ["POST /team/update", { team_id: "a2", rpm: 1 }],
+      ["POST /ui/code", {}],
+    ] as const)
+      expect([call, [400, 401, 403, 404]]).toEqual([
+        call,
+        expect.arrayContaining([(await send(call, headers, asked)).status]),
+      ]);
+    expect(await tenants.state()).toBe(before);
+    await tenants.tables.user.update({ id: caller.userId }, { roles: [] });
+    const after = await send("POST /key/update", headers, { key: of.plain, rpm: 3 });
+    expect([401, 403]).toContain(after.status);
+  });
+
+  it("opens for no key without a role, and for none that was made by self-service", async () => {
+    const plain = await tenants.secret({ teamId: "a1", userId: keys.userId });
+    const own = await tenants.askPublic("POST /key/generate", {}, plain.key);
+    for (const key of [plain.key, own.body["key"]])
+      expect((await send("POST /ui/session", {}, { key: String(key) })).status).toBe(401);
+  });
 });
 
 describe("what is allowed stays so", () => {

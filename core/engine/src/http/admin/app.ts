@@ -125,7 +125,11 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     }
   });
   app.use(async (ctx, next) => {
-    const isOwn = isInside(ctx.req) || ctx.get("x-sluice-routes") === "own";
+    // An extension's calls carry a key: a session has none, and its page speaks the own form.
+    const isOwn =
+      isInside(ctx.req) ||
+      ctx.get("x-sluice-routes") === "own" ||
+      (ctx.state as State).principal.session !== undefined;
     const found = isOwn ? undefined : parts.extension?.(ctx.method, ctx.path);
     if (found === undefined) await next();
     else await answerExtension(ctx, found);
