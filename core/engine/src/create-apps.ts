@@ -43,6 +43,8 @@ import { withDocument } from "./http/openapi/admin-document.ts";
 import { SelfService } from "./http/self/routes.ts";
 import { SignInAttempts } from "./http/ui/attempts.ts";
 import { Sessions } from "./http/ui/sessions.ts";
+import { presentedBy } from "./http/intake/presented.ts";
+import { withFairTurns } from "./http/listener/fair-turns.ts";
 import { type Admission, createPublicApp } from "./http/public.ts";
 
 /** The app of clients. */
@@ -52,6 +54,7 @@ export function createPublic(
   listeners: OwnListeners,
 ): RequestListener {
   const { log, clock, ledger, tokens, recent, metrics, manager, sealer } = parts;
+  const { authHeaders } = parts.snapshot.server;
   const counting = { tokens, factors: createFamilyFactors() };
   const app = createPublicApp({
     log,
@@ -64,7 +67,7 @@ export function createPublic(
     metrics: createRequestMetrics(metrics),
     generations: manager,
     admission,
-    authHeaders: parts.snapshot.server.authHeaders,
+    authHeaders,
     isReady: readiness(parts, admission),
     self: new SelfService({
       ...keyPartsOf(parts),
@@ -73,7 +76,8 @@ export function createPublic(
     }),
     listeners,
   });
-  return (listeners.public = app.callback());
+  listeners.public = app.callback();
+  return withFairTurns(listeners.public, (request) => presentedBy(request, authHeaders));
 }
 
 function readiness(

@@ -60,6 +60,7 @@ export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts"
 export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
 export { Listed, OpenList } from "./state/open-list.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
+export { type Waiter, WaitQueue } from "./state/wait-queue.ts";
 export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";

@@ -91,3 +91,21 @@ it("passes no deadline whose answer arrived while the event loop was held", asyn
   await advance(10_000);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it("passes sixteen deadlines in a turn, and the others in the next ones", async () => {
+  const deadlines = new Deadlines(1_000);
+  let passed = 0;
+  for (let count = 0; count < 40; count += 1) deadlines.begin(() => (passed += 1));
+  await advance(1_000);
+  expect(passed).toBe(16);
+  await advance(0);
+  expect(passed).toBe(32);
+  deadlines.begin(() => (passed += 100));
+  await advance(0);
+  expect(passed).toBe(40);
+  await advance(999);
+  expect(passed).toBe(40);
+  await advance(1);
+  expect(passed).toBe(140);
+  expect(vi.getTimerCount()).toBe(0);
+});

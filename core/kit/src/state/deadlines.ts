@@ -2,6 +2,9 @@
 
 import { Listed, OpenList } from "./open-list.ts";
 
+/** Deadlines that pass in one turn of the event loop. */
+const MAX_PASSED = 16;
+
 /** A deadline that has been set. It is in its list while it is open. */
 export class Deadline extends Listed {
   dueMs = 0;
@@ -32,7 +35,8 @@ export class Deadline extends Listed {
  * timer keeps the process alive while a deadline is open, as one of its own would.
  *
  * A deadline passes after the event loop has read what arrived: a loop that was held reads a reply
- * that was in time first.
+ * that was in time first. Deadlines that were begun together pass in several turns: each ends a
+ * request, and other requests are served in between.
  */
 export class Deadlines {
   readonly #lengthMs: number;
@@ -74,14 +78,20 @@ export class Deadlines {
   #arm(ms: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#isReading = true;
-      setImmediate(() => this.#look());
+      this.#readFirst();
     }, ms);
+  }
+
+  /** Looks at the oldest deadlines in the next turn, after its reads. */
+  #readFirst(): void {
+    this.#isReading = true;
+    setImmediate(() => this.#look());
   }
 
   #look(): void {
     this.#isReading = false;
     const nowMs = performance.now();
+    let passed = 0;
     for (let oldest = this.#open.oldest; oldest !== undefined; oldest = this.#open.oldest) {
       if (oldest.dueMs > nowMs) {
         // One that has passed may have set another, and armed the timer for that.
@@ -89,6 +99,11 @@ export class Deadlines {
         this.#arm(Math.ceil(oldest.dueMs - nowMs));
         return;
       }
+      if (passed === MAX_PASSED) {
+        this.#readFirst();
+        return;
+      }
+      passed += 1;
       this.#open.delete(oldest);
       oldest.onPassed();
     }

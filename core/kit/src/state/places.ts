@@ -3,6 +3,7 @@
  */
 
 import { GatewayError } from "@sluice/contract";
+import { deadlinesOf } from "./deadlines.ts";
 import { type Holder, Parts } from "./parts.ts";
 import { type Waiter, WaitQueue } from "./wait-queue.ts";
 
@@ -96,9 +97,9 @@ export class Places {
         waiter.refuse(reason);
       };
       const onAbort = (): void => leave(signal.reason);
-      const timer = setTimeout(() => leave(this.#tooLong(holder, limits)), limits.waitMs);
+      const deadline = deadlinesOf(limits.waitMs).begin(() => leave(this.#tooLong(holder, limits)));
       const clear = (): void => {
-        clearTimeout(timer);
+        deadline.end();
         signal.removeEventListener("abort", onAbort);
       };
       const waiter: Request = {
