@@ -30,7 +30,7 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
   models: "Read models",
   spend: "Read spend",
   tokens: "Count the tokens of a prompt",
-  responses: "Read or delete a stored response",
+  responses: "Read, end or delete a stored response",
 };
 
 /** Headers that unmodified native SDKs send. */
@@ -79,7 +79,10 @@ function operationOf(
   const isNative = operation === "passthrough" || path.includes("{deployment");
   const isFaced = route.face !== undefined;
   const keyHeaders = isNative ? NATIVE_HEADERS : (route.face?.keyHeaders ?? []);
-  const parameters = [...pathParameters(path), ...(QUERIES[path] ?? [])];
+  const parameters = [
+    ...pathParameters(path),
+    ...(QUERIES[`${method} ${path}`] ?? QUERIES[path] ?? []),
+  ];
   return {
     operationId: `${method.toLowerCase()}_${path.replaceAll(/\W+/g, "_").replaceAll(/^_|_$/g, "")}_${digest(path)}`,
     tags: [route.pipeline],

@@ -57,7 +57,23 @@ const REPORT: readonly JsonObject[] = [
   choice("format", "The form of the answer.", ["json", "csv"]),
 ];
 
-/** Query parameters by path. */
+const ITEMS: readonly JsonObject[] = [
+  query("limit", "Items at most.", { type: "integer", minimum: 1, maximum: 100, default: 20 }),
+  choice("order", "The latest item first, or the earliest.", ["desc", "asc"]),
+  text("after", "The id of the item behind which the page begins."),
+  text("before", "The id of the item before which the page ends."),
+];
+
+const EVENTS: readonly JsonObject[] = [
+  flag("stream", "The events of a response in the background in place of the response."),
+  query("starting_after", "With `stream=true`: the `sequence_number` of the last known event.", {
+    type: "integer",
+    minimum: -1,
+    default: -1,
+  }),
+];
+
+/** Query parameters by path, or by method and path. */
 export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
   "/v1/models": MODEL_LIST,
   "/models": MODEL_LIST,
@@ -70,6 +86,10 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
     query("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
     text("cursor", "Where the page begins: what `x-sluice-next-cursor` said on the page before."),
   ],
+  "GET /v1/responses/{response_id}": EVENTS,
+  "GET /responses/{response_id}": EVENTS,
+  "/v1/responses/{response_id}/input_items": ITEMS,
+  "/responses/{response_id}/input_items": ITEMS,
   "/spend/report": REPORT,
   "/spend/tags": [
     ...DATES,
