@@ -9,6 +9,7 @@ import {
   REQUEST_METRICS,
   STATE_METRICS,
 } from "../../core/engine/src/telemetry/metric-table.ts";
+import { BUDGET_LEFT, BUDGET_MAX } from "../../plugins/standard/src/limits/budget-gauges.ts";
 import { REFUSALS } from "../../plugins/standard/src/limits/refusal.ts";
 import { CONNECTION_WAITS } from "../../plugins/standard/src/provider/upstreams.ts";
 
@@ -43,7 +44,10 @@ export const ALL_METRICS: readonly MetricDescription[] = [
   ...Object.values(STATE_METRICS),
   ...Object.values(PROCESS_METRICS),
   ...Object.values(WORKER_METRICS),
-  { ...REFUSALS, name: `sluice_limits_${REFUSALS.name}` },
+  ...[REFUSALS, BUDGET_LEFT, BUDGET_MAX].map((metric) => ({
+    ...metric,
+    name: `sluice_limits_${metric.name}`,
+  })),
   ...["provider", "passthrough"].map((step) => ({
     ...CONNECTION_WAITS,
     name: `sluice_${step}_${CONNECTION_WAITS.name}`,

@@ -8,6 +8,9 @@ export type WindowSubject = "key" | "user" | "team" | "model" | "key_model" | "g
 /** Whose money a budget counts. */
 export type BudgetSubject = "key" | "user" | "team" | "tag" | "provider" | "global";
 
+/** Scopes whose budgets may be metrics. Their ids are the operator's. */
+export type BudgetScope = "organization" | "team" | "membership" | "user" | "key" | "pool";
+
 /** One entry of `windows`. */
 export interface WindowConfig {
   readonly per: WindowSubject;
@@ -39,6 +42,7 @@ export interface LimitsConfig {
   readonly parallel: readonly ParallelConfig[];
   readonly budgets: readonly BudgetConfig[];
   readonly soft_budget?: string;
+  readonly budget_metrics: readonly BudgetScope[];
   readonly unpriced: "refuse" | "allow";
   readonly default_max_tokens: number;
   readonly max_in_flight: number;
@@ -169,6 +173,19 @@ export const limitsSchema: JsonSchema = {
           },
         },
       },
+    },
+    budget_metrics: {
+      type: "array",
+      default: [],
+      uniqueItems: true,
+      description:
+        "Scopes whose budgets are metrics: `sluice_limits_budget_remaining_usd` and `sluice_limits_budget_max_usd`. A metric has at most 1,000 budgets; further ones are counted under `other`.",
+      items: {
+        type: "string",
+        enum: ["organization", "team", "membership", "user", "key", "pool"],
+        description: "A scope; `pool` is a budget that records share.",
+      },
+      examples: [["team", "key"]],
     },
     soft_budget: {
       type: "string",

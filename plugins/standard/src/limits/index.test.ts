@@ -42,6 +42,7 @@ const CONFIG: LimitsConfig = {
   max_images: 10,
   on_max_cost: "refuse",
   limit_master: false,
+  budget_metrics: [],
 };
 const NONE: Amounts = {
   maxBudgetNanoUsd: null,

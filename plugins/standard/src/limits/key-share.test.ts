@@ -26,6 +26,7 @@ const TEAM: BudgetRule = {
   importedNanoUsd: 0,
   provider: undefined,
   models: undefined,
+  gauge: undefined,
   use: undefined,
 };
 const OWN: BudgetRule = { ...TEAM, ...subjectOf("key", "a", BELONGING), key: "budget:key:a" };

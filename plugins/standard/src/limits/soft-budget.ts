@@ -39,6 +39,7 @@ export class SoftBudgets {
       const state = states[index];
       if (rule?.kind !== "budget" || state === undefined) continue;
       this.#watch.see(rule, state);
+      rule.gauge?.set(state.limit, state.remaining);
       if (rule.softNanoUsd === undefined) continue;
       const usedNanoUsd = state.limit - state.remaining;
       if (usedNanoUsd < rule.softNanoUsd) continue;

@@ -14,6 +14,7 @@ import {
   configuredNanoUsd,
   importedSince,
 } from "@sluice/runtime";
+import { BudgetGauges } from "../budget-gauges.ts";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
 import { namesOfKey, rowsOfMade } from "./maker.ts";
 import { type BudgetRule, shapeOf, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
@@ -40,12 +41,16 @@ export class BudgetRules {
   readonly #models: Host["models"];
   /** The part of a budget that is its soft limit, unless it has one of its own. */
   readonly #softShare: number | undefined;
+  readonly #gauges: BudgetGauges;
   /** Tags that a budget names. */
   readonly #namedTags: ReadonlySet<string>;
   readonly hasProviders: boolean;
   readonly hasTags: boolean;
 
-  constructor({ budgets, limit_master, soft_budget }: LimitsConfig, { timeZone, models }: Host) {
+  constructor(config: LimitsConfig, host: Host) {
+    const { budgets, limit_master, soft_budget } = config;
+    const { timeZone, models } = host;
+    this.#gauges = new BudgetGauges(config.budget_metrics, host);
     this.#models = models;
     this.#budgets = budgets;
     this.#limitsMaster = limit_master;
@@ -91,6 +96,7 @@ export class BudgetRules {
         importedNanoUsd: importedSince(imported?.importedSpend, period.startMs),
         provider: per === "provider" ? id : undefined,
         models: undefined,
+        gauge: max === UNLIMITED ? undefined : this.#gauges.of(per, id, duration),
         use: undefined,
       };
     });
@@ -100,7 +106,7 @@ export class BudgetRules {
   ofScope(
     { subjectKey, rows, moreRows, models, ...subject }: BudgetSubject,
     { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration }: Amounts,
-    { anchor, createdAtMs, importedSpend }: LimitScope,
+    { kind, id, anchor, createdAtMs, importedSpend }: LimitScope,
     nowMs: number,
   ): BudgetRule | undefined {
     if (maxBudgetNanoUsd === null && softBudgetNanoUsd === null) return undefined;
@@ -122,6 +128,8 @@ export class BudgetRules {
       importedNanoUsd: models === undefined ? importedSince(importedSpend, period.startMs) : 0,
       provider: undefined,
       models,
+      gauge:
+        models === undefined && max !== UNLIMITED ? this.#gauges.of(kind, id, duration) : undefined,
       use: undefined,
     };
   }

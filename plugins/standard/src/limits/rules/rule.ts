@@ -1,6 +1,7 @@
 /** One limit of a key, a team, a target or the step's options, and what is taken of it. */
 
 import type { BudgetPeriod } from "@sluice/runtime";
+import type { BudgetGauge } from "../budget-gauges.ts";
 import type {
   Claim,
   ConcurrentClaim,
@@ -87,6 +88,8 @@ export interface BudgetRule extends Subject, RuleUse {
   readonly provider: string | undefined;
   /** Names of the models whose attempts count; `undefined`: all models. */
   readonly models: readonly string[] | undefined;
+  /** Its metrics; `undefined`: it is none. */
+  readonly gauge: BudgetGauge | undefined;
 }
 
 /** A claim that is more than a key's share. */
