@@ -264,4 +264,28 @@ describe("shared state that does not fail", () => {
     expect(outcomes.at(-1)).toBe("b unseeded");
     await state.stop();
   });
+
+  it("refuses budgets where the others have never heard of this gateway", async () => {
+    server = Object.assign(server, {
+      beat: async () => {
+        if (isAway) throw new Error("gone");
+      },
+    });
+    isAway = true;
+    const state = resilient(2);
+    await state.start(new AbortController().signal);
+    const ask = async (claim: Claim) =>
+      (await state.take({ id: freshId(), claims: [claim] }, LEASE_MS)).outcome;
+    await vi.advanceTimersByTimeAsync(10_000);
+    await expect(ask(budget("b", 1_000, 100))).rejects.toMatchObject({ code: "overloaded" });
+    expect(await ask(window("w", 10))).toBe("granted");
+    await comeBack();
+    await server.seed("b", 0);
+    expect(await ask(budget("b", 1_000, 100))).toBe("granted");
+    isAway = true;
+    const alone = ask(budget("b", 1_000, 100));
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(await alone).toBe("unseeded");
+    await state.stop();
+  });
 });

@@ -90,6 +90,7 @@ class ResilientServer {
       await this.#driver.start(signal);
       this.#lives.accept();
       await this.#beats.report();
+      this.#notice.known();
       this.#beats.start();
     } catch (error) {
       this.#degrade(error);
@@ -185,6 +186,7 @@ class ResilientServer {
     });
     // Settlements since `catchUp` precede every later decision, on the same connection.
     this.fallback.flush().catch((error: unknown) => this.#degrade(error));
+    this.#notice.known();
     this.#notice.end();
     this.#beats.start();
   }

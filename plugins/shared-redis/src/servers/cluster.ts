@@ -129,7 +129,8 @@ class ClusterNodes {
     await this.#refreshed();
     await Promise.all(
       [...this.#nodes].map(async ([address, { connection, opened }]) => {
-        await opened;
+        // The first attempt may have failed, and a later one not.
+        if (!connection.isReady) await opened;
         await connection.command("SET", this.#nameAt(address, begin), "1", "PX", "1000");
       }),
     );
