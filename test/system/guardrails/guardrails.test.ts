@@ -32,6 +32,7 @@ beforeAll(async () => {
       `mask: { use: forbid, word: ${MASKED}, action: mask }`,
       `hide: { use: forbid, word: "${SECRET}", action: restore }`,
       "extra: { use: forbid, word: extra-word }",
+      "hidden: { use: forbid, word: hidden-word, only_named: true }",
       "watch: { use: forbid, word: watched, mode: shadow }",
       "thrower: { use: faulty, how: throw }",
       "hanger: { use: faulty, how: hang, budget_ms: 50 }",
@@ -448,6 +449,26 @@ describe("the guardrails of a request:", () => {
     expect((await chat(gateway, body({}, user("extra-word")))).status).toBe(200);
     const unknown = await chat(gateway, body({ guardrails: ["extra", "absent"] }));
     expect(await unknown.json()).toMatchObject({ error: { code: 400, param: "guardrails[1]" } });
+  });
+
+  it("one with only_named does not exist for a key that does not name it", async () => {
+    const answer = async (key: string, name: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const sent = body({ guardrails: ["extra", name] }, user("hidden-word"));
+      const response = await chat(gateway, sent, { headers });
+      return [response.status, (await response.text()).replaceAll(name, "NAME")];
+    };
+    const { key: other } = await createKey(gateway, {});
+    const [status, text] = await answer(other, "hidden");
+    expect([status, text]).toEqual(await answer(other, "absent"));
+    expect(text).toContain("guardrails[1] names the guardrail");
+    expect(text).toContain("does not exist or is not for this key");
+    const { key: own } = await createKey(gateway, { guardrails: ["hidden"] });
+    for (const key of [own, gateway.masterKey])
+      expect(await answer(key, "hidden")).toEqual([
+        400,
+        expect.stringContaining('"param":"NAME"') as string,
+      ]);
   });
 
   it("a key has its own, and a removed one refuses every request", async () => {

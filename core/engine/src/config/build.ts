@@ -205,6 +205,7 @@ function guardrailsOf(
         ...(common.scope === undefined ? {} : { scope: common.scope }),
         ...(common.max_text === undefined ? {} : { maxText: common.max_text }),
       },
+      onlyNamed: common.only_named,
       worker: { threads: common.worker_threads, heapBytes: parseSize(common.worker_heap) ?? 0 },
     };
   });

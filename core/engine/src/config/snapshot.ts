@@ -155,6 +155,8 @@ export interface ProviderSettings extends NamedUseSettings {
 /** One entry of `guardrails:`. */
 export interface GuardrailUseSettings extends NamedUseSettings {
   readonly settings: GuardrailSettings;
+  /** Whether requests may name it only where their key, or what the key belongs to, names it. */
+  readonly onlyNamed: boolean;
   /** The threads of a guardrail with `isolation: worker`. */
   readonly worker: { readonly threads: number; readonly heapBytes: number };
 }

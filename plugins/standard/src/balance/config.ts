@@ -69,7 +69,7 @@ export const balanceSchema: JsonSchema = {
       enum: ["key", "user", "header", "prompt_prefix"],
       default: "key",
       description:
-        "For `sticky`: requests with the same value go to one target. `prompt_prefix` is the prompt up to the first user message, at most 1,024 characters.",
+        "For `sticky`: requests with the same value go to one target; of `user` and `header`, those of one key. `prompt_prefix` is the prompt up to the first user message, at most 1,024 characters.",
     },
     sticky_header: {
       type: "string",

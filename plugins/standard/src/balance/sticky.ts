@@ -1,26 +1,34 @@
 /** Sticky requests: the key that they share, and the target of a key. */
 
 import { isObject } from "@sluice/kit";
-import type { Exchange, JsonValue } from "@sluice/contract";
+import type { Exchange, Identity, JsonValue } from "@sluice/contract";
 import type { StickyBy } from "./config.ts";
 
 const PREFIX_CHARACTERS = 1_024;
 
-/** The sticky key of a request; `undefined` when it has none. */
+/**
+ * The sticky key of a request; `undefined` when it has none. The names of users and sessions are
+ * those of one key: with the name of another key's user, a client does not reach that user's
+ * target. A prompt prefix is common, as the provider's prompt cache is.
+ */
 export function stickyKey(exchange: Exchange, by: StickyBy, header: string): string | undefined {
   const { identity, request, client } = exchange;
   switch (by) {
     case "key":
       return identity?.keyId;
     case "user":
-      return request?.endUser ?? identity?.userId;
+      return ofKey(identity, request?.endUser ?? identity?.userId);
     case "header":
-      return client.header(header);
+      return ofKey(identity, client.header(header));
     case "prompt_prefix":
       return promptPrefix(request?.document.value ?? {});
     default:
       return by satisfies never;
   }
+}
+
+function ofKey(identity: Identity | undefined, name: string | undefined): string | undefined {
+  return name === undefined ? undefined : `${identity?.keyId ?? ""}\n${name}`;
 }
 
 /**

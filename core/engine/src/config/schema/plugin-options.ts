@@ -159,6 +159,12 @@ const GUARDRAIL_KEYS = {
     default: false,
     description: "Runs in every step `guardrails`, also in steps that do not name it.",
   },
+  only_named: {
+    type: "boolean",
+    default: false,
+    description:
+      "Requests may name it in `guardrails` only with the master key, and with keys whose own list, or that of their team, organization or user, names it. For others it does not exist.",
+  },
   mode: {
     type: "string",
     enum: ["enforce", "shadow"],

@@ -41,6 +41,7 @@ function make(
     options,
     at,
     settings,
+    onlyNamed: false,
     worker: { threads, heapBytes: 64 * 2 ** 20 },
   };
   const host = fakeHost({

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { ClientRequest, EdgeRequest, GatewayRequest, Identity } from "@sluice/contract";
+import type { GuardrailUseSettings } from "../../config/snapshot.ts";
 import type { Edge } from "../../generation/extensions.ts";
 import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
@@ -35,6 +36,15 @@ function extendedBy(
   if (edge === undefined || edge.readers.length === 0) return undefined;
   const mayAnswer = !hasFace && about.operation !== "passthrough" && !isInside(message);
   return new ExtendedRequest(edge.readers, { ...about, mayAnswer });
+}
+
+/** Whether a request may name a guardrail. For a key that may not, it does not exist. */
+function mayName(
+  { name, onlyNamed }: GuardrailUseSettings,
+  identity: Identity | undefined,
+): boolean {
+  if (!onlyNamed || identity?.kind === "master") return true;
+  return identity?.guardrails?.includes(name) === true;
 }
 
 /**
@@ -82,7 +92,7 @@ export async function readRequest(
   if (received === undefined) return undefined;
   const request = withoutCredentials(extended?.finish(received) ?? received);
   const asked = requestedGuardrails(request.fields, (name) =>
-    guardrails.some((guardrail) => guardrail.name === name),
+    guardrails.some((guardrail) => guardrail.name === name && mayName(guardrail, identity)),
   );
   return asked.length === 0 ? request : { ...request, guardrails: asked };
 }

@@ -43,6 +43,7 @@ const guardrail = (
   use: "pii",
   options: {},
   at: AT,
+  onlyNamed: false,
   worker: { threads: 2, heapBytes: 1_000_000 },
   settings: {
     defaultOn: true,

@@ -181,8 +181,8 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /**
- * The guardrails that a request names. Throws `invalid_field` for an unknown name, and for options,
- * which only the operator sets.
+ * The guardrails that a request names. `isKnown`: whether the request's key may name it. Throws
+ * `invalid_field` for another name, and for options, which only the operator sets.
  */
 export function requestedGuardrails(
   fields: GatewayFields,
@@ -215,7 +215,10 @@ function namesAt(
     return named.map(([name, options]) => {
       if (!isKnown(name)) {
         const said = JSON.stringify(name.slice(0, 80));
-        throw invalidField([...place, index], `names the guardrail ${said}, which does not exist`);
+        throw invalidField(
+          [...place, index],
+          `names the guardrail ${said}, which does not exist or is not for this key`,
+        );
       }
       if (isObject(options) && Object.keys(options).length > 0)
         throw invalidField(
