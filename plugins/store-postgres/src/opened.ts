@@ -174,14 +174,14 @@ function ledgerOf(
     insert,
     rows: async (query, signal) =>
       readWithin(query.requestId === undefined ? report : lookup, signal, (reading) =>
-        readRows(reading, query),
+        readRows(reading, query, clock.now()),
       ),
     days: async (filter, signal) =>
       readWithin(report, signal, (reading) => readDays(reading, filter)),
     tags: async (query, signal) =>
       readWithin(report, signal, (reading) => readTags(reading, query)),
     report: async (query, signal) =>
-      readWithin(report, signal, (reading) => readReport(reading, query)),
+      readWithin(report, signal, (reading) => readReport(reading, query, clock.now())),
     spent: async (filter, signal) =>
       readWithin(lookup, signal, (reading) => readSpent(reading, filter)),
     uses: async (keys, signal) => readWithin(report, signal, (reading) => readUses(reading, keys)),

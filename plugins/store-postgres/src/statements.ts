@@ -13,6 +13,7 @@ import { hash } from "node:crypto";
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { changesWithin, type OwnChanges, type PostgresChanges } from "./changes/log.ts";
 import { inTransaction } from "./transaction.ts";
+import { answered } from "./unavailable.ts";
 
 type Statement = Pick<CompiledQuery, "sql" | "parameters">;
 
@@ -35,7 +36,7 @@ export async function runOn(
   pool: Pick<Pool, "query">,
   { sql, parameters }: Statement,
 ): Promise<StatementResult> {
-  return resultOf(await pool.query(sql, [...parameters]));
+  return resultOf(await answered(() => pool.query(sql, [...parameters])));
 }
 
 /** Where changes of records are written, and what learns of them. */
@@ -55,18 +56,20 @@ export async function transact(
   audit?: AuditEntry,
 ): Promise<readonly StatementResult[]> {
   let written: OwnChanges = { changes: [] };
-  try {
-    return await inTransaction(pool, async (client) => {
+  const work = (): Promise<readonly StatementResult[]> =>
+    inTransaction(pool, async (client) => {
       const results: StatementResult[] = [];
-      for (const statement of statements) {
+      for (const { sql, parameters } of statements) {
         // oxlint-disable-next-line no-await-in-loop -- one connection.
-        results.push(await runOn(client, statement));
+        results.push(resultOf(await client.query(sql, [...parameters])));
       }
       const isChange = results.some(({ rows, changes: count = 0 }) => rows.length + count > 0);
       if (isChange) written = await changesWithin(client);
       if (audit !== undefined && (isChange || statements.length === 0)) await append(client, audit);
       return results;
     });
+  try {
+    return await answered(work);
   } finally {
     changes.wrote(written);
   }

@@ -139,7 +139,14 @@ const report: fc.Arbitrary<SpendReportQuery> = fc
     ...(to !== null && { toMs: BASE_MS + to * DAY_MS }),
   }));
 
-const TABLES = ["ledger", "spend_hour", "spend_tag_hour", "spend_customer_day", "spend_total"];
+const TABLES = [
+  "ledger",
+  "spend_hour",
+  "spend_day",
+  "spend_tag_hour",
+  "spend_customer_day",
+  "spend_total",
+];
 
 /** An answer, or the code of its refusal. */
 async function outcome<T>(answer: Promise<T>): Promise<T | string> {
@@ -256,6 +263,8 @@ for (const { way, isThere, pooled } of WAYS)
             }
           }
           expect(await answers(postgres, asked)).toEqual(await answers(other, asked));
+          const check = await postgres.verifySums?.({}, AbortSignal.timeout(60_000));
+          expect(check?.differences).toEqual([]);
           await other.stop();
         },
       );

@@ -69,6 +69,10 @@ describe.skipIf(!isServerThere)("a gateway whose PostgreSQL goes away", () => {
     const refused = await ask(gateway, other.key);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await statusOf(gateway, "sk-never-seen")).toBe(503);
+    const blocking = await admin(gateway, "/key/block", { key: other.token_id });
+    expect([blocking.status, blocking.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await admin(gateway, "/spend/report")).status).toBe(503);
+    expect((await admin(gateway, "/key/list")).status).toBe(503);
     expect(await ready(gateway)).toBe(200);
     expect(await storeOf(gateway)).toMatchObject({ away: true, serves: "known" });
     const metrics = await (await admin(gateway, "/metrics")).text();

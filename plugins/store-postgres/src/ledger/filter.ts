@@ -20,6 +20,14 @@ export class Conditions {
     return this;
   }
 
+  /** The same conditions, to add others to. */
+  copy(): Conditions {
+    const copied = new Conditions();
+    copied.terms.push(...this.terms);
+    copied.parameters.push(...this.parameters);
+    return copied;
+  }
+
   get where(): string {
     return this.terms.length === 0 ? "true" : this.terms.join(" and ");
   }

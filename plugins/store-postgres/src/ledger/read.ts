@@ -3,6 +3,7 @@
 import { GatewayError } from "@sluice/contract";
 import { DatabaseError, type Pool, type PoolClient } from "pg";
 import { sendCancel } from "../cancel.ts";
+import { explained } from "../unavailable.ts";
 
 /** What a read asks with: one statement at a time. */
 export type Reading = Pick<PoolClient, "query">;
@@ -46,7 +47,7 @@ export async function readWithin<T>(
     // The read itself goes on until its connection is back: its error has no other receiver.
     reading.catch(() => undefined);
     if (error instanceof DatabaseError && error.code === CANCELLED) throw tooLong(deadlineMs);
-    throw error;
+    throw error === signal?.reason ? error : explained(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);

@@ -4,7 +4,7 @@
  */
 
 import type { LedgerSumFilter } from "@sluice/contract";
-import { sumsOfFilter } from "@sluice/store-sql/sums";
+import { DAY_MS, HOUR_MS, sumsOfFilter } from "@sluice/store-sql/sums";
 import { Conditions, modelCondition, sumConditionsOf } from "./filter.ts";
 import type { Reading } from "./read.ts";
 import { prunedBefore } from "./retention.ts";
@@ -24,7 +24,7 @@ export async function readSpent(reading: Reading, filter: LedgerSumFilter): Prom
   const [first, end] = await unitsOf(reading, source?.unitMs ?? 1, fromMs, toMs);
   if (source === undefined || first >= end) return Number(await ofRows(reading, filter));
   const { unitMs } = source;
-  let sum = await ofSums(reading, source, first, end);
+  let sum = await ofUnits(reading, source, first, end);
   if (first * unitMs > fromMs)
     sum += await ofRows(reading, { ...filter, fromMs, toMs: first * unitMs });
   if (end * unitMs < toMs) sum += await ofRows(reading, { ...filter, fromMs: end * unitMs, toMs });
@@ -50,12 +50,32 @@ async function unitsOf(
   ];
 }
 
-async function ofSums(
+const HOURS = DAY_MS / HOUR_MS;
+
+/** Whole units. Where they are hours, whole days among them are read as days. */
+async function ofUnits(
   reading: Reading,
-  { from, conditions, unit }: SumSource,
+  source: SumSource,
   first: number,
   end: number,
 ): Promise<bigint> {
+  const [firstDay, endDay] = [Math.ceil(first / HOURS), Math.floor(end / HOURS)];
+  if (source.from !== "spend_hour" || firstDay >= endDay)
+    return ofSums(reading, source, first, end);
+  const days: SumSource = { ...source, from: "spend_day", unit: "day", unitMs: DAY_MS };
+  let sum = await ofSums(reading, days, firstDay, endDay);
+  if (first < firstDay * HOURS) sum += await ofSums(reading, source, first, firstDay * HOURS);
+  if (endDay * HOURS < end) sum += await ofSums(reading, source, endDay * HOURS, end);
+  return sum;
+}
+
+async function ofSums(
+  reading: Reading,
+  { from, conditions: selected, unit }: SumSource,
+  first: number,
+  end: number,
+): Promise<bigint> {
+  const conditions = selected.copy();
   if (Number.isFinite(first)) conditions.add(`${unit} >= ?`, first);
   if (Number.isFinite(end)) conditions.add(`${unit} < ?`, end);
   return costOf(reading, `sum(nano_usd)`, from, conditions);

@@ -45,6 +45,8 @@ export const LEDGER_TABLES: readonly string[] = [
   ),
   sums("spend_hour", "hour integer not null, cell bigint not null", "hour, cell"),
   "create index spend_hour_by_cell on spend_hour (cell, hour)",
+  sums("spend_day", "day integer not null, cell bigint not null", "day, cell"),
+  "create index spend_day_by_cell on spend_day (cell, day)",
   sums(
     "spend_tag_hour",
     `hour integer not null, tag ${TEXT} not null, cell bigint not null`,

@@ -42,14 +42,15 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 6,
     name: "key_lists",
     oldestThatWorks: 1,
-    // Each order of a list, alone and within a team, a user or an organization, has an index.
+    // Each order of a list, alone and within a team, a user or an organization, has an index. Old
+    // ones are dropped last: until then readers do not wait.
     statements: [
-      "drop index virtual_key_by_team, virtual_key_by_user, virtual_key_by_organization",
       "create index virtual_key_by_end on virtual_key (expires_at_ms, id) where expires_at_ms is not null",
       "create index virtual_key_blocked on virtual_key (created_at_ms, id) where blocked = 1",
-      "create index virtual_key_by_team on virtual_key (team_id, created_at_ms, id) where team_id is not null",
-      "create index virtual_key_by_user on virtual_key (user_id, created_at_ms, id) where user_id is not null",
-      "create index virtual_key_by_organization on virtual_key (effective_organization_id, created_at_ms, id)",
+      "create index virtual_key_in_team on virtual_key (team_id, created_at_ms, id) where team_id is not null",
+      "create index virtual_key_of_user on virtual_key (user_id, created_at_ms, id) where user_id is not null",
+      "create index virtual_key_in_organization on virtual_key (effective_organization_id, created_at_ms, id)",
+      "drop index virtual_key_by_team, virtual_key_by_user, virtual_key_by_organization",
     ],
   },
   {

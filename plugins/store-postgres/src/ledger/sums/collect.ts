@@ -25,6 +25,7 @@ export interface Sum {
 /** The sums of some rows, by the text of their keys. */
 export interface Sums {
   readonly hours: Map<string, Sum>;
+  readonly days: Map<string, Sum>;
   readonly tags: Map<string, Sum>;
   readonly customers: Map<string, Sum>;
   /** The cost alone. */
@@ -48,6 +49,7 @@ export function cellNames(row: SpendRow): CellNames {
 export function sumUp(rows: readonly SpendRow[], cellOf: (row: SpendRow) => number): Sums {
   const sums: Sums = {
     hours: new Map(),
+    days: new Map(),
     tags: new Map(),
     customers: new Map(),
     totals: new Map(),
@@ -56,12 +58,13 @@ export function sumUp(rows: readonly SpendRow[], cellOf: (row: SpendRow) => numb
     const cell = cellOf(row);
     const added = AMOUNTS.map(({ of }) => of(row));
     const hour = Math.floor(row.startedAtMs / HOUR_MS);
+    const day = Math.floor(row.startedAtMs / DAY_MS);
     const tags = new Set(row.tags.map(withoutNul).filter((tag) => tag !== ""));
     addTo(sums.hours, [hour, cell], added);
+    addTo(sums.days, [day, cell], added);
     for (const tag of tags) addTo(sums.tags, [hour, tag, cell], added);
     const customer = text(row.endUser);
-    if (customer !== "")
-      addTo(sums.customers, [Math.floor(row.startedAtMs / DAY_MS), customer, cell], added);
+    if (customer !== "") addTo(sums.customers, [day, customer, cell], added);
     addTotals(sums.totals, row, tags);
   }
   return sums;

@@ -10,6 +10,7 @@ import {
 import { checkReport } from "@sluice/store-sql/reports";
 import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 import { Conditions } from "../filter.ts";
+import { newestAliases } from "../key-aliases.ts";
 import type { Reading } from "../read.ts";
 import { AMOUNTS } from "./amounts.ts";
 
@@ -36,9 +37,10 @@ interface Source {
 export async function readReport(
   reading: Reading,
   query: SpendReportQuery,
+  nowMs: number,
 ): Promise<readonly SpendGroup[]> {
   const source = sourceOf(query);
-  checkReport(query, source.unit);
+  checkReport(query, source.table === "spend_day" ? "hour" : source.unit);
   const { by, bucket, after, limit, order } = query;
   const isAfterAll = after !== undefined && by.length === 0 && bucket === "none";
   if (isAfterAll || limit <= 0 || query.within?.length === 0) return [];
@@ -51,7 +53,7 @@ export async function readReport(
   const highest = "sum(f.nano_usd) desc, sum(f.row_count) desc";
   const orders = [...(order === "spend" ? [highest] : []), ...(numbers === "" ? [] : [numbers])];
   const { rows } = await reading.query<Record<string, string | number>>(
-    `select ${[...names, ...sums].join(", ")} from ${source.table} f join spend_cell c on c.id = f.cell
+    `select ${[...names, ...sums].join(", ")} from ${source.table} f ${needsCells(query) ? "join spend_cell c on c.id = f.cell" : ""}
      where ${conditions.where} ${numbers === "" ? "having count(*) > 0" : `group by ${numbers}`}
      ${orders.length === 0 ? "" : `order by ${orders.join(", ")}`} limit ${Math.trunc(limit)}`,
     conditions.parameters,
@@ -60,17 +62,25 @@ export async function readReport(
     reading,
     query,
     rows.map((row) => groupOf(row, query)),
+    nowMs,
   );
 }
 
-function sourceOf({ by, filter }: SpendReportQuery): Source {
+function sourceOf({ by, filter, bucket, fromMs = 0, toMs = 0 }: SpendReportQuery): Source {
   const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
-  if (has("customer")) return { table: "spend_customer_day", unit: "day", unitMs: DAY_MS };
-  return {
-    table: has("tag") ? "spend_tag_hour" : "spend_hour",
-    unit: "hour",
-    unitMs: HOUR_MS,
-  };
+  const days = { unit: "day", unitMs: DAY_MS } as const;
+  if (has("customer")) return { table: "spend_customer_day", ...days };
+  if (has("tag")) return { table: "spend_tag_hour", unit: "hour", unitMs: HOUR_MS };
+  // Sums by day are a twentieth of those by hour, or less.
+  const areWholeDays = fromMs % DAY_MS === 0 && toMs % DAY_MS === 0;
+  if (areWholeDays && bucket !== "hour") return { table: "spend_day", ...days };
+  return { table: "spend_hour", unit: "hour", unitMs: HOUR_MS };
+}
+
+/** Whether a report asks for anything that stands in the cells. */
+function needsCells({ by, filter, within }: SpendReportQuery): boolean {
+  const names = [...by, ...SPEND_DIMENSIONS.filter((name) => filter[name] !== undefined)];
+  return within !== undefined || names.some((name) => COLUMNS[name].startsWith("c."));
 }
 
 /** The number of the bucket since 1970. Integer division rounds to zero, this one down. */
@@ -138,16 +148,12 @@ async function withAliases(
   reading: Reading,
   { by }: SpendReportQuery,
   groups: readonly SpendGroup[],
+  nowMs: number,
 ): Promise<readonly SpendGroup[]> {
   const at = by.indexOf("key");
   const keys = new Set(groups.flatMap(({ ids }) => ids[at] ?? []));
   if (at < 0 || keys.size === 0) return groups;
-  const { rows } = await reading.query<{ id: string; alias: string | null }>(
-    `select asked.id, newest.key_alias as alias from unnest($1::text[]) asked(id) cross join lateral (
-       select key_alias from ledger where key_id = asked.id order by request_id desc, attempt desc limit 1) newest`,
-    [[...keys]],
-  );
-  const aliases = new Map(rows.map(({ id, alias }) => [id, alias]));
+  const aliases = await newestAliases(reading, keys, nowMs);
   return groups.map((group) => {
     const keyAlias = aliases.get(group.ids[at] ?? "");
     return typeof keyAlias === "string" ? { ...group, keyAlias } : group;

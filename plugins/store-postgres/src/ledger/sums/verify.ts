@@ -97,6 +97,7 @@ const SUBJECTS = `cross join lateral (
 
 const KINDS: readonly Kind[] = [
   cellKind("spend_hour", "hour", [], ""),
+  cellKind("spend_day", "day", [], ""),
   cellKind("spend_tag_hour", "hour", ["tag"], TAGS),
   cellKind("spend_customer_day", "day", ["customer"], "where end_user <> ''"),
   {

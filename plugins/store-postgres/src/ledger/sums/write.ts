@@ -16,6 +16,7 @@ const CELL = ["cell", "bigint"] as const;
 
 const TABLES = {
   hours: { name: "spend_hour", key: [["hour", "integer"], CELL], amounts: ALL },
+  days: { name: "spend_day", key: [["day", "integer"], CELL], amounts: ALL },
   tags: { name: "spend_tag_hour", key: [["hour", "integer"], ["tag", "text"], CELL], amounts: ALL },
   customers: {
     name: "spend_customer_day",
@@ -43,7 +44,7 @@ const STATEMENTS = Object.fromEntries(
  * sums of a table are written in the order of their keys.
  */
 export async function writeSums(client: PoolClient, sums: Sums, writer: number): Promise<void> {
-  for (const name of ["hours", "tags", "customers", "totals"] as const) {
+  for (const name of ["hours", "days", "tags", "customers", "totals"] as const) {
     const found = [...sums[name].values()].toSorted((a, b) => compareKeys(a, b));
     if (found.length === 0) continue;
     const { key, amounts } = TABLES[name];
