@@ -100,6 +100,15 @@ describe.each(["public", "admin"] as const)("keys on the %s listener", (listener
     expect(both.body.info).toMatchObject([{ key_alias: alias }]);
   });
 
+  it("may have a secret that the script chooses", async () => {
+    const key = `sk-chosen-${listener}-0123456789abcdefghijklmn`;
+    const made = await ask("/key/generate", { key, duration: "30d" }, at());
+    expect(made).toMatchObject({ status: 200, body: { key } });
+    expect((await talk(key)).status).toBe(200);
+    const short = await ask("/key/generate", { key: "sk-short" }, at());
+    expect(short).toMatchObject({ status: 400, body: { error: { param: "key" } } });
+  });
+
   it.each([
     ["allowed_routes", ["management_routes"]],
     ["key_type", "management"],
