@@ -14,6 +14,7 @@ import type {
   MaybePromise,
   TakeResult,
 } from "@sluice/contract";
+import { OpenAmounts } from "./open-amounts.ts";
 import { type OverShare, type Rule, type SlotRule, UNLIMITED, claimOf } from "./rules/rule.ts";
 import type { TokenEstimate } from "./estimate.ts";
 import { overShareRefusal } from "./refusal.ts";
@@ -32,7 +33,7 @@ const MAX_LIMITS = 50_000;
 interface Use {
   /** Where it is found by its name. */
   readonly of: ReadonlyMap<string, Use>;
-  readonly byKey: Map<string, number>;
+  readonly open: OpenAmounts;
   lastKey: string;
   /** When another key than the last one came. */
   changedAtMs: number;
@@ -69,7 +70,7 @@ export class OpenReservations {
     if (!this.#isShared(rule)) return Infinity;
     const use = this.#see(keyId, rule, nowMs);
     if (isAlone(use, nowMs)) return Infinity;
-    return Math.max(0, Math.floor(limitOf(rule) * this.#share) - (use.byKey.get(keyId) ?? 0));
+    return Math.max(0, Math.floor(limitOf(rule) * this.#share) - use.open.of(keyId));
   }
 
   /**
@@ -114,7 +115,7 @@ export class OpenReservations {
       let amount = amountOf(claims[index]);
       const left = this.left(keyId, rule, nowMs);
       if (amount > left) {
-        const open = this.#known(rule)?.byKey.get(keyId) ?? 0;
+        const open = this.#known(rule)?.open.of(keyId) ?? 0;
         if (rule.kind === "budget") amount = Math.min(amount, uncertain());
         if (amount > left && !(rule.kind === "tokens" && open === 0))
           return { over: { rule, open, max: left + open } };
@@ -134,11 +135,7 @@ export class OpenReservations {
     for (let index = 0; index < rules.length; index += 1) {
       const rule = rules[index]!;
       if (!this.#isShared(rule)) continue;
-      const byKey = this.#known(rule)?.byKey;
-      if (byKey === undefined) continue;
-      const sum = (byKey.get(keyId) ?? 0) + sign * (counted[index] ?? 0);
-      if (sum > 0) byKey.set(keyId, sum);
-      else byKey.delete(keyId);
+      this.#known(rule)?.open.add(keyId, sign * (counted[index] ?? 0));
     }
   }
 
@@ -162,7 +159,7 @@ export class OpenReservations {
       if (this.#uses.size >= MAX_LIMITS) this.#forgetIdle();
       use = {
         of: this.#uses,
-        byKey: new Map(),
+        open: new OpenAmounts(),
         lastKey: keyId,
         changedAtMs: -Infinity,
         isForgotten: false,
@@ -179,7 +176,7 @@ export class OpenReservations {
 
   #forgetIdle(): void {
     for (const [name, use] of this.#uses) {
-      if (use.byKey.size > 0) continue;
+      if (!use.open.isEmpty) continue;
       use.isForgotten = true;
       this.#uses.delete(name);
     }

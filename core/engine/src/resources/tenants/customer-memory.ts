@@ -75,8 +75,9 @@ export class CustomerMemory {
 
   #find(organizationId: string, id: string, by: NamedBy): MaybePromise<CustomerEntry> {
     const name = nameOf(organizationId, id);
-    const known = this.#known.use(name);
-    if (known !== undefined && this.#clock.now() < known.untilMs) return known.entry;
+    const nowMs = this.#clock.now();
+    const known = this.#known.use(name, nowMs);
+    if (known !== undefined && nowMs < known.untilMs) return known.entry;
     let loading = this.#loading.get(name);
     if (loading === undefined) {
       if (known === undefined) this.#new.count(by);

@@ -11,7 +11,12 @@ interface Held<Value> {
   readonly value: Value;
   readonly bytes: number;
   readonly holder: Holder;
+  /** When it became the last one of its key. */
+  usedMs: number;
 }
+
+/** The order of use is exact to this span: an entry that many requests use moves once in it. */
+const ORDER_MS = 1_000;
 
 /** How many holders are compared where one must lose an entry. */
 const MAX_COMPARED = 256;
@@ -31,9 +36,11 @@ export class HeldEntries<Value> {
   }
 
   /** As `get`; the entry becomes the one of its key that was used last. */
-  use(name: string): Value | undefined {
+  use(name: string, nowMs: number): Value | undefined {
     const held = this.#entries.get(name);
     if (held === undefined) return undefined;
+    if (nowMs - held.usedMs < ORDER_MS) return held.value;
+    held.usedMs = nowMs;
     held.holder.names.delete(name);
     held.holder.names.add(name);
     return held.value;
@@ -56,7 +63,7 @@ export class HeldEntries<Value> {
     holder.names.add(name);
     holder.bytes += bytes;
     this.#bytes += bytes;
-    this.#entries.set(name, { value, bytes, holder });
+    this.#entries.set(name, { value, bytes, holder, usedMs: 0 });
   }
 
   *values(): Generator<Value> {
