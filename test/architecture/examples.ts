@@ -84,7 +84,11 @@ function surroundings(guardrails: Section): Section {
     server: { host: "127.0.0.1" },
     store: { use: "sqlite" },
     shared: { use: "memory" },
-    plugins: [...shipped.plugins, "../test/fixtures/plugins/my-enrichment.ts"],
+    plugins: [
+      ...shipped.plugins,
+      "@sluice/store-postgres",
+      "../test/fixtures/plugins/my-enrichment.ts",
+    ],
     providers: {
       openai: { use: "openai", api_key: "${env:OPENAI_API_KEY}" },
       anthropic: { use: "anthropic", api_key: "${env:ANTHROPIC_API_KEY}" },

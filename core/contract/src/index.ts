@@ -9,6 +9,7 @@ export * from "./error.ts";
 export * from "./exchange.ts";
 export * from "./extension.ts";
 export * from "./face.ts";
+export * from "./fleet/configuration.ts";
 export * from "./fleet/instances.ts";
 export * from "./fleet/leases.ts";
 export * from "./fleet/rollouts.ts";

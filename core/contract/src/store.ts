@@ -1,6 +1,7 @@
 /** Stores: the place of keys, teams and the ledger. */
 
 import type { AuditEntry, AuditStore } from "./tenants/audit.ts";
+import type { StoredConfiguration } from "./fleet/configuration.ts";
 import type { InstanceStore } from "./fleet/instances.ts";
 import type { LeaseStore, StoreJob } from "./fleet/leases.ts";
 import type { RolloutStore } from "./fleet/rollouts.ts";
@@ -253,6 +254,11 @@ export interface LedgerStore extends LedgerReader {
 export interface StoreStart {
   /** A store existed at this place before: `start` refuses to make a new, empty one. */
   readonly mustExist?: boolean;
+  /**
+   * Present: a server that cannot be reached is no reason to reject. Reads and writes reject until
+   * it answers; then the store is opened, and this is called. Stores in files ignore it.
+   */
+  readonly onLateOpen?: () => void;
 }
 
 /** How the schema of a store stands to the one that this version makes. */
@@ -315,6 +321,12 @@ export interface Store {
   readonly instances?: InstanceStore;
   /** Absent: an edit is for one gateway alone. Present where `instances` is. */
   readonly rollouts?: RolloutStore;
+  /**
+   * The configuration in the store; `undefined`: it has none. Needs no `start`. Rejects with
+   * `Error` when the store cannot be read, and with the signal's reason. Absent: the store cannot
+   * hold one.
+   */
+  configuration?(signal: AbortSignal): Promise<StoredConfiguration | undefined>;
   /** Absent: the store keeps no audit; the log has the changes. */
   readonly audit?: AuditStore;
   /**

@@ -7,6 +7,7 @@ import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
+import { wholeEdits } from "./fleet/whole-edits.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { Audit } from "./http/access/audit.ts";
 import type { Identity } from "@sluice/contract";
@@ -81,12 +82,13 @@ export function createPublic(
 }
 
 function readiness(
-  { manager, ledger, validity }: GatewayProcess,
+  { manager, ledger, validity, fleet }: GatewayProcess,
   admission: Admission,
 ): () => boolean {
   return () =>
     admission.phase === "serving" &&
     manager.live !== undefined &&
+    !fleet.isEmpty() &&
     ledger.health().fault === undefined &&
     (validity.health?.servesKnown ?? true);
 }
@@ -228,7 +230,7 @@ function recordRoutes(parts: TenantRouteParts) {
 }
 
 function editRoutes({
-  options,
+  place,
   store,
   keyRing,
   ledger,
@@ -245,9 +247,9 @@ function editRoutes({
   const { keys, teams } = store;
   return configRoutes({
     edits,
-    endFleetCanary: async (end, author) => fleet.commands?.endCanary(end, author),
+    whole: wholeEdits(edits, fleet),
     configDiff: new ConfigDiff({
-      place: options,
+      place,
       definitions,
       manager,
       history,

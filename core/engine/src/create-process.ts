@@ -12,12 +12,14 @@ import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { auditJobs } from "./fleet/audit-job.ts";
+import { effectsOf } from "./generation/diff/effects/effects.ts";
 import { createFleet, type Fleet, type FleetParts } from "./fleet/fleet.ts";
 import { Leader } from "./fleet/leader.ts";
-import { openHistory, sharedNumber } from "./generation/history/history.ts";
+import { type GenerationHistory, openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
 import { stopInstance } from "./generation/lifecycle.ts";
 import { GenerationManager } from "./generation/manager.ts";
+import type { ManagerOptions } from "./generation/rollout/apply.ts";
 import type { ProcessParts } from "./generation/parts.ts";
 import { contentsOf, type EditSource } from "./generation/rollout/candidate.ts";
 import { ConfigReader } from "./generation/rollout/config-reader.ts";
@@ -45,7 +47,7 @@ import { createSealer } from "./resources/sealer.ts";
 import { StoreWatch } from "./resources/store/store-watch.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
-import { createMetrics } from "./telemetry/metrics.ts";
+import { createMetrics, type MetricRegistry } from "./telemetry/metrics.ts";
 import { addProcessMetrics } from "./telemetry/process-metrics.ts";
 
 /** What a process serves with. */
@@ -72,8 +74,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   scope.defer(() => stopInstance(state, `the shared state ${snapshot.shared.use}`));
   const metrics = createMetrics(log);
   scope.defer(addProcessMetrics(metrics));
-  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
-  scope.defer(() => blockWatch.end());
+  const blockWatch = watchBlocking(options, start, metrics, scope);
   const parts: ProcessParts = {
     log,
     metrics,
@@ -101,6 +102,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
     ...generations,
     state,
     options,
+    place: start.place,
     snapshot,
     ledger,
     metrics,
@@ -142,7 +144,7 @@ function follow(
  */
 async function openDurable(
   options: StartOptions,
-  { definitions, snapshot }: Start,
+  { definitions, snapshot, isCopy }: Start,
   scope: ClosingScope,
   clock: Clock,
 ) {
@@ -153,7 +155,7 @@ async function openDurable(
     const lock = lockDataFolder(directory);
     scope.defer(() => lock.release());
   }
-  const store = await openStore(snapshot, definitions, log, installation);
+  const store = await openStore(snapshot, definitions, log, { ...installation, mayBeAway: isCopy });
   scope.defer(() => stopInstance(store, `the store ${snapshot.store.use}`));
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(directory, outboxFile, store, log, clock);
@@ -181,6 +183,18 @@ async function openDurable(
   return { installation, store, outboxFile, ledger, stopping, adopt };
 }
 
+/** Watches for plugins that hold the event loop. */
+function watchBlocking(
+  { log, worker }: StartOptions,
+  { snapshot, definitions }: Start,
+  metrics: MetricRegistry,
+  scope: ClosingScope,
+) {
+  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
+  scope.defer(() => blockWatch.end());
+  return blockWatch;
+}
+
 /** Watches the files of the loaded plugins. */
 function watchPlugins({ log, worker }: StartOptions, { definitions }: Start, scope: ClosingScope) {
   const advice =
@@ -193,19 +207,13 @@ function watchPlugins({ log, worker }: StartOptions, { definitions }: Start, sco
 /** The fleet of the store, in which this process takes no part yet. */
 function fleetOf(
   { log, worker }: StartOptions,
-  { snapshot, definitions }: Start,
-  {
-    store,
-    manager,
-    edits,
-    clock,
-  }: Omit<FleetParts, "snapshot" | "worker" | "findAdminUrl" | "test" | "log">,
+  { snapshot, definitions, stored }: Start,
+  parts: Pick<FleetParts, "store" | "manager" | "edits" | "clock">,
 ): Fleet {
   return createFleet({
-    store,
+    ...parts,
     snapshot,
-    manager,
-    edits,
+    stored,
     worker: worker?.number ?? 0,
     // The supervisor writes where it listens once all workers serve.
     findAdminUrl: () => readRunning(snapshot.server.dataDirectory)?.adminUrl,
@@ -213,7 +221,7 @@ function fleetOf(
       const { results, findings } = await runTestsAlone(candidate, definitions);
       return [...findings, ...results.flatMap((result) => result.findings)];
     },
-    clock,
+    effectsOf: (from, to) => effectsOf(from, to, definitions.steps),
     log,
   });
 }
@@ -270,13 +278,25 @@ function createManager(
       void writeRows(generation.snapshot, store, parts.clock.now(), log);
       worker?.onServe(generation);
     },
+    ...numbering(start, history, () => manager.live?.number, worker !== undefined),
     ...(worker !== undefined && {
-      numberOf: (digest, last) => sharedNumber(history, digest, last),
       onVerdict: worker.onVerdict,
       onRollback: worker.onRollback,
     }),
   });
   return { history, monitor, manager };
+}
+
+/** How generations are numbered where other processes run the same contents. */
+function numbering(
+  { stored }: Start,
+  history: GenerationHistory,
+  live: () => number | undefined,
+  isWorker: boolean,
+): Pick<ManagerOptions, "numberOf"> {
+  // A number is one of the store: contents whose secrets have changed keep it.
+  if (stored !== undefined) return { numberOf: (_digest, last) => live() ?? last + 1 };
+  return isWorker ? { numberOf: (digest, last) => sharedNumber(history, digest, last) } : {};
 }
 
 /** Writes the rows of what a generation declares. Never rejects. */
@@ -296,7 +316,7 @@ type Generations = ReturnType<typeof createManager> & Pick<ProcessParts, "clock"
  * What a start applies: the files, or kept contents instead of them. These stay as long as the
  * files do, where `onDisk` says what they were.
  */
-function startSource(place: StartOptions, { opened, held, definitions }: Start): EditSource {
+function startSource({ place, opened, held, definitions }: Start): EditSource {
   if (held === undefined) return { opened, origin: "start" };
   const { texts, contentsOf: generation, onDisk } = held;
   const kept = new ConfigReader(place, definitions).held(texts);
@@ -313,20 +333,15 @@ async function applyFirst(
   start: Start,
   generations: Generations,
 ): Promise<ConfigEdits> {
-  const { opened, definitions, snapshot, held, isNewest } = start;
+  const { place, opened, definitions, snapshot, held, isNewest } = start;
   const { log } = options;
   const { manager, history } = generations;
-  const source = startSource(options, start);
+  const source = startSource(start);
   const how = { hasServed: held !== undefined, source, contents: contentsOf(source) };
   const first = await manager.apply(snapshot, how);
   if (first.outcome !== "applied")
     throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
-  const edits = new ConfigEdits(
-    { place: options, definitions, log, ...generations },
-    first,
-    source,
-    opened,
-  );
+  const edits = new ConfigEdits({ place, definitions, log, ...generations }, first, source, opened);
   // What was saved since the files were read, or while no worker lived. The log says how it went.
   const isNewer = !start.isStill();
   if (isNewer || edits.status.drift.length > 0) {

@@ -14,6 +14,6 @@ export {
 export { checkConfig, ConfigError, withTests } from "./check-config.ts";
 export { formatFinding, type Finding } from "./config/finding.ts";
 export type { ApplyResult } from "./generation/rollout/apply.ts";
-export type { ConfigPlace } from "./prepare-start.ts";
+export type { ConfigPlace } from "./config-place.ts";
 export { StartError } from "./resources/installation.ts";
 export { createLog, type LogLevel } from "./telemetry/log.ts";

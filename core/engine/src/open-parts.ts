@@ -49,12 +49,18 @@ export function installationOf(
   });
 }
 
+/** What decides how a store is opened. */
+type OpeningOptions = Installation & {
+  /** The gateway starts without the store, which is opened when it answers. */
+  readonly mayBeAway?: boolean;
+};
+
 /** The store of a start, the one that belongs to the data folder. Throws a StartError. */
 export async function openStore(
   snapshot: Snapshot,
   definitions: Definitions,
   log: Log,
-  { pepper, mayUseForeignPepper = false }: Installation,
+  { pepper, mayUseForeignPepper = false, mayBeAway = false }: OpeningOptions,
 ): Promise<Store> {
   const { use, options } = snapshot.store;
   const { dataDirectory } = snapshot.server;
@@ -63,8 +69,19 @@ export async function openStore(
   const host = { log: withFields(log, { plugin: use }), clock: systemClock, dataDirectory };
   const store = definition.create(options as never, host);
   const mark = readStoreMark(dataDirectory);
+  const isSame = { dataDirectory, mark, pepper, mayUseForeignPepper, log };
+  let isLate = false;
+  const onLateOpen = (): void => {
+    isLate = true;
+    compareStore(store, isSame).catch((error: unknown) =>
+      log.error("the store is not the one of this data folder: stop the gateway", { error }),
+    );
+  };
   try {
-    await store.start(AbortSignal.timeout(60_000), { mustExist: mark !== undefined });
+    await store.start(AbortSignal.timeout(60_000), {
+      mustExist: mark !== undefined,
+      ...(mayBeAway && { onLateOpen }),
+    });
   } catch (error) {
     const advice = mark === undefined ? "" : ` ${howToGoOn(dataDirectory)}`;
     throw new StartError(`The store ${use} did not start: ${errorMessage(error)}${advice}`, {
@@ -72,8 +89,10 @@ export async function openStore(
     });
   }
   try {
-    await compareStore(store, { dataDirectory, mark, pepper, mayUseForeignPepper, log });
+    await compareStore(store, isSame);
   } catch (error) {
+    // A store that does not answer is compared when it does.
+    if (mayBeAway && !isLate && !(error instanceof StartError)) return store;
     await store.stop();
     throw error instanceof StartError
       ? error

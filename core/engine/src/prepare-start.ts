@@ -1,7 +1,8 @@
 /** What a start begins with: options, and the configuration that it reads and checks. */
 
-import type { AnyDefinition, Clock, Log, StateDriver } from "@sluice/contract";
+import type { Clock, Log, StateDriver } from "@sluice/contract";
 import { checkConfig, type CheckedConfig, ConfigError, withTests } from "./check-config.ts";
+import type { ConfigPlace } from "./config-place.ts";
 import { formatFinding } from "./config/finding.ts";
 import { diskSource, recordSource } from "./config/files/source.ts";
 import type { OpenedConfig } from "./config/load.ts";
@@ -14,19 +15,9 @@ import type { Generation } from "./generation/generation.ts";
 import type { RollbackNotice } from "./generation/rollout/state/model.ts";
 import { lostPipelines } from "./generation/history/lost-pipelines.ts";
 import { openHistory } from "./generation/history/history.ts";
+import { type StartPlace, startPlace } from "./stored-start.ts";
 import { findLastGood, wasReturned } from "./generation/history/last-good.ts";
 import type { Definitions } from "./registry/definitions.ts";
-
-/** Where the configuration is and what surrounds it. */
-export interface ConfigPlace {
-  readonly path: string;
-  readonly cwd: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where plugins are looked up, as from a gateway file there. Default: `path`. */
-  readonly pluginsFrom?: string;
-  /** Definitions that a program brings. */
-  readonly ownPlugins?: readonly AnyDefinition[];
-}
 
 /** Differs from the digest of any contents. */
 const NO_DIGEST = "";
@@ -73,7 +64,7 @@ export interface WorkerPlace {
 }
 
 /** What a start begins with. */
-export interface Start {
+export interface Start extends StartPlace {
   readonly opened: OpenedConfig;
   readonly definitions: Definitions;
   readonly snapshot: Snapshot;
@@ -105,8 +96,11 @@ function withoutLost(read: CheckedConfig, log: Log): CheckedConfig {
 /** Reads and checks what a start begins with. Throws a ConfigError with findings. */
 export async function prepareStart(options: StartOptions): Promise<Start> {
   const { log } = options;
-  const source = recordSource(diskSource);
-  const read = withoutLost(await checkConfig({ ...options, source }), log);
+  const found = await startPlace(options);
+  const { place, stored } = found;
+  const source = recordSource(place.source ?? diskSource);
+  const asRead = await checkConfig({ ...place, source });
+  const read = stored === undefined ? withoutLost(asRead, log) : asRead;
   // Without the flag the manager tests them, once everything else is there.
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const isNewest = options.mustBeNewest === true;
@@ -117,8 +111,9 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
     digest !== undefined &&
     (lastGood?.digest === digest || (isNewest && options.othersRun === digest));
   const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
-  const { definitions, snapshot, findings } =
-    held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
+  const checked =
+    held === undefined ? inFiles : await checkConfig({ ...place, source: held.source });
+  const { definitions, snapshot, findings } = checked;
   if (snapshot === undefined) {
     if (held === undefined) throw new ConfigError(findings, lastGood?.contentsOf);
     throw new ConfigError([...inFiles.findings, ...findings]);
@@ -131,6 +126,13 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
     });
   }
   const { opened } = inFiles;
+  if (stored !== undefined) {
+    // The fleet says what applies from here on. Every instance has the numbers of the store.
+    if (held !== undefined) stored.replace(held.contentsOf, held.texts);
+    const start = { ...found, opened: checked.opened, definitions, snapshot, held: undefined };
+    const lastNumber = stored.generation - 1;
+    return { ...start, isNewest, lastNumber, isStill: () => source.isStill() };
+  }
   const isNumbered = isNewest && lastGood !== undefined && lastGood.digest === snapshot.digest;
   const lastNumber = isNumbered
     ? lastGood.contentsOf - 1
@@ -138,10 +140,11 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
   // What was rolled back, and a canary that was returned, stays in the files. What was saved
   // besides is an edit that applies.
   const stays = !isNewest || wasReturned(opened, digest, log);
-  const onDisk = stays ? digestOnDisk(opened) : held?.onDisk;
+  const onDisk = stays ? digestOnDisk(opened, place.source) : held?.onDisk;
   // An edit that was saved since the files were read must differ from what the start sets aside.
   const started = held && { ...held, onDisk: source.isStill() ? onDisk : NO_DIGEST };
   return {
+    ...found,
     opened,
     definitions,
     snapshot,

@@ -20,6 +20,7 @@ import {
   type Schema,
 } from "@sluice/store-sql";
 import type { Kysely } from "kysely";
+import { prepareNowOrLater } from "./away.ts";
 import { createChangeLog } from "./changes/log.ts";
 import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
 import { fleetStores } from "./fleet/stores.ts";
@@ -66,11 +67,15 @@ export interface Opened extends Required<
   stop(): Promise<void>;
 }
 
-/** Connects and prepares the schema. Leaves no connection open when one of these fails. */
+/**
+ * Connects and prepares the schema. Leaves no connection open when one of these fails. With
+ * `onLateOpen` a server that cannot be reached is tried again in the background.
+ */
 export async function open(
   config: PostgresConfig,
   host: StoreHost,
   signal: AbortSignal,
+  onLateOpen?: () => void,
 ): Promise<Opened> {
   const { log } = host;
   const connections = connect({
@@ -81,15 +86,19 @@ export async function open(
     log,
   });
   const pool = connections.migrations;
-  try {
-    await prepareSchema(config.migrate, { pool, migrations: MIGRATIONS, log, signal });
-  } catch (error) {
-    await connections.end();
-    throw error;
-  }
-  await makeComingPartitions(pool, host.clock).catch((error: unknown) => {
-    log.warn("partitions of the ledger were not made; rows make their own", { error });
-  });
+  const stopping = new AbortController();
+  const prepare = async (until: AbortSignal): Promise<void> => {
+    await prepareSchema(config.migrate, { pool, migrations: MIGRATIONS, log, signal: until });
+    await makeComingPartitions(pool, host.clock).catch((error: unknown) => {
+      log.warn("partitions of the ledger were not made; rows make their own", { error });
+    });
+  };
+  await prepareNowOrLater({ prepare, signal, stopping: stopping.signal, log, onLateOpen }).catch(
+    async (error: unknown) => {
+      await connections.end();
+      throw error;
+    },
+  );
   const { lookups, writes } = connections;
   const reader = builderOf((text, parameters) => runOn(lookups, { sql: text, parameters }));
   const changes = createChangeLog(connections.changes);
@@ -102,19 +111,25 @@ export async function open(
     sessions: sessionsOf(connections),
     ...fleetStores(connections.writes),
     changes,
-    audit: {
-      ...auditReads(() => reader),
-      append: async (entry) => void (await transact(recordWrites, [], entry)),
-      prune: (beforeMs, entryOf) =>
-        pruneAudit(
-          { database: () => reader, audited: (entry) => writerOf(recordWrites, entry) },
-          beforeMs,
-          entryOf,
-        ),
-    },
+    audit: auditOf(reader, recordWrites),
     ledger: ledgerOf(connections, host),
     jobs: createJobs(pool, host),
-    stop: () => connections.end(),
+    async stop() {
+      stopping.abort(new Error("the store stops"));
+      await connections.end();
+    },
+  };
+}
+
+function auditOf(reader: Kysely<Schema>, writes: RecordWrites): Opened["audit"] {
+  const place = {
+    database: () => reader,
+    audited: (entry: AuditEntry) => writerOf(writes, entry),
+  };
+  return {
+    ...auditReads(() => reader),
+    append: async (entry) => void (await transact(writes, [], entry)),
+    prune: (beforeMs, entryOf) => pruneAudit(place, beforeMs, entryOf),
   };
 }
 

@@ -12,12 +12,12 @@ export function createPostgresStore(config: PostgresConfig, host: StoreHost): St
     return current;
   };
   const store: Omit<Store, Lent> = {
-    async start(signal) {
+    async start(signal, { onLateOpen } = {}) {
       signal.throwIfAborted();
       if (current !== undefined) return;
       // The driver is loaded with the first connection: a check of the configuration makes none.
       const { open } = await import("./opened.ts");
-      current = await open(config, host, signal);
+      current = await open(config, host, signal, onLateOpen);
       host.log.info("the store is open", { store: "postgres" });
     },
     async stop() {
@@ -67,11 +67,13 @@ function lend(store: Omit<Store, Lent>, opened: () => Opened): Store {
 function closedOf(
   config: PostgresConfig,
   { log }: StoreHost,
-): Pick<Store, "inspect" | "migrate" | "verifySums"> {
+): Pick<Store, "inspect" | "migrate" | "verifySums" | "configuration"> {
   const schema = () => import("./schema/schema-of.ts");
   return {
     inspect: async () => (await schema()).inspectSchema(config, log),
     migrate: async (signal) => (await schema()).migrateSchema(config, log, signal),
+    configuration: async (signal) =>
+      (await import("./fleet/configuration.ts")).readConfiguration(config, log, signal),
     verifySums: async (span, signal) => (await schema()).verifySums(config, log, span, signal),
   };
 }

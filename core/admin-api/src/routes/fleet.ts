@@ -5,6 +5,7 @@ import {
   COUNT_OR_NULL,
   FLAG,
   list,
+  map,
   NUMBER_OR_NULL,
   object,
   orNull,
@@ -14,6 +15,8 @@ import {
   TIME,
   words,
 } from "../schema.ts";
+
+const OUTCOME = words("applied", "canary", "returned", "refused", "waiting", "none");
 
 /** An instance of the fleet: a gateway with all its workers. */
 export const INSTANCE = object({
@@ -45,7 +48,7 @@ export const INSTANCE = object({
   rollout: {
     ...orNull(
       object({
-        outcome: words("applied", "canary", "returned", "refused", "waiting", "none"),
+        outcome: OUTCOME,
         reasons: TEXTS,
       }),
     ),
@@ -99,6 +102,19 @@ const FINDING = object({
 /** What a canary is asked with. */
 const CANARY_PLAN = object({ share: TEXT }, { for: TEXT, abort_if: TEXT, min_requests: COUNT });
 
+/** An attempt at the instance that was asked, and the rollout that the others follow. */
+const ATTEMPT = object({
+  outcome: TEXT,
+  at: TIME,
+  digest: TEXT_OR_NULL,
+  contents: TEXT_OR_NULL,
+  generation: COUNT_OR_NULL,
+  reason: TEXT_OR_NULL,
+  author: TEXT_OR_NULL,
+  findings: list(FINDING),
+  rollout: { ...COUNT_OR_NULL, description: "null: nothing has begun." },
+});
+
 /** The routes by `METHOD /path`. */
 export const FLEET_ROUTES = {
   "GET /fleet": {
@@ -125,16 +141,63 @@ export const FLEET_ROUTES = {
         wait: { ...orNull(TEXT), description: "How long instances look for the files; 2m." },
       },
     ),
+    answer: ATTEMPT,
+  },
+  "GET /fleet/history": {
+    about: "List the newest rollouts, and what became of each at every instance",
+    query: object({}, { limit: { type: "integer", minimum: 1, maximum: 100 } }),
     answer: object({
-      outcome: TEXT,
-      at: TIME,
-      digest: TEXT_OR_NULL,
-      contents: TEXT_OR_NULL,
-      generation: COUNT_OR_NULL,
-      reason: TEXT_OR_NULL,
-      author: TEXT_OR_NULL,
-      findings: list(FINDING),
-      rollout: { ...COUNT_OR_NULL, description: "The rollout that the others follow." },
+      rollouts: list(
+        object({
+          ...ROLLOUT.properties,
+          instances: list(
+            object({ id: TEXT, name: TEXT_OR_NULL, outcome: OUTCOME, reasons: TEXTS }),
+          ),
+        }),
+      ),
+    }),
+  },
+  "GET /fleet/files": {
+    about: "Read the files of a configuration in the store",
+    query: object({}, { of: { ...COUNT, description: "A generation; the one that serves." } }),
+    answer: object({
+      generation: COUNT,
+      contents: { ...TEXT_OR_NULL, description: "null: nothing was pushed yet." },
+      files: map(TEXT),
+    }),
+  },
+  "POST /fleet/push": {
+    about: "Put a configuration into the store, and roll it out to every instance",
+    body: object(
+      { files: { ...map(TEXT), description: "Contents by name; gateway.yaml is one of them." } },
+      {
+        base: {
+          ...orNull(COUNT),
+          description: "The generation that the files were made from: 409 where another serves.",
+        },
+        force: orNull(TEXT),
+        author: orNull(TEXT),
+        canary: orNull(CANARY_PLAN),
+        dry_run: { ...FLAG, description: "Check and test, and begin nothing." },
+        wait: orNull(TEXT),
+      },
+    ),
+    answer: object({
+      ...ATTEMPT.properties,
+      risk: words("danger", "caution", "safe"),
+      danger: COUNT,
+      caution: COUNT,
+      safe: COUNT,
+      effects: list(
+        object({
+          risk: words("danger", "caution", "safe"),
+          about: TEXT,
+          message: TEXT,
+          file: TEXT_OR_NULL,
+          line: COUNT_OR_NULL,
+          text: TEXT,
+        }),
+      ),
     }),
   },
   "POST /fleet/forget": {

@@ -4,11 +4,13 @@
  */
 
 import { userInfo } from "node:os";
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command } from "commander";
 import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { type FleetOptions, rollOut } from "../fleet/commands.ts";
+import { type CanaryOptions, canaryOf } from "../fleet/canary-options.ts";
+import { type FleetOptions, rollOut, withRollout } from "../fleet/commands.ts";
+import { addPull, addPush } from "../fleet/push-pull.ts";
 import { addHistoryCommand, numberOf } from "./history.ts";
 import { type Attempt, printAttempt } from "../print/attempt.ts";
 import { printDeployments } from "../print/deployments.ts";
@@ -17,13 +19,6 @@ import { printStatus, type Status } from "../print/status.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
 type Asking = Options & { readonly author?: string };
-
-interface CanaryOptions {
-  readonly canary?: string;
-  readonly for?: string;
-  readonly abortIf?: string;
-  readonly minRequests?: number;
-}
 
 type ReloadOptions = Asking &
   CanaryOptions &
@@ -65,6 +60,8 @@ export function addConfigCommands(command: (name: string, description: string) =
       userName(),
     );
   addReloadCommand(asking("reload", "read the files again and apply them"));
+  addPush(withRollout(asking("push", "put a configuration into the store, for every instance")));
+  addPull(command("pull", "write the files of the configuration in the store to a folder"));
   asking("canary", "end the canary that runs")
     .addArgument(new Argument("<end>", CANARY_ENDS).choices(["promote", "abort"]))
     .action(async (end: "promote" | "abort", options: Asking) => {
@@ -82,27 +79,8 @@ export function addConfigCommands(command: (name: string, description: string) =
 }
 
 function addReloadCommand(reload: Command): void {
-  reload
-    .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
-    .option(
-      "--canary <share>",
-      "begin with a share of the keys, such as 5%; then all of them, or none",
-    )
-    .option("--for <duration>", "how long the canary runs; default 10m")
-    .option(
-      "--abort-if <condition>",
-      "when it is returned before; default error_rate>5%; also p99>20s, and `or`",
-    )
-    .option(
-      "--min-requests <count>",
-      "by how many requests it is judged at least; default 20",
-      countOf,
-    )
+  withRollout(reload)
     .option("--fleet", "at every instance that shares the store; each reads files of its own")
-    .option(
-      "--wait [duration]",
-      "with --fleet, until all of them run these files, or it says which do not and why; default 2m",
-    )
     .action(async (options: ReloadOptions) => {
       const { force, fleet = false, wait, author } = options;
       const body = { ...(force !== undefined && { force }), ...canaryOf(options) };
@@ -126,20 +104,6 @@ async function restart(options: AdminOptions & { readonly json?: boolean }): Pro
   if (result.outcome !== "restarted") process.exitCode = EXIT.findings;
 }
 
-function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOptions): JsonObject {
-  const more = {
-    ...(time !== undefined && { for: time }),
-    ...(abortIf !== undefined && { abort_if: abortIf }),
-    ...(minRequests !== undefined && { min_requests: minRequests }),
-  };
-  if (share !== undefined) return { canary: { share, ...more } };
-  if (Object.keys(more).length === 0) return {};
-  throw new CommandError(
-    EXIT.usage,
-    "--for, --abort-if and --min-requests belong to --canary: say its share, such as --canary 5%.",
-  );
-}
-
 async function apply(options: Asking, path: string, body: JsonObject): Promise<void> {
   const { author } = options;
   const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, {
@@ -161,9 +125,4 @@ function userName(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function countOf(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
 }

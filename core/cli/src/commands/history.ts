@@ -5,11 +5,14 @@ import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { linesBetween } from "./diff.ts";
 import { CommandError, EXIT } from "../exit.ts";
+import { printRollouts } from "../fleet/history.ts";
+import { shortOf } from "../print/digest.ts";
 import { printTable } from "../print/records.ts";
 
 type Options = AdminOptions & {
   readonly json?: boolean;
   readonly lines?: boolean;
+  readonly fleet?: boolean;
   readonly since?: string;
   readonly until?: string;
 };
@@ -43,8 +46,6 @@ type Entry = Origin & {
   readonly effects: readonly { readonly text: string }[];
 };
 
-const SHOWN_DIGEST = 12;
-
 /** Adds the command. `command` makes one with the options that say where the gateway is. */
 export function addHistoryCommand(command: (name: string, description: string) => Command): void {
   command(
@@ -52,6 +53,7 @@ export function addHistoryCommand(command: (name: string, description: string) =
     "the generations that can be rolled back to, newest first; or one of them, and what it changed",
   )
     .argument("[generation]", "the number of one", numberOf)
+    .option("--fleet", "rollouts of all instances, and what became of each at every instance")
     .option("--lines", "the lines that differ from the generation before it")
     .option(
       "--since <when>",
@@ -60,6 +62,10 @@ export function addHistoryCommand(command: (name: string, description: string) =
     .option("--until <when>", "those before that")
     .action(async (generation: number | undefined, options: Options) => {
       const { since, until } = options;
+      if (options.fleet === true) {
+        await printRollouts(options);
+        return;
+      }
       if (generation !== undefined && (since ?? until) !== undefined)
         throw new CommandError(
           EXIT.usage,
@@ -132,11 +138,6 @@ export function originOf({ origin, contents_of: of, forced }: Origin): string {
 export function byOf({ author }: Pick<Origin, "author">): string {
   if (author === null) return "";
   return author.from === "file" ? " by a saved file" : ` by ${author.name}`;
-}
-
-/** As much of a digest as tells it apart. */
-export function shortOf(digest: string): string {
-  return digest.slice(0, SHOWN_DIGEST);
 }
 
 /** The number of a generation. */

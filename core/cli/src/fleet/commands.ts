@@ -5,6 +5,7 @@ import { parseDuration } from "@sluice/kit";
 import type { Command } from "commander";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
+import { withCanary } from "./canary-options.ts";
 import { converge } from "./converge.ts";
 import { type Attempt, printAttempt } from "../print/attempt.ts";
 
@@ -17,7 +18,7 @@ export interface FleetOptions extends Options {
 }
 
 /** An edit of one instance that the others follow. */
-type FleetAttempt = Attempt & { readonly rollout: number | null };
+export type FleetAttempt = Attempt & { readonly rollout: number | null };
 
 const DEFAULT_WAIT = "2m";
 /** The edit is tested before it applies. */
@@ -36,22 +37,37 @@ export function addFleetCommands(fleet: Command, atGateway: (command: Command) =
     });
 }
 
-/** Begins a rollout, and waits for it where `--wait` is given. */
-export async function rollOut(
+/** Adds the options of a command that begins a rollout. */
+export function withRollout(command: Command): Command {
+  return withCanary(command)
+    .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
+    .option(
+      "--wait [duration]",
+      "until all instances run it, or it says which do not and why; default 2m",
+    );
+}
+
+/**
+ * Begins a rollout, and waits for it where `--wait` is given. `linesOf` is what is printed before
+ * the result.
+ */
+export async function rollOut<Answer extends FleetAttempt>(
   options: FleetOptions,
   path: string,
   body: JsonObject,
-): Promise<void> {
+  linesOf: (attempt: Answer) => readonly string[] = () => [],
+): Promise<Answer> {
   const { wait = false, json = false } = options;
   const waitText = typeof wait === "string" ? wait : DEFAULT_WAIT;
   const waitMs = parseDuration(waitText);
   if (waitMs === undefined)
     throw new CommandError(EXIT.usage, `--wait ${waitText} is no time: write one such as 2m.`);
-  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, {
-    ...body,
-    wait: waitText,
-  })) as FleetAttempt;
-  if (!json) printAttempt(attempt);
+  const asked = { ...body, wait: waitText };
+  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, asked)) as Answer;
+  if (!json) {
+    for (const line of linesOf(attempt)) console.log(line);
+    printAttempt(attempt);
+  }
   const { rollout } = attempt;
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
   const found =
@@ -63,4 +79,5 @@ export async function rollOut(
     const fleet = found && { converged: found.isConverged, instances: found.lines };
     console.log(JSON.stringify({ ...attempt, ...(fleet && { fleet }) }, null, 2));
   } else for (const line of found?.lines ?? []) console.log(line);
+  return attempt;
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { AskAdmin } from "../admin-client.ts";
-import { shortOf } from "../commands/history.ts";
+import { shortOf } from "../print/digest.ts";
 import { type Fleet, type FleetInstance, nameOf } from "./print.ts";
 
 /** How it ended. */

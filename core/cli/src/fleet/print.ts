@@ -1,7 +1,7 @@
 /** Prints the instances of a fleet. */
 
 import type { JsonObject } from "@sluice/contract";
-import { shortOf } from "../commands/history.ts";
+import { shortOf } from "../print/digest.ts";
 import { printTable } from "../print/records.ts";
 
 /** An instance of `GET /fleet`. */

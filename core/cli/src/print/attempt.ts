@@ -1,6 +1,6 @@
 /** Prints the result of an edit. */
 
-import { shortOf } from "../commands/history.ts";
+import { shortOf } from "./digest.ts";
 
 /** The result of an edit, as the admin interface answers it. */
 export interface Attempt {

@@ -1,6 +1,7 @@
 /** Prints the status of a running gateway's configuration. */
 
-import { byOf, type Origin, originOf, shortOf } from "../commands/history.ts";
+import { byOf, type Origin, originOf } from "../commands/history.ts";
+import { shortOf } from "./digest.ts";
 import type { Attempt } from "./attempt.ts";
 import { storeLines, type StoreStatus } from "./store-lines.ts";
 

@@ -45,6 +45,8 @@ export interface RolloutDraft {
   readonly author: string | null;
   /** The instance that was asked. */
   readonly instance: string;
+  /** Why the gateway began it by itself; `null`: a caller asked. */
+  readonly reason: string | null;
   /** What it changes: the worst effects, as sentences. */
   readonly effects: readonly string[];
   /** How long instances look for the contents, or how long the canary runs. */
@@ -58,7 +60,7 @@ export interface RolloutRecord extends Omit<RolloutDraft, "files" | "endsAfterMs
   readonly stage: RolloutStage;
   readonly atMs: number;
   readonly endsAtMs: number;
-  /** Why a canary ended; `null` before. */
+  /** Why a canary ended, or why the gateway began it by itself. */
   readonly reason: string | null;
 }
 

@@ -55,6 +55,7 @@ const TABLE = {
   "config.read": rule("viewer", "whole", "read the configuration and its history"),
   "config.preview": rule("operator", "whole", "compare and check configurations"),
   "config.reload": rule("operator", "whole", "apply edited files, also as a canary"),
+  "config.push": rule("admin", "whole", "push a configuration to the store"),
   "config.canary": rule("operator", "whole", "promote or abort a canary"),
   "config.rollback": rule("operator", "whole", "apply an earlier configuration"),
   "gateway.restart": rule("operator", "whole", "replace the workers"),

@@ -79,6 +79,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     store: storeOf(gateway, sections),
     shared: sharedOf(gateway, sections),
     ledger: ledgerOf(gateway, sections),
+    configSource: { ...sections.config, at: gateway.document.keyAt(["config"]) },
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
     guardrails: guardrailsOf(gateway, sections),
@@ -95,6 +96,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     }),
     policies: sections.policies,
     notices: [
+      ...(opened.isElsewhere ? [ELSEWHERE] : []),
       ...noticesOf(providers, models),
       ...expiredNotices(pipelines, sections.server.time_zone, Date.now()),
     ],
@@ -118,6 +120,8 @@ function ledgerOf({ document }: ResolvedDocument, { ledger }: GatewaySections): 
     at: document.keyAt(["ledger"]),
   };
 }
+const ELSEWHERE =
+  "The rest of the configuration is in the store, which was not asked (config.source: postgres): sluice pull reads it, sluice push --dry-run checks files for it.";
 
 function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): SharedSettings {
   const { instances } = shared as unknown as StateSection;
@@ -295,7 +299,8 @@ function digestOf({ opened, gateway, pipelines, prices, overrides }: CheckedConf
       value === undefined ? null : sha256(value),
     ]),
   );
-  return sha256(JSON.stringify([files, references, overrides]));
+  const machine = opened.own === undefined ? [] : [opened.own.document.digest];
+  return sha256(JSON.stringify([files, references, overrides, ...machine]));
 }
 
 /**

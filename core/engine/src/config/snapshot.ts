@@ -57,6 +57,7 @@ export interface Snapshot {
   readonly store: StoreSettings;
   readonly shared: SharedSettings;
   readonly ledger: LedgerSettings;
+  readonly configSource: ConfigSourceSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
   readonly guardrails: readonly GuardrailUseSettings[];
@@ -116,6 +117,14 @@ export interface StoreSettings extends UseSettings {
 export interface LedgerSettings {
   /** The time after which rows are deleted. Absent: they are kept. */
   readonly keepMs?: number;
+  readonly at: Position;
+}
+
+/** Where the configuration is. */
+export interface ConfigSourceSettings {
+  readonly source: "files" | "postgres";
+  /** Folders whose files a pushed configuration may name. */
+  readonly secrets: readonly string[];
   readonly at: Position;
 }
 

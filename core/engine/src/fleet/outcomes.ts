@@ -1,7 +1,7 @@
 /** What became of a rollout at each instance. */
 
 import type { RolloutReport } from "@sluice/contract";
-import { joinReports } from "./verdict.ts";
+import { joinReports } from "./canary/verdict.ts";
 
 /** The outcome at an instance: that of the process that is worst off. */
 export interface InstanceOutcome {

@@ -6,11 +6,12 @@
 import type { InstanceStore, Log, RolloutRecord, RolloutStore } from "@sluice/contract";
 import type { Canary } from "../generation/rollout/canary/canary.ts";
 import type { GenerationManager } from "../generation/manager.ts";
-import { CanaryJudge } from "./canary-judge.ts";
+import { CanaryHere } from "./canary/canary-here.ts";
+import { CanaryJudge } from "./canary/canary-judge.ts";
 import type { RolloutContents } from "./contents.ts";
 import type { InstanceIdentity } from "./identity.ts";
-import { OwnEvidence } from "./own-evidence.ts";
-import { fleetPlan } from "./plan.ts";
+import { LookLoop } from "./look-loop.ts";
+import { fleetPlan } from "./canary/plan.ts";
 import { Progress } from "./progress.ts";
 import { StoreAnswers } from "./store-answers.ts";
 
@@ -31,17 +32,18 @@ export interface RolloutMemberParts {
 const LOOK_MS = 1_000;
 /** A process that does not reach the store for so long leaves a canary: it may have ended. */
 const CUT_MS = 10_000;
+const CUT_REASON = "the store of the fleet has not answered for 10 s";
 
 /** One process of the fleet, as far as rollouts concern it. */
 export class RolloutMember {
   readonly #parts: RolloutMemberParts;
   readonly #answers: StoreAnswers;
   readonly #judge: CanaryJudge;
-  #isOpen = false;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #loop: LookLoop;
   readonly #progress: Progress;
-  readonly #evidence = new OwnEvidence();
+  readonly #canary: CanaryHere;
+  /** The contents that served all keys when the canary began here. */
+  #before: string | undefined;
 
   constructor(parts: RolloutMemberParts) {
     const { rollouts, instances, log } = parts;
@@ -50,14 +52,19 @@ export class RolloutMember {
     const { process, onOutcome } = parts;
     const instance = parts.identity.id;
     const answers = this.#answers;
+    this.#canary = new CanaryHere(parts.manager, parts.contents);
     this.#progress = new Progress({ rollouts, answers, instance, process, onOutcome });
     this.#judge = new CanaryJudge({ rollouts, instances, answers });
+    this.#loop = new LookLoop(
+      () => this.#lookOnce(),
+      LOOK_MS,
+      (error) => log.error("a rollout of the fleet failed", { error }),
+    );
   }
 
   /** The canary of the fleet that runs here; `undefined` without one. */
   get canary(): Canary | undefined {
-    const { canary } = this.#parts.manager.status;
-    return canary?.plan.isOfFleet === true ? canary : undefined;
+    return this.#canary.running;
   }
 
   /** What became of the newest rollout here. */
@@ -65,29 +72,26 @@ export class RolloutMember {
     return this.#progress;
   }
 
-  /** Looks once a second from now on. */
-  begin(): void {
-    this.#isOpen = true;
+  /** What was refused here may apply now: files of this machine have changed. */
+  retry(): void {
+    this.#parts.contents.retry();
+    if (this.#progress.outcome !== "refused") return;
+    this.#progress.begin(this.#progress.id);
     void this.look();
   }
 
-  async close(): Promise<void> {
-    this.#isOpen = false;
-    clearTimeout(this.#timer);
-    await this.#looking;
+  /** Looks once a second from now on. */
+  begin(): void {
+    this.#loop.begin();
+  }
+
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
   /** Looks at the newest rollout now, and brings this process to it. Never rejects. */
   look(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#looking = this.#looking
-      .then(() => this.#lookOnce())
-      .catch((error: unknown) => this.#parts.log.error("a rollout of the fleet failed", { error }))
-      .finally(() => {
-        clearTimeout(this.#timer);
-        if (this.#isOpen) this.#timer = setTimeout(() => void this.look(), LOOK_MS).unref();
-      });
-    return this.#looking;
+    return this.#loop.now();
   }
 
   async #lookOnce(): Promise<void> {
@@ -100,53 +104,52 @@ export class RolloutMember {
   }
 
   async #follow(record: RolloutRecord, nowMs: number): Promise<void> {
-    if (this.#progress.id !== record.id) this.#begin(record);
-    const isRunning = this.canary?.generation.snapshot.contents === record.contents;
+    if (this.#progress.id !== record.id) {
+      this.#canary.begin(record);
+      this.#progress.begin(record.id);
+    }
+    const isRunning = this.#canary.isOf(record);
+    if (record.stage === "canary" || record.stage === "returned")
+      await this.#parts.contents.base(record, this.#parts.manager.status.live);
     if (record.stage === "canary") await this.#followCanary(record, nowMs, isRunning);
     else if (record.stage === "returned") this.#end("returned", record, isRunning);
-    else if (isRunning) this.#end("promoted", record, true);
-    else await this.#take(record, nowMs);
-    const evidence = this.#evidence.read(this.canary);
+    else if (isRunning) {
+      this.#end("promoted", record, true);
+      await this.#parts.contents.promoted(record);
+    } else await this.#take(record, nowMs);
+    const { evidence } = this.#canary;
     await this.#progress.report(record, evidence);
     if (record.stage !== "canary" || !(await this.#judge.judge(record, evidence, nowMs))) return;
     const decided = await this.#answers.ask(this.#parts.rollouts.find(record.source, record.id));
     if (decided !== undefined && decided.stage !== "canary") await this.#follow(decided, nowMs);
   }
 
-  /** A canary of another rollout ends: what took its place may take time to arrive. */
-  #begin({ id, contents, stage }: RolloutRecord): void {
-    const { manager } = this.#parts;
-    const isSame = this.canary?.generation.snapshot.contents === contents;
-    if (this.canary !== undefined && (!isSame || stage === "canary"))
-      manager.endCanary("returned", "another rollout took its place");
-    this.#progress.begin(id);
-    this.#evidence.clear();
-  }
-
   async #followCanary(record: RolloutRecord, nowMs: number, isRunning: boolean): Promise<void> {
     const progress = this.#progress;
+    const before = this.#parts.manager.status.live?.snapshot.contents;
     if (isRunning) this.#progress.note("canary");
-    else if (progress.outcome === "canary") await this.#lost(record);
-    else await this.#take(record, nowMs);
+    // Where what serves all other keys is the same, a secret of this machine has changed.
+    else if (progress.outcome === "canary" && before !== this.#before) await this.#lost(record);
+    else {
+      this.#before = before;
+      await this.#take(record, nowMs);
+    }
   }
 
   /** The canary ended here by an edit of this instance: it ends everywhere. */
-  async #lost({ source, id, contents }: RolloutRecord): Promise<void> {
-    const { manager, rollouts, identity } = this.#parts;
-    const isLive = manager.status.live?.snapshot.contents === contents;
+  async #lost(record: RolloutRecord): Promise<void> {
+    const { rollouts, identity } = this.#parts;
+    const isLive = this.#serves(record);
     const [stage, reason] = isLive
       ? (["promoted", `its contents were applied at ${identity.name}`] as const)
       : (["returned", `another edit took its place at ${identity.name}`] as const);
     this.#progress.note(isLive ? "applied" : "returned");
-    this.#evidence.leave(undefined);
-    await this.#answers.ask(rollouts.decide(source, id, stage, reason));
+    this.#canary.lost();
+    await this.#answers.ask(rollouts.decide(record.source, record.id, stage, reason));
   }
 
   #end(end: "promoted" | "returned", { reason }: RolloutRecord, isRunning: boolean): void {
-    if (isRunning) {
-      this.#evidence.leave(this.canary);
-      this.#parts.manager.endCanary(end, reason ?? "the fleet decided so");
-    }
+    if (isRunning) this.#canary.end(end, reason ?? "the fleet decided so");
     if (end === "promoted") this.#progress.note("applied");
     // An instance that refused it says so for good.
     else if (this.#progress.outcome !== "refused") this.#progress.note("returned");
@@ -154,10 +157,10 @@ export class RolloutMember {
 
   /** Applies the contents, unless they run, or were refused here. */
   async #take(record: RolloutRecord, nowMs: number): Promise<void> {
-    const { manager, contents } = this.#parts;
+    const { contents } = this.#parts;
     const progress = this.#progress;
     const isCanary = record.stage === "canary";
-    const runs = manager.status.live?.snapshot.contents === record.contents;
+    const runs = this.#serves(record);
     if (runs) this.#progress.note("applied");
     if (runs || progress.outcome === "refused" || !contents.isOpen(record, nowMs)) return;
     const plan = isCanary && record.plan !== null ? fleetPlan(record.plan) : undefined;
@@ -169,13 +172,16 @@ export class RolloutMember {
     else if (result.outcome !== "superseded") this.#progress.note("applied");
   }
 
+  /** Whether a rollout serves all keys here. */
+  #serves(record: RolloutRecord): boolean {
+    const { live } = this.#parts.manager.status;
+    return live !== undefined && this.#parts.contents.isOf(record, live);
+  }
+
   /** The canary may have ended without this process: its keys return. */
   #leaveCanary(): void {
     if (this.canary === undefined) return;
-    this.#evidence.leave(this.canary);
     this.#progress.note("cut");
-    const seconds = Math.round(CUT_MS / 1_000);
-    const reason = `the store of the fleet has not answered for ${seconds} s`;
-    this.#parts.manager.endCanary("returned", reason);
+    this.#canary.end("returned", CUT_REASON);
   }
 }

@@ -13,6 +13,9 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   if (differ(withoutAt(live.shared), withoutAt(candidate.shared))) {
     changes.push({ name: "The section shared", at: candidate.shared.at });
   }
+  const { source, secrets } = live.configSource;
+  const { at, ...config } = candidate.configSource;
+  if (differ({ source, secrets }, config)) changes.push({ name: "The section config", at });
   // What is found by itself changes with the installation. An edit that needs none of it applies.
   const areFound = [...live.plugins, ...candidate.plugins].every(({ isFound }) => isFound);
   const plugins = areFound ? undefined : pluginChange(live, candidate.plugins);
@@ -71,7 +74,7 @@ function findingOf({ name, at }: Change, live: Snapshot): Finding {
 function isReplaceable(name: string, workers: number): boolean {
   return (
     (workers > 1 || cluster.isWorker) &&
-    !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name)
+    !/ server\.(?:workers|host|port|admin|data_directory)$| (?:shared|config)$/.test(name)
   );
 }
 

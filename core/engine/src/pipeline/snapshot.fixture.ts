@@ -75,6 +75,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       timeZone: "UTC",
       places: { "": AT },
     },
+    configSource: { source: "files", secrets: [], at: AT },
     store: {
       use: "memory",
       options: {},

@@ -120,7 +120,7 @@ function writes({
           contents,
           base,
           stage: plan === null ? "all" : "canary",
-          reason: null,
+          reason: draft.reason,
           at_ms: nowMs,
           ends_at_ms: sql<number>`${nowMs} + ${sql.lit(Math.round(endsAfterMs))}`,
           detail: JSON.stringify(detailOf(draft)),

@@ -5,7 +5,7 @@
 
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { type KnownDocuments, type Path, readInPieces } from "./document.ts";
+import { type ConfigDocument, type KnownDocuments, type Path, readInPieces } from "./document.ts";
 import { hasEndMark } from "./end-mark.ts";
 import type { Finding } from "../finding.ts";
 import { findPlugins, FOUND } from "./found-plugins.ts";
@@ -20,7 +20,10 @@ import {
 } from "./references.ts";
 import { engineKeys } from "../schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "../snapshot.ts";
-import { type ConfigSource, diskSource } from "./source.ts";
+import { type ConfigSource, diskSource, heldSource } from "./source.ts";
+import { joinParts, misplaced, namesStore } from "./stored/own-sections.ts";
+import { EMPTY_FILES, placeFiles, storedName } from "./stored/stored-files.ts";
+import { forbiddenReferences } from "./stored/stored-rules.ts";
 
 /** The place of a configuration, and the parts that its reading needs. */
 export interface OpenOptions {
@@ -35,6 +38,11 @@ export interface OpenOptions {
   readonly pluginsFrom?: string;
   /** The source of the files. Default: the disk. */
   readonly source?: ConfigSource;
+  /**
+   * The source has the files of a configuration in the store, and the gateway file on disk the
+   * sections of this machine. Without a source the gateway file decides.
+   */
+  readonly isStored?: boolean;
   /** Documents that were parsed before. This reading adds its own. */
   readonly known?: KnownDocuments;
 }
@@ -54,6 +62,10 @@ export interface OpenedConfig {
   readonly gateway: ResolvedDocument | undefined;
   readonly pipelines: readonly ResolvedDocument[];
   readonly prices: ResolvedDocument | undefined;
+  /** The gateway file on disk, where the rest of the configuration is in the store. */
+  readonly own: ResolvedDocument | undefined;
+  /** The configuration is in the store, which was not asked: what it says is not known. */
+  readonly isElsewhere: boolean;
   /** Every file that was parsed, but for shipped pipelines: an installation has those. */
   readonly files: readonly SnapshotFile[];
   /**
@@ -83,7 +95,7 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
   const gateway = yield* opening.gateway();
   const prices = yield* opening.prices(gateway);
   const pipelines = yield* opening.pipelines(gateway);
-  const { findings, files, documents } = opening;
+  const { findings, files, documents, own, isElsewhere } = opening;
   const watched = [...opening.watched];
   return {
     path,
@@ -94,6 +106,8 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
     gateway,
     pipelines,
     prices,
+    own,
+    isElsewhere,
     files,
     documents,
     watched,
@@ -106,11 +120,13 @@ class Opening {
   readonly files: SnapshotFile[] = [];
   readonly documents: string[] = [];
   readonly watched: Set<string>;
+  own: ResolvedDocument | undefined;
+  isElsewhere = false;
   readonly #path: string;
   /** The folder of the gateway file. */
   readonly #home: string;
   readonly #options: OpenOptions;
-  readonly #source: ConfigSource;
+  #source: ConfigSource;
 
   constructor(path: string, options: OpenOptions) {
     this.watched = new Set([path]);
@@ -121,7 +137,16 @@ class Opening {
   }
 
   *gateway(): Pieces<ResolvedDocument | undefined> {
+    const { source, isStored = false } = this.#options;
+    if (isStored) return yield* this.#parts();
     const gateway = yield* this.#open(this.#path);
+    if (source === undefined && gateway !== undefined && namesStore(gateway.document)) {
+      // The store is not asked here: what its configuration says is not known.
+      this.#source = heldSource(placeFiles(this.#path, EMPTY_FILES));
+      this.isElsewhere = true;
+      for (const list of [this.findings, this.files, this.documents]) list.length = 0;
+      return yield* this.#parts();
+    }
     if (!this.#source.has(this.#path)) {
       const at = { file: this.#nameOf(this.#path), line: 1, column: 1 };
       const fix =
@@ -133,6 +158,19 @@ class Opening {
       });
     }
     return gateway;
+  }
+
+  /** The sections of this machine, and those of the store. */
+  *#parts(): Pieces<ResolvedDocument | undefined> {
+    const name = nameOf(this.#path, this.#options.cwd);
+    const { document, findings } = yield* readInPieces(this.#path, name, diskSource);
+    this.findings.push(...findings);
+    if (document === undefined) return undefined;
+    const own = this.#resolve(document);
+    this.own = own;
+    const stored = yield* this.#open(this.#path);
+    this.findings.push(...misplaced(document, stored?.document));
+    return stored && joinParts(own, stored);
   }
 
   *prices(gateway: ResolvedDocument | undefined): Pieces<ResolvedDocument | undefined> {
@@ -175,7 +213,7 @@ class Opening {
 
   *#open(file: string, isOwn = true): Pieces<ResolvedDocument | undefined> {
     yield;
-    const { environment, known } = this.#options;
+    const { known } = this.#options;
     if (isOwn) this.documents.push(file);
     const { document, findings } = yield* readInPieces(
       file,
@@ -192,10 +230,18 @@ class Opening {
         hasEndMark: hasEndMark(document),
         end: document.end,
       });
-    const resolved = resolveReferences(document, environment, this.#source);
+    const resolved = this.#resolve(document);
+    if (this.own !== undefined && isOwn)
+      this.findings.push(...forbiddenReferences(resolved, this.own, this.#home));
+    return resolved;
+  }
+
+  #resolve(document: ConfigDocument): ResolvedDocument {
+    const resolved = resolveReferences(document, this.#options.environment, this.#source);
     for (const reference of resolved.references)
       if (reference.file !== undefined) this.watched.add(reference.file);
-    this.findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === this.#path));
+    const isGateway = document.path === this.#path;
+    this.findings.push(...resolved.findings, ...unresolvedFindings(resolved, isGateway));
     return resolved;
   }
 
@@ -206,7 +252,8 @@ class Opening {
   }
 
   #nameOf(file: string): string {
-    return nameOf(file, this.#options.cwd);
+    const isStored = this.own !== undefined && this.#source.has(file);
+    return isStored ? storedName(this.#path, file) : nameOf(file, this.#options.cwd);
   }
 }
 

@@ -49,23 +49,26 @@ export function heldSource(texts: ReadonlyMap<string, string>): ConfigSource {
   };
 }
 
-/** Texts laid over the disk; a null takes a file away. */
-export function overlaidSource(texts: ReadonlyMap<string, string | null>): ConfigSource {
+/** Texts laid over the files of a source; a null takes a file away. */
+export function overlaidSource(
+  texts: ReadonlyMap<string, string | null>,
+  under: ConfigSource = diskSource,
+): ConfigSource {
   return {
     read: (path) =>
       texts.get(path) === null
         ? ABSENT
-        : (heldRead(texts.get(path) ?? undefined) ?? readWhole(path)),
-    has: (path) => (texts.has(path) ? texts.get(path) !== null : existsSync(path)),
+        : (heldRead(texts.get(path) ?? undefined) ?? under.read(path)),
+    has: (path) => (texts.has(path) ? texts.get(path) !== null : under.has(path)),
     list: (folder) => {
       const gone = new Set([...texts].filter(([, text]) => text === null).map(([path]) => path));
       const held = new Map(
         [...texts].filter((entry): entry is [string, string] => entry[1] !== null),
       );
-      const onDisk = existsSync(folder)
-        ? readdirSync(folder).filter((name) => !gone.has(`${folder}/${name}`))
+      const present = under.has(folder)
+        ? under.list(folder).filter((name) => !gone.has(`${folder}/${name}`))
         : [];
-      return [...new Set([...onDisk, ...namesIn(held, folder)])];
+      return [...new Set([...present, ...namesIn(held, folder)])];
     },
   };
 }

@@ -3,6 +3,7 @@
 import type { JsonSchema } from "@sluice/contract";
 
 import { endMarkSchema } from "../files/end-mark.ts";
+import { configSourceSchema } from "./config-source.ts";
 import { customersSchema } from "./customers.ts";
 import {
   accessGroupSchema,
@@ -61,6 +62,7 @@ export const gatewaySchema = {
         },
       },
     },
+    config: configSourceSchema,
     plugins: {
       type: "array",
       minItems: 1,

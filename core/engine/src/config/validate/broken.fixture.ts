@@ -161,7 +161,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a section of a later version",
     files: more("dashboards: {}"),
     findings: [
-      "config/gateway.yaml:10:1  `dashboards` is not a known key  remove it; the keys here are version, server, store, shared, ledger, plugins, providers, guardrails, extensions, models, keys, teams, organizations, users, budgets, access_groups, customers, prices, pipelines, policies, end_of_config",
+      "config/gateway.yaml:10:1  `dashboards` is not a known key  remove it; the keys here are version, server, store, shared, ledger, config, plugins, providers, guardrails, extensions, models, keys, teams, organizations, users, budgets, access_groups, customers, prices, pipelines, policies, end_of_config",
     ],
   },
   {
@@ -430,7 +430,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a private key",
     files: more("x: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc"),
     findings: [
-      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, ledger, plugins, providers, guardrails, extensions, models, keys, teams, organizations, users, budgets, access_groups, customers, prices, pipelines, policies, end_of_config",
+      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, ledger, config, plugins, providers, guardrails, extensions, models, keys, teams, organizations, users, budgets, access_groups, customers, prices, pipelines, policies, end_of_config",
       "config/gateway.yaml:10:4  `x` holds a literal that looks like a credential  write `${env:NAME}` and put the value in the environment",
     ],
   },

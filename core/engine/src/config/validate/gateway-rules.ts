@@ -37,7 +37,18 @@ export function gatewayFaults(gateway: unknown, keyHeaders: readonly string[] = 
     ...listenerFaults(gateway),
     ...timeZoneFaults(gateway),
     ...previousKeyFaults(gateway),
+    ...configSourceFaults(gateway),
   ];
+}
+
+/** The store has the configuration that it holds for every machine. */
+function configSourceFaults(gateway: unknown): Fault[] {
+  const source = valueAtPath(gateway, ["config", "source"]);
+  const store = valueAtPath(gateway, ["store", "use"]) ?? "sqlite";
+  if (source !== "postgres" || store === "postgres") return [];
+  const message = `\`config.source\` is postgres, and the store is ${String(store)}`;
+  const fix = "write `store: { use: postgres, url: … }`, or remove `config`";
+  return [{ path: ["config", "source"], on: "value", message, fix }];
 }
 
 function providerFaults(gateway: unknown): Fault[] {

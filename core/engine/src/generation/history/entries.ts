@@ -64,7 +64,8 @@ export function entryOf(
   const texts = textsOf(opened);
   // A start and a rollback apply contents that no caller has just saved.
   const isEdit = how.origin === "files" || how.origin === "canary";
-  const author = how.author ?? (isEdit && before !== undefined ? FILE_AUTHOR : undefined);
+  const isSaved = isEdit && opened.own === undefined && before !== undefined;
+  const author = how.author ?? (isSaved ? FILE_AUTHOR : undefined);
   return {
     ...(author !== undefined && { author }),
     generation: result.generation ?? 0,
@@ -73,7 +74,10 @@ export function entryOf(
     origin: how.origin,
     contentsOf: how.contentsOf,
     ...(how.onDisk !== undefined && { onDisk: how.onDisk }),
-    isForced: how.origin === "files" && how.to !== undefined && isForced(how.to, how.force),
+    isForced:
+      (how.origin === "files" || how.origin === "push") &&
+      how.to !== undefined &&
+      isForced(how.to, how.force),
     ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
     changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),

@@ -7,7 +7,7 @@ import {
   type OpenOptions,
   resolveSnapshot,
 } from "../../config/load.ts";
-import { diskSource, heldSource, sha256 } from "../../config/files/source.ts";
+import { type ConfigSource, diskSource, heldSource, sha256 } from "../../config/files/source.ts";
 import type { Snapshot, SnapshotFile } from "../../config/snapshot.ts";
 import type { Definitions } from "../../registry/definitions.ts";
 import type { FileTexts } from "./history.ts";
@@ -52,30 +52,39 @@ export function changesOf(before: FileTexts, after: FileTexts, cwd: string): str
   );
 }
 
-/** The documents of a configuration as they are on disk, as one text to compare. */
-export function digestOnDisk({ documents }: OpenedConfig): string {
-  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
+/** The documents of a configuration as they are now, on disk or in the store, to compare. */
+export function digestOnDisk(
+  { documents }: OpenedConfig,
+  source: ConfigSource = diskSource,
+): string {
+  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsIn(source, path)])));
 }
 
 /** The texts as they were read: the same text as long as no file has been saved since. */
-export function digestAsRead({ documents, files }: OpenedConfig): string {
+export function digestAsRead(
+  { documents, files }: OpenedConfig,
+  source: ConfigSource = diskSource,
+): string {
   const read = new Map(files.map(({ path, digest }) => [path, ["read", digest]]));
   return sha256(
-    JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])),
+    JSON.stringify(
+      documents.map((path) => [path, ...(read.get(path) ?? contentsIn(source, path))]),
+    ),
   );
 }
 
-/** The files on disk by name, valid or not. */
+/** The present files by name, valid or not. */
 export function filesOnDisk(place: OpenOptions): Readonly<Record<string, string>> {
+  const { source = diskSource } = place;
   const read = openConfig(place).documents.flatMap((path) => {
-    const { bytes } = diskSource.read(path);
+    const { bytes } = source.read(path);
     return bytes === undefined ? [] : [[nameOf(path, place.cwd), bytes.toString("utf8")] as const];
   });
   return Object.fromEntries(read);
 }
 
-function contentsOnDisk(path: string): readonly string[] {
-  const read = diskSource.read(path);
+function contentsIn(source: ConfigSource, path: string): readonly string[] {
+  const read = source.read(path);
   return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
 }
 
@@ -86,13 +95,14 @@ function contentsOnDisk(path: string): readonly string[] {
 export function driftOf(
   files: readonly SnapshotFile[],
   documents: readonly string[],
+  source: ConfigSource = diskSource,
 ): DriftedFile[] {
   const drifted = files.flatMap(({ path, digest }): DriftedFile[] => {
-    const { bytes } = diskSource.read(path);
+    const { bytes } = source.read(path);
     if (bytes === undefined) return [{ path, change: "removed" }];
     return sha256(bytes) === digest ? [] : [{ path, change: "changed" }];
   });
   const running = new Set(files.map(({ path }) => path));
-  const added = documents.filter((path) => !running.has(path) && diskSource.has(path));
+  const added = documents.filter((path) => !running.has(path) && source.has(path));
   return [...drifted, ...added.map((path) => ({ path, change: "added" as const }))];
 }

@@ -10,7 +10,7 @@ import type { Log } from "@sluice/contract";
 import type { Effect } from "../diff/effects/effect.ts";
 
 /** The origin of a generation. */
-export type GenerationOrigin = "start" | "files" | "rollback" | "last_good" | "canary";
+export type GenerationOrigin = "start" | "files" | "push" | "rollback" | "last_good" | "canary";
 
 /** The author of a generation. */
 export interface Author {

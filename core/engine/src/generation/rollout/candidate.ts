@@ -34,8 +34,23 @@ export interface EditSource {
 export interface Candidate extends EditSource {
   readonly canary?: CanaryPlan | undefined;
   readonly isRefresh?: boolean;
-  /** The number of the same contents in another worker, which this one follows. */
+  /** The number of the same contents in another process, which this one follows. */
   readonly number?: number | undefined;
+  /** Absent: contents of a rollback, and those of another process, have served. */
+  readonly hasServed?: boolean;
+}
+
+/** Contents of the store that are to be applied. */
+export interface StoredEdit {
+  readonly texts: FileTexts;
+  /** The number of the generation, the same at every instance. */
+  readonly number: number;
+  readonly origin: GenerationOrigin;
+  /** Whether they have served before: their tests do not run. */
+  readonly isTested: boolean;
+  readonly canary: CanaryPlan | undefined;
+  readonly force: string | undefined;
+  readonly author: string | undefined;
 }
 
 /** What is kept of the contents that run, and of those of a canary. */

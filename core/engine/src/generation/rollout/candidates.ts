@@ -4,15 +4,16 @@ import { resolve } from "node:path";
 import { type ConfigWatch, watchConfig } from "../../config/files/watch.ts";
 import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../../config/load.ts";
 import { contentsDigest } from "../../config/build.ts";
-import { checkCandidate } from "../../lint/check-candidate.ts";
-import { withoutUnloaded } from "../cold.ts";
+import type { Finding } from "../../config/finding.ts";
 import type { EditHistory } from "../history/edit-history.ts";
-import { AUTO_ROLLBACK, type entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
+import { type entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
 import { digestAsRead, digestOnDisk } from "../history/file-texts.ts";
 import type { FileTexts } from "../history/history.ts";
-import type { ApplyOptions, ApplyResult } from "./apply.ts";
-import { type Candidate, contentsOf, type PinnedConfig, pinnedBy } from "./candidate.ts";
+import { applyCandidate } from "./apply-candidate.ts";
+import type { ApplyResult } from "./apply.ts";
+import { type Candidate, type PinnedConfig, pinnedBy, type StoredEdit } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
+import type { RolloutFault } from "./rollout-monitor.ts";
 import type { EditParts } from "./edit-parts.ts";
 import type { HandedOver, ReadingOptions } from "./readings.ts";
 import { obstacleOf } from "./widens-access.ts";
@@ -53,9 +54,9 @@ export class Candidates {
     return this.#opened;
   }
 
-  /** The files, some of them replaced by texts, or removed by a null. */
-  overlaid(files: Readonly<Record<string, string | null>>): ReturnType<ConfigReader["overlaid"]> {
-    return this.#reader.overlaid(files);
+  /** Reads contents that are not applied. */
+  get reader(): Pick<ConfigReader, "overlaid" | "held"> {
+    return this.#reader;
   }
 
   close(): Promise<void> {
@@ -68,13 +69,11 @@ export class Candidates {
     signal: AbortSignal,
     onRead: () => void,
   ): Promise<HandedOver> {
-    const opened = await this.#reader.files(signal).finally(onRead);
-    this.#opened = opened;
-    this.#watchFor(opened);
-    const kept = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
+    const opened = await this.#read(signal).finally(onRead);
+    const kept = reading.isAsked ? undefined : heldAgainst(opened, this.#parts);
     if (kept !== undefined) await this.#reader.prepare(kept.texts);
     // A canary may have ended meanwhile: from here to the manager nothing may come between.
-    const held = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
+    const held = reading.isAsked ? undefined : heldAgainst(opened, this.#parts);
     if (held !== undefined) {
       const renewed = this.#reader.held(held.texts);
       const origin = held.contentsOf === undefined ? "files" : "rollback";
@@ -92,11 +91,24 @@ export class Candidates {
     reading: Omit<ReadingOptions, "isAsked">,
     signal: AbortSignal,
   ): Promise<HandedOver<ApplyResult | undefined>> {
+    const opened = await this.#read(signal);
+    if (contentsDigest(opened) !== contents) return { result: Promise.resolve(undefined) };
+    return this.#applyFiles(opened, reading);
+  }
+
+  /** Applies contents of the store. */
+  async stored({ texts, isTested, ...how }: StoredEdit): Promise<HandedOver> {
+    const opened = await this.#reader.heldInSlices(texts);
+    const resolved = await this.#reader.resolve(opened);
+    const candidate = { opened, ...how, hasServed: isTested };
+    return { result: this.#apply(candidate, resolved) };
+  }
+
+  async #read(signal: AbortSignal): Promise<OpenedConfig> {
     const opened = await this.#reader.files(signal);
     this.#opened = opened;
     this.#watchFor(opened);
-    if (contentsDigest(opened) !== contents) return { result: Promise.resolve(undefined) };
-    return this.#applyFiles(opened, reading);
+    return opened;
   }
 
   async #applyFiles(
@@ -126,54 +138,46 @@ export class Candidates {
   ): Promise<HandedOver> {
     const { history, manager, definitions } = this.#parts;
     const target = rollbackTarget(history.entries, this.#history.entry, generation);
-    // An operator rolls back from the files on disk; an automatic rollback from those that were
-    // read, and a save since then applies.
-    const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
-    const held = {
-      texts: keptTexts(this.#parts, target.generation),
-      contentsOf: target.generation,
-      onDisk,
-    };
+    const held = keptContents(this.#parts, target.generation, this.#opened, fault !== undefined);
     const opened = this.#reader.held(held.texts);
     const resolved = await this.#reader.resolve(opened);
     const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
-    if (obstacle !== undefined)
-      return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
+    if (obstacle !== undefined) return { result: Promise.resolve(this.#refuse(obstacle)) };
     const force = resolved.snapshot?.digest;
     return {
       result: this.#apply({ opened, origin: "rollback", held, force, author, fault }, resolved),
     };
   }
 
-  async #apply(candidate: Candidate, resolved: ResolvedConfig): Promise<ApplyResult> {
-    const { manager, definitions, history } = this.#parts;
-    const { opened, isRefresh } = candidate;
-    this.#watchFor(opened);
-    if (resolved.snapshot === undefined) {
-      const findings = checkCandidate(resolved, definitions);
-      return this.#history.add(
-        manager.refuse(
-          withoutUnloaded(findings, manager.live?.snapshot, opened.plugins),
-          contentsDigest(opened),
-        ),
-        candidate,
-      );
-    }
-    const result = this.#history.add(
-      await manager.apply(resolved.snapshot, applyOptions(candidate)),
-      candidate,
-    );
-    await history.flush();
-    // Another generation runs by now. It is refreshed instead, because a secret may have changed.
-    if (isRefresh === true && result.outcome === "superseded")
-      void this.#catchUp().catch(() => undefined);
-    return result;
+  /** The refusal of an automatic rollback that would widen access; `undefined`: it may be made. */
+  async obstacle(fault: RolloutFault): Promise<ApplyResult | undefined> {
+    const obstacle = await obstacleToAll(fault, this.#parts, this.#reader);
+    return obstacle && this.#refuse(obstacle);
+  }
+
+  #refuse(obstacle: Finding): ApplyResult {
+    return this.#history.addAttempt(this.#parts.manager.refuse([obstacle]));
+  }
+
+  #apply(candidate: Candidate, resolved: ResolvedConfig): Promise<ApplyResult> {
+    this.#watchFor(candidate.opened);
+    return applyCandidate(candidate, resolved, {
+      parts: this.#parts,
+      history: this.#history,
+      catchUp: this.#catchUp,
+    });
   }
 
   /** Watches the files of a candidate, and those that were read last. */
   #watchFor({ watched }: OpenedConfig): void {
     this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
+}
+
+async function obstacleToAll(fault: RolloutFault, parts: EditParts, reader: ConfigReader) {
+  const opened = await reader.heldInSlices(keptTexts(parts, fault.previous));
+  const { snapshot } = await reader.resolve(opened);
+  return obstacleOf(fault, parts.manager.live, snapshot, parts.definitions.steps);
 }
 
 /** Watches files. `catchUp` applies what was saved. */
@@ -191,6 +195,22 @@ function watchEdits(
   });
 }
 
+/**
+ * The contents of an earlier generation, and the files that they replace. An operator rolls back
+ * from the present files; an automatic rollback from those that were read, and a save since then
+ * applies. Throws `not_found`.
+ */
+function keptContents(
+  parts: EditParts,
+  generation: number,
+  opened: OpenedConfig,
+  isAutomatic: boolean,
+): PinnedConfig {
+  const { source } = parts.place;
+  const onDisk = isAutomatic ? digestAsRead(opened, source) : digestOnDisk(opened, source);
+  return { texts: keptTexts(parts, generation), contentsOf: generation, onDisk };
+}
+
 /** The texts of an earlier generation. Throws `not_found`. */
 function keptTexts({ place, history }: EditParts, generation: number): FileTexts {
   const texts = history.textsOf(generation);
@@ -206,25 +226,13 @@ function keptTexts({ place, history }: EditParts, generation: number): FileTexts
  */
 function heldAgainst(
   opened: OpenedConfig,
-  { contents, live }: EditParts["manager"],
+  { place, manager: { contents, live } }: EditParts,
 ): PinnedConfig | undefined {
   const held = pinnedBy(contents);
-  if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
-  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined)
-    return undefined;
-  return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
-}
-
-/** How a candidate is applied. */
-function applyOptions(candidate: Candidate): ApplyOptions {
-  const { origin, force, canary, author, isRefresh, fault, number } = candidate;
-  const hasServed = origin === "rollback" || number !== undefined;
-  const back = fault && { replaces: fault.generation, reason: fault.reason };
-  const by = fault === undefined ? author : AUTO_ROLLBACK.name;
-  const what = {
-    source: candidate,
-    contents: contentsOf(candidate),
-    ...(isRefresh === true && { isRefresh }),
-  };
-  return { force, canary, hasServed, author: by, number, ...back, ...what };
+  const onDisk = digestOnDisk(opened, place.source);
+  if (held !== undefined && held.onDisk === onDisk) return held;
+  // What is in the store applies when the fleet says so.
+  const isOnRequest = live?.snapshot.server.reload === "on_request" || place.isStored === true;
+  if (!isOnRequest || contents.running === undefined) return undefined;
+  return held ?? { texts: contents.running.texts, onDisk };
 }

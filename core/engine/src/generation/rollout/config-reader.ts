@@ -41,12 +41,20 @@ export class ConfigReader {
     return openConfig({ ...this.#place, source: heldSource(texts) });
   }
 
+  /** As `held`, in slices with the traffic. */
+  heldInSlices(texts: FileTexts): Promise<OpenedConfig> {
+    return inSlices(openInPieces({ ...this.#place, source: heldSource(texts) }));
+  }
+
   /** The files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
   overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
     const texts = new Map(
       Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]),
     );
-    const opened = openConfig({ ...this.#place, source: overlaidSource(texts) });
+    const opened = openConfig({
+      ...this.#place,
+      source: overlaidSource(texts, this.#place.source),
+    });
     for (const [path, text] of texts) {
       if (text === null || opened.documents.includes(path)) continue;
       const message = `The configuration has no file ${path}: name the gateway file, the prices or a file in the folder of pipelines.`;
@@ -57,7 +65,7 @@ export class ConfigReader {
 
   /** Parses texts that will be held. */
   async prepare(texts: FileTexts): Promise<void> {
-    await inSlices(openInPieces({ ...this.#place, source: heldSource(texts) }));
+    await this.heldInSlices(texts);
   }
 
   /** Checks what was read, and makes its snapshot. */

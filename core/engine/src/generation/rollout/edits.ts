@@ -7,10 +7,10 @@ import type { OpenedConfig } from "../../config/load.ts";
 import { EditHistory } from "../history/edit-history.ts";
 import { entryToFollow, notFound } from "../history/entries.ts";
 import { driftOf } from "../history/file-texts.ts";
-import type { HistoryEntry } from "../history/history.ts";
+import type { FileTexts, HistoryEntry } from "../history/history.ts";
 import type { ApplyResult, EditPort } from "./apply.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary/canary.ts";
-import type { EditSource } from "./candidate.ts";
+import type { EditSource, StoredEdit } from "./candidate.ts";
 import { Candidates } from "./candidates.ts";
 import type { EditParts, EditStatus } from "./edit-parts.ts";
 import { type ReadingOptions, Readings } from "./readings.ts";
@@ -24,6 +24,10 @@ export class ConfigEdits implements EditPort {
   readonly #history: EditHistory;
   readonly #candidates: Candidates;
   readonly #closing = new AbortController();
+  /** Called after files of this machine have changed and were read. */
+  onSaved: (() => void) | undefined;
+  /** Rolls back at all instances, where they have one configuration. */
+  rollBackAll: ((fault: RolloutFault) => Promise<ApplyResult>) | undefined;
 
   /**
    * Begins to watch. `first` is the result of the start, which applied `source`; `opened` are the
@@ -44,8 +48,9 @@ export class ConfigEdits implements EditPort {
   }
 
   get status(): EditStatus {
-    const { manager } = this.#parts;
-    const drift = driftOf(manager.live?.snapshot.files ?? [], this.#candidates.opened.documents);
+    const { manager, place } = this.#parts;
+    const { documents } = this.#candidates.opened;
+    const drift = driftOf(manager.live?.snapshot.files ?? [], documents, place.source);
     return { ...manager.status, entry: this.#history.entry, drift };
   }
 
@@ -75,9 +80,23 @@ export class ConfigEdits implements EditPort {
     return this.#readings.run(() => this.#candidates.filesOf(contents, how, this.#closing.signal));
   }
 
+  /** Applies contents of the store. */
+  applyStored(edit: StoredEdit): Promise<ApplyResult> {
+    return this.#readings.run(() => this.#candidates.stored(edit));
+  }
+
+  /** Checks contents of the store. `force`: a digest that the shrink guard refused. */
+  reviewStored(texts: FileTexts, force: string | undefined): Review {
+    const { definitions, manager } = this.#parts;
+    return reviewOf(this.#candidates.reader.held(texts), definitions, manager, force);
+  }
+
   /** Applies what was saved while nothing watched, as a save would. */
-  catchUp(): Promise<ApplyResult> {
-    return this.#read({ isAsked: false });
+  async catchUp(): Promise<ApplyResult> {
+    const result = await this.#read({ isAsked: false });
+    // A secret that contents of the store lacked may be there now.
+    this.onSaved?.();
+    return result;
   }
 
   /**
@@ -110,7 +129,7 @@ export class ConfigEdits implements EditPort {
    */
   review(files: Readonly<Record<string, string | null>>, force?: string): Review {
     const { definitions, manager } = this.#parts;
-    return reviewOf(this.#candidates.overlaid(files), definitions, manager, force);
+    return reviewOf(this.#candidates.reader.overlaid(files), definitions, manager, force);
   }
 
   /**
@@ -123,7 +142,13 @@ export class ConfigEdits implements EditPort {
   }
 
   rollBack(fault: RolloutFault): Promise<ApplyResult> {
-    return this.#readings.run(() => this.#candidates.earlier(fault.previous, { fault }));
+    const { rollBackAll } = this;
+    if (rollBackAll === undefined)
+      return this.#readings.run(() => this.#candidates.earlier(fault.previous, { fault }));
+    return this.#readings.run(async () => {
+      const refused = await this.#candidates.obstacle(fault);
+      return { result: refused === undefined ? rollBackAll(fault) : Promise.resolve(refused) };
+    });
   }
 
   /** Ends the watch and what is being read. */

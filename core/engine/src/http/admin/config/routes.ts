@@ -1,13 +1,13 @@
 /** Admin routes for the configuration: status, history, comparison, and changes. */
 
 import type { JsonObject } from "@sluice/contract";
-import type { ApplyResult } from "../../../generation/rollout/apply.ts";
 import type { CanaryEnd } from "../../../generation/rollout/canary/canary.ts";
 import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { HasName } from "../../../pipeline/steps/condition-names.ts";
 import type { LedgerHealth } from "../../../accounting/ledger/ledger.ts";
 import type { LeaderView } from "../../../fleet/leader.ts";
+import type { WholeEdits } from "../../../fleet/whole-edits.ts";
 import type { StoreHealth } from "../../../resources/store/validity.ts";
 import { VERSION } from "../../../telemetry/version.ts";
 import { type AdminRoute, type AdminRoutes, atWhole } from "../../access/route.ts";
@@ -35,11 +35,8 @@ import {
 /** The parts of the process that the routes read and change. */
 export interface ConfigRouteParts {
   readonly edits: ConfigEdits;
-  /** Ends the canary of the fleet. `undefined`: none runs here. */
-  readonly endFleetCanary: (
-    end: CanaryEnd,
-    author: string | undefined,
-  ) => Promise<ApplyResult | undefined>;
+  /** Edits that may be for all instances. */
+  readonly whole: WholeEdits;
   readonly configDiff: ConfigDiff;
   readonly hasName: HasName;
   readonly ledgerHealth: () => LedgerHealth;
@@ -92,7 +89,7 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
 
 /** Changes of what runs. */
 function editRoutes(parts: ConfigRouteParts): AdminRoutes {
-  const { edits } = parts;
+  const { whole } = parts;
   return {
     "POST /config/reload": atWhole("config.reload", async (request) => {
       const { body } = request;
@@ -103,7 +100,7 @@ function editRoutes(parts: ConfigRouteParts): AdminRoutes {
       const author = readAuthor(body);
       const after = { ...(digest !== undefined && { force: digest }), ...(plan && { canary }) };
       return request.audit.attempt(request, { author, after }, async () =>
-        describeAttempt(await edits.reload(digest, plan, author)),
+        describeAttempt(await whole.reload(digest, plan, author)),
       );
     }),
     "POST /config/canary/promote": endCanary(parts, "promoted"),
@@ -115,18 +112,18 @@ function editRoutes(parts: ConfigRouteParts): AdminRoutes {
       const author = readAuthor(body);
       const after = generation === undefined ? {} : { generation };
       return request.audit.attempt(request, { author, after }, async () =>
-        describeAttempt(await edits.rollback(generation, author)),
+        describeAttempt(await whole.rollback(generation, author, request.isAudited === true)),
       );
     }),
   };
 }
 
-function endCanary({ edits, endFleetCanary }: ConfigRouteParts, end: CanaryEnd): AdminRoute {
+function endCanary({ whole }: ConfigRouteParts, end: CanaryEnd): AdminRoute {
   return atWhole("config.canary", async (request) => {
     refuseUnknown(Object.keys(request.body), ["author"], "field");
     const author = readAuthor(request.body);
     return request.audit.attempt(request, { author, after: { canary: end } }, async () =>
-      describeAttempt((await endFleetCanary(end, author)) ?? edits.endCanary(end, author)),
+      describeAttempt(await whole.endCanary(end, author, request.isAudited === true)),
     );
   });
 }

@@ -2,8 +2,8 @@
 
 import type { RolloutRecord, RolloutReport } from "@sluice/contract";
 import type { Instance } from "../../../fleet/join-instances.ts";
-import type { InstanceOutcome } from "../../../fleet/outcomes.ts";
-import { joinReports } from "../../../fleet/verdict.ts";
+import { type InstanceOutcome, outcomesOf } from "../../../fleet/outcomes.ts";
+import { joinReports } from "../../../fleet/canary/verdict.ts";
 import { percent } from "../../../generation/rollout/canary/percent.ts";
 
 /** Describes an instance. `own` is the id of the one that answers. */
@@ -32,6 +32,16 @@ export function describeInstance(
     refused: refused === null ? null : { ...refused },
     rollout: outcome === undefined ? null : { ...outcome },
   };
+}
+
+/** Describes what became of a rollout at each instance that has reported. */
+export function describeReports(
+  reports: readonly RolloutReport[],
+  nameOf: (instance: string) => string | undefined,
+) {
+  const outcomeOf = outcomesOf(reports);
+  const instances = [...new Set(reports.map(({ instance }) => instance))];
+  return instances.map((id) => ({ id, name: nameOf(id) ?? null, ...outcomeOf(id) }));
 }
 
 /** Describes a rollout. `reports`: what the requests of a canary say about it is counted. */

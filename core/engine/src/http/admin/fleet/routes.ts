@@ -1,28 +1,42 @@
 /** Admin routes for the fleet: the instances that share the store, and their rollouts. */
 
-import { GatewayError, type JsonObject } from "@sluice/contract";
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { parseDuration } from "@sluice/kit";
 import type { FleetCommands, FleetReload } from "../../../fleet/commands.ts";
 import type { Fleet } from "../../../fleet/fleet.ts";
 import { doAgree, joinInstances } from "../../../fleet/join-instances.ts";
 import { outcomesOf } from "../../../fleet/outcomes.ts";
+import { isPushedName, type StoredConfig } from "../../../fleet/push.ts";
+import type { ApplyResult } from "../../../generation/rollout/apply.ts";
 import { type AdminRoutes, atWhole } from "../../access/route.ts";
-import { readAuthor, readCanary } from "../config/body-fields.ts";
+import {
+  readAuthor,
+  readCanary,
+  readFiles,
+  readFlag,
+  readGeneration,
+} from "../config/body-fields.ts";
+import { describeImpact } from "../config/describe-impact.ts";
 import { describeAttempt } from "../config/describe-status.ts";
 import { invalid, readText } from "../fields.ts";
-import { describeInstance, describeRollout } from "./describe.ts";
+import { describeInstance, describeReports, describeRollout } from "./describe.ts";
 
 /** The parts of the process that the routes read and change. */
 export interface FleetRouteParts {
   readonly fleet: Fleet;
 }
 
+const DEFAULT_HISTORY = 20;
 const DEFAULT_WAIT_MS = 120_000;
 const MAX_WAIT_MS = 3_600_000;
 
 /** The routes. Without other instances the fleet is this one. */
-export function fleetRoutes({ fleet }: FleetRouteParts): AdminRoutes {
-  const { membership, commands } = fleet;
+export function fleetRoutes(parts: FleetRouteParts): AdminRoutes {
+  return { ...readingRoutes(parts), ...changingRoutes(parts) };
+}
+
+function readingRoutes({ fleet }: FleetRouteParts): AdminRoutes {
+  const { membership } = fleet;
   return {
     "GET /fleet": atWhole("status.read", async () => {
       const [{ nowMs, records, isCurrent }, newest] = await Promise.all([
@@ -41,6 +55,32 @@ export function fleetRoutes({ fleet }: FleetRouteParts): AdminRoutes {
         ),
       };
     }),
+    "GET /fleet/history": atWhole("config.read", async ({ query }) => {
+      const limit = Number(query.get("limit") || DEFAULT_HISTORY);
+      const [{ records }, history] = await Promise.all([
+        membership.list(),
+        present(fleet.rollouts).history(limit),
+      ]);
+      const names = new Map(records.map(({ id, name }) => [id, name]));
+      return {
+        rollouts: history.map(({ record, reports }) => ({
+          ...describeRollout(record, reports),
+          instances: describeReports(reports, (id) => names.get(id)),
+        })),
+      };
+    }),
+    "GET /fleet/files": atWhole("config.read", async ({ query }) => {
+      const of = query.get("of") || null;
+      const id = of === null ? undefined : readGeneration(Number(of));
+      const { generation, contents, files } = await stored(fleet.config).files(id);
+      return { generation, contents, files };
+    }),
+  };
+}
+
+function changingRoutes({ fleet }: FleetRouteParts): AdminRoutes {
+  const { commands, config } = fleet;
+  return {
     "POST /fleet/forget": atWhole("gateway.restart", async (request) => {
       const id = readText(request.body["instance"] ?? null, "instance");
       const change = { kind: "instance", id };
@@ -58,22 +98,76 @@ export function fleetRoutes({ fleet }: FleetRouteParts): AdminRoutes {
       const { canary = null } = body;
       const after = { fleet: true, ...(force !== undefined && { force }), canary };
       return request.audit.attempt(request, { author, after }, async () => {
-        const { result, rollout } = await present(commands).reload(asked);
-        return {
-          ...describeAttempt(result),
-          contents: result.contents ?? null,
-          rollout: rollout ?? null,
-        };
+        const { result, rollout } = await inFiles(commands, config).reload(asked);
+        return { ...describeAttempt(result), ...ofRollout(result, rollout) };
       });
+    }),
+    "POST /fleet/push": atWhole("config.push", async (request) => {
+      const { body } = request;
+      const { base = null, force = null, canary = null, dry_run: isDry = false } = body;
+      const author = readAuthor(body);
+      const asked = {
+        files: readTexts(body["files"] ?? null),
+        base: readGeneration(base),
+        force: force === null ? undefined : readText(force, "force"),
+        author,
+        canary: readCanary(canary),
+        isDry: readFlag(isDry, "dry_run"),
+      };
+      const push = async () => {
+        const { result, rollout, effects } = await stored(config).push(asked);
+        const attempt = describeAttempt(result as ApplyResult);
+        return {
+          ...attempt,
+          ...ofRollout(result, rollout),
+          ...describeImpact({ effects, replay: undefined }),
+        };
+      };
+      if (asked.isDry) return push();
+      const after = { files: Object.keys(asked.files), ...(force !== null && { force }), canary };
+      return request.audit.attempt(request, { author, after }, push);
     }),
   };
 }
 
-function present(commands: FleetCommands | undefined): FleetCommands {
-  if (commands !== undefined) return commands;
+function ofRollout(result: { readonly contents: string | undefined }, rollout: number | undefined) {
+  return { contents: result.contents ?? null, rollout: rollout ?? null };
+}
+
+function present<T>(part: T | undefined): T {
+  if (part !== undefined) return part;
   const message =
     "The store of this gateway keeps no fleet: it is in memory. Reload this gateway alone.";
   throw new GatewayError("not_found", message);
+}
+
+function inFiles(
+  commands: FleetCommands | undefined,
+  config: StoredConfig | undefined,
+): FleetCommands {
+  if (config === undefined) return present(commands);
+  const message =
+    "The configuration of this gateway is in the store: sluice push applies another one at all instances.";
+  throw new GatewayError("invalid_field", message);
+}
+
+function stored(config: StoredConfig | undefined): StoredConfig {
+  if (config !== undefined) return config;
+  const message =
+    "The configuration of this gateway is in files. With config.source: postgres it is in the store, and can be pushed.";
+  throw new GatewayError("invalid_field", message, { param: "files" });
+}
+
+/** Files by name, each a text. */
+function readTexts(value: JsonValue): Readonly<Record<string, string>> {
+  const files = readFiles(value);
+  for (const [name, text] of Object.entries(files))
+    if (text === null || !isPushedName(name))
+      throw invalid(
+        "files",
+        `${JSON.stringify(name)} must be a name such as pipelines/chat.yaml, and its contents a text.`,
+      );
+  return files as Readonly<Record<string, string>>;
 }
 
 function readReload(body: JsonObject): FleetReload {

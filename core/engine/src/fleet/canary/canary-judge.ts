@@ -1,9 +1,9 @@
 /** What a process does for the verdict on a canary of the fleet. */
 
 import type { InstanceStore, RolloutRecord, RolloutStore } from "@sluice/contract";
-import { type Evidence, isBad } from "../generation/rollout/canary/evidence.ts";
-import { joinInstances } from "./join-instances.ts";
-import type { StoreAnswers } from "./store-answers.ts";
+import { type Evidence, isBad } from "../../generation/rollout/canary/evidence.ts";
+import { joinInstances } from "../join-instances.ts";
+import type { StoreAnswers } from "../store-answers.ts";
 import { isOver, joinReports, verdictOn } from "./verdict.ts";
 
 /** What a judge reads and writes. */

@@ -1,7 +1,7 @@
 /** Plans of canaries, as the store has them and as a process runs them. */
 
 import type { RolloutPlan } from "@sluice/contract";
-import type { CanaryPlan } from "../generation/rollout/canary/canary.ts";
+import type { CanaryPlan } from "../../generation/rollout/canary/canary.ts";
 
 /** The stored form of a plan. */
 export function storedPlan({ share, forMs, minRequests, abortIf }: CanaryPlan): RolloutPlan {

@@ -6,7 +6,7 @@ import {
   joinEvidence,
   NO_EVIDENCE,
   readEvidence,
-} from "../generation/rollout/canary/evidence.ts";
+} from "../../generation/rollout/canary/evidence.ts";
 import { fleetPlan } from "./plan.ts";
 
 /** What is decided, and why. */

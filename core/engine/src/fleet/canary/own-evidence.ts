@@ -1,12 +1,12 @@
 /** The evidence of this process about a canary of the fleet, also over breaks. */
 
-import type { Canary } from "../generation/rollout/canary/canary.ts";
+import type { Canary } from "../../generation/rollout/canary/canary.ts";
 import {
   type Evidence,
   evidenceIn,
   joinEvidence,
   NO_EVIDENCE,
-} from "../generation/rollout/canary/evidence.ts";
+} from "../../generation/rollout/canary/evidence.ts";
 
 /** Keeps the evidence of one rollout. */
 export class OwnEvidence {
