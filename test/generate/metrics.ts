@@ -11,6 +11,7 @@ import {
 } from "../../core/engine/src/telemetry/metric-table.ts";
 import { BUDGET_LEFT, BUDGET_MAX } from "../../plugins/standard/src/limits/budget-gauges.ts";
 import { REFUSALS } from "../../plugins/standard/src/limits/refusal.ts";
+import { RUNNING } from "../../plugins/standard/src/responses/detached/runs.ts";
 import { CONNECTION_WAITS } from "../../plugins/standard/src/provider/upstreams.ts";
 
 /** Where the page is. */
@@ -48,6 +49,7 @@ export const ALL_METRICS: readonly MetricDescription[] = [
     ...metric,
     name: `sluice_limits_${metric.name}`,
   })),
+  { ...RUNNING, name: `sluice_responses_${RUNNING.name}` },
   ...["provider", "passthrough"].map((step) => ({
     ...CONNECTION_WAITS,
     name: `sluice_${step}_${CONNECTION_WAITS.name}`,
@@ -62,6 +64,11 @@ export function metricsPage(): string {
       "Limits",
       "Counted by the step `limits`.",
       ALL_METRICS.filter(({ name }) => name.startsWith("sluice_limits_")),
+    ],
+    [
+      "Responses in the background",
+      "Of the step `responses`.",
+      ALL_METRICS.filter(({ name }) => name.startsWith("sluice_responses_")),
     ],
     [
       "Providers",

@@ -89,7 +89,7 @@ export const responses = defineStep<ResponsesConfig>({
         maximum: 100_000,
         default: 256,
         description:
-          "Responses in the background that one process may have under way. A further one is a 503.",
+          "Responses in the background that one process may have under way. One key, or the keys of one team, gets at most half of them, and less beside others. A further one is a 503.",
         examples: [1_000],
       },
       max_events: {
@@ -115,7 +115,9 @@ export const responses = defineStep<ResponsesConfig>({
     const limits = limitsOf(config);
     const store = new ResponseStore(host);
     const { log } = host;
-    const detached = { store, runs: openRuns(host), limits, log };
+    const runs = openRuns(host);
+    runs.reportTo(host.metrics);
+    const detached = { store, runs, limits, log };
     return {
       beforeBody(exchange) {
         const { identity } = exchange;
@@ -131,7 +133,7 @@ export const responses = defineStep<ResponsesConfig>({
           },
           ...(config.background === "off"
             ? {}
-            : { begin: (reply) => beginRun(detached, keyId, reply) }),
+            : { begin: (reply) => beginRun(detached, identity, reply) }),
         });
       },
       enter: () => false,
@@ -142,8 +144,7 @@ export const responses = defineStep<ResponsesConfig>({
 
 /** The responses in the background of this process, shared by every pipeline and generation. */
 export function openRuns(host: Host): Runs<KeptRun> {
-  const { state, log } = host;
-  return host.shared("responses-in-the-background", () => new Runs<KeptRun>(state, log));
+  return host.shared("responses-in-the-background", () => new Runs<KeptRun>(host));
 }
 
 function limitsOf(config: ResponsesConfig): DetachedLimits {

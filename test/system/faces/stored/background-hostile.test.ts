@@ -14,7 +14,7 @@ import type { GatewayProcess } from "../../support/gateway-process.ts";
 import { amount } from "../../support/proof.ts";
 
 const OF_A_KEY = 4;
-const IN_ALL = 6;
+const IN_ALL = 12;
 const FLOOD = amount(100, 10_000);
 const READERS = amount(40, 100);
 const BANNED = "zqbannedzq";
@@ -92,6 +92,8 @@ describe("a flood", () => {
     expect([...refusals]).toEqual([["429 rate_limit_exceeded", FLOOD - OF_A_KEY]]);
     expect(model.requests.length).toBe(calls + OF_A_KEY);
     const foreign = await other.responses.create(asked);
+    const page = await (await admin(gateway, "/metrics")).text();
+    expect(page).toMatch(new RegExp(`^sluice_responses_background_running ${OF_A_KEY + 1}$`, "m"));
     const ends = await Promise.all(ids.map((id) => client.responses.cancel(id)));
     expect(ends.map(({ status }) => status)).toEqual(ids.map(() => "cancelled"));
     release();
@@ -99,11 +101,11 @@ describe("a flood", () => {
   });
 
   it("of several keys has the bound of the process, as a 503 that may be repeated", async () => {
-    const clients = [await keyed({}), await keyed({}), await keyed({})].map(([client]) => client);
+    const clients = await Promise.all(Array.from({ length: 5 }, async () => (await keyed({}))[0]));
     waiting();
     const made = await Promise.all(
       clients.flatMap((client) =>
-        Array.from({ length: 3 }, () =>
+        Array.from({ length: OF_A_KEY }, () =>
           client.responses.create(asked).then(
             ({ id }) => ({ client, id }),
             (error: unknown) => error as { readonly status: number; readonly headers: Headers },
@@ -113,7 +115,9 @@ describe("a flood", () => {
     );
     const ids = made.filter((each) => "id" in each);
     const errors = made.filter((each) => "status" in each);
-    expect(ids).toHaveLength(IN_ALL);
+    expect(ids.length).toBeLessThanOrEqual(IN_ALL);
+    // Each has a part, in whatever order they come.
+    expect(new Set(ids.map(({ client }) => client)).size).toBe(clients.length);
     for (const { status, headers } of errors) {
       expect(status).toBe(503);
       expect(headers.get("retry-after")).toBe("1");

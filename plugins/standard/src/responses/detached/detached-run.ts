@@ -1,6 +1,12 @@
 /** Begins responses in the background, and ends them. */
 
-import { GatewayError, type Log, type MaybePromise, type Reservation } from "@sluice/contract";
+import {
+  GatewayError,
+  type Identity,
+  type Log,
+  type MaybePromise,
+  type Reservation,
+} from "@sluice/contract";
 import type { DetachedReply, DetachedRun } from "@sluice/runtime";
 import type { ResponseStore, StoreLimits } from "../store.ts";
 import { keepChunk } from "./chunks.ts";
@@ -28,18 +34,19 @@ export interface DetachedParts {
  */
 export async function beginRun(
   parts: DetachedParts,
-  keyId: string,
+  identity: Identity,
   reply: DetachedReply,
 ): Promise<DetachedRun> {
   const { runs, store, limits } = parts;
-  const reservation = await runs.take(keyId, reply.id, limits);
+  const { keyId } = identity;
+  const reservation = await runs.take(identity, reply.id, limits);
   const result = await store.keep(keyId, reply.id, reply.entry, limits);
   if (result === "stored") {
-    const run = new KeptRun(parts, keyId, reply, reservation);
+    const run = new KeptRun(parts, identity, reply, reservation);
     runs.add(run);
     return run;
   }
-  await runs.release(reservation);
+  await runs.release(identity, reservation);
   if (result === "too large")
     throw new GatewayError(
       "invalid_field",
@@ -59,14 +66,22 @@ export class KeptRun implements Run, DetachedRun {
   readonly reservation: Reservation;
   /** Absent: its client asked for no stream. */
   readonly log: EventLog | undefined;
+  readonly #identity: Identity;
   readonly #parts: DetachedParts;
   readonly #reply: DetachedReply;
   readonly #ended = Promise.withResolvers<void>();
   #isEnding = false;
 
-  constructor(parts: DetachedParts, keyId: string, reply: DetachedReply, reservation: Reservation) {
+  constructor(
+    parts: DetachedParts,
+    identity: Identity,
+    reply: DetachedReply,
+    reservation: Reservation,
+  ) {
     const { store, limits } = parts;
+    const { keyId } = identity;
     this.keyId = keyId;
+    this.#identity = identity;
     this.responseId = reply.id;
     this.reservation = reservation;
     this.#parts = parts;
@@ -102,7 +117,7 @@ export class KeptRun implements Run, DetachedRun {
     this.#isEnding = true;
     try {
       await this.log?.end();
-      await this.#parts.runs.release(this.reservation);
+      await this.#parts.runs.release(this.#identity, this.reservation);
     } catch (error) {
       this.#parts.log.warn("a response in the background could not be ended", { error });
     } finally {

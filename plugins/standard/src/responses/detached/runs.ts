@@ -7,11 +7,17 @@ import { randomUUID } from "node:crypto";
 import {
   GatewayError,
   type ConcurrentClaim,
+  type Identity,
+  type Gauge,
+  type Host,
   type Log,
+  type MetricDescription,
+  type Metrics,
   type Reservation,
   type SharedState,
   type SharedValue,
 } from "@sluice/contract";
+import { holderOf, Parts } from "@sluice/kit/internals";
 
 /** A response counts as lost when its process has not renewed this lease. */
 const LEASE_MS = 15_000;
@@ -23,6 +29,12 @@ const LOOK_MS = 1_000;
 const LOOKS_TO_RENEW = 4;
 /** Orders that one call looks up. */
 const MAX_KEYS = 128;
+
+/** How many run. The name on the page begins with `sluice_responses_`. */
+export const RUNNING: MetricDescription = {
+  name: "background_running",
+  help: "Responses in the background that this process makes at present.",
+};
 
 /** The bounds of responses in the background. */
 export interface RunLimits {
@@ -46,20 +58,23 @@ export interface Run {
 export class Runs<R extends Run = Run> implements SharedValue {
   readonly #state: SharedState;
   readonly #log: Log;
+  #gauge: Gauge | undefined;
   readonly #runs = new Map<string, R>();
-  /** Runs, and those that are about to begin. */
-  #count = 0;
+  /** Runs, and those that are about to begin, by their keys. */
+  readonly #parts = new Parts();
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
   #isLooking = false;
 
-  constructor(state: SharedState, log: Log) {
+  constructor({ state, log }: Pick<Host, "state" | "log">) {
     this.#state = state;
     this.#log = log;
   }
 
-  get count(): number {
-    return this.#count;
+  /** Reports how many run, under the name of the step whose metrics these are. */
+  reportTo(metrics: Metrics): void {
+    this.#gauge = metrics.gauge(RUNNING).with();
+    this.#gauge.set(this.#runs.size);
   }
 
   find(keyId: string, responseId: string): R | undefined {
@@ -68,40 +83,51 @@ export class Runs<R extends Run = Run> implements SharedValue {
 
   /**
    * Takes a place for a response. Rejects with `rate_limited` where its key has no more, with
-   * `overloaded` where this process has none. `release` must follow.
+   * `overloaded` where this process has none for it. `release` must follow.
    */
-  async take(
-    keyId: string,
-    responseId: string,
-    { maxPerKey, maxRuns }: RunLimits,
-  ): Promise<Reservation> {
-    if (this.#count >= maxRuns)
-      throw new GatewayError(
-        "overloaded",
-        `The gateway makes as many responses in the background as it may (max_background: ${maxRuns}). Retry later.`,
-        { retryAfterMs: LOOK_MS },
-      );
-    this.#count += 1;
+  async take(identity: Identity, responseId: string, limits: RunLimits): Promise<Reservation> {
+    const { keyId } = identity;
+    const { maxPerKey } = limits;
     const claims = [claimOf(`background:${keyId}`, maxPerKey), runningClaim(keyId, responseId)];
     const reservation = { id: `background:${randomUUID()}`, claims };
+    const { outcome } = await this.#state.take(reservation, LEASE_MS);
+    if (outcome !== "granted")
+      throw new GatewayError(
+        "rate_limited",
+        `Key limit reached: ${maxPerKey} responses in the background. Retry when one has ended.`,
+        { retryAfterMs: LOOK_MS },
+      );
     try {
-      const { outcome } = await this.#state.take(reservation, LEASE_MS);
-      if (outcome === "granted") return reservation;
-    } catch (cause) {
-      this.#count -= 1;
-      throw cause;
+      this.#takePart(identity, limits);
+    } catch (error) {
+      await this.#settle(reservation);
+      throw error;
     }
-    this.#count -= 1;
-    throw new GatewayError(
-      "rate_limited",
-      `Key limit reached: ${maxPerKey} responses in the background. Retry when one has ended.`,
-      { retryAfterMs: LOOK_MS },
-    );
+    return reservation;
+  }
+
+  #takePart(identity: Identity, { maxRuns: capacity }: RunLimits): void {
+    const parts = this.#parts;
+    const holder = holderOf(identity);
+    const isFull = parts.held >= capacity;
+    if (isFull || (identity.kind !== "master" && !parts.mayTake(holder, { capacity })))
+      throw new GatewayError(
+        "overloaded",
+        isFull
+          ? `The gateway makes as many responses in the background as it may (max_background: ${capacity}). Retry later.`
+          : `This key, or its team, uses its part of the responses in the background that the gateway may make: ${parts.heldBy(holder)} are the key's, ${parts.held} of ${capacity} (max_background) are in use. Retry when one has ended.`,
+        { retryAfterMs: LOOK_MS },
+      );
+    parts.take(holder);
   }
 
   /** Gives a place back. Never rejects. */
-  async release(reservation: Reservation): Promise<void> {
-    this.#count -= 1;
+  async release(identity: Identity, reservation: Reservation): Promise<void> {
+    this.#parts.giveBack(holderOf(identity));
+    await this.#settle(reservation);
+  }
+
+  async #settle(reservation: Reservation): Promise<void> {
     try {
       await this.#state.settle(reservation);
     } catch (error) {
@@ -113,11 +139,13 @@ export class Runs<R extends Run = Run> implements SharedValue {
 
   add(run: R): void {
     this.#runs.set(nameOf(run.keyId, run.responseId), run);
+    this.#gauge?.set(this.#runs.size);
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
   remove({ keyId, responseId }: R): void {
     this.#runs.delete(nameOf(keyId, responseId));
+    this.#gauge?.set(this.#runs.size);
     if (this.#runs.size === 0) this.close();
   }
 
