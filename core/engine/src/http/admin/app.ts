@@ -243,7 +243,9 @@ function refuseUnmatched(
 ): never {
   const { principal } = ctx.state as State;
   if (principal.kind === "read_key") throw refusal(principal, "config.read");
-  const methods = new Set(ctx.matched?.flatMap((route) => route.methods));
+  // The rest of a path is never empty where it begins.
+  const isPath = !ctx.path.includes("//");
+  const methods = new Set(isPath ? ctx.matched?.flatMap((route) => route.methods) : []);
   if (methods.size === 0)
     throw new GatewayError(
       "route_not_found",

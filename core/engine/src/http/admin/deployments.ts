@@ -56,7 +56,7 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AdminRoutes {
       const view = registry()
         ?.list()
         .find((one) => one.id === id);
-      if (view === undefined) throw unknown();
+      if (view === undefined) throw actionOf(id) ?? unknown();
       return {
         ...describe(view),
         events: (registry()?.events(id) ?? []).map(describeEvent),
@@ -108,6 +108,14 @@ function unknown(): GatewayError {
     "route_not_found",
     "This deployment does not exist. GET /deployments lists the deployments.",
   );
+}
+
+/** The refusal where a path that does not name a deployment is the one of an action. */
+function actionOf(id: string): GatewayError | undefined {
+  if (!/.\/(?:reset|hold|release)$/u.test(id)) return undefined;
+  return new GatewayError("method_not_allowed", "This path takes POST.", {
+    headers: { allow: "POST" },
+  });
 }
 
 function describeEvent({
