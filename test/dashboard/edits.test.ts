@@ -7,7 +7,7 @@ import { sharedBrowser } from "./support/shared.ts";
 import { make, startStand, type Stand } from "./support/stand.ts";
 import { visit } from "./support/visit.ts";
 
-describe.skipIf(CHROMIUM === undefined)("check 17: two people change one key", () => {
+describe.skipIf(CHROMIUM === undefined)("two people change one key", () => {
   let stand: Stand;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.skipIf(CHROMIUM === undefined)("check 17: two people change one key", (
     await stand?.[Symbol.asyncDispose]();
   });
 
-  it("loses no field, and asks where both changed the same", async () => {
+  it("check 17: loses no field, and asks where both changed the same", async () => {
     const { gateway, site } = stand;
     const { token_id: id } = await make<{ readonly token_id: string }>(gateway, "/key/generate", {
       key_alias: "shared",

@@ -10,7 +10,7 @@ import { type Visit, visit } from "./support/visit.ts";
 
 const MAX_TABS = 80;
 
-describe.skipIf(CHROMIUM === undefined)("check 9: the keyboard", () => {
+describe.skipIf(CHROMIUM === undefined)("the keyboard alone", () => {
   let stand: Stand;
   let visitor: Visit;
 
@@ -24,7 +24,7 @@ describe.skipIf(CHROMIUM === undefined)("check 9: the keyboard", () => {
     await stand?.[Symbol.asyncDispose]();
   });
 
-  it("signs in, makes a key, edits it, rotates it, blocks it", async () => {
+  it("check 9: signs in, makes a key, edits it, rotates it, blocks it", async () => {
     const { page } = visitor;
     const { gateway } = stand;
     const { keyboard } = page;
@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === undefined)("check 9: the keyboard", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 
-  it("closes a dialog with Esc, and is back where it was", async () => {
+  it("check 9: closes a dialog with Esc, and is back where it was", async () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "Unblock" }).focus();
     await page.keyboard.press("Enter");

@@ -24,8 +24,7 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     await stand?.[Symbol.asyncDispose]();
   });
 
-  /** Check 1. */
-  it("makes a key that is shown once, and left nowhere", async () => {
+  it("check 1: makes a key that is shown once, and left nowhere", async () => {
     const { page } = visitor;
     const { gateway } = stand;
     const command = runCommand(
@@ -107,8 +106,7 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 
-  /** Check 15: the session ends in the middle of typing. */
-  it("keeps what was typed when the session ends, and goes on", async () => {
+  it("check 15: keeps what was typed when the session ends, and goes on", async () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "New key" }).first().click();
     await page.getByLabel("Name", { exact: true }).fill("typed before");

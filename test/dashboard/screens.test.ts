@@ -28,7 +28,7 @@ const WINDOWS = [
   },
 ] as const;
 
-describe.skipIf(CHROMIUM === undefined)("check 8 and 10: every screen", () => {
+describe.skipIf(CHROMIUM === undefined)("checks 7, 8, 10 and 26: every screen", () => {
   let seeded: Seeded;
 
   beforeAll(async () => {
@@ -61,9 +61,17 @@ async function show(page: Page, { fragment, ready, act }: Look): Promise<void> {
 }
 
 async function look(what: string, { page }: Visit, window: string, found: string[]): Promise<void> {
+  await settled(page);
   const faults = [...(await violationsOf(page, RULES[window])), ...(await sidewaysOf(page))];
   found.push(...faults.map((fault) => `${what}: ${fault}`));
   await page.screenshot({ path: join(PICTURES, `${what}-${window}.png`) });
+}
+
+/** What fades in has its colours when it is there. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState }) => playState !== "running"),
+  );
 }
 
 async function closeDialog(page: Page): Promise<void> {

@@ -17,7 +17,7 @@ const HOSTILE = [
   `‮txt.exe`,
 ] as const;
 
-describe.skipIf(CHROMIUM === undefined)("check 5: hostile texts", () => {
+describe.skipIf(CHROMIUM === undefined)("hostile texts", () => {
   let stand: Stand;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(CHROMIUM === undefined)("check 5: hostile texts", () => {
     await stand?.[Symbol.asyncDispose]();
   });
 
-  it("are shown as they are, and load and run nothing", async () => {
+  it("check 5: are shown as they are, and load and run nothing", async () => {
     const { gateway, site, upstream } = stand;
     await make(gateway, "/team/new", { team_id: "t", team_alias: HOSTILE[0] });
     const made = await Promise.all(

@@ -17,7 +17,7 @@ registerHooks({
 });`;
 
 describe("without the package of the dashboard", () => {
-  it("the gateway serves, and /ui/ says what to do", async () => {
+  it("check 23: the gateway serves, and /ui/ says what to do", async () => {
     const hook = `--import=data:text/javascript,${encodeURIComponent(WITHOUT)}`;
     const gateway = await startOwnProcess({}, { NODE_OPTIONS: hook });
     const page = await askFor(`${gateway.adminUrl}/ui/`);

@@ -56,7 +56,7 @@ export function dashboardFileTests(workers: 1 | 2): void {
   }, 120_000);
   afterAll(() => gateway?.dispose());
 
-  it("have the headers that keep foreign code out, word for word", async () => {
+  it("check 6: have the headers that keep foreign code out, word for word", async () => {
     const [, asset = ""] = /src="\.\/(assets\/[^"]+\.js)"/.exec(page) ?? [];
     for (const path of ["/ui/", "/ui/index.html", `/ui/${asset}`, "/ui/nothing"]) {
       const { headers } = await ask(path);

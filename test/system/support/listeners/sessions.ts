@@ -1,6 +1,8 @@
 /** Sessions of browsers on the admin listener, the same for one process and for several workers. */
 
 import { request } from "node:http";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   type GatewayProcess,
@@ -8,6 +10,15 @@ import {
   startGateway,
   startOwnProcess,
 } from "../gateway-process.ts";
+
+/** Where a request goes, and the address that it comes from. */
+interface Way {
+  readonly url?: string;
+  readonly localAddress?: string;
+}
+
+/** Another address of this machine. */
+const OTHER_ADDRESS: Way = { localAddress: "127.0.0.2" };
 
 interface Reply {
   readonly status: number;
@@ -25,20 +36,29 @@ export function sessionTests(workers: 1 | 2): void {
   afterAll(() => gateway?.dispose());
 
   /** As a browser or a program sends it: `fetch` would set headers of its own. */
-  const send = (call: string, headers: object = {}, body?: object, url = gateway.adminUrl) =>
+  const send = (
+    call: string,
+    headers: object = {},
+    body?: object,
+    { url = gateway.adminUrl, ...from }: Way = {},
+  ) =>
     new Promise<Reply>((resolve, reject) => {
       const [method = "", path = ""] = call.split(" ");
-      const sent = request(`${url}${path}`, { method, headers: { ...headers } }, (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-        response.on("end", () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
-          }),
-        );
-      });
+      const sent = request(
+        `${url}${path}`,
+        { method, headers: { ...headers }, ...from },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.on("end", () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+            }),
+          );
+        },
+      );
       sent.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));
     });
   const page = () => ({
@@ -50,14 +70,21 @@ export function sessionTests(workers: 1 | 2): void {
     authorization: `Bearer ${key}`,
     "content-type": "application/json",
   });
-  const signIn = async (given: object = { key: MASTER_KEY }) => {
-    const reply = await send("POST /ui/session", page(), given);
+  const signIn = async (given: object = { key: MASTER_KEY }, way: Way = {}) => {
+    const reply = await send("POST /ui/session", page(), given, way);
     const [cookie = ""] = String(reply.headers["set-cookie"]).split(";");
     return { reply, cookie, csrf: String(reply.body["csrf"]) };
   };
+  /** Changes the file of the store beside the gateway, as time would. */
+  const database = (change: (file: DatabaseSync) => void): void => {
+    const file = new DatabaseSync(join(gateway.workspace.dataDirectory, "sluice.db"));
+    file.exec("pragma busy_timeout = 20000");
+    change(file);
+    file.close();
+  };
   const port = () => new URL(gateway.adminUrl).port;
 
-  it("opens with the master key: the cookie is no script's, and the csrf is not the cookie", async () => {
+  it("check 4: the cookie is no script's, and the public listener ignores it", async () => {
     const { reply, cookie, csrf } = await signIn();
     expect([reply.status, reply.body["role"], reply.body["admin_api"]]).toEqual([200, "admin", 1]);
     expect(cookie).toMatch(new RegExp(`^sluice_${port()}=[\\w-]{43}$`));
@@ -68,12 +95,12 @@ export function sessionTests(workers: 1 | 2): void {
     const shown = await send("GET /ui/session", { cookie });
     expect([shown.status, shown.body["csrf"]]).toEqual([200, csrf]);
     expect((await send("GET /key/list", { cookie })).status).toBe(200);
-    expect((await send("GET /key/list", { cookie }, undefined, gateway.publicUrl)).status).not.toBe(
-      200,
-    );
+    expect(
+      (await send("GET /key/list", { cookie }, undefined, { url: gateway.publicUrl })).status,
+    ).not.toBe(200);
   });
 
-  it("changes need our origin, JSON and the csrf of the session; a key beside the cookie is 401", async () => {
+  it("check 3: changes need our origin, JSON and the csrf of the session; a key beside the cookie is 401", async () => {
     const { cookie, csrf } = await signIn();
     const whole = { ...page(), cookie, "x-sluice-csrf": csrf };
     const { origin: _, ...withoutOrigin } = whole;
@@ -146,7 +173,7 @@ export function sessionTests(workers: 1 | 2): void {
     }
   });
 
-  it("a code opens one session, once", async () => {
+  it("check 2: a code opens one session, once", async () => {
     const made = await send("POST /ui/code", bearer(MASTER_KEY), {});
     expect(made.body["code"]).toMatch(/^[\w-]{22}$/);
     const { reply, cookie } = await signIn({ code: made.body["code"] });
@@ -158,7 +185,31 @@ export function sessionTests(workers: 1 | 2): void {
     expect((await send("POST /ui/code", {}, {})).status).toBe(401);
   });
 
-  it("answers only to its own names, before it looks at a key", async () => {
+  it("check 2: a code that is late, or comes from another address, opens nothing", async () => {
+    const away = await send("POST /ui/code", bearer(MASTER_KEY), {});
+    const foreign = await signIn({ code: away.body["code"] }, OTHER_ADDRESS);
+    expect(foreign.reply.status).toBe(401);
+    // It was used up by the try.
+    expect((await signIn({ code: away.body["code"] }, OTHER_ADDRESS)).reply.status).toBe(401);
+    const late = await send("POST /ui/code", { ...bearer(MASTER_KEY) }, {}, OTHER_ADDRESS);
+    expect(late.status).toBe(200);
+    database((file) =>
+      file.exec("update admin_session set expires_at_ms = created_at_ms where kind = 'code'"),
+    );
+    expect((await signIn({ code: late.body["code"] }, OTHER_ADDRESS)).reply.status).toBe(401);
+  });
+
+  it("check 25: a session that was idle for half an hour, or is twelve hours old, has ended", async () => {
+    for (const change of ["seen_at_ms = seen_at_ms - 1800000", "expires_at_ms = created_at_ms"]) {
+      const { cookie, reply } = await signIn();
+      expect((await send("GET /ui/session", { cookie })).status).toBe(200);
+      const own = String(reply.body["session"]);
+      database((file) => file.prepare(`update admin_session set ${change} where id = ?`).run(own));
+      expect([change, (await send("GET /ui/session", { cookie })).status]).toEqual([change, 401]);
+    }
+  });
+
+  it("check 4: answers only to its own names, before it looks at a key", async () => {
     const status = async (host: string, headers: object = bearer(MASTER_KEY)) =>
       (await send("GET /key/list", { ...headers, host })).status;
     const own = [`localhost:${port()}`, "127.0.0.1", "[::1]:80", "SLUICE.internal:9", "localhost"];
@@ -222,7 +273,7 @@ export function sessionTests(workers: 1 | 2): void {
   });
 
   // The last: the address is refused afterwards.
-  it("every wrong key has one answer, and the sixth try waits", async () => {
+  it("check 2: every wrong key has one answer, and the sixth try waits", async () => {
     const { key: plain } = (await send("POST /key/generate", bearer(MASTER_KEY), {})).body;
     // A code and a session's secret failed twice before.
     const wrong = [{ key: "sk-wrong" }, {}, { key: plain }, { key: 1 }, { key: "" }];
