@@ -10,8 +10,11 @@ import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
 import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
 import { outboxName } from "./accounting/outbox/lock-file.ts";
+import { recoverFolder } from "./accounting/outbox/recover-folder.ts";
+import { readStoreMark } from "./accounting/ledger/store-mark.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { auditJobs } from "./fleet/audit-job.ts";
+import { orphanedFolderJobs } from "./fleet/orphaned-folders.ts";
 import { effectsOf } from "./generation/diff/effects/effects.ts";
 import { createFleet, type Fleet, type FleetParts } from "./fleet/fleet.ts";
 import { Leader } from "./fleet/leader.ts";
@@ -232,10 +235,25 @@ function createLeader(
   { manager, snapshot, store, fleet, clock }: LeaderPlace,
   scope: ClosingScope,
 ): Leader {
-  const { leases, audit, jobs = [] } = store;
+  const { leases, audit, instances, ledger, jobs = [] } = store;
+  const { dataDirectory, admin } = snapshot.server;
   const leader = new Leader({
     store: {
-      jobs: [...jobs, ...auditJobs(audit, snapshot.server.admin.keepAuditMs, clock)],
+      jobs: [
+        ...jobs,
+        ...auditJobs(audit, admin.keepAuditMs, clock),
+        ...orphanedFolderJobs({
+          instances,
+          // One that was used with another store since has rows of that one.
+          hasOwnStore: (folder) => readStoreMark(folder) === readStoreMark(dataDirectory),
+          async recover(directory, signal) {
+            const parts = { directory, store: ledger, log, clock, lockTimeoutMs: 0 };
+            const recovered = await recoverFolder(parts, signal);
+            return recovered.reduce((sum, { rows }) => sum + rows, 0);
+          },
+          log,
+        }),
+      ],
       ...(leases !== undefined && { leases }),
     },
     holder: `${fleet.membership.id}/${worker?.number ?? 0}/${process.pid}`,

@@ -25,6 +25,7 @@ export const INSTANCE = object({
   is_self: { ...FLAG, description: "Whether it is the one that answers." },
   version: TEXT,
   admin_url: { ...TEXT_OR_NULL, description: "The admin listener, for operators." },
+  data_directory: { ...TEXT_OR_NULL, description: "The path of its data folder there." },
   state: {
     ...words("serving", "draining", "gone"),
     description: "gone: it has not reported for some time.",

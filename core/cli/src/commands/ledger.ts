@@ -1,4 +1,4 @@
-/** `sluice ledger verify`: compares the sums of the store with its rows. */
+/** `sluice ledger`: compares the sums of the store with its rows, and moves rows that were left. */
 
 import { errorMessage, type SumDifference } from "@sluice/contract";
 import type { Command } from "commander";
@@ -28,6 +28,16 @@ export function addLedgerCommands(
     .option("--to <day>", "the last day, in UTC")
     .option("--json", "print the result as JSON")
     .action(verify);
+  ledger
+    .command("recover")
+    .description("move the rows that a gateway left in its data folder to the store of --config")
+    .argument("<folder>", "the data folder of a gateway that does not run")
+    .option(...configOption)
+    .option("--json", "print the result as JSON")
+    .action(async (folder: string, options: Options) => {
+      const { recoverLeft } = await import("../backup/recover-left.ts");
+      await recoverLeft(folder, options);
+    });
 }
 
 async function verify({ config, from, to, json = false }: Options): Promise<void> {

@@ -11,6 +11,7 @@ export interface FleetInstance {
   readonly is_self: boolean;
   readonly version: string;
   readonly admin_url: string | null;
+  readonly data_directory: string | null;
   readonly state: string;
   readonly generation: number;
   readonly contents: string;
@@ -98,7 +99,7 @@ function agreementOf({ agree: isAgreed, instances }: Fleet): string {
 
 function linesOf(instance: FleetInstance): readonly string[] {
   const { refused, workers, canary, state } = instance;
-  if (state === "gone") return [];
+  if (state === "gone") return goneLines(instance);
   return [
     ...(canary === null ? [] : [`${nameOf(instance)}: canary of files ${shortOf(canary)}`]),
     ...(workers.agree ? [] : [`${nameOf(instance)}: its workers run different files`]),
@@ -108,6 +109,14 @@ function linesOf(instance: FleetInstance): readonly string[] {
           `${nameOf(instance)} refused files ${shortOf(refused.contents ?? "that cannot be read")}:`,
           ...refused.reasons.map((reason) => `  ${reason}`),
         ]),
+  ];
+}
+
+function goneLines(instance: FleetInstance): readonly string[] {
+  const { data_directory: folder } = instance;
+  if (folder === null) return [];
+  return [
+    `${nameOf(instance)} is gone: rows that it did not send are in its data folder ${folder}. Start it again, or run sluice ledger recover with that folder`,
   ];
 }
 

@@ -17,6 +17,8 @@ export interface InstanceReport {
   readonly version: string;
   /** The address of the admin listener, for the operator; `null` where it is not known yet. */
   readonly adminUrl: string | null;
+  /** The path of the data folder there; `null` where the version does not report it. */
+  readonly dataDirectory: string | null;
   readonly state: InstanceState;
   /** The configured number of workers. */
   readonly workers: number;

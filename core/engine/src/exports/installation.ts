@@ -3,6 +3,7 @@
  * of the store, the last good files.
  */
 
+export { recoverFolder, type RecoveredOutbox } from "../accounting/outbox/recover-folder.ts";
 export { outboxFault, outboxFiles } from "../accounting/outbox/outbox-files.ts";
 export { foreignPepper, pepperPrint, readStoreMark } from "../accounting/ledger/store-mark.ts";
 export { dataDirectoryOf } from "../generation/history/last-good.ts";

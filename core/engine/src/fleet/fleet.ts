@@ -1,6 +1,7 @@
 /** The fleet as one process knows it: its membership, the rollouts, and the commands. */
 
 import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
 import type { Clock, Log, RolloutRecord, RolloutReport, Store } from "@sluice/contract";
 import type { NamedFiles, StoredFiles } from "../config/files/stored/stored-files.ts";
 import type { Finding } from "../config/finding.ts";
@@ -124,7 +125,13 @@ function aloneWith(own: Own): Fleet {
 
 function membershipOf(parts: FleetParts, identity: InstanceIdentity): Membership {
   const { store, snapshot, manager, worker, findAdminUrl, clock, log } = parts;
-  const facts = { worker, workers: snapshot.server.workers, startedAtMs: clock.now() };
+  const { workers, dataDirectory } = snapshot.server;
+  const facts = {
+    worker,
+    workers,
+    dataDirectory: resolve(dataDirectory),
+    startedAtMs: clock.now(),
+  };
   return new Membership({
     store: store.instances,
     facts: { ...identity, ...facts },

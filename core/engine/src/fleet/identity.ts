@@ -1,6 +1,7 @@
 /** The identity of an instance: the same over restarts, another one on another machine. */
 
 import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { keepFile } from "../resources/keep-file.ts";
@@ -13,15 +14,27 @@ export interface InstanceIdentity {
 }
 
 const ID_LENGTH = 12;
+/** The file of the value, in the data folder. */
+const FILE = "instance";
 
 /**
  * The identity of the gateway on a data folder. The folder may be a copy of another machine's, and
  * two machines may have one name: both count.
  */
 export function instanceIdentity(dataDirectory: string, name = hostname()): InstanceIdentity {
-  const { value } = keepFile(join(dataDirectory, "instance"), () =>
-    randomBytes(16).toString("hex"),
-  );
-  const id = createHash("sha256").update(`${value}\0${name}`).digest("hex").slice(0, ID_LENGTH);
-  return { id, name };
+  const { value } = keepFile(join(dataDirectory, FILE), () => randomBytes(16).toString("hex"));
+  return { id: idOf(value, name), name };
+}
+
+/** Whether a folder is the data folder of an instance: another machine may have one at its path. */
+export function isFolderOf({ id, name }: InstanceIdentity, dataDirectory: string): boolean {
+  try {
+    return idOf(readFileSync(join(dataDirectory, FILE), "utf8").trim(), name) === id;
+  } catch {
+    return false;
+  }
+}
+
+function idOf(value: string, name: string): string {
+  return createHash("sha256").update(`${value}\0${name}`).digest("hex").slice(0, ID_LENGTH);
 }

@@ -11,6 +11,8 @@ export interface OwnFacts extends InstanceIdentity {
   /** The number of the worker; 0: the process is the whole gateway. */
   readonly worker: number;
   readonly workers: number;
+  /** The absolute path of the data folder. */
+  readonly dataDirectory: string;
   readonly startedAtMs: number;
 }
 

@@ -9,7 +9,9 @@ import { DatabaseSync } from "node:sqlite";
 import { StartError } from "./installation.ts";
 import { readRunning } from "./running-file.ts";
 
-/** How long opening waits for a process that is about to end, in milliseconds. */
+/**
+ * How long opening waits for a process that is about to end, in milliseconds. The thread waits.
+ */
 const TIMEOUT_MS = 2_000;
 
 /** A lock that is held. */
@@ -23,11 +25,11 @@ export interface DataLock {
  * them, and their outboxes, which are locked too, go by numbers that change. Throws a StartError
  * when another gateway has it.
  */
-export function lockDataFolder(directory: string): DataLock {
+export function lockDataFolder(directory: string, timeoutMs = TIMEOUT_MS): DataLock {
   const path = join(directory, "gateway.lock");
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path, { timeout: TIMEOUT_MS });
+    database = new DatabaseSync(path, { timeout: timeoutMs });
     // Kept after the transaction: that is what the locking mode says.
     database.exec("pragma locking_mode = exclusive; begin exclusive; commit;");
   } catch (error) {

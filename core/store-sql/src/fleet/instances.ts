@@ -73,6 +73,7 @@ function toRecord({ id, worker, seen_at_ms: seenAtMs, report }: InstanceTable): 
     name = id,
     version = "unknown",
     adminUrl = null,
+    dataDirectory = null,
     state = "serving",
     workers = 1,
     startedAtMs = seenAtMs,
@@ -83,7 +84,7 @@ function toRecord({ id, worker, seen_at_ms: seenAtMs, report }: InstanceTable): 
     canary = null,
     refused = null,
   } = read;
-  const known = { name, version, adminUrl, state, workers, startedAtMs };
+  const known = { name, version, adminUrl, dataDirectory, state, workers, startedAtMs };
   return [
     { id, worker, seenAtMs, ...known, generation, sinceMs, digest, contents, canary, refused },
   ];

@@ -11,6 +11,7 @@ function reportOf(parts: Partial<InstanceReport> = {}): InstanceReport {
     name: "web-1",
     version: "1.0.0",
     adminUrl: "http://127.0.0.1:4001",
+    dataDirectory: "/data",
     state: "serving",
     workers: 1,
     startedAtMs: 1_900_000_000_000,

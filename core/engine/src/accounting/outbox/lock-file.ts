@@ -32,12 +32,16 @@ export function outboxName(worker = 1): string {
 }
 
 /** Takes the outbox for this process. Throws `Error` with the file's name and what to do. */
-export function lockOutbox(directory: string, name = outboxName()): OutboxLock {
+export function lockOutbox(
+  directory: string,
+  name = outboxName(),
+  timeoutMs = OPEN_TIMEOUT_MS,
+): OutboxLock {
   const path = join(directory, name);
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS });
+    database = new DatabaseSync(path, { timeout: timeoutMs });
     // Exclusive, and kept after the transaction: a second process would delete rows that this one
     // has not moved. The lock goes with the process, however it ends.
     database.exec("pragma locking_mode = exclusive; begin exclusive; commit;");

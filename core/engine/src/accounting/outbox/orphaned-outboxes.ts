@@ -1,10 +1,10 @@
-/** Moves the rows of outboxes that no process holds, left by a worker that ended, to the store. */
+/** Moves the rows of outboxes that no process holds, left by a process that ended, to the store. */
 
 import { readdirSync } from "node:fs";
 import type { Clock, LedgerStore, Log } from "@sluice/contract";
-import { createLedger } from "../ledger/ledger.ts";
 import { openOutbox } from "./outbox.ts";
 import { outboxOf } from "./recover.ts";
+import { Relay, type RelayOptions } from "./relay.ts";
 
 const NAME = /^outbox(?:-\d+)?\.db$/;
 
@@ -14,6 +14,8 @@ export interface LeftOutboxParts {
   readonly store: LedgerStore;
   readonly log: Log;
   readonly clock: Clock;
+  /** How long the thread waits for a process that holds the outbox. Absent: 2,000. */
+  readonly lockTimeoutMs?: number;
 }
 
 /** The names of all outboxes in a data folder. */
@@ -39,26 +41,52 @@ export async function moveLeftOutbox(
   parts: LeftOutboxParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { log, clock, store } = parts;
+  const { log } = parts;
   try {
-    const outbox = openOutbox({ directory: parts.directory, name });
-    outbox.onDamage = (path) => reportDamage(path, log);
-    try {
-      if (outbox.pendingBatches === 0) return;
-      const ledger = createLedger({ outbox, store, log, clock });
-      try {
-        await ledger.flush(signal);
-        log.info("spend rows of another worker have reached the store", { outbox: name });
-      } finally {
-        await ledger.stop();
-      }
-    } finally {
-      outbox.close();
-    }
+    const rows = await moveOutbox(name, parts, signal);
+    if (rows > 0)
+      log.info("spend rows of another worker have reached the store", { outbox: name, rows });
   } catch (error) {
     log.warn("spend rows of another worker stay in its outbox; the next start moves them", {
       outbox: name,
       error,
     });
+  }
+}
+
+/**
+ * Moves the rows of one outbox to the store. Returns how many they were; the store leaves out those
+ * that it has. Rejects when another process holds the outbox, and with the signal's reason: the
+ * other rows stay in it.
+ */
+export async function moveOutbox(
+  name: string,
+  { directory, store, log, clock, lockTimeoutMs }: LeftOutboxParts,
+  signal: AbortSignal,
+): Promise<number> {
+  const outbox = openOutbox({
+    directory,
+    name,
+    ...(lockTimeoutMs !== undefined && { lockTimeoutMs }),
+  });
+  outbox.onDamage = (path) => reportDamage(path, log);
+  try {
+    if (outbox.pendingBatches === 0) return 0;
+    let moved = 0;
+    const counted: RelayOptions["store"] = {
+      async insert(rows) {
+        await store.insert(rows);
+        moved += rows.length;
+      },
+    };
+    const relay = new Relay({ outbox, store: counted, log, clock });
+    try {
+      await relay.flush(signal);
+      return moved;
+    } finally {
+      await relay.stop();
+    }
+  } finally {
+    outbox.close();
   }
 }

@@ -36,6 +36,10 @@ export interface OutboxOptions {
    * Committed rows kept in memory for the relay; beyond that it reads the files. Absent: 10,000.
    */
   readonly maxRowsInMemory?: number;
+  /**
+   * How long the thread waits for another process that holds it, in milliseconds. Absent: 2,000.
+   */
+  readonly lockTimeoutMs?: number;
 }
 
 interface OutboxParts {
@@ -67,7 +71,7 @@ function moveOldRows(lock: OutboxLock, log: OutboxLog, batches: Batches): void {
  */
 export function openOutbox(options: OutboxOptions): Outbox {
   const { directory, name = outboxName(), maxBytes = MAX_BYTES, maxRowsInMemory } = options;
-  const lock = lockOutbox(directory, name);
+  const lock = lockOutbox(directory, name, options.lockTimeoutMs);
   let log: OutboxLog | undefined;
   try {
     log = openLog({ directory, name });

@@ -23,7 +23,7 @@ const STOP_WAIT_MS = 5_000;
 /** The parts of a relay. */
 export interface RelayOptions {
   readonly outbox: Outbox;
-  readonly store: LedgerStore;
+  readonly store: Pick<LedgerStore, "insert">;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -31,7 +31,7 @@ export interface RelayOptions {
 /** A running relay. The store inserts rows idempotently, so a repeated batch is safe. */
 export class Relay {
   readonly #outbox: Outbox;
-  readonly #store: LedgerStore;
+  readonly #store: RelayOptions["store"];
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #waiters = new RelayWaiters();

@@ -13,13 +13,14 @@ export function describeInstance(
   outcome: InstanceOutcome | undefined,
 ) {
   const { id, name, version, adminUrl, state, generation, digest, contents, canary } = instance;
-  const { startedAtMs, sinceMs, seenAtMs, refused, workers } = instance;
+  const { dataDirectory, startedAtMs, sinceMs, seenAtMs, refused, workers } = instance;
   return {
     id,
     name,
     is_self: id === own,
     version,
     admin_url: adminUrl,
+    data_directory: dataDirectory,
     state,
     generation,
     digest,
