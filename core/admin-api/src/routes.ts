@@ -1,5 +1,6 @@
 /** All routes of the admin listener whose form is described here. */
 
+import { CONFIG_ROUTES } from "./routes/config.ts";
 import { DEPLOYMENT_ROUTES, OVERVIEW_ROUTES } from "./routes/deployments.ts";
 import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
@@ -31,6 +32,7 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof BUDGET_ROUTES &
   typeof ACCESS_GROUP_ROUTES &
   typeof REQUEST_ROUTES &
+  typeof CONFIG_ROUTES &
   typeof FLEET_ROUTES &
   typeof SIGN_IN_ROUTES &
   typeof SESSION_ROUTES &
@@ -48,6 +50,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...BUDGET_ROUTES,
   ...ACCESS_GROUP_ROUTES,
   ...REQUEST_ROUTES,
+  ...CONFIG_ROUTES,
   ...FLEET_ROUTES,
   ...SIGN_IN_ROUTES,
   ...SESSION_ROUTES,

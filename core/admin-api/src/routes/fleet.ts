@@ -15,6 +15,7 @@ import {
   TIME,
   words,
 } from "../schema.ts";
+import { CANARY_PLAN, FINDING, IMPACT } from "../shapes/config.ts";
 
 const OUTCOME = words("applied", "canary", "returned", "refused", "waiting", "none");
 
@@ -89,19 +90,6 @@ export const ROLLOUT = object({
     }),
   ),
 });
-
-/** A finding of a configuration. */
-const FINDING = object({
-  file: TEXT,
-  line: COUNT,
-  column: COUNT,
-  message: TEXT,
-  fix: TEXT,
-  text: TEXT,
-});
-
-/** What a canary is asked with. */
-const CANARY_PLAN = object({ share: TEXT }, { for: TEXT, abort_if: TEXT, min_requests: COUNT });
 
 /** An attempt at the instance that was asked, and the rollout that the others follow. */
 const ATTEMPT = object({
@@ -185,20 +173,7 @@ export const FLEET_ROUTES = {
     ),
     answer: object({
       ...ATTEMPT.properties,
-      risk: words("danger", "caution", "safe"),
-      danger: COUNT,
-      caution: COUNT,
-      safe: COUNT,
-      effects: list(
-        object({
-          risk: words("danger", "caution", "safe"),
-          about: TEXT,
-          message: TEXT,
-          file: TEXT_OR_NULL,
-          line: COUNT_OR_NULL,
-          text: TEXT,
-        }),
-      ),
+      ...IMPACT,
     }),
   },
   "POST /fleet/forget": {

@@ -12,8 +12,11 @@ export function RiskMark({ risk }: { readonly risk: Risk }) {
   return <Mark tone={TONES[risk]}>{risk}</Mark>;
 }
 
+/** An effect; the history does not keep its line. */
+type ShownEffect = Omit<Effect, "file" | "line"> & Partial<Pick<Effect, "file" | "line">>;
+
 /** The list. */
-export function Effects({ effects }: { readonly effects: readonly Effect[] }) {
+export function Effects({ effects }: { readonly effects: readonly ShownEffect[] }) {
   if (effects.length === 0)
     return <p class="muted">Nothing changes for a client, a key or an upstream.</p>;
   return (

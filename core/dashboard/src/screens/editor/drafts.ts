@@ -1,9 +1,7 @@
 /** What is edited: the files as they were read, and the texts that were typed since. */
 
+import type { Texts } from "../../api/config.ts";
 import { createCell } from "../../app/cell.ts";
-
-/** Texts by the names of files. */
-export type Texts = Readonly<Record<string, string>>;
 
 /** The state of the editor. It outlives the screen, and ends with the page. */
 export interface Drafts {

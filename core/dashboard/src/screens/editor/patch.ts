@@ -1,7 +1,7 @@
 /** Files as a patch that `git apply` and `patch -p1` take. */
 
 import { formatPatch, structuredPatch } from "diff";
-import type { Texts } from "./drafts.ts";
+import type { Texts } from "../../api/config.ts";
 
 const CONTEXT = 3;
 

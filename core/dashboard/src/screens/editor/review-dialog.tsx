@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
-import type { Impact } from "../../api/config.ts";
+import type { Impact, Texts, Validation } from "../../api/config.ts";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { downloadText } from "../../parts/csv.ts";
@@ -11,10 +11,10 @@ import { Mark, Notice } from "../../parts/marks.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { FilesDiff } from "../../parts/text-diff.tsx";
 import { ImpactView } from "../../records/effects.tsx";
-import { type Drafts, type Texts, textsOf } from "./drafts.ts";
+import { type Drafts, textsOf } from "./drafts.ts";
 import { FindingList } from "./finding-list.tsx";
 import { patchOf } from "./patch.ts";
-import { validate, type Validation } from "./use-validation.ts";
+import { validate } from "./use-validation.ts";
 
 interface ReviewProps {
   readonly drafts: Drafts;

@@ -1,6 +1,7 @@
 /** The editor of the configuration: files, findings as they are typed, and the way to apply. */
 
 import { useEffect, useState } from "preact/hooks";
+import type { Texts } from "../../api/config.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { useCell } from "../../app/cell.ts";
 import { useRead } from "../../app/live.ts";
@@ -10,7 +11,7 @@ import { Button } from "../../parts/button.tsx";
 import { Mark } from "../../parts/marks.tsx";
 import { Head } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { draftsCell, dropDrafts, takeFiles, type Texts, textsOf, typeText } from "./drafts.ts";
+import { draftsCell, dropDrafts, takeFiles, textsOf, typeText } from "./drafts.ts";
 import { EditorView } from "./editor-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { FindingList } from "./finding-list.tsx";

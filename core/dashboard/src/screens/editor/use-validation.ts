@@ -3,18 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { post } from "../../api/client.ts";
-import type { Finding, Impact } from "../../api/config.ts";
-import type { Texts } from "./drafts.ts";
+import type { Texts, Validation } from "../../api/config.ts";
 
 const TYPED_MS = 300;
 const DEADLINE_MS = 60_000;
-
-/** `POST /config/validate` */
-export interface Validation extends Partial<Impact> {
-  readonly outcome: "refused" | "unchanged" | "applicable";
-  readonly digest: string | null;
-  readonly findings: readonly Finding[];
-}
 
 /** The last answer, and whether a newer one is on its way. */
 export interface Validated {

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import type { Attempt } from "../../api/config.ts";
+import type { EditResult } from "../../api/config.ts";
 import { useRefresh } from "../../app/live.ts";
 import { useSession } from "../../app/may.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
@@ -32,13 +32,13 @@ export function ApplyDialog({ onClose }: { readonly onClose: () => void }) {
   const sending = useSend();
   const [how, setHow] = useState<"all" | "canary">("all");
   const [plan, setPlan] = useState(FIRST_PLAN);
-  const [refused, setRefused] = useState<Attempt>();
+  const [refused, setRefused] = useState<EditResult>();
   const body = {
     ...(how === "canary" && { canary: plan }),
     ...(name !== null && { author: name }),
   };
   const confirm = async (): Promise<void> => {
-    const answer = await sending.run(() => post<Attempt>("/config/reload", body));
+    const answer = await sending.run(() => post<EditResult>("/config/reload", body));
     if (answer === undefined) return;
     refresh("/config/");
     if (answer.outcome === "refused") return setRefused(answer);
@@ -82,7 +82,7 @@ function canaryOptions(plan: CanaryPlan): readonly string[] {
 }
 
 /** Why an attempt was refused. */
-export function Refusal({ attempt }: { readonly attempt: Attempt }) {
+export function Refusal({ attempt }: { readonly attempt: EditResult }) {
   return (
     <Notice tone="bad" isLoud>
       <p>Refused: nothing changed. {attempt.reason}</p>

@@ -1,7 +1,7 @@
 /** A canary that runs: both sides, its condition, and its two ends. */
 
 import { post } from "../../api/client.ts";
-import type { Attempt, Canary, Side } from "../../api/config.ts";
+import type { Canary, EditResult, Side } from "../../api/config.ts";
 import { useRefresh } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { Button } from "../../parts/button.tsx";
@@ -41,7 +41,7 @@ export function CanaryPanel({ canary }: { readonly canary: Canary }) {
   const sending = useSend();
   const { error_rate: rate, p99_ms: p99 } = canary.abort_if;
   const end = async (how: "promote" | "abort"): Promise<void> => {
-    const answer = await sending.run(() => post<Attempt>(`/config/canary/${how}`));
+    const answer = await sending.run(() => post<EditResult>(`/config/canary/${how}`));
     if (answer === undefined) return;
     toast(`The canary is ${answer.outcome}.`);
     refresh("/config/");

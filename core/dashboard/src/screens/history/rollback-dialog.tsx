@@ -1,7 +1,7 @@
 /** Rolling back: first what it would change, then the change. */
 
 import { post } from "../../api/client.ts";
-import type { Attempt, Generation, Impact } from "../../api/config.ts";
+import type { EditResult, Generation, Impact } from "../../api/config.ts";
 import { useRefresh } from "../../app/live.ts";
 import { useSession } from "../../app/may.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
@@ -24,7 +24,7 @@ export function RollbackDialog(props: { readonly to: Generation; readonly onClos
   const sending = useSend();
   const body = { generation, ...(name !== null && { author: name }) };
   const confirm = async (): Promise<void> => {
-    const answer = await sending.run(() => post<Attempt>("/config/rollback", body));
+    const answer = await sending.run(() => post<EditResult>("/config/rollback", body));
     if (answer === undefined) return;
     refresh("/config/");
     toast(outcomeText(answer, `The contents of generation ${generation} run again.`));
@@ -73,7 +73,7 @@ export function ImpactOrWait({ impact }: { readonly impact: ReturnType<typeof us
 }
 
 /** What became of an attempt. */
-export function outcomeText(attempt: Attempt, applied: string): string {
+export function outcomeText(attempt: EditResult, applied: string): string {
   if (attempt.outcome === "applied") return applied;
   if (attempt.outcome === "unchanged") return "Nothing changed: these contents run already.";
   if (attempt.outcome === "canary") return `Generation ${attempt.generation} runs as a canary.`;

@@ -99,7 +99,7 @@ function RefusedItem({ attempt }: { readonly attempt: Attempt }) {
         </span>
         <When at={attempt.at} />
       </div>
-      <p class="muted">{authorText(attempt.author)}</p>
+      {attempt.author !== null && <p class="muted">by {attempt.author}</p>}
       {attempt.reason !== null && <p class="small">{attempt.reason}</p>}
       {attempt.findings.map(({ text }) => (
         <pre key={text} class="small">

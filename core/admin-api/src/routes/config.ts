@@ -1,0 +1,229 @@
+/** Routes of the configuration: what runs, what ran, comparisons, and changes. */
+
+import {
+  COUNT,
+  COUNT_OR_NULL,
+  FLAG,
+  list,
+  map,
+  object,
+  orNull,
+  TEXT,
+  TEXT_OR_NULL,
+  TEXTS,
+  TIME,
+  TIME_OR_NULL,
+  words,
+} from "../schema.ts";
+import {
+  ATTEMPT,
+  CANARY,
+  CANARY_PLAN,
+  EDIT_RESULT,
+  FINDING,
+  IMPACT,
+  LEADER,
+  LEDGER_HEALTH,
+  ORIGIN,
+  REPLAY,
+  RISK,
+  SHADOW,
+  STORE_HEALTH,
+} from "../shapes/config.ts";
+
+const AUTHOR_NAME = orNull({ ...TEXT, description: "A name for the history." });
+const SIDE = {
+  anyOf: [
+    { type: "string", enum: ["running", "files"] },
+    { type: "integer", minimum: 1 },
+    { type: "null" },
+  ],
+  description: "What runs, the files, or a generation.",
+} as const;
+/** Some of the files as texts; null leaves one out. */
+const CANDIDATE = {
+  ...map(TEXT_OR_NULL),
+  description: "Contents by the names of files, laid over the files; null takes one away.",
+} as const;
+
+const STATUS = object(
+  {
+    version: TEXT,
+    live: orNull(
+      object({
+        generation: COUNT,
+        digest: TEXT,
+        since: TIME,
+        leases: COUNT,
+        files: list(object({ path: TEXT, digest: TEXT })),
+        notices: TEXTS,
+        ...ORIGIN,
+        warnings: list(FINDING),
+      }),
+    ),
+    drift: object({
+      files_differ: FLAG,
+      files: list(object({ path: TEXT, change: words("changed", "added", "removed") })),
+    }),
+    last_attempt: orNull(ATTEMPT),
+    draining: list(
+      object({ generation: COUNT, leases: COUNT, oldest_age_ms: COUNT }, { worker: COUNT }),
+    ),
+    canary: orNull(CANARY),
+    judged: orNull(
+      object({
+        generation: COUNT,
+        until: TIME,
+        requests: COUNT,
+        errors: COUNT,
+        before: object({ requests: COUNT, errors: COUNT }),
+      }),
+    ),
+    shadows: list(SHADOW),
+    waiting_for_restart: { ...TEXTS, description: "Plugin files and settings that changed." },
+    previous_key: orNull(
+      object({ until: TIME, is_accepted: FLAG, uses: COUNT, last_used_at: TIME_OR_NULL }),
+    ),
+    ledger: orNull(LEDGER_HEALTH),
+    store: orNull(STORE_HEALTH),
+    leader: orNull(LEADER),
+  },
+  {
+    workers_agree: FLAG,
+    workers_expected: COUNT,
+    supervisor: object({ pid: COUNT, version: TEXT, is_outdated: FLAG }),
+    workers: {
+      ...list(
+        object(
+          {
+            worker: COUNT,
+            pid: COUNT,
+            answers: FLAG,
+            generation: COUNT_OR_NULL,
+            digest: TEXT_OR_NULL,
+            leases: COUNT_OR_NULL,
+            canary: COUNT_OR_NULL,
+            differs: TEXT_OR_NULL,
+          },
+          { silent_ms: COUNT, held_by: TEXT_OR_NULL },
+        ),
+      ),
+      description: "With several workers: what each of them runs.",
+    },
+  },
+);
+
+/** The routes. */
+export const CONFIG_ROUTES = {
+  "GET /config/status": {
+    about: "Read what runs, and what became of the last edit",
+    answer: STATUS,
+  },
+  "GET /config/history": {
+    about: "List the generations and the attempts",
+    query: object({}, { since: TEXT, until: TEXT }),
+    answer: object({
+      generations: {
+        ...list(
+          object({
+            generation: COUNT,
+            digest: TEXT,
+            at: TIME,
+            is_live: FLAG,
+            ...ORIGIN,
+            returned: { ...TEXT_OR_NULL, description: "Why a canary was returned." },
+            changes: TEXTS,
+            risk: RISK,
+            effects: list(object({ risk: RISK, about: TEXT, message: TEXT, text: TEXT })),
+          }),
+        ),
+        description: "The newest first.",
+      },
+      attempts: list(ATTEMPT),
+    }),
+  },
+  "POST /config/reload": {
+    about: "Read the files again and apply them",
+    body: object(
+      {},
+      {
+        force: orNull({ ...TEXT, description: "A digest that the shrink guard refused." }),
+        canary: orNull(CANARY_PLAN),
+        author: AUTHOR_NAME,
+      },
+    ),
+    answer: EDIT_RESULT,
+  },
+  "POST /config/canary/promote": {
+    about: "Let a canary serve all keys",
+    body: object({}, { author: AUTHOR_NAME }),
+    answer: EDIT_RESULT,
+  },
+  "POST /config/canary/abort": {
+    about: "End a canary",
+    body: object({}, { author: AUTHOR_NAME }),
+    answer: EDIT_RESULT,
+  },
+  "POST /config/rollback": {
+    about: "Apply the contents of an earlier generation",
+    body: object(
+      {},
+      {
+        generation: orNull({ ...COUNT, minimum: 1, description: "Absent: the one before." }),
+        author: AUTHOR_NAME,
+      },
+    ),
+    answer: EDIT_RESULT,
+  },
+  "GET /config/files": {
+    about: "Read the texts of the configuration",
+    query: object({}, { of: { ...TEXT, description: "running, files or a generation." } }),
+    answer: object({
+      of: { anyOf: [words("running", "files"), { type: "integer", minimum: 1 }] },
+      files: { ...map(TEXT), description: "Texts by the names of files." },
+    }),
+  },
+  "POST /config/validate": {
+    about: "Check texts, and say what they would change",
+    body: object(
+      {},
+      {
+        files: orNull(CANDIDATE),
+        replay: orNull({ ...FLAG, description: "Judge the newest requests again." }),
+      },
+    ),
+    answer: object(
+      {
+        outcome: words("refused", "unchanged", "applicable"),
+        digest: TEXT_OR_NULL,
+        findings: list(FINDING),
+      },
+      { ...IMPACT, replay: REPLAY },
+    ),
+  },
+  "POST /config/diff": {
+    about: "Compare two configurations by their effects",
+    body: object({}, { from: SIDE, to: SIDE, replay: orNull(FLAG) }),
+    answer: object(
+      {
+        from: { anyOf: [words("running", "files"), { type: "integer", minimum: 1 }] },
+        to: { anyOf: [words("running", "files"), { type: "integer", minimum: 1 }] },
+        ...IMPACT,
+      },
+      { replay: REPLAY },
+    ),
+  },
+  "POST /restart": {
+    about: "Replace the workers one after the other",
+    body: object({}),
+    answer: object(
+      {
+        outcome: {
+          ...words("restarted", "refused", "allowed"),
+          description: "allowed: a worker lets the supervisor restart.",
+        },
+      },
+      { replaced: COUNT, workers: COUNT, reasons: TEXTS },
+    ),
+  },
+} as const;
