@@ -53,6 +53,19 @@ describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
     expect([...visitor.unexpected(), ...other.unexpected()]).toEqual([]);
   });
 
+  it("check 25: an answer that comes before the first paint is shown", async () => {
+    await using visitor = await visit(await sharedBrowser(), seeded.stand.site);
+    const { page } = visitor;
+    await page.addInitScript(() => {
+      const later = window.setTimeout.bind(window);
+      const late = (run: TimerHandler): number => later(run, 1_000);
+      Object.assign(window, { setTimeout: late, requestAnimationFrame: late });
+    });
+    await page.goto(seeded.stand.site.url);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
   it("check 25: a tab that slept signs in and is where it was", async () => {
     const { site, gateway } = seeded.stand;
     await using visitor = await visit(await sharedBrowser(), site);

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** Violations, each as `rule: element`: of all rules, or of one. */
-export async function violationsOf(page: Page, rule?: string): Promise<readonly string[]> {
+export async function violationsOf(page: Page, rule = "all"): Promise<readonly string[]> {
   // Evaluated by the debugger, which the policy of the page does not bind.
   await page.evaluate(axe.source);
   return page.evaluate(async (runOnly) => {
@@ -21,8 +21,8 @@ export async function violationsOf(page: Page, rule?: string): Promise<readonly 
   }, runOnlyOf(rule));
 }
 
-function runOnlyOf(rule: string | undefined): axe.RunOnly {
-  return rule === undefined ? { type: "tag", values: TAGS } : { type: "rule", values: [rule] };
+function runOnlyOf(rule: string): axe.RunOnly {
+  return rule === "all" ? { type: "tag", values: TAGS } : { type: "rule", values: [rule] };
 }
 
 /** How far the page can be scrolled sideways, in pixels, and by what. */

@@ -33,11 +33,12 @@ export function createCell<Value>(first: Value): Cell<Value> {
 /** The value of a cell; the component renders again when it changes. */
 export function useCell<Value>(cell: Cell<Value>): Value {
   const [, render] = useState({});
+  const seen = cell.value;
   useEffect(() => {
-    const seen = cell.value;
     const stop = cell.follow(() => render({}));
+    // The effect runs after the paint: the value may have changed since the render.
     if (!Object.is(seen, cell.value)) render({});
     return stop;
   }, [cell]);
-  return cell.value;
+  return seen;
 }

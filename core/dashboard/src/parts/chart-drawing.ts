@@ -42,6 +42,7 @@ const DAILY_STEPS = [1, 2, 7, 14, 30].map((days) => days * DAY_S);
 /** Dashes by the number of the colour, so that lines differ without it. */
 const DASHES: readonly number[][] = [[], [6, 4], [2, 3], [10, 4, 2, 4], [1, 4]];
 const AXIS_SPACE = 64;
+const TIME_AXIS_SIZE = 28;
 const FONT_SIZE = 11;
 
 /** Draws into an element, as wide as that is. */
@@ -58,7 +59,10 @@ export function draw(place: HTMLElement, options: DrawOptions): Drawing {
         tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), "Etc/UTC"),
       }),
       cursor: { y: false, points: { size: 7 } },
-      scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
+      scales: {
+        ...(series.some(({ kind }) => kind === "bars") && { x: { range: barRange } }),
+        y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
+      },
       axes: axesOf(place, options, colourOf),
       series: [{}, ...series.map((one) => seriesOf(one, colourOf))],
       hooks: {
@@ -83,6 +87,13 @@ export function draw(place: HTMLElement, options: DrawOptions): Drawing {
       chart.destroy();
     },
   };
+}
+
+/** Room for half a bar at both ends. */
+function barRange({ data }: uPlot, first: number, last: number): [number, number] {
+  const [times] = data;
+  const half = ((times[1] ?? first + DAY_S) - (times[0] ?? first)) / 2;
+  return [first - half, last + half];
 }
 
 type ColourOf = (name: string) => string;
@@ -142,6 +153,7 @@ function axesOf(
     {
       ...shared,
       grid: { show: false },
+      size: TIME_AXIS_SIZE,
       space: AXIS_SPACE,
       ...(isDaily
         ? { incrs: DAILY_STEPS, values: (_: uPlot, at: readonly number[]) => at.map(utcDay) }
@@ -150,7 +162,7 @@ function axesOf(
     {
       ...shared,
       size: AXIS_SPACE,
-      space: 36,
+      space: 30,
       ...(isWhole && { incrs: WHOLE_STEPS }),
       values: (_, values) => values.map((one) => format(one)),
     },

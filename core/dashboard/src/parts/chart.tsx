@@ -81,16 +81,19 @@ function Canvas(props: ChartProps & { readonly onPoint: (index: number | null) =
     return () => made.end();
     // Another theme has other colours; other series are another chart.
   }, [theme, isDark, shape, height]);
+  const isEmpty = series.every(({ values }) => values.every((value) => value === null));
   const data = useMemo(() => [times, ...series.map(({ values }) => values)], [times, series]);
   useEffect(() => drawing.current?.show(data, props.marks ?? []), [data, props.marks]);
   return (
-    <div
-      ref={place}
-      class="canvas"
-      style={{ height: `${height}px` }}
-      role="img"
-      aria-label={`${title}. The numbers are in the table below.`}
-    />
+    <div class="canvas">
+      <div
+        ref={place}
+        style={{ height: `${height}px` }}
+        role="img"
+        aria-label={`${title}. The numbers are in the table below.`}
+      />
+      {isEmpty && <p class="no-values">No values in this time</p>}
+    </div>
   );
 }
 

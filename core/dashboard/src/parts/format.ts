@@ -6,6 +6,7 @@ const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const cents = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
 const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
 /** `12,004` */
@@ -55,6 +56,13 @@ export function fromNow(at: string | number, nowMs = Date.now()): string {
   const ms = new Date(at).getTime() - nowMs;
   if (Math.abs(ms) < 5_000) return "now";
   return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
+}
+
+/** The time of day with its seconds, and the day before it where that is not today. */
+export function atMoment(at: string | number, nowMs = Date.now()): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date(nowMs).toDateString();
+  return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
 }
 
 /** A time in the browser's zone: `3 Dec 2026, 14:02:11`. */

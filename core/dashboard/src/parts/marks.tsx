@@ -1,7 +1,7 @@
 /** Small signs: a state, a time, a bar of a budget. */
 
 import type { ComponentChildren } from "preact";
-import { atTime, fromNow, money } from "./format.ts";
+import { atMoment, atTime, fromNow, money } from "./format.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** How good or bad something is. */
@@ -37,6 +37,19 @@ export function When({ at }: { readonly at: string | number | null | undefined }
   return (
     <time dateTime={new Date(at).toISOString()} title={atTime(at)} class="nowrap">
       {fromNow(at)}
+    </time>
+  );
+}
+
+/** The time of one of many things, by the second. Its title has the distance from now. */
+export function Moment({ at }: { readonly at: string | number }) {
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={`${atTime(at)}, ${fromNow(at)}`}
+      class="nowrap num"
+    >
+      {atMoment(at)}
     </time>
   );
 }

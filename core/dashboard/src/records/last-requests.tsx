@@ -6,7 +6,7 @@ import { useMay } from "../app/may.ts";
 import { href } from "../app/route.ts";
 import { SCREENS } from "../app/screens.ts";
 import { compact, duration, money } from "../parts/format.ts";
-import { Mark, When } from "../parts/marks.tsx";
+import { Mark, Moment } from "../parts/marks.tsx";
 import { Panel } from "../parts/page.tsx";
 import { Empty } from "../parts/states.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -29,15 +29,15 @@ export function StatusMark({ row }: { readonly row: Pick<RequestRow, "status" | 
 export const REQUEST_COLUMNS: readonly Column<RequestRow>[] = [
   {
     name: "time",
-    title: "When",
+    title: "Time",
     isHead: true,
     cell: (row) => {
       const isThere = SCREENS.some(({ name }) => name === "requests");
-      if (!isThere) return <When at={row.started_at} />;
+      if (!isThere) return <Moment at={row.started_at} />;
       return (
         <span class="main-cell">
           <a href={href(["requests", row.request_id])}>
-            <When at={row.started_at} />
+            <Moment at={row.started_at} />
           </a>
         </span>
       );

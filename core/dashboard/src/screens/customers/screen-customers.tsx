@@ -78,7 +78,7 @@ const CUSTOMERS: TenantKind<CustomerRow> = {
       cell: (row) => (
         <span class="main-cell">
           <a href={href(["customers", ...pathOf(row)])}>{row.customer_alias ?? row.customer_id}</a>
-          <small>{row.customer_id}</small>
+          {row.customer_alias !== null && <small>{row.customer_id}</small>}
         </span>
       ),
       text: (row) => row.customer_id,

@@ -20,7 +20,17 @@ export const COLOURS = HighlightStyle.define([
 /** The rest. */
 export const LOOK = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" },
+  // Above the numbers of the lines, which stay in place when the text moves sideways.
+  "&.cm-focused::after": {
+    content: '""',
+    position: "absolute",
+    inset: "0",
+    zIndex: "400",
+    border: "2px solid var(--accent)",
+    borderRadius: "0 var(--radius) var(--radius) 0",
+    pointerEvents: "none",
+  },
   ".cm-scroller": {
     fontFamily: "var(--mono)",
     fontSize: "var(--text-s)",

@@ -64,8 +64,8 @@ function GenerationItem(props: {
           {returned !== null && <Mark tone="warn">returned</Mark>}
         </span>
         <span class="row">
-          <When at={generation.at} />
           {mayReturn && <Button onClick={() => onRollback(generation)}>Roll back to it</Button>}
+          <When at={generation.at} />
         </span>
       </div>
       <p class="muted">
@@ -101,10 +101,14 @@ function RefusedItem({ attempt }: { readonly attempt: Attempt }) {
       </div>
       {attempt.author !== null && <p class="muted">by {attempt.author}</p>}
       {attempt.reason !== null && <p class="small">{attempt.reason}</p>}
-      {attempt.findings.map(({ text }) => (
-        <pre key={text} class="small">
-          {text}
-        </pre>
+      {attempt.findings.map(({ text, file, line, column, message, fix }) => (
+        <p key={text} class="small refusal">
+          <code>
+            {file}:{line}:{column}
+          </code>
+          <span>{message}</span>
+          <span class="muted">{fix}</span>
+        </p>
       ))}
     </li>
   );

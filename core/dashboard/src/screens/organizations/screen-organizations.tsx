@@ -62,7 +62,7 @@ const ORGANIZATIONS: TenantKind<OrganizationRow> = {
           <a href={href(["organizations", row.organization_id])}>
             {row.organization_alias ?? row.organization_id}
           </a>
-          <small>{row.organization_id}</small>
+          {row.organization_alias != null && <small>{row.organization_id}</small>}
         </span>
       ),
       text: (row) => row.organization_id,

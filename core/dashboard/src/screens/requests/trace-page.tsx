@@ -116,7 +116,7 @@ function factsOf(trace: Trace) {
   return [
     [
       "Id",
-      <span class="row">
+      <span class="with-copy">
         <code>{trace.request_id}</code>
         <CopyButton text={() => trace.request_id} label="Copy the id" />
       </span>,

@@ -35,7 +35,7 @@ export function Totals(props: {
         more={expected === undefined ? "" : `${money(expected)} at the end of the month`}
       />
       <Tile
-        name="Of failed and cut requests"
+        name="Failed and cut"
         value={money(lost)}
         more={spend && lost !== undefined ? share(lost / spend) : ""}
       />

@@ -34,7 +34,7 @@ const TEAMS: TenantKind<TeamRow> = {
       cell: (row) => (
         <span class="main-cell">
           <a href={href(["teams", row.team_id])}>{row.team_alias ?? row.team_id}</a>
-          <small>{row.team_id}</small>
+          {row.team_alias != null && <small>{row.team_id}</small>}
         </span>
       ),
       text: (row) => row.team_id,

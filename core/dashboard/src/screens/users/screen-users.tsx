@@ -28,7 +28,7 @@ const USERS: TenantKind<UserRow> = {
       cell: (row) => (
         <span class="main-cell">
           <a href={href(["users", row.user_id])}>{row.user_alias ?? row.user_id}</a>
-          <small>{row.user_id}</small>
+          {row.user_alias != null && <small>{row.user_id}</small>}
         </span>
       ),
       text: (row) => row.user_id,
