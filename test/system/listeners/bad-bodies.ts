@@ -183,7 +183,7 @@ const NAMES: readonly BadBody[] = [
   more('"stream":true,"stream":false', 400, "stream"),
   more('"n":1,"n":2', 400, "n"),
   more('"max_tokens":1,"max_tokens":2', 400, "max_tokens"),
-  more('"x":1,"x":2', 200),
+  more('"x":1,"x":2', 400, "x"),
   more('"":1', 200),
 ];
 

@@ -2,7 +2,13 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Koa from "koa";
-import { type Exchange, GatewayError, isGatewayError, type Sealer } from "@sluice/contract";
+import {
+  type Exchange,
+  type Face,
+  GatewayError,
+  isGatewayError,
+  type Sealer,
+} from "@sluice/contract";
 import { KEEPING } from "@sluice/runtime";
 import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
@@ -24,6 +30,7 @@ import { answerRoute, type RoutedRequest } from "./extensions/route.ts";
 import { EDGE, edgeForm, writeAnswer } from "./extensions/write.ts";
 import { formFor } from "./form/choose.ts";
 import { FacedForm } from "./form/faced.ts";
+import { KeptForm } from "./form/kept.ts";
 import { referenceForm } from "./form/reference.ts";
 import type { ReplyForm } from "./form/reply-form.ts";
 import { type HeldAccount, HeldBytes } from "./listener/held-bytes.ts";
@@ -125,8 +132,22 @@ function refuse({ req, res }: Koa.Context, id: string, error: unknown, parts: Se
     ? error
     : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
   if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
-  writeError(res, failure, ["x-request-id", id], formOfUnrouted(generationFor(req, parts)));
+  const generation = generationFor(req, parts);
+  const face = failure.code === "method_not_allowed" ? faceAt(req, failure, generation) : undefined;
+  const form = face === undefined ? formOfUnrouted(generation) : new KeptForm(face, id);
+  writeError(res, failure, ["x-request-id", id], form);
   parts.metrics.countUnrouted(failure.status, failure.code);
+}
+
+/** The face of the path of a request whose method the path does not take. */
+function faceAt(
+  { url = "" }: IncomingMessage,
+  { headers }: GatewayError,
+  generation: Generation | undefined,
+): Face | undefined {
+  const [method = ""] = headers?.["allow"]?.split(", ") ?? [];
+  const match = generation?.routes.find(method, readTarget(url).path);
+  return match?.kind === "found" ? match.value.face : undefined;
 }
 
 function formOfUnrouted(generation: Generation | undefined): ReplyForm {

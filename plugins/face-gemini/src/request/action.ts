@@ -37,7 +37,8 @@ export function readAction({ parameters, path, query }: ClientRequest): Asked {
 function checkQuery(query: URLSearchParams, action: Action): void {
   if (query.has("key"))
     throw invalidField("key", "absent from the query: send it in the header x-goog-api-key");
-  const alt = query.get("alt") ?? query.get("$alt") ?? undefined;
+  const [alt, other] = [...query.getAll("alt"), ...query.getAll("$alt")];
+  if (other !== undefined) throw invalidField("alt", "given once");
   if (action === "streamGenerateContent" && alt !== "sse")
     throw invalidField("alt", "sse for a stream: add ?alt=sse to the address");
   if (action !== "streamGenerateContent" && alt !== undefined && alt !== "json")

@@ -38,7 +38,7 @@ export function readRequest(document: JsonDocument, client: ClientRequest): Face
   // Counting takes the contents alone, or a whole request under a name of its own.
   const inner = action === "countTokens" ? whole.object("generateContentRequest") : undefined;
   if (inner !== undefined) whole.end();
-  const { made, includesThoughts } = bodyOf(inner ?? whole);
+  const { made, includesThoughts } = bodyOf(inner ?? whole, model);
   const { body, names } = withNames(made);
   const stream =
     action === "streamGenerateContent"
@@ -60,13 +60,18 @@ function untranslated({ untranslated: paths }: Notes): JsonObject {
 /** The conversation of a request whose parts only Google has. */
 const NOTHING_SAID: JsonObject = { role: "user", content: "" };
 
-function bodyOf(request: Fields): {
+function bodyOf(
+  request: Fields,
+  model: string,
+): {
   readonly made: JsonObject;
   readonly includesThoughts: boolean;
 } {
   const { notes } = request;
   // The path names the model; a body may repeat it.
-  request.text("model");
+  const named = request.text("model")?.replace(/^models\//, "") ?? model;
+  if (named !== model)
+    throw invalidField(pathIn(request, "model"), "the model of the path, or absent");
   for (const name of DROPPED) notes.drop(request.get(name));
   const system = request.get("systemInstruction");
   const first = system === undefined ? undefined : systemMessage(system, notes);

@@ -11,7 +11,7 @@ const MAX_LIMIT = 100;
 export function answer(client: ClientRequest, entry: JsonObject): KeptAnswer {
   const stored = readEntry(entry) ?? { response: {}, input: [], hasEvents: false };
   const { response } = stored;
-  const query = new URLSearchParams(client.query);
+  const query = queryOf(client);
   if (client.path.endsWith("/input_items")) return { document: inputItems(stored, query) };
   if (client.path.endsWith("/cancel")) return cancelled(stored);
   if (client.method === "DELETE")
@@ -19,8 +19,20 @@ export function answer(client: ClientRequest, entry: JsonObject): KeptAnswer {
       document: { id: response.id ?? null, object: "response", deleted: true },
       deletes: true,
     };
-  if (query.get("stream") === "true") return events(stored, query);
-  return { document: response };
+  const stream = query.get("stream") ?? "false";
+  if (stream !== "true" && stream !== "false")
+    throw refused("stream", "stream must be true or false.");
+  return stream === "true" ? events(stored, query) : { document: response };
+}
+
+/** Parameters that stand once: with two, this gateway and a proxy could read different ones. */
+const SINGLE = ["stream", "starting_after", "limit", "order", "after", "before"] as const;
+
+function queryOf(client: ClientRequest): URLSearchParams {
+  const query = new URLSearchParams(client.query);
+  const repeated = SINGLE.find((name) => query.getAll(name).length > 1);
+  if (repeated === undefined) return query;
+  throw refused(repeated, `The query parameter ${repeated} is repeated. Send it once.`);
 }
 
 function cancelled({ response }: StoredResponse): KeptAnswer {
@@ -68,7 +80,7 @@ function limitIn(query: URLSearchParams): number {
   const text = query.get("limit");
   if (text === null) return DEFAULT_LIMIT;
   const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  if (/^\d+$/.test(text) && limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw refused("limit", `limit must be a whole number from 1 to ${MAX_LIMIT}.`);
 }
 

@@ -3,6 +3,7 @@
 import type { FaceDetached, JsonObject } from "@sluice/contract";
 import { codeOf, messageOf } from "../codes.ts";
 import { failedBy } from "../reply/response.ts";
+import { flagIn } from "../request/fields.ts";
 import { refused } from "../request/refusals.ts";
 import { readEntry } from "./entry.ts";
 
@@ -13,9 +14,9 @@ const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/;
 const NUMBERS = new RegExp(NUMBER, "g");
 
 export const detached: FaceDetached = {
-  isWanted({ value: { background, store } }) {
-    if (background !== true) return false;
-    if (store !== false) return true;
+  isWanted({ value }) {
+    if (flagIn(value, "background") !== true) return false;
+    if (value.store !== false) return true;
     throw refused(
       "background",
       "background needs a stored response, which store: false forbids. Remove one of them.",

@@ -11,6 +11,15 @@ export function isResponseId(value: unknown): value is string {
   return typeof value === "string" && RESPONSE.test(value);
 }
 
+/** A segment of a path without its escapes; one that is not well encoded stands for itself. */
+export function decoded(segment: string | undefined): string | undefined {
+  try {
+    return segment?.includes("%") === true ? decodeURIComponent(segment) : segment;
+  } catch {
+    return segment;
+  }
+}
+
 /** The response that an item belongs to; `undefined` for an id that names none. */
 export function responseOfItem(id: unknown): string | undefined {
   if (typeof id !== "string") return undefined;

@@ -4,17 +4,19 @@ import type { FaceKeeping } from "@sluice/contract";
 import { answer } from "./answers.ts";
 import { detached } from "./detached.ts";
 import { entryOf } from "./entry.ts";
-import { isResponseId } from "./ids.ts";
+import { flagIn } from "../request/fields.ts";
+import { decoded, isResponseId } from "./ids.ts";
 import { openReferences, references } from "./references.ts";
 
 export const keeping: FaceKeeping = {
   references,
   open: openReferences,
   // The API stores where a client says nothing.
-  wants: ({ value }) => value.store !== false,
+  wants: ({ value }) => flagIn(value, "store") !== false,
   entryOf,
   idOf({ parameters: { response_id: id } }) {
-    return isResponseId(id) ? id : undefined;
+    const name = decoded(id);
+    return isResponseId(name) ? name : undefined;
   },
   answer,
   detached,

@@ -42,13 +42,20 @@ export function sameFields(body: JsonObject): JsonObject {
   return kept;
 }
 
+/** A member that is true or false. Throws `invalid_field` for another value. */
+export function flagIn(body: JsonObject, name: string): boolean | undefined {
+  const value = body[name] ?? undefined;
+  if (value !== undefined && typeof value !== "boolean") throw invalidField(name, "true or false");
+  return value;
+}
+
 /** Throws for what needs a stored state. */
 export function checkState(body: JsonObject): void {
-  const { previous_response_id: previous, conversation, background, store } = body;
-  if (isGiven(store) && typeof store !== "boolean") throw invalidField("store", "true or false");
+  const { previous_response_id: previous, conversation } = body;
+  flagIn(body, "store");
   if (isGiven(previous)) throw needsState("previous_response_id", "a stored response");
   if (isGiven(conversation)) throw needsState("conversation", "a stored conversation");
-  if (background === true)
+  if (flagIn(body, "background") === true)
     throw refused(
       "background",
       "background needs a stored response, and none is stored here for this key. Use stream, or ask the operator for the step responses with store and background on.",

@@ -9,6 +9,7 @@ import {
   asksForSummary,
   checkState,
   ENVELOPES,
+  flagIn,
   ignoredFields,
   LOGPROBS,
   nativeFields,
@@ -22,9 +23,9 @@ import { ToolTable } from "./tools.ts";
 
 /** Reads a request. Throws `invalid_field` with the client's path. */
 export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<ResponsesState> {
-  const { model, stream = false } = body;
+  const { model } = body;
   if (typeof model !== "string" || model === "") throw invalidField("model", "the id of a model");
-  if (stream !== null && typeof stream !== "boolean") throw invalidField("stream", "true or false");
+  const stream = flagIn(body, "stream") === true;
   checkState(body);
   const notes = new Notes();
   const tools = new ToolTable(notes);
@@ -43,8 +44,8 @@ export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<Res
       ...used,
       ...native,
       ...(items.length === 0 ? {} : { input: items }),
-      stream: stream === true,
-      ...(stream === true ? { stream_options: { include_usage: true } } : {}),
+      stream,
+      ...(stream ? { stream_options: { include_usage: true } } : {}),
     },
     state: {
       echo: { ...echoOf(body), ...means.replaced },
@@ -64,9 +65,7 @@ export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<Res
 function toolFields(body: JsonObject, tools: ToolTable, notes: Notes): JsonObject {
   const offered = [...tools.functions(), ...tools.native];
   const choice = toolChoice(body.tool_choice, tools, notes);
-  const parallel = body.parallel_tool_calls ?? undefined;
-  if (parallel !== undefined && typeof parallel !== "boolean")
-    throw invalidField("parallel_tool_calls", "true or false");
+  const parallel = flagIn(body, "parallel_tool_calls");
   if (offered.length === 0 && choice === "required")
     throw invalidField("tool_choice", "auto or none, because no tool is left that the client runs");
   const hasChoice = choice !== undefined && (offered.length > 0 || typeof choice === "object");

@@ -18,7 +18,7 @@ import {
   writtenDocument,
 } from "@sluice/kit/internals";
 import type { ExtendedRequest } from "./extended.ts";
-import { refuseCaseVariants } from "./refused-members.ts";
+import { refuseCaseVariants, refuseRepeatedMembers } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
 import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
 import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";
@@ -112,18 +112,7 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
     if (isJson) throw tooManyMembers();
     return NO_MEMBERS;
   }
-  const seen = new Set<string>();
-  for (const { key } of members) {
-    if (seen.has(key)) {
-      const shown = key.slice(0, 80);
-      throw new GatewayError(
-        "invalid_field",
-        `The field ${shown} is repeated in the body. Send it once.`,
-        { param: shown },
-      );
-    }
-    seen.add(key);
-  }
+  refuseRepeatedMembers(text, value, members);
   return value;
 }
 

@@ -1,12 +1,13 @@
 /**
  * Refuses members of bodies that parsers and copies read differently: names such as `__proto__`,
- * which change the prototype of a copy, and names that differ from known ones only by case.
- * Opaque values may have them.
+ * which change the prototype of a copy, names that differ from known ones only by case, and
+ * repeated names. Opaque values may have them.
  */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { caseVariant } from "@sluice/runtime";
+import type { Member } from "@sluice/kit/internals";
+import { caseVariant, hasRepeatedMembers } from "@sluice/runtime";
 import { invalidField } from "./body-fields.ts";
 
 const DANGEROUS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -67,4 +68,48 @@ export function refuseCaseVariants(body: JsonObject): void {
       found.path,
       `differs only by case from ${found.known}; write ${found.known}`,
     );
+}
+
+/** The maximum of characters of a client's name in a message. */
+const MAX_SHOWN = 80;
+
+/** Objects in which a dialect has the bounds of a reply. */
+const BOUNDS: ReadonlySet<string> = new Set([
+  "generationConfig",
+  "generation_config",
+  "inferenceConfig",
+  "reasoning",
+  "stream_options",
+  "thinking",
+]);
+
+/**
+ * Throws `invalid_field` for a member that the outermost object has twice, or an object that bounds
+ * the reply: parsers differ in which one they return. `members`: those of the text that `value` was
+ * parsed from.
+ */
+export function refuseRepeatedMembers(
+  text: string,
+  value: JsonObject,
+  members: readonly Member[],
+): void {
+  if (Object.keys(value).length !== members.length) refuseFirstRepeated(members);
+  for (const { key, valueStart, end } of members) {
+    const bounds = BOUNDS.has(key) ? value[key] : undefined;
+    if (isObject(bounds) && hasRepeatedMembers(text.slice(valueStart, end), bounds))
+      throw repeated("A member of", key);
+  }
+}
+
+function refuseFirstRepeated(members: readonly Member[]): void {
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    if (seen.has(key)) throw repeated("The field", key.slice(0, MAX_SHOWN));
+    seen.add(key);
+  }
+}
+
+function repeated(what: string, name: string): GatewayError {
+  const message = `${what} ${name} is repeated in the body. Send it once.`;
+  return new GatewayError("invalid_field", message, { param: name });
 }

@@ -7,7 +7,7 @@ import { GatewayError } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { missingRoute } from "./missing-route.ts";
-import { nearRoute } from "./near-route.ts";
+import { actionsAt, nearRoute } from "./near-route.ts";
 import { invalidPath, type RequestTarget } from "./request-head.ts";
 
 /** A route to run, or the methods of a path that OPTIONS asked about. */
@@ -28,7 +28,7 @@ export function findRoute(
   asked: RequestTarget,
 ): FoundRoute {
   const { routes } = generation;
-  const target = withoutSlash(routes, method, asked);
+  const target = withColon(routes, method, withoutSlash(routes, method, asked));
   let match = routes.find(method, target.path);
   if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET"))
     match = routes.find("GET", target.path);
@@ -40,7 +40,8 @@ export function findRoute(
   }
   if (match.kind === "method") {
     const methods = withHead(match.allow);
-    if (method !== "OPTIONS") throw wrongMethod(method, methods);
+    if (method !== "OPTIONS")
+      throw wrongMethod(method, methods, actionsAt(routes, method, target.path));
     return { kind: "options", methods };
   }
   // A native path may have an encoded slash in a model's name: the step that forwards it decides.
@@ -61,16 +62,39 @@ function withoutSlash(
   return isOwn ? { ...target, path } : target;
 }
 
+/** A route may end with a word behind a colon, which some clients escape: `gpt-5%3AcountTokens`. */
+function withColon(
+  routes: Generation["routes"],
+  method: string,
+  target: RequestTarget,
+): RequestTarget {
+  const path = target.path.replace(/%3a(?=[a-z]+$)/i, ":");
+  if (path === target.path || routes.find(method, target.path).kind === "found") return target;
+  const match = routes.find(method, path);
+  const isOwn = match.kind === "found" && match.value.operation !== "passthrough";
+  return isOwn ? { ...target, path } : target;
+}
+
 /** The value of `allow`. HEAD is allowed wherever GET is. */
 function withHead(methods: readonly string[]): readonly string[] {
   return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
 }
 
-/** The refusal of a method, with `allow`. */
-export function wrongMethod(method: string, allow: readonly string[]): GatewayError {
+/**
+ * The refusal of a method, with `allow`. `actions`: words that the path could end with for this
+ * method.
+ */
+export function wrongMethod(
+  method: string,
+  allow: readonly string[],
+  actions: readonly string[] = [],
+): GatewayError {
   const names = allow.join(", ");
   const takes = names === "" ? "" : `; it takes ${names}`;
-  return new GatewayError("method_not_allowed", `This path does not take ${method}${takes}.`, {
-    headers: { allow: names },
-  });
+  const hint = actions.length === 0 ? "" : ` ${method} is served for ${actions.join(", ")}.`;
+  return new GatewayError(
+    "method_not_allowed",
+    `This path does not take ${method}${takes}.${hint}`,
+    { headers: { allow: names } },
+  );
 }

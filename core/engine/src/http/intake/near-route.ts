@@ -29,3 +29,24 @@ export function nearRoute(
   }
   return undefined;
 }
+
+/**
+ * `:countTokens`: what routes of a method have behind the last colon, where the path has another
+ * word.
+ */
+export function actionsAt(
+  routes: Pick<RouteTable<CompiledRoute>, "find" | "entries">,
+  method: string,
+  path: string,
+): readonly string[] {
+  const colon = path.lastIndexOf(":");
+  if (colon < path.lastIndexOf("/")) return [];
+  const words = [...routes.entries()].flatMap((route) => {
+    const [, word] = /\}(:[^/{}]+)$/.exec(route.path) ?? [];
+    return word === undefined || route.method !== method ? [] : [word];
+  });
+  return [...new Set(words)].filter((word) => {
+    const match = routes.find(method, path.slice(0, colon) + word);
+    return match.kind === "found" && match.value.operation !== "passthrough";
+  });
+}

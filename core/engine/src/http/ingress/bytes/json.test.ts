@@ -144,7 +144,7 @@ describe("a body", () => {
     );
   });
 
-  it.each(["model", "messages", "stream", "max_tokens", "metadata", "user"])(
+  it.each(["model", "messages", "stream", "max_tokens", "metadata", "user", "anything", "0"])(
     "with two members %s is refused, by its name",
     (name) => {
       const escaped = `\\u${name.charCodeAt(0).toString(16).padStart(4, "0")}${name.slice(1)}`;
@@ -154,7 +154,14 @@ describe("a body", () => {
     },
   );
 
-  it("may hold another member twice", () => {
-    expect(readJson(Buffer.from('{"x":1,"x":2}')).value).toEqual({ x: 2 });
-  });
+  it.each(["generationConfig", "inferenceConfig", "thinking"])(
+    "with a repeated member of %s is refused; one of another object is the upstream's",
+    (name) => {
+      const body = (member: string): Buffer => Buffer.from(`{"${member}":{"a":1,"b":2,"a":3}}`);
+      expect(() => readJson(body(name))).toThrow(
+        expect.objectContaining({ code: "invalid_field", param: name }),
+      );
+      expect(readJson(body("other")).value).toEqual({ other: { a: 3, b: 2 } });
+    },
+  );
 });

@@ -13,7 +13,7 @@ import {
   type Sliced,
 } from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./body.ts";
-import { refuseDangerousMembers } from "../refused-members.ts";
+import { refuseDangerousMembers, refuseRepeatedMembers } from "../refused-members.ts";
 import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, checked before it is parsed. */
@@ -37,25 +37,6 @@ export function checkContainers(value: JsonValue): void {
 }
 /** Maximum of members of the outermost object, which one turn of the event loop handles. */
 export const MAX_MEMBERS = 1_000;
-
-/**
- * Members that control the gateway, each with a bit. With a repeated one, the upstream could read
- * another value than the gateway.
- */
-const STEERING: ReadonlyMap<string, number> = new Map(
-  [
-    "model",
-    "messages",
-    "input",
-    "prompt",
-    "stream",
-    "max_tokens",
-    "max_completion_tokens",
-    "n",
-    "user",
-    "metadata",
-  ].map((name, index) => [name, 1 << index]),
-);
 
 /** The coding of a body. Throws `unsupported_media_type` for one that the gateway does not read. */
 export function knownCoding(request: IncomingMessage): Coding | undefined {
@@ -89,7 +70,7 @@ export function checkMediaType(request: IncomingMessage): void {
 
 /**
  * The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field`
- * for a repeated one of these members.
+ * for a repeated member.
  */
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
   const raw = decode(bytes);
@@ -152,23 +133,8 @@ function documentOf(
 ): JsonDocument {
   if (members.length > MAX_MEMBERS) throw tooManyMembers();
   refuseDangerousMembers(text, value);
-  refuseSteeringTwice(members);
+  refuseRepeatedMembers(text, value, members);
   return parsedDocument(text, value, bytes, members);
-}
-
-function refuseSteeringTwice(members: readonly Member[]): void {
-  let seen = 0;
-  for (const { key } of members) {
-    const bit = STEERING.get(key);
-    if (bit === undefined) continue;
-    if ((seen & bit) !== 0)
-      throw new GatewayError(
-        "invalid_field",
-        `The field ${key} is repeated in the body. Send it once.`,
-        { param: key },
-      );
-    seen |= bit;
-  }
 }
 
 /** What a large text holds. */
