@@ -4,6 +4,7 @@ import { CONFIG_ROUTES } from "./routes/config.ts";
 import { DEPLOYMENT_ROUTES, OVERVIEW_ROUTES } from "./routes/deployments.ts";
 import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
+import { MODEL_ROUTES } from "./routes/models.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
@@ -37,7 +38,8 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof SIGN_IN_ROUTES &
   typeof SESSION_ROUTES &
   typeof DEPLOYMENT_ROUTES &
-  typeof OVERVIEW_ROUTES;
+  typeof OVERVIEW_ROUTES &
+  typeof MODEL_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -56,6 +58,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...SESSION_ROUTES,
   ...DEPLOYMENT_ROUTES,
   ...OVERVIEW_ROUTES,
+  ...MODEL_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

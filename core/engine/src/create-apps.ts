@@ -26,6 +26,7 @@ import { keyListRoutes } from "./http/admin/keys/list.ts";
 import { importRoutes } from "./http/admin/imports/routes.ts";
 import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
+import { modelRoutes } from "./http/admin/models/routes.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
@@ -180,6 +181,7 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...auditRoute(store.audit),
     ...sessionRoutes(sessions),
     ...deploymentRoutes(parts),
+    ...modelRoutes(parts),
     ...overviewRoute(overviewPartsOf(parts)),
     ...requestRoutes(recent, ledger),
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),

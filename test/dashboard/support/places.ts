@@ -36,7 +36,8 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
       fragment: "#/overview?window=15m",
       ready: text("Budgets nearly used"),
     },
-    { name: "models", fragment: "#/models", ready: text("gpt-4o-mini") },
+    { name: "models", fragment: "#/models", ready: text("general: gpt-4o-mini") },
+    { name: "deployments", fragment: "#/models/deployments", ready: text("Tokens a minute") },
     {
       name: "deployment",
       fragment: `#/models/${encodeURIComponent("openai/gpt-4.1-mini")}`,

@@ -36,7 +36,7 @@ export const GROUPS: readonly ScreenGroup[] = [
     screens: [
       screen("overview", "Overview", "overview", "overview.read"),
       screen("requests", "Requests", "requests", "request.read"),
-      screen("models", "Models", "model", "deployment.read"),
+      screen("models", "Models", "model", "model.read", "deployment.read"),
       screen("spend", "Spend", "spend", "spend.read"),
     ],
   },

@@ -21,7 +21,7 @@ import { HealthMark } from "./health.tsx";
 export function DeploymentPage({ id }: { readonly id: string }) {
   const path = `/deployments/${encodeURIComponent(id)}`;
   const { data, error, refetch } = useRead<DeploymentDetail>(path, {}, { isLive: true });
-  const parent = ["Models", "#/models"] as const;
+  const parent = ["Deployments", "#/models/deployments"] as const;
   if (data === undefined)
     return (
       <>

@@ -4,7 +4,6 @@ import type { Deployment, DeploymentList } from "../../api/deployments.ts";
 import { useRead } from "../../app/live.ts";
 import { href } from "../../app/route.ts";
 import { compact, count, duration, share } from "../../parts/format.ts";
-import { Head } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { HealthMark } from "./health.tsx";
@@ -72,27 +71,21 @@ const COLUMNS: readonly Column<Deployment>[] = [
 export function Deployments() {
   const { data, error, refetch } = useRead<DeploymentList>("/deployments", {}, { isLive: true });
   return (
-    <>
-      <Head
-        title="Models"
-        lead="Each target that a pipeline may call, as the balancer sees it: health, load and latency."
+    <section class="panel" aria-label="Deployments">
+      <Table
+        caption="Deployments"
+        columns={COLUMNS}
+        rows={data?.deployments}
+        keyOf={(row) => row.deployment}
+        error={error}
+        onRetry={() => void refetch()}
+        empty={
+          <Empty icon="model" title="No deployment is balanced">
+            No pipeline has the step <code>balance</code>, or no model has a target.
+          </Empty>
+        }
       />
-      <section class="panel" aria-label="Deployments">
-        <Table
-          caption="Deployments"
-          columns={COLUMNS}
-          rows={data?.deployments}
-          keyOf={(row) => row.deployment}
-          error={error}
-          onRetry={() => void refetch()}
-          empty={
-            <Empty icon="model" title="No deployment is balanced">
-              No pipeline has the step <code>balance</code>, or no model has a target.
-            </Empty>
-          }
-        />
-      </section>
-    </>
+    </section>
   );
 }
 
