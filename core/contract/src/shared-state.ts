@@ -279,9 +279,11 @@ export interface StateDriver extends SharedState {
   probe?(): Promise<void>;
   /**
    * Reports that this gateway, one of `instances`, is there, and learns which others are not: these
-   * may decide alone, and their shares are left to them. Called twice a second.
+   * may decide alone, and their shares are left to them. Called twice a second. `isSuccessor`, of
+   * the first report: an earlier process was killed while it decided alone, and the ledger has what
+   * it spent since now. Budgets that were read before are read again.
    */
-  beat?(instances: number): MaybePromise<void>;
+  beat?(instances: number, isSuccessor?: boolean): MaybePromise<void>;
   /** Has `report` called when a server is lost, also while no call waits for it. */
   watch?(report: (reason: Error) => void): void;
   /**
@@ -289,6 +291,10 @@ export interface StateDriver extends SharedState {
    * server.
    */
   readonly isAway?: boolean;
+  /**
+   * Whether it refuses budgets: it has not reached its server since the start. Absent: it does not.
+   */
+  readonly refusesBudgets?: boolean;
   /**
    * Rejects when its server is unreachable. It keeps trying to connect, and its calls work after
    * that.

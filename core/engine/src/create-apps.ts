@@ -82,15 +82,20 @@ export function createPublic(
   return withFairTurns(listeners.public, (request) => presentedBy(request, authHeaders));
 }
 
+/** How long a gateway that refuses budgets since its start is not ready: others serve meanwhile. */
+const REFUSAL_MS = 60_000;
+
 function readiness(
-  { manager, ledger, validity, fleet }: GatewayProcess,
+  { manager, ledger, validity, fleet, state, clock }: GatewayProcess,
   admission: Admission,
 ): () => boolean {
+  const startedMs = clock.monotonic();
   return () =>
     admission.phase === "serving" &&
     manager.live !== undefined &&
     !fleet.isEmpty() &&
     ledger.health().fault === undefined &&
+    (state.refusesBudgets !== true || clock.monotonic() - startedMs > REFUSAL_MS) &&
     (validity.health?.servesKnown ?? true);
 }
 

@@ -72,8 +72,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const tokens = createCounter({ log, clock });
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
-  const lagMs = (): number => ledger.health().lagMs;
-  const state = await openState(snapshot, definitions, log, clock, worker?.remoteState, lagMs);
+  const state = await openState(snapshot, definitions, log, clock, worker?.remoteState, durable);
   scope.defer(() => stopInstance(state, `the shared state ${snapshot.shared.use}`));
   const metrics = createMetrics(log);
   scope.defer(addProcessMetrics(metrics));

@@ -11,6 +11,7 @@ import type { Snapshot, TlsSettings } from "./config/snapshot.ts";
 import { TlsFiles } from "./http/listener/tls-files.ts";
 import { packageUrl, pluginCode } from "./registry/code-owners.ts";
 import type { Definitions } from "./registry/definitions.ts";
+import { openAloneMark } from "./accounting/outbox/alone-mark.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { fullDisk } from "./accounting/ledger/free-space.ts";
@@ -137,9 +138,15 @@ export function hostState(
   });
 }
 
+/** What shared state asks about the ledger. */
+export interface StateLedger {
+  readonly ledger: Pick<Ledger, "health">;
+  /** The name of the own outbox. */
+  readonly outboxFile: string;
+}
+
 /**
- * Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it.
- * `ledgerLagMs`: how long the oldest row that the ledger lacks has been waiting. Throws a
+ * Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it. Throws a
  * StartError.
  */
 export async function openState(
@@ -148,7 +155,7 @@ export async function openState(
   log: Log,
   clock: Clock,
   hosted: StateDriver | undefined,
-  ledgerLagMs: () => number,
+  { ledger, outboxFile }: StateLedger,
 ): Promise<StateDriver> {
   const { use, options } = snapshot.shared;
   // Each worker decides alone while the others cannot be asked.
@@ -162,7 +169,14 @@ export async function openState(
     const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
     const state =
       definition.isRemote || isHosted
-        ? createResilientState({ driver, instances, clock, ledgerLagMs, log: own })
+        ? createResilientState({
+            driver,
+            instances,
+            clock,
+            ledgerLagMs: () => ledger.health().lagMs,
+            log: own,
+            mark: openAloneMark(snapshot.server.dataDirectory, outboxFile, log),
+          })
         : driver;
     await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
     return state;

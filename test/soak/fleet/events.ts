@@ -24,12 +24,20 @@ const OUTAGES = [
   { at: 0.82, what: "network" },
 ] as const;
 
-/** Runs all events within the time. Resolves when everything is up again. */
+/** A time at which gateways lost their shared state, on the clock of `performance.now`. */
+export type Losses = readonly number[];
+
+/**
+ * Runs all events within the time; of the outages those in `which`. Resolves when everything is up
+ * again.
+ */
 export async function runEvents(
   fleet: Fleet,
   totalMs: number,
+  which: readonly string[],
   note: (line: string) => void,
-): Promise<void> {
+): Promise<Losses> {
+  const losses: number[] = [];
   const startedMs = performance.now();
   const until = (atMs: number) => pause(Math.max(0, startedMs + atMs - performance.now()));
   const restarts: Promise<void>[] = [];
@@ -51,9 +59,10 @@ export async function runEvents(
     }
   };
   const outages = async (): Promise<void> => {
-    for (const { at, what } of OUTAGES) {
+    for (const { at, what } of OUTAGES.filter((outage) => which.includes(outage.what))) {
       await until(at * totalMs);
       note(`${what} is away`);
+      if (what !== "PostgreSQL") losses.push(performance.now());
       await takeAway(fleet, what);
       await pause(OUTAGE_MS);
       await bringBack(fleet, what);
@@ -63,6 +72,7 @@ export async function runEvents(
   await Promise.all([kills(), outages()]);
   await until(totalMs);
   await Promise.all(restarts);
+  return losses;
 }
 
 /** Starts a gateway until it is ready: a start may fail while its store is away. */

@@ -3,11 +3,14 @@
  * A gateway is killed every ten seconds, PostgreSQL is stopped for 20 s twice, Redis once, and one
  * gateway loses the network to both. No row may be lost or doubled, no budget exceeded, and no
  * request fail but those under way at a kill. In the end rows, sums and counters must agree with
- * what the upstream has counted. All servers are its own. `-- --minutes 2 --rate 20` for less. Linux
- * only, as root for the network. Ends with 1 when something is wrong.
+ * what the upstream has counted. All servers are its own. `-- --minutes 2 --rate 20 --outages Redis`
+ * for less, `-- --keep` keeps the folders of the gateways and what was compared. Linux only, as root
+ * for the network. Ends with 1 when something is wrong.
  */
 
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { startCluster } from "../support/postgres-cluster.ts";
@@ -24,6 +27,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     rate: { type: "string", default: "40" },
+    outages: { type: "string", default: "PostgreSQL,Redis,network" },
     keep: { type: "boolean", default: false },
   },
 });
@@ -106,7 +110,8 @@ try {
   await traffic.warm();
   note("every gateway knows the keys, and Redis the budgets");
   const load = traffic.run(RATE);
-  await runEvents({ gateways, postgres, redis, network }, TOTAL_MS, note);
+  const fleet = { gateways, postgres, redis, network };
+  const losses = await runEvents(fleet, TOTAL_MS, values.outages.split(","), note);
   traffic.stop();
   await load;
   note(`the load has ended; ${traffic.spent} budgets were spent`);
@@ -117,6 +122,7 @@ try {
     outcomes: traffic.outcomes,
     calls: upstream.calls,
     units: keys.units,
+    losses,
     counters,
     databaseUrl: postgres.url(DATABASE),
   });
@@ -125,6 +131,12 @@ try {
   for (const faults of verdict.faults) {
     for (const fault of faults.slice(0, MAX_SHOWN)) note(`WRONG ${fault}`);
     if (faults.length > MAX_SHOWN) note(`WRONG ${faults.length - MAX_SHOWN} more of this kind`);
+  }
+  if (values.keep) {
+    const path = join(gateways[0]!.workspace.folder, "evidence.json");
+    const { outcomes } = traffic;
+    const killed = gateways.map(({ name, killedAtMs }) => ({ name, killedAtMs }));
+    writeFileSync(path, JSON.stringify({ startedMs, losses, killed, outcomes, counters }, null, 1));
   }
   const count = verdict.faults.flat().length;
   isRight = count === 0 && sums.includes("exact");

@@ -26,6 +26,11 @@ export interface Outcome {
   readonly repeats: number;
   /** Of a failure. */
   readonly reason?: string;
+  /** The gateway that was asked last. */
+  readonly gateway: string;
+  /** Its begin and its end, on the clock of `performance.now`. */
+  readonly startedMs: number;
+  readonly endedMs: number;
 }
 
 /** Sends requests. */
@@ -91,7 +96,13 @@ export class Traffic {
 
   /** Sends it to a gateway that is up. One that refuses the connection got nothing. */
   async #send(id: string, unit: Unit | undefined, key: string, body: string): Promise<Outcome> {
+    const begunMs = performance.now();
     let repeats = 0;
+    let asked = "";
+    const outcome = (ended: Pick<Outcome, "result" | "reason">): Outcome => {
+      const endedMs = performance.now();
+      return { id, unit, repeats, gateway: asked, startedMs: begunMs, endedMs, ...ended };
+    };
     for (let tries = 0; tries < 100; tries += 1) {
       const up = this.#gateways.filter((gateway) => gateway.isUp);
       const gateway = up[Math.floor(Math.random() * up.length)];
@@ -99,22 +110,23 @@ export class Traffic {
         await pause(100);
         continue;
       }
+      asked = gateway.name;
       const startedMs = performance.now();
       try {
-        const answer = await ask(gateway, key, body);
-        if (answer.status !== 503 || repeats === REPEATS) return { id, unit, repeats, ...answer };
+        const { status, ...answer } = await ask(gateway, key, body);
+        if (status !== 503 || repeats === REPEATS) return outcome(answer);
         repeats += 1;
         await pause(REPEAT_AFTER_MS);
       } catch (error) {
         if (isUnsent(error)) continue;
         const endedMs = performance.now() + SLACK_MS;
         const wasKilled = gateway.killedAtMs.some((at) => at >= startedMs && at <= endedMs);
-        return wasKilled
-          ? { id, unit, repeats, result: "killed" }
-          : { id, unit, repeats, result: "failed", reason: `${gateway.name}: ${reasonOf(error)}` };
+        return outcome(
+          wasKilled ? { result: "killed" } : { result: "failed", reason: reasonOf(error) },
+        );
       }
     }
-    return { id, unit, repeats, result: "failed", reason: "no gateway was up" };
+    return outcome({ result: "failed", reason: "no gateway was up" });
   }
 
   #choose(): { readonly key: string; readonly unit: Unit | undefined } {
@@ -153,7 +165,7 @@ async function ask(
   if (status === 429) return { result: "refused", status };
   const isWhole = text.endsWith("data: [DONE]\n\n") || text.endsWith("}");
   if (status === 200 && isWhole && !text.includes('"error"')) return { result: "served", status };
-  return { result: "failed", reason: `${publicUrl} ${status} ${text.slice(-300)}`, status };
+  return { result: "failed", reason: `${status} ${text.slice(-300)}`, status };
 }
 
 function isUnsent(error: unknown): boolean {

@@ -1,6 +1,7 @@
 /** The verdict: rows, sums and counters against what the upstream knows. */
 
 import { Client } from "pg";
+import type { Losses } from "./events.ts";
 import { CALL_NANO_USD } from "./gateways.ts";
 import type { Counter } from "./redis.ts";
 import type { Outcome } from "./traffic.ts";
@@ -12,9 +13,14 @@ export interface Evidence {
   /** Calls that arrived at the upstream, by request. */
   readonly calls: ReadonlyMap<string, number>;
   readonly units: readonly Unit[];
+  /** When gateways lost their shared state. */
+  readonly losses: Losses;
   readonly counters: readonly Counter[];
   readonly databaseUrl: string;
 }
+
+/** Calls of a second may be under way when gateways notice the loss. */
+const LOSS_MS = 1_000;
 
 interface Row {
   readonly user: string;
@@ -48,9 +54,7 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
   const compared = (id: string): string =>
     `${id}: ${calls.get(id) ?? 0} calls, ${dispatched(id)} rows`;
   const faults = [
-    outcomes.flatMap(({ result, id, reason }) =>
-      result === "failed" ? [`${id} failed: ${reason}`] : [],
-    ),
+    failuresOf(outcomes),
     lost.map(compared),
     doubled.map(compared),
     unpriced.map(({ user, nanoUsd }) => `${user}: costs ${nanoUsd} nano-dollars`),
@@ -69,9 +73,32 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
   };
 }
 
+/** The reasons of failures, each with its number. */
+function failuresOf(outcomes: readonly Outcome[]): string[] {
+  const failed = outcomes.filter(({ result }) => result === "failed");
+  const byReason = Map.groupBy(failed, ({ reason }) => reason);
+  return [...byReason].map(
+    ([reason, those]) =>
+      `${those.length} failed at ${[...new Set(those.map(({ gateway }) => gateway))].join(", ")}, ${those[0]?.id} first: ${reason}`,
+  );
+}
+
+/**
+ * Whether the counter may have a request without a row, or twice: a gateway was killed during it, or
+ * a client repeated it, or the shared state was lost during it. Its reservation ends with its lease
+ * then, and counts as spent.
+ */
+function maySurpass({ result, repeats, startedMs, endedMs }: Outcome, losses: Losses): boolean {
+  return (
+    result === "killed" ||
+    repeats > 0 ||
+    losses.some((atMs) => startedMs <= atMs + LOSS_MS && endedMs >= atMs)
+  );
+}
+
 /** Each budget against the calls of its keys, and its counter against its rows. */
 function judgeBudgets(
-  { outcomes, calls, units, counters }: Evidence,
+  { outcomes, calls, units, losses, counters }: Evidence,
   rowsOf: ReadonlyMap<string, readonly Row[]>,
 ): Verdict {
   const idsOf = Map.groupBy(outcomes, ({ unit }) => unit);
@@ -91,16 +118,15 @@ function judgeBudgets(
       exceeded.push(`${unit.id}: ${arrived} calls of ${unit.limit}`);
     }
     const counter = counters.find(({ key }) => key.startsWith(unit.counter));
-    const spare = CALL_NANO_USD * own.filter(({ result }) => result === "killed").length;
+    const spare = CALL_NANO_USD * own.filter((outcome) => maySurpass(outcome, losses)).length;
     const surplus = (counter?.spent ?? ofRows) - ofRows;
-    // What was reserved, and killed before it was noted, has no row.
     if (surplus > 0 && surplus <= spare) above += 1;
     else if (surplus !== 0 || counter?.reserved !== 0)
       differing.push(`${unit.id}: the counter has ${JSON.stringify(counter)}, the rows ${ofRows}`);
   }
   return {
     lines: [
-      `budgets asked ${asked}, of which spent in full ${spent}: calls beyond them ${over}, counters that differ from their rows ${differing.length}, counters above them by reservations that were killed ${above}`,
+      `budgets asked ${asked}, of which spent in full ${spent}: calls beyond them ${over}, counters that differ from their rows ${differing.length}, counters above them by reservations that ended with their lease ${above}`,
     ],
     faults: [exceeded, differing],
   };

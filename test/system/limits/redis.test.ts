@@ -13,6 +13,7 @@ import {
   redisAnswers,
 } from "../../../plugins/shared-redis/src/redis.fixture.ts";
 import { MESSAGES } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../support/workspace.ts";
 
@@ -145,5 +146,15 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
     );
     expect(countOf(statuses, 200) + countOf(statuses, 429)).toBe(480);
     expect([upstream.requests.length, countOf(statuses, 200)]).toEqual([200, 200]);
+  });
+
+  it("a gateway of several that starts without Redis is not ready until Redis answers", async () => {
+    proxy.die();
+    const gateway = await gatewayOn(proxy.url, 2);
+    const ready = async (): Promise<number> =>
+      (await fetch(`${gateway.publicUrl}/health/ready`)).status;
+    expect([await ready(), await statusOf(gateway, "two-budgets")]).toEqual([503, 503]);
+    proxy.mend();
+    await eventually("Redis", async () => (await ready()) === 200);
   });
 });

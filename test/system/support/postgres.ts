@@ -11,7 +11,8 @@ import {
   startPgbouncer,
 } from "./databases/pgbouncer.ts";
 
-const SERVER = "postgresql://postgres@127.0.0.1:5432";
+/** The server, without a database. */
+export const SERVER = "postgresql://postgres@127.0.0.1:5432";
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 

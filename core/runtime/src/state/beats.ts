@@ -9,6 +9,15 @@ const BEAT_MS = 500;
 export interface BeatsOptions {
   readonly driver: StateDriver;
   readonly instances: number;
+  /** Whether an earlier process of this gateway was killed while it decided alone. */
+  readonly isSuccessor: boolean;
+  /**
+   * Whether the ledger lacks rows of an earlier process. The others leave its share of budgets to
+   * it until the first report, which comes after these rows.
+   */
+  readonly hasOldRows: () => boolean;
+  /** Called after each report, and once where none is needed. */
+  readonly onReport: () => void;
   /** Called when a report fails. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -17,15 +26,24 @@ export interface BeatsOptions {
 export class Beats {
   readonly #options: BeatsOptions;
   #timer: NodeJS.Timeout | undefined;
+  #hasReported = false;
 
   constructor(options: BeatsOptions) {
     this.#options = options;
   }
 
-  /** Reports now. */
+  /** Whether the others know of this gateway. */
+  get hasReported(): boolean {
+    return this.#hasReported;
+  }
+
+  /** Reports now, unless rows of an earlier process are on their way. */
   report(): MaybePromise<void> {
-    const { driver, instances } = this.#options;
-    return instances === 1 ? undefined : driver.beat?.(instances);
+    const { driver, instances, isSuccessor, hasOldRows } = this.#options;
+    if (instances === 1 || driver.beat === undefined) return this.#reported();
+    if (!this.#hasReported && hasOldRows()) return undefined;
+    const sent = driver.beat(instances, isSuccessor && !this.#hasReported);
+    return sent instanceof Promise ? sent.then(() => this.#reported()) : this.#reported();
   }
 
   /** Reports from time to time, until `stop` or a failure. */
@@ -44,5 +62,10 @@ export class Beats {
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  #reported(): void {
+    this.#hasReported = true;
+    this.#options.onReport();
   }
 }

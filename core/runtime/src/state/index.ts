@@ -9,6 +9,7 @@ export {
   type LocalDecisions,
   createDecisions,
 } from "./decisions.ts";
+export { type AloneMark } from "./alone-mark.ts";
 export { type LocalRecords, type RecordOptions, createRecords } from "./records.ts";
 export { type ResilientOptions, createResilientState } from "./resilient.ts";
 export { TransientMap } from "./transient-map.ts";

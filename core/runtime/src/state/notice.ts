@@ -22,6 +22,11 @@ export class Notice {
     this.#isKnown = true;
   }
 
+  /** Whether it refuses: the others do not know of this gateway. */
+  get refuses(): boolean {
+    return !this.#isKnown && !this.#isGiven;
+  }
+
   /** Begins to wait. */
   begin(): void {
     this.end();

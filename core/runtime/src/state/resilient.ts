@@ -22,6 +22,7 @@ import {
   type StateRecords,
   type TakeResult,
 } from "@sluice/contract";
+import { type AloneMark, AloneTime, NO_MARK } from "./alone-mark.ts";
 import { Beats } from "./beats.ts";
 import { Fallback, type FallbackOptions } from "./fallback.ts";
 import { Lives } from "./lives.ts";
@@ -31,6 +32,8 @@ import { Probes, reach } from "./probes.ts";
 /** The dependencies of resilient state: in the state degraded it admits its part of a limit. */
 export interface ResilientOptions extends FallbackOptions {
   readonly log: Log;
+  /** Absent: no earlier process of this gateway is known. */
+  readonly mark?: AloneMark;
 }
 
 type State = "connected" | "degraded" | "recovering" | "stopped";
@@ -47,6 +50,9 @@ export function createResilientState(options: ResilientOptions): StateDriver {
     isRemote: true,
     get isAway() {
       return server.isAway;
+    },
+    get refusesBudgets() {
+      return server.isAway && server.notice.refuses;
     },
     start: (signal) => server.start(signal),
     stop: () => server.stop(),
@@ -68,15 +74,27 @@ class ResilientServer {
   readonly #probes = new Probes(() => this.#probe());
   readonly #beats: Beats;
   readonly #lives: Lives;
-  readonly #notice = new Notice();
+  readonly notice = new Notice();
+  readonly #alone: AloneTime;
 
   constructor(options: ResilientOptions) {
-    const { driver, instances, clock } = options;
+    const { driver, instances, clock, mark = NO_MARK } = options;
     this.#options = options;
+    this.#alone = new AloneTime(mark);
     this.#driver = driver;
     this.ask = (remote, local) => (this.isAway ? local() : this.#askDriver(remote, local));
     this.fallback = new Fallback(options);
-    this.#beats = new Beats({ driver, instances, onFailure: (error) => this.#degrade(error) });
+    this.#beats = new Beats({
+      driver,
+      instances,
+      isSuccessor: mark.wasLeft,
+      hasOldRows: oldRows(options),
+      onReport: () => {
+        this.notice.known();
+        this.#alone.reported();
+      },
+      onFailure: (error) => this.#degrade(error),
+    });
     this.#lives = new Lives(driver, clock);
   }
 
@@ -90,7 +108,6 @@ class ResilientServer {
       await this.#driver.start(signal);
       this.#lives.accept();
       await this.#beats.report();
-      this.#notice.known();
       this.#beats.start();
     } catch (error) {
       this.#degrade(error);
@@ -101,13 +118,13 @@ class ResilientServer {
     this.#state = "stopped";
     this.#probes.stop();
     this.#beats.stop();
-    this.#notice.end();
+    this.notice.end();
     await this.#driver.stop();
   }
 
   take(reservation: Reservation, leaseMs: number): MaybePromise<TakeResult> {
     if (!this.isAway) return this.#takeShared(reservation, leaseMs);
-    const noticed = this.#notice.waitFor(reservation);
+    const noticed = this.notice.waitFor(reservation);
     return noticed === undefined
       ? this.fallback.take(reservation, leaseMs)
       : noticed.then(() => this.take(reservation, leaseMs));
@@ -131,7 +148,7 @@ class ResilientServer {
     } catch (error) {
       this.#degrade(error);
       // The server knows the reservation by its id, whether it has taken it or not.
-      await this.#notice.waitFor(reservation);
+      await this.notice.waitFor(reservation);
       return this.isAway
         ? this.fallback.takeUncertain(reservation, leaseMs)
         : this.#takeShared(reservation, leaseMs);
@@ -148,8 +165,9 @@ class ResilientServer {
     const { clock, instances, log } = this.#options;
     this.#state = "degraded";
     this.#degradedSinceMs = clock.monotonic();
+    if (instances > 1) this.#alone.begin();
     this.fallback.begin();
-    if (instances > 1 && this.#driver.beat !== undefined) this.#notice.begin();
+    if (instances > 1 && this.#driver.beat !== undefined) this.notice.begin();
     log.warn("shared state is away: this gateway decides alone", {
       reason: errorMessage(error),
       share: `1/${instances}`,
@@ -185,11 +203,22 @@ class ResilientServer {
       settlements_lost: this.fallback.takeDropped(),
     });
     // Settlements since `catchUp` precede every later decision, on the same connection.
-    this.fallback.flush().catch((error: unknown) => this.#degrade(error));
-    this.#notice.known();
-    this.#notice.end();
+    this.fallback.flush().then(
+      () => this.#alone.flushed(),
+      (error: unknown) => this.#degrade(error),
+    );
+    this.notice.end();
     this.#beats.start();
   }
+}
+
+/** Whether rows that an earlier process left are on their way to the ledger. */
+function oldRows({ clock, ledgerLagMs = () => 0 }: ResilientOptions): () => boolean {
+  const startedMs = clock.monotonic();
+  return () => {
+    const lagMs = ledgerLagMs();
+    return lagMs > 0 && lagMs >= clock.monotonic() - startedMs;
+  };
 }
 
 /** Asks the server, or this process where the server is away or fails now. */

@@ -7,7 +7,9 @@
  * - `b:` a budget: a hash of `spent`, `reserved`, `seeded` (the run id of the server that was
  *   seeded), `from` (since when the ledger that was read is complete), `floor` (what a copy of
  *   another server's memory says), `next` (no lease ends before), `kept` (until when it exists),
- *   `withheld` (what is left to gateways that are missing) and `withheldAt`;
+ *   `withheld` (what is left to gateways that are missing) and `withheldAt`, `settled` (when it
+ *   changed last by a settlement), `before` (what was spent in the life of the server before this
+ *   one) and `beforeAt`;
  * - `e:` what is reserved of a budget: a sorted set, `reservation=amount` -> end of its lease;
  * - `h:` what was spent for reservations whose lease ended without a settlement: a hash.
  *
@@ -123,11 +125,12 @@ local function endLeases(b, key)
 end
 local function budget(key)
   local name = prefix .. 'b:' .. key
-  local v = redis.call('HMGET', name, 'seeded', 'spent', 'reserved', 'next', 'kept', 'from')
+  local v = redis.call('HMGET', name, 'seeded', 'spent', 'reserved', 'next', 'kept', 'from', 'settled')
   local b = {
     name = name, seeded = v[1] == run, stale = v[1] and v[1] ~= run, exists = v[1] or v[2] or v[3],
     isKnown = v[1] or v[2], spent = tonumber(v[2] or '0'), reserved = tonumber(v[3] or '0'),
     next = tonumber(v[4] or '0'), kept = tonumber(v[5] or '0'), from = tonumber(v[6] or '0'),
+    settled = tonumber(v[7] or '0'),
   }
   if b.exists and b.next <= now then
     endLeases(b, key)

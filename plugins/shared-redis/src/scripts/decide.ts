@@ -31,18 +31,31 @@ end
  * reservation is settled. All in text: integers of a reply lose their last digits near 2^53.
  */
 const TAKE = `
-local WITHHELD_MS, MAX_LIMIT = 60000, ${Number.MAX_SAFE_INTEGER}
-local absentPart = 0
+local WITHHELD_MS, QUIET_MS, MAX_LIMIT = 60000, 3000, ${Number.MAX_SAFE_INTEGER}
+local missingPart, absentPart, succeededAt = 0, 0, 0
+-- Whether a budget was read before the ledger had what a gateway spent alone that was killed.
+local function isBehind(b, limit)
+  return succeededAt > 0 and limit < MAX_LIMIT and b.from <= succeededAt
+end
 -- What is left to gateways that may decide alone: their part of what was left when they were missed.
 local function withheld(b, limit)
-  if absentPart == 0 or limit >= MAX_LIMIT then return 0 end
-  local v = redis.call('HMGET', b.name, 'withheld', 'withheldAt')
+  if limit >= MAX_LIMIT or missingPart == 0 and not isBehind(b, limit) then return 0 end
+  local v = redis.call('HMGET', b.name, 'withheld', 'withheldAt', 'before', 'beforeAt')
   local amount = tonumber(v[1] or '0')
   if now - tonumber(v[2] or '0') > WITHHELD_MS then
-    amount = math.ceil(math.max(0, limit - b.spent) * absentPart)
+    local spent = b.spent
+    if now - tonumber(v[4] or '0') < WITHHELD_MS then spent = math.min(spent, tonumber(v[3])) end
+    amount = math.ceil(math.max(0, limit - spent) * absentPart)
   end
   redis.call('HSET', b.name, 'withheld', amount, 'withheldAt', now)
   return amount
+end
+-- Has a budget that is behind read again, once all its rows are in the ledger.
+local function readAgain(b, limit)
+  if missingPart > 0 or b.reserved > 0 or now - b.settled < QUIET_MS or not isBehind(b, limit) then return end
+  redis.call('HDEL', b.name, 'seeded', 'withheld', 'withheldAt', 'before', 'beforeAt')
+  redis.call('HSET', b.name, 'floor', b.spent, 'spent', '0')
+  b.seeded, b.spent = false, 0
 end
 local function look(list)
   local failed, unseeded = 0, {}
@@ -53,6 +66,7 @@ local function look(list)
     elseif c.kind == 1 then c.used = slotsUsed(c.key)
     else
       local b = budget(c.key)
+      if b.seeded then readAgain(b, c.limit) end
       c.budget, c.used = b, b.spent + b.reserved
       if b.seeded then c.used = c.used + withheld(b, c.limit) end
       if not b.seeded then
@@ -60,7 +74,7 @@ local function look(list)
         -- From here on what is settled is counted, and the seed is added to it.
         if b.stale then
           redis.call('HDEL', b.name, 'seeded')
-          redis.call('HSET', b.name, 'floor', b.spent, 'spent', '0')
+          redis.call('HSET', b.name, 'floor', b.spent, 'spent', '0', 'before', b.spent, 'beforeAt', now)
         end
         -- An evicted budget has lost its sums: what is still held is put back by renewals.
         if not b.exists then redis.call('DEL', prefix .. 'e:' .. c.key, prefix .. 'h:' .. c.key) end
@@ -133,7 +147,7 @@ local function settleBudget(id, c, taken, storedMs)
     return
   end
   b.spent = b.spent + cost - booked
-  redis.call('HSET', b.name, 'spent', b.spent, 'reserved', b.reserved)
+  redis.call('HSET', b.name, 'spent', b.spent, 'reserved', b.reserved, 'settled', now)
   keepBudget(b, c.key)
 end
 local function settle(id, storedMs, list)
@@ -211,7 +225,8 @@ end
 `;
 
 /**
- * ARGV[3] is a list of numbers. First the part of the gateways that is missing. Of each decision:
+ * ARGV[3] is a list of numbers. First which gateways may decide alone: the part that is missing,
+ * the part of one, and when the last successor reported. Of each decision:
  * its operation, its lease (of a settlement the milliseconds for which its row has been stored, or
  * -1) and the number of its claims. Of each claim: kind, limit, amount, length of the window. After
  * it come the texts: of each decision its id, then the keys of its claims. A line of the result is
@@ -228,8 +243,8 @@ export const decide = script(
   RELEASE,
   `
 local OPERATIONS = { [0] = take, [1] = settle, [2] = renew, [3] = release }
-local numbers, at, text, out = cjson.decode(ARGV[3]), 2, 4, {}
-absentPart = numbers[1]
+local numbers, at, text, out = cjson.decode(ARGV[3]), 4, 4, {}
+missingPart, absentPart, succeededAt = numbers[1], numbers[2], numbers[3]
 while numbers[at] do
   local operation, lease, count, list = numbers[at], numbers[at + 1], numbers[at + 2], {}
   local id = ARGV[text]

@@ -6,6 +6,7 @@
 import type { Claim } from "@sluice/contract";
 import { decide, KIND, OPERATION } from "../scripts/decide.ts";
 import type { Place, Servers } from "../servers/servers.ts";
+import type { Absence } from "./presence.ts";
 
 /**
  * Claims of one call. A script holds the server for some microseconds for each; other gateways wait
@@ -37,15 +38,15 @@ interface Batch {
 /** Sends decisions. */
 export class Decisions {
   readonly #servers: Servers;
-  readonly #absentPart: () => number;
+  readonly #absence: () => Absence;
   /** By the prefixes of places. */
   readonly #batches = new Map<string, Batch>();
   #isScheduled = false;
 
-  /** `absentPart`: the part of the gateways that may decide alone, from 0 to 1. */
-  constructor(servers: Servers, absentPart: () => number) {
+  /** `absence`: which gateways may decide alone. */
+  constructor(servers: Servers, absence: () => Absence) {
     this.#servers = servers;
-    this.#absentPart = absentPart;
+    this.#absence = absence;
   }
 
   /** The answer to a decision, as the script gives it. */
@@ -56,7 +57,7 @@ export class Decisions {
       batch = undefined;
     }
     if (batch === undefined) {
-      batch = { place, numbers: [0], texts: [], keys: [], waiting: [], claims: 0 };
+      batch = { place, numbers: [0, 0, 0], texts: [], keys: [], waiting: [], claims: 0 };
       this.#batches.set(place.prefix, batch);
     }
     encode(batch, decision, this.#servers.isCluster);
@@ -82,7 +83,8 @@ export class Decisions {
 
   #send({ place, keys, numbers, texts, waiting }: Batch): void {
     this.#batches.delete(place.prefix);
-    numbers[0] = this.#absentPart();
+    const { missingPart, part, succeededMs } = this.#absence();
+    [numbers[0], numbers[1], numbers[2]] = [missingPart, part, succeededMs];
     this.#servers.run(decide, place, keys, JSON.stringify(numbers), ...texts).then(
       (reply) => {
         const lines = String(reply).split("\n");

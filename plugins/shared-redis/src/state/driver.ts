@@ -12,7 +12,7 @@ import { Reservations } from "./reservations.ts";
 export function createRedisState(servers: Servers, maxEntryBytes: number): StateDriver {
   const places = new Places(servers);
   const presence = new Presence(servers);
-  const decisions = new Decisions(servers, () => presence.absentPart);
+  const decisions = new Decisions(servers, () => presence.absence);
   const reservations = new Reservations(servers, places, decisions);
   return {
     start: (signal) => servers.open(signal),
@@ -24,7 +24,7 @@ export function createRedisState(servers: Servers, maxEntryBytes: number): State
       return servers.life;
     },
     probe: () => servers.probe(),
-    beat: (instances) => presence.report(instances),
+    beat: (instances, isSuccessor) => presence.report(instances, isSuccessor),
     watch: (report) => servers.watch(report),
     take: (reservation, leaseMs) => reservations.take(reservation, leaseMs),
     settle: (reservation, storedMs) => reservations.settle(reservation, storedMs),

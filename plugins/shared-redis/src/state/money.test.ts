@@ -85,8 +85,11 @@ describe.skipIf(!hasRedis)("gateways that are missing", () => {
   /** What is granted of single nano-dollars at once. */
   const granted = async (driver: StateDriver): Promise<number> => {
     const results = await Promise.all(Array.from({ length: 100 }, () => take(1, LEASE_MS, driver)));
-    return results.filter(({ outcome }) => outcome === "granted").length;
+    const taken = results.filter(({ outcome }) => outcome === "granted");
+    held.push(...taken);
+    return taken.length;
   };
+  const held: { readonly id: string }[] = [];
   /** Each knows of the others' last reports. */
   const beat = async (...there: StateDriver[]) => {
     for (const driver of [...there, ...there]) await driver.beat?.(3);
@@ -94,6 +97,7 @@ describe.skipIf(!hasRedis)("gateways that are missing", () => {
 
   beforeEach(() => {
     key = freshId();
+    held.length = 0;
   });
   afterEach(async () => {
     await Promise.all(drivers.splice(0).map((driver) => driver.stop()));
@@ -127,5 +131,42 @@ describe.skipIf(!hasRedis)("gateways that are missing", () => {
     await beat(one, four, await start());
     await one.seed(key, 970);
     expect(await granted(one)).toBe(30);
+  });
+
+  it("have what they spent alone read from the ledger, after they were killed", async () => {
+    const [one, two, three] = [await start(), await start(), await start()];
+    await beat(one, two, three);
+    await one.seed(key, 940);
+    const early = await take(10, LEASE_MS, one);
+    // The third is killed after it has spent 16 alone. A third of what was left is 20.
+    await sleep(1_600);
+    await beat(one, two);
+    expect(await granted(one)).toBe(30);
+    const four = await start();
+    await four.beat?.(3, true);
+    await beat(one, two);
+    // Nothing is given back while calls are under way: their rows may be on their way.
+    expect((await take(1, LEASE_MS, two)).outcome).toBe("refused");
+    await one.settle({ id: early.id, claims: [claim(10)] });
+    expect((await take(1, LEASE_MS, two)).outcome).toBe("refused");
+    for (const { id } of held.splice(0)) await one.settle({ id, claims: [claim(1)] });
+    expect((await take(1, LEASE_MS, two)).outcome).toBe("refused");
+    await sleep(3_100);
+    expect((await take(1, LEASE_MS, two)).outcome).toBe("unseeded");
+    expect((await take(1, LEASE_MS, four)).outcome).toBe("unseeded");
+    await two.seed(key, 996);
+    expect((await take(4, LEASE_MS, four)).outcome).toBe("granted");
+    expect((await take(1, LEASE_MS, two)).outcome).toBe("refused");
+  });
+
+  it("take nothing away where the ledger says less than the counter", async () => {
+    const [one, two] = [await start(), await start()];
+    await beat(one, two);
+    await one.seed(key, 900);
+    await two.beat?.(3, true);
+    await beat(one);
+    expect((await take(1, LEASE_MS, one)).outcome).toBe("unseeded");
+    await one.seed(key, 800);
+    expect((await take(101, LEASE_MS, one)).outcome).toBe("refused");
   });
 });

@@ -13,6 +13,19 @@ const MISSING_AFTER_MS = 1_500;
 const GIVEN_UP_AFTER_MS = 600_000;
 const PLACE = "#presence";
 
+/** Which gateways may decide alone, as of the last report. */
+export interface Absence {
+  /** The part of the gateways that is missing, from 0 to 1. */
+  readonly missingPart: number;
+  /** The part of one gateway, or of those that are missing. */
+  readonly part: number;
+  /**
+   * When the last gateway reported first whose earlier process was killed while it decided alone,
+   * by the clock of the server; 0: none did.
+   */
+  readonly succeededMs: number;
+}
+
 /** The presence of this gateway and of the others. */
 export class Presence {
   readonly #servers: Servers;
@@ -20,7 +33,7 @@ export class Presence {
   readonly #id = randomUUID();
   /** When others were there, also where the server has forgotten it: on `performance.now`. */
   readonly #seen = new Map<string, number>();
-  #absentPart = 0;
+  #absence: Absence = { missingPart: 0, part: 0, succeededMs: 0 };
   #hasReported = false;
 
   constructor(servers: Servers) {
@@ -28,19 +41,20 @@ export class Presence {
     this.#place = servers.place(PLACE);
   }
 
-  /** The part of the gateways that is missing, as of the last report. */
-  get absentPart(): number {
-    return this.#absentPart;
+  get absence(): Absence {
+    return this.#absence;
   }
 
   /** Reports that this gateway, one of `instances`, is there. */
-  async report(instances: number): Promise<void> {
-    const reply = await this.#run("1");
+  async report(instances: number, isSuccessor = false): Promise<void> {
+    const reply = await this.#run("1", isSuccessor);
     this.#hasReported = true;
     const nowMs = performance.now();
+    let { succeededMs } = this.#absence;
     let present = 0;
     for (const [id, ageMs] of reply) {
-      if (ageMs < 0) this.#seen.delete(id);
+      if (id === scripts.SUCCEEDED) succeededMs = Math.max(succeededMs, ageMs);
+      else if (ageMs < 0) this.#seen.delete(id);
       else {
         if (ageMs < MISSING_AFTER_MS) present += 1;
         this.#seen.set(id, Math.max(this.#seen.get(id) ?? -Infinity, nowMs - ageMs));
@@ -52,17 +66,18 @@ export class Presence {
       else if (nowMs - seenMs > MISSING_AFTER_MS) missing += 1;
     }
     // A gateway that was killed and has started again has another id.
-    this.#absentPart = Math.max(0, Math.min(instances - present, missing)) / instances;
+    const missingPart = Math.max(0, Math.min(instances - present, missing)) / instances;
+    this.#absence = { missingPart, part: missingPart || 1 / instances, succeededMs };
   }
 
   /** Reports that this gateway leaves. */
   async leave(): Promise<void> {
-    if (this.#hasReported) await this.#run("0");
+    if (this.#hasReported) await this.#run("0", false);
   }
 
-  async #run(isThere: "0" | "1"): Promise<[id: string, ageMs: number][]> {
+  async #run(isThere: "0" | "1", isSuccessor: boolean): Promise<[id: string, ageMs: number][]> {
     const names = [`${this.#place.prefix}p:`];
-    const parts = [this.#id, isThere, String(GIVEN_UP_AFTER_MS)];
+    const parts = [this.#id, isThere, String(GIVEN_UP_AFTER_MS), isSuccessor ? "1" : "0"];
     const reply = (await this.#servers.run(
       scripts.beat,
       this.#place,
