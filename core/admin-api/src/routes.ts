@@ -5,6 +5,7 @@ import { DEPLOYMENT_ROUTES, OVERVIEW_ROUTES } from "./routes/deployments.ts";
 import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { MODEL_ROUTES } from "./routes/models.ts";
+import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
@@ -34,6 +35,7 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof ACCESS_GROUP_ROUTES &
   typeof REQUEST_ROUTES &
   typeof CONFIG_ROUTES &
+  typeof PIPELINE_ROUTES &
   typeof FLEET_ROUTES &
   typeof SIGN_IN_ROUTES &
   typeof SESSION_ROUTES &
@@ -53,6 +55,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...ACCESS_GROUP_ROUTES,
   ...REQUEST_ROUTES,
   ...CONFIG_ROUTES,
+  ...PIPELINE_ROUTES,
   ...FLEET_ROUTES,
   ...SIGN_IN_ROUTES,
   ...SESSION_ROUTES,

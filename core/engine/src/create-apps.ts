@@ -6,6 +6,9 @@ import { NO_TENANTS } from "./config/tenants/declared-tenants.ts";
 import { createUsageSampler } from "./accounting/usage/estimate.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
+import { coverageOf } from "./lint/coverage.ts";
+import { describeCoverage } from "./lint/describe-coverage.ts";
+import type { Position, Snapshot } from "./config/snapshot.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
 import { wholeEdits } from "./fleet/whole-edits.ts";
 import { createAdminApp } from "./http/admin/app.ts";
@@ -27,6 +30,7 @@ import { importRoutes } from "./http/admin/imports/routes.ts";
 import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { modelRoutes } from "./http/admin/models/routes.ts";
+import { pipelineRoutes } from "./http/admin/pipelines/routes.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
@@ -181,6 +185,7 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...teamRoutes(keyParts),
     ...(tenantParts !== undefined && recordRoutes(tenantParts)),
     ...editRoutes(parts),
+    ...pipelineRoutes(pipelinePartsOf(parts)),
     ...restartRoute(),
     ...fleetRoutes(parts),
     ...auditRoute(store.audit),
@@ -192,6 +197,16 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
     ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
     ...metricRoutes(metrics),
+  };
+}
+
+function pipelinePartsOf(parts: GatewayProcess) {
+  const { store, definitions } = parts;
+  return {
+    ...parts,
+    hasName: storedNames(store.keys, store.teams),
+    coverageOf: (snapshot: Snapshot, unknown: readonly Position[]) =>
+      coverageOf({ snapshot, definitions, unknown }).map(describeCoverage),
   };
 }
 

@@ -222,7 +222,10 @@ describe("the document of the admin listener", () => {
       allowUnionTypes: true,
       formats: { "date-time": true },
     });
-    const schemas = [...walk(admin.paths)].filter(([place]) => place.endsWith("/schema"));
+    const schemas = [...walk(admin.paths)].filter(
+      // A path of the listener ends with the same word.
+      ([place]) => place.endsWith("/schema") && !place.endsWith("/config/schema"),
+    );
     expect(schemas.length).toBeGreaterThan(100);
     for (const [, schema] of schemas) ajv.compile(schema as object);
     expect(JSON.stringify(admin)).not.toContain("x-words");

@@ -1,7 +1,13 @@
 /** `sluice check`: every finding and every doubt of the configuration, one a line. */
 
 import { parseDuration } from "@sluice/kit";
-import { checkConfig, coverageOf, lintsOf, withPlugins } from "@sluice/engine/check";
+import {
+  checkConfig,
+  coverageOf,
+  describeCoverage,
+  lintsOf,
+  withPlugins,
+} from "@sluice/engine/check";
 import {
   type Finding,
   formatFinding,
@@ -11,7 +17,7 @@ import {
 } from "@sluice/engine/config";
 import { watchStart } from "@sluice/engine/telemetry";
 import { counted } from "../counted.ts";
-import { coverageRecords, printCoverage } from "./coverage.ts";
+import { printCoverage } from "./coverage.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import { OWN_URLS } from "../own-urls.ts";
 import { runningNames } from "../running-names.ts";
@@ -59,7 +65,7 @@ export async function check(options: CheckOptions): Promise<void> {
       definitions,
       unknown: names.warnings.map(({ at }) => at),
     });
-    if (json) console.log(JSON.stringify(coverageRecords(routes), null, 2));
+    if (json) console.log(JSON.stringify(routes.map(describeCoverage), null, 2));
     else printCoverage(routes);
     return;
   }

@@ -1,26 +1,8 @@
 /** `sluice check --coverage`: what protects each route, as a table. */
 
 import type { JsonObject } from "@sluice/contract";
-import type { RouteCoverage } from "@sluice/engine/check";
+import { describeCoverage, type RouteCoverage } from "@sluice/engine/check";
 import { printTable } from "../print/records.ts";
-
-/** Coverage as JSON, with the words of the table. */
-export function coverageRecords(coverage: readonly RouteCoverage[]): readonly JsonObject[] {
-  return coverage.map((line) => ({
-    route: line.route,
-    pipeline: line.pipeline,
-    operation: line.operation,
-    auth: line.auth,
-    limits: line.limits,
-    budget: line.budget,
-    cost: line.cost,
-    guardrails_in: line.guardrailsIn,
-    guardrails_out: line.guardrailsOut,
-    stream: line.streams ? (line.streamMode ?? "yes") : "no",
-    deadline_ms: line.deadlineMs,
-    tests: line.tests,
-  }));
-}
 
 /** Prints the table. */
 export function printCoverage(coverage: readonly RouteCoverage[]): void {
@@ -43,6 +25,6 @@ export function printCoverage(coverage: readonly RouteCoverage[]): void {
       deadline: (row) => `${Number(row["deadline_ms"]) / 1000}s`,
       tests: (row) => row["tests"],
     },
-    coverageRecords(coverage),
+    coverage.map(describeCoverage),
   );
 }

@@ -24,6 +24,7 @@ import { missingWorkers, overviewOf } from "../../http/admin/overview/join.ts";
 import type { OverviewPart } from "../../http/admin/overview/part.ts";
 import { joinDeploymentPages, joinDeployments } from "./join-deployments.ts";
 import { joinModels } from "./join-models.ts";
+import { joinPipelines } from "./join-pipelines.ts";
 import { joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
@@ -239,6 +240,7 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   if (path.startsWith("/deployments/"))
     return joined(await askAll(serving, question), joinDeploymentPages);
   if (path === "/models") return joined(await askAll(serving, question), joinModels);
+  if (path === "/pipelines") return joined(await askAll(serving, question), joinPipelines);
   if (path === "/overview")
     return joined(await askAll(responsive(parts.alive()), question), (values) =>
       overviewOf(
