@@ -128,12 +128,15 @@ export class Customers {
     groups: AccessGroups,
   ): Customer {
     const { settings, ring } = this.#parts;
+    // The name of the default may be taken by a budget of one organization: it is that one's alone.
+    const owner = record?.budgetId == null ? (budget?.organizationId ?? null) : null;
+    const isForeign = owner !== null && owner !== organizationId;
     const scopes = scopesOfCustomer({
       scopeId: nameOf(organizationId, id),
       record,
       defaults: settings.defaults,
       budgetId: record?.budgetId ?? settings.defaultBudget,
-      budget,
+      budget: isForeign ? undefined : budget,
       organizationId: organizationId === "" ? undefined : organizationId,
       groups,
     });

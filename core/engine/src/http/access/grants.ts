@@ -14,23 +14,31 @@ import type {
   UserRecord,
 } from "@sluice/contract";
 import { isDeepStrictEqual } from "node:util";
-import { areWithin, type Bound, exceeding, raising } from "./bounds.ts";
+import { type Bound, raising } from "./bounds.ts";
 import { Holdings } from "./holdings.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf } from "./principals.ts";
-import { ownRaise, refused, refuseChange, refuseRaise, textOf } from "./refuse-raise.ts";
+import { ofOwn, ownRaise, refused, refuseChange, refuseRaise, textOf } from "./refuse-raise.ts";
 import { aboveOf, SharedThings } from "./shared-things.ts";
-import { type SubjectParts, Subjects } from "./subjects.ts";
-import type { TagOwnerParts } from "./tag-owners.ts";
+import { type DeclaredSubjects, isSelf, type SubjectParts } from "./bounding.ts";
+import { checkAccessGroup, checkBudget } from "./named-bounds.ts";
+import { Subjects } from "./subjects.ts";
+import type { DeclaredOwners, TagOwnerParts } from "./tag-owners.ts";
+
+/** Where grants find records, of the store and of the files. */
+export interface GrantParts extends Omit<SubjectParts & TagOwnerParts, "declared"> {
+  /** What the live files declare. Absent: nothing. */
+  readonly declared?: () => (DeclaredSubjects & DeclaredOwners) | undefined;
+}
 
 /** Checks what a change would grant. Every method throws `permission_denied`. */
 export class Grants {
-  readonly #parts: SubjectParts;
+  readonly #parts: GrantParts;
   readonly #subjects: Subjects;
   readonly #has: Holdings;
   readonly #shared: SharedThings;
 
-  constructor(parts: SubjectParts & TagOwnerParts) {
+  constructor(parts: GrantParts) {
     this.#parts = parts;
     this.#shared = new SharedThings(parts);
     this.#subjects = new Subjects(parts);
@@ -40,15 +48,10 @@ export class Grants {
   /** A key that is made, or changed from `before`. */
   async key(principal: Principal, before: KeyRecord | undefined, after: KeyRecord): Promise<void> {
     if (principal.kind === "master") return;
-    const isMoved =
-      before === undefined ||
-      before.teamId !== after.teamId ||
-      before.organizationId !== after.organizationId ||
-      before.userId !== after.userId;
-    const isOwn = principal.userId !== undefined && before?.userId === principal.userId;
-    if (isOwn && isMoved)
-      throw refused("A key of your own stays with its user, team and organization.");
-    if (isOwn) refuseOwnRaise(before, after);
+    const isMoved = before === undefined || !isAtSamePlace(before, after);
+    const isOwn = isSelf(principal, before?.userId);
+    if (isOwn && isMoved) throw ownMove(principal);
+    if (isOwn && before !== undefined) refuseOwnRaise(principal, before, after);
     if (isMoved) {
       await this.#has.place(principal, after);
       await this.#has.owner(principal, after);
@@ -83,16 +86,18 @@ export class Grants {
     after: TeamRecord,
   ): Promise<void> {
     if (principal.kind === "master") return;
-    if (before?.organizationId !== after.organizationId) {
-      const places = [{ organizationId: after.organizationId, teamId: null }];
-      const object = { places: after.organizationId === null ? [] : places };
-      if (!may(principal, "team.create", object))
-        throw refused("The organization of the team is outside of your places.");
-    }
+    if (before?.organizationId !== after.organizationId) checkOrganization(principal, after);
     await this.#shared.check(principal, before, after, aboveOf(after));
     if (before === undefined || !(await this.#subjects.ofTeam(principal, before))) return;
-    refuseRaise(before, after, "your own team");
-    refuseChange(before, after, TEAM_MEMBERS, "your own team");
+    const whose = ofOwn(principal, "team");
+    refuseRaise(before, after, whose);
+    refuseChange(before, after, TEAM_MEMBERS, whose);
+  }
+
+  /** The keys of a team that is deleted, which another team gets. */
+  async keysMoved(principal: Principal, teamId: string): Promise<void> {
+    const isOwn = principal.kind !== "master" && this.#subjects.hasKeyIn(principal, teamId);
+    if (await isOwn) throw ownMove(principal);
   }
 
   /** An organization that is changed. */
@@ -104,8 +109,9 @@ export class Grants {
     if (principal.kind === "master") return;
     await this.#shared.check(principal, before, after, {});
     if (!(await this.#subjects.ofOrganization(principal, before.id))) return;
-    refuseRaise(before, after, "your own organization");
-    refuseChange(before, after, ["selfService"], "your own organization");
+    const whose = ofOwn(principal, "organization");
+    refuseRaise(before, after, whose);
+    refuseChange(before, after, ["selfService"], whose);
   }
 
   /** A user who is made, or changed from `before`. */
@@ -117,8 +123,8 @@ export class Grants {
     if (principal.kind === "master") return;
     await checkPlaces(principal, before, after, this.#parts);
     await this.#shared.check(principal, before, after, { organizationIds: after.organizations });
-    if (before !== undefined && before.id === principal.userId)
-      refuseRaise(before, after, "your own record");
+    if (before !== undefined && isSelf(principal, before.id))
+      refuseRaise(before, after, ofOwn(principal, "record"));
   }
 
   /** A membership that is made, or changed from `before`. */
@@ -129,26 +135,24 @@ export class Grants {
   ): Promise<void> {
     if (principal.kind === "master") return;
     await this.#shared.check(principal, before, after, { teamId: after.teamId });
-    if (after.userId !== principal.userId) {
+    if (!isSelf(principal, after.userId)) {
       if (before === undefined) await this.#has.member(principal, after);
       return;
     }
-    if (before === undefined) throw refused("Another administrator must add you to a team.");
-    refuseMemberRaise(before, after);
+    const whose = ofOwn(principal, "membership");
+    if (before === undefined)
+      throw refused(`This would make ${whose}: another administrator must do it.`);
+    refuseMemberRaise(before, after, whose);
   }
 
-  /** A budget that is changed: `null` where it is deleted. */
+  /** A budget: `before` is absent of a new one, `after` of one that is deleted. */
   async budget(
     principal: Principal,
-    before: BudgetRecord,
-    after: BudgetRecord | null,
+    before: BudgetRecord | undefined,
+    after: BudgetRecord | undefined,
   ): Promise<void> {
-    if (principal.kind === "master" || !(await this.#subjects.ofBudget(principal, before.id)))
-      return;
-    const field = after === null ? "budget" : exceeding(after, before);
-    if (field !== undefined) throw ownRaise("a budget that holds for you", field);
-    if (after !== null)
-      refuseChange(before, after, ["budgetAnchor", "perModel"], "a budget that holds for you");
+    if (principal.kind !== "master")
+      await checkBudget(principal, { before, after }, this.#subjects);
   }
 
   /** A customer: `before` is absent of a new one, `after` of one that is deleted. */
@@ -160,19 +164,36 @@ export class Grants {
     if (principal.kind === "master") return;
     const { id = "" } = after ?? before ?? {};
     if (after !== undefined) await this.#shared.ofCustomer(principal, before, after);
-    if (await this.#subjects.ofCustomer(principal, id)) refuseCustomerRaise(before, after);
+    if (await this.#subjects.ofCustomer(principal, id))
+      refuseCustomerRaise(before, after, ofOwn(principal, "key's customer"));
   }
 
-  /** An access group that is changed. */
+  /** An access group: `before` is absent of a new one, `after` of one that is deleted. */
   async accessGroup(
     principal: Principal,
-    before: AccessGroupRecord,
-    after: AccessGroupRecord,
+    before: AccessGroupRecord | undefined,
+    after: AccessGroupRecord | undefined,
   ): Promise<void> {
-    if (principal.kind === "master" || areWithin(after.models, before.models)) return;
-    if (await this.#subjects.ofAccessGroup(principal, before.id))
-      throw ownRaise("an access group of yours", "models");
+    if (principal.kind !== "master")
+      await checkAccessGroup(principal, { before, after }, this.#subjects);
   }
+}
+
+/** The organization of a team must be one where the principal makes teams. */
+function checkOrganization(principal: Principal, { organizationId }: TeamRecord): void {
+  const places = organizationId === null ? [] : [{ organizationId, teamId: null }];
+  if (!may(principal, "team.create", { places }))
+    throw refused("The organization of the team is outside of your places.");
+}
+
+function isAtSamePlace(one: KeyRecord, other: KeyRecord): boolean {
+  const { teamId, organizationId, userId } = other;
+  return one.teamId === teamId && one.organizationId === organizationId && one.userId === userId;
+}
+
+/** The refusal of another place for a key. */
+function ownMove(principal: Principal) {
+  return refused(`The place of ${ofOwn(principal, "key")} stays: its user, team and organization.`);
 }
 
 /** Refuses roles and organizations that the principal may not give or take. */
@@ -193,32 +214,39 @@ async function checkPlaces(
       throw refused(`The user has the role ${role} at ${textOf(place)}, which you do not have.`);
 }
 
-function refuseMemberRaise(before: MembershipRecord, after: MembershipRecord): void {
-  refuseRaise(before, after, "your own membership");
-  if (before.role !== after.role && after.role === "admin")
-    throw refused("This would raise your own membership: another administrator must do it.");
+function refuseMemberRaise(before: MembershipRecord, after: MembershipRecord, whose: string): void {
+  refuseRaise(before, after, whose);
+  if (before.role !== after.role && after.role === "admin") throw ownRaise(whose, "role");
 }
 
 /** Without a record the limits for unknown customers hold. */
 function refuseCustomerRaise(
   before: CustomerRecord | undefined,
   after: CustomerRecord | undefined,
+  whose: string,
 ): void {
-  const whose = "the customer of your own key";
   if (before === undefined || after === undefined) throw ownRaise(whose, "customer_id");
   refuseRaise(before, after, whose);
 }
 
 /** Refuses a change that raises what an own key allows, its customer included. */
-function refuseOwnRaise(before: KeyRecord, after: KeyRecord): void {
-  refuseRaise(before, after, "your own key");
+function refuseOwnRaise(principal: Principal, before: KeyRecord, after: KeyRecord): void {
+  const whose = ofOwn(principal, "key");
+  refuseRaise(before, after, whose);
   if (before.customerId !== null && after.customerId !== before.customerId)
-    throw ownRaise("your own key", "customer_id");
+    throw ownRaise(whose, "customer_id");
   if (!before.mayNameCustomers && after.mayNameCustomers)
-    throw ownRaise("your own key", "may_name_customers");
+    throw ownRaise(whose, "may_name_customers");
 }
 
-const TEAM_MEMBERS = ["selfService", "memberDefaults", "userBudgets", "modelAliases"] as const;
+/** Members of a team of which any change may raise something. */
+const TEAM_MEMBERS = [
+  "selfService",
+  "memberDefaults",
+  "userBudgets",
+  "modelAliases",
+  "organizationId",
+] as const;
 
 /** What is on one of two lists alone. */
 function differing<One>(some: readonly One[], others: readonly One[]): readonly One[] {

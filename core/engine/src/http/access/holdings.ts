@@ -6,7 +6,8 @@ import { limitsWithin } from "./limits-within.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf, rolesOf } from "./principals.ts";
 import { refused, textOf } from "./refuse-raise.ts";
-import type { SubjectParts, Subjects } from "./subjects.ts";
+import type { SubjectParts } from "./bounding.ts";
+import type { Subjects } from "./subjects.ts";
 
 /** Checks what a principal has. Every method throws `permission_denied`. */
 export class Holdings {

@@ -3,6 +3,7 @@
 import { GatewayError, type Place } from "@sluice/contract";
 import { isDeepStrictEqual } from "node:util";
 import { type Allowing, raising } from "./bounds.ts";
+import type { Principal } from "./may.ts";
 
 /** Refuses a change that raises what a record allows. `whose` names the record. */
 export function refuseRaise(before: Allowing, after: Allowing, whose: string): void {
@@ -21,12 +22,19 @@ export function refuseChange<Record extends object>(
     if (!isDeepStrictEqual(before[name], after[name])) throw ownRaise(whose, name);
 }
 
-/** The refusal of a raise. */
-export function ownRaise(whose: string, field: string): GatewayError {
+/** The refusal of a raise. `name` is a field of the routes, or the member of a record. */
+export function ownRaise(whose: string, name: string): GatewayError {
+  const field = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return refused(
     `The field ${field} would raise the limits of ${whose}: another administrator must do it.`,
     field,
   );
+}
+
+/** In a message: something of the caller. What the issuer of its key has is the caller's too. */
+export function ofOwn({ issuer }: Principal, what: string): string {
+  const own = `your own ${what}`;
+  return issuer === undefined ? own : `${own} or of the user ${issuer}, who issued your key`;
 }
 
 /** A refusal by a rule about grants. */

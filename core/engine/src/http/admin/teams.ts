@@ -171,7 +171,10 @@ async function deleteTeams(
     refuseDeclaredMembers(parts, id);
   }
   await requireKeysOfTeam(ids, keys, chosen);
-  if (typeof chosen === "object") await declareTeam(parts, chosen.moveToTeam);
+  if (typeof chosen === "object") {
+    for (const id of ids) await request.grants.keysMoved(request.principal, id);
+    await declareTeam(parts, chosen.moveToTeam);
+  }
   const deleted: string[] = [];
   const keysOfAll: string[] = [];
   for (const id of ids) {

@@ -24,9 +24,9 @@ export function deletionRoute<Kind extends RoutedKind>(
       const keys = keysOf(kind, request.body);
       for (const { declared, record } of found)
         refuseDeclared(declared, `The ${kind.noun} ${JSON.stringify(record.id)}`, kind.idsField);
+      for (const { record } of found) await checkGrant(kind.kind, request, record, undefined);
       const done: { readonly id: string; readonly deletion: Deletion }[] = [];
       for (const { id, record } of found) {
-        await checkGrant(kind.kind, request, record, undefined);
         const audited = {
           ...changeOf(kind, record),
           before: kind.view(record),

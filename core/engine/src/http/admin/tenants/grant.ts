@@ -35,24 +35,23 @@ export async function checkGrant<Kind extends RoutedKind>(
       change.before as CustomerRecord | undefined,
       change.after as CustomerRecord | undefined,
     );
-  if (before === undefined) return;
   if (kind === "budget")
     await grants.budget(
       principal,
-      change.before as BudgetRecord,
-      (change.after as BudgetRecord | undefined) ?? null,
+      change.before as BudgetRecord | undefined,
+      change.after as BudgetRecord | undefined,
     );
-  if (after === undefined) return;
+  if (kind === "access_group")
+    await grants.accessGroup(
+      principal,
+      change.before as AccessGroupRecord | undefined,
+      change.after as AccessGroupRecord | undefined,
+    );
+  if (before === undefined || after === undefined) return;
   if (kind === "organization")
     await grants.organization(
       principal,
       change.before as OrganizationRecord,
       change.after as OrganizationRecord,
-    );
-  if (kind === "access_group")
-    await grants.accessGroup(
-      principal,
-      change.before as AccessGroupRecord,
-      change.after as AccessGroupRecord,
     );
 }
