@@ -10,9 +10,11 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startLoad } from "./load/load-process.ts";
 import { runSlice, warmUp } from "./load/slice.ts";
-import { SCENARIOS, SNAPSHOT_MODEL } from "./scenarios.ts";
+import { FACE_SCENARIOS, GEMINI_MODEL, SCENARIOS, SNAPSHOT_MODEL } from "./scenarios.ts";
 import { freePort, startServer } from "./target.ts";
-import { targets } from "./targets/index.ts";
+import { launch as launchGateway } from "./targets/gateway/launch.ts";
+import { completingPipelines } from "./targets/gateway/pipelines.ts";
+import { PRESENT } from "./targets/gateway/present.ts";
 
 const UPSTREAM = fileURLToPath(new URL("load/upstream.ts", import.meta.url));
 /** The stream that the others are compared with. */
@@ -30,9 +32,11 @@ const { values } = parseArgs({
   },
 });
 
-const scenarios = SCENARIOS.filter(
-  ({ name, isBurst }) => isBurst === true && (name === BASE || name.includes(values.scenario)),
-).filter(({ name }) => name === BASE || /^(?:messages|responses|gemini|completions)\b/.test(name));
+const scenarios = [...SCENARIOS, ...FACE_SCENARIOS]
+  .filter(
+    ({ name, isBurst }) => isBurst === true && (name === BASE || name.includes(values.scenario)),
+  )
+  .filter(({ name }) => name === BASE || /^(?:messages|responses|gemini|completions)\b/.test(name));
 const directory = mkdtempSync(join(tmpdir(), "sluice-faces-"));
 const load = startLoad();
 const port = await freePort();
@@ -42,7 +46,6 @@ const upstream = await startServer(
   { directory, port },
   "load",
 );
-const target = targets(undefined).find(({ name }) => name === "sluice");
 const own = join(directory, "sluice");
 mkdirSync(own);
 const context = {
@@ -51,8 +54,13 @@ const context = {
   port: await freePort(),
   nodeFlags: [],
 };
-const launch = await target?.prepare(context);
-if (launch === undefined || "skip" in launch) throw new Error("The gateway cannot be started.");
+const launch = await launchGateway(PRESENT, context, {
+  pipelines: completingPipelines(join(PRESENT.root, "pipelines"), own),
+  plugins: ["provider-google"],
+  providers: `  gemini: { use: gemini, api_key: "\${env:OPENAI_API_KEY}", base_url: "${context.upstreamUrl}" }\n`,
+  models: `  - id: ${GEMINI_MODEL}\n    targets: [{ provider: gemini, model: ${GEMINI_MODEL} }]\n`,
+});
+if ("skip" in launch) throw new Error("The gateway cannot be started.");
 const server = await startServer(launch, context, "server");
 try {
   await launch.prepared?.();

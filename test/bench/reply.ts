@@ -27,6 +27,8 @@ export function inspectReply(wire: string, scenario: Scenario): string {
     if (scenario.operation !== undefined) return inspectData(body, scenario.operation);
     if (scenario.isMessages === true) return inspectMessages(body);
     if (scenario.isResponses === true) return inspectResponses(body);
+    if (scenario.isGemini === true) return inspectGemini(body);
+    if (scenario.isCompletions === true) return inspectCompletions(body);
     return scenario.stream ? inspectStream(body) : inspectWhole(body);
   } catch (error) {
     throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, {
@@ -71,8 +73,7 @@ function inspectStream(body: string): string {
   if (data.pop() !== "[DONE]") throw new Error("The end mark is missing.");
   const chunks = data.map((text) => JSON.parse(text) as Chunk);
   const words = chunks.filter((chunk) => chunk.choices[0]?.delta?.content).length;
-  if (words !== STREAM_EVENTS)
-    throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
+  checkWords(words);
   return chunks[0]?.model ?? "";
 }
 
@@ -87,8 +88,7 @@ function inspectMessages(body: string): string {
   );
   if (events.at(-1)?.type !== "message_stop") throw new Error("The end of the message is missing.");
   const words = events.filter(({ delta }) => delta?.text).length;
-  if (words !== STREAM_EVENTS)
-    throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
+  checkWords(words);
   return events[0]?.message?.model ?? "";
 }
 
@@ -100,9 +100,44 @@ function inspectResponses(body: string): string {
   if (events.at(-1)?.type !== "response.completed")
     throw new Error("The end of the response is missing.");
   const words = events.filter(({ type }) => type === "response.output_text.delta").length;
+  checkWords(words);
+  return events[0]?.response?.model ?? "";
+}
+
+function inspectGemini(body: string): string {
+  const events = [...body.matchAll(/^data: (.*?)\r?$/gm)].map(
+    ([, data = ""]) =>
+      JSON.parse(data) as {
+        readonly modelVersion: string;
+        readonly candidates: readonly {
+          readonly content?: { readonly parts?: readonly { readonly text?: string }[] };
+          readonly finishReason?: string;
+        }[];
+      },
+  );
+  if (events.at(-1)?.candidates[0]?.finishReason !== "STOP")
+    throw new Error("The reason to finish is missing.");
+  checkWords(events.filter(({ candidates }) => candidates[0]?.content?.parts?.[0]?.text).length);
+  return events[0]?.modelVersion ?? "";
+}
+
+function inspectCompletions(body: string): string {
+  const data = [...body.matchAll(/^data: (.*)$/gm)].map(([, text = ""]) => text);
+  if (data.pop() !== "[DONE]") throw new Error("The end mark is missing.");
+  const chunks = data.map(
+    (text) =>
+      JSON.parse(text) as {
+        readonly model: string;
+        readonly choices: readonly { readonly text?: string }[];
+      },
+  );
+  checkWords(chunks.filter(({ choices }) => choices[0]?.text).length);
+  return chunks[0]?.model ?? "";
+}
+
+function checkWords(words: number): void {
   if (words !== STREAM_EVENTS)
     throw new Error(`${words} content events instead of ${STREAM_EVENTS}.`);
-  return events[0]?.response?.model ?? "";
 }
 
 function unchunk(bytes: Buffer): string {

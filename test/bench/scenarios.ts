@@ -29,6 +29,13 @@ export interface Scenario {
    */
   readonly isResponses?: boolean;
   readonly isNative?: boolean;
+  /**
+   * The client speaks Gemini's generateContent. The upstream speaks chat completions, or Gemini's
+   * API too with `isNative`.
+   */
+  readonly isGemini?: boolean;
+  /** The client speaks the legacy completions, for which no upstream has a lane. */
+  readonly isCompletions?: boolean;
   /** Connections, each with one request in flight. */
   readonly concurrency: number;
 }
@@ -53,6 +60,9 @@ export const TRANSLATED_MODEL = "claude-haiku-4-5";
 
 /** The model whose upstream speaks responses. */
 export const NATIVE_MODEL = "gpt-4.1-mini";
+
+/** The model whose upstream speaks Gemini's API. */
+export const GEMINI_MODEL = "gemini-2.5-flash";
 
 /** The model that clients ask for, on every target. */
 export const MODEL = "gpt-4o-mini";
@@ -97,6 +107,26 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
 
+/** Streams of faces that no other target serves: `npm run bench:faces` alone measures them. */
+export const FACE_SCENARIOS: readonly Scenario[] = [
+  { name: "gemini burst c=32", stream: true, concurrency: 32, isBurst: true, isGemini: true },
+  {
+    name: "gemini to gemini burst c=32",
+    stream: true,
+    concurrency: 32,
+    isBurst: true,
+    isGemini: true,
+    isNative: true,
+  },
+  {
+    name: "completions burst c=32",
+    stream: true,
+    concurrency: 32,
+    isBurst: true,
+    isCompletions: true,
+  },
+];
+
 /**
  * Digits in the prompt of a chat request. The load writes the request's number over them: no two
  * prompts are alike.
@@ -114,7 +144,17 @@ export const EMBEDDINGS_DIMENSIONS = 1_536;
 export const IMAGE_BYTES = 3_750_000;
 
 /** The path of a scenario's requests. */
-export function requestPath({ operation, isMessages, isResponses }: Scenario): string {
+export function requestPath({
+  operation,
+  isMessages,
+  isResponses,
+  isGemini,
+  isNative,
+  isCompletions,
+}: Scenario): string {
+  if (isGemini === true)
+    return `/v1beta/models/${isNative === true ? GEMINI_MODEL : MODEL}:streamGenerateContent?alt=sse`;
+  if (isCompletions === true) return "/v1/completions";
   if (isMessages === true) return "/v1/messages";
   if (isResponses === true) return "/v1/responses";
   if (operation === "embeddings") return "/v1/embeddings";
@@ -145,6 +185,15 @@ export function requestBody(scenario: Scenario): string {
     ...(scenario.stream && { stream: true }),
   };
   const asked = { role: "user", content };
+  // This API has no member for the user: the upstream looks for the name anywhere.
+  if (scenario.isGemini === true)
+    return JSON.stringify({
+      contents: [{ role: "user", parts: [{ text: content }] }],
+      systemInstruction: { parts: [{ text: `${system} ${user}` }] },
+      generationConfig: { temperature: 0.2 },
+    });
+  if (scenario.isCompletions === true)
+    return JSON.stringify({ ...common, prompt: `${system} ${content}`, user });
   if (scenario.isMessages === true)
     return JSON.stringify({
       ...common,

@@ -6,6 +6,7 @@
 
 import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
+import { geminiStream } from "./upstream-gemini.ts";
 import { messagesStream } from "./upstream-messages.ts";
 import { responsesStream } from "./upstream-responses.ts";
 import {
@@ -59,6 +60,7 @@ const plainBurst = inBurst(plainStream);
 const usageBurst = inBurst(usageStream);
 const messagesBurst = inBurst(messagesStream().map(asChunk));
 const responsesBurst = inBurst(responsesStream().map(asChunk));
+const geminiBurst = inBurst(geminiStream().map(asChunk));
 
 const server = createServer({ noDelay: true }, serve);
 server.listen(Number(values.port), "127.0.0.1", () =>
@@ -95,6 +97,7 @@ function answer(socket: Socket, head: string, body: string): void {
   else if (head.startsWith("POST /v1/images/")) socket.write(image);
   else if (head.startsWith("POST /v1/messages")) pour(socket, messagesBurst, false);
   else if (head.startsWith("POST /v1/responses")) pour(socket, responsesBurst, false);
+  else if (head.startsWith("POST /v1beta/")) pour(socket, geminiBurst, false);
   else if (!/"stream": ?true/.test(body)) socket.write(whole);
   else if (body.includes(BURST_USER))
     pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);

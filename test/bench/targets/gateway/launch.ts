@@ -14,6 +14,8 @@ export interface Additions {
   readonly pipelines?: string;
   /** More sections of gateway.yaml. */
   readonly sections?: string;
+  /** More lines of its providers. */
+  readonly providers?: string;
   /** More lines of its list of models. */
   readonly models?: string;
   /** More lines of its section `server`. */
@@ -108,7 +110,7 @@ plugins:
 ${[...facesOf(root), ...plugins].map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
   anthropic: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: "${upstreamUrl}" }
-${native.provider}models:
+${native.provider}${more.providers ?? ""}models:
   - id: ${MODEL}
     targets: [{ provider: openai, model: ${MODEL} }]
   - id: ${TRANSLATED_MODEL}

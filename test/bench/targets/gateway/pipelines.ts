@@ -13,6 +13,17 @@ export function cachingPipelines(shippedFolder: string, directory: string): stri
   });
 }
 
+/** A copy whose chat serves the legacy completions too. */
+export function completingPipelines(shippedFolder: string, directory: string): string {
+  return withChat(shippedFolder, directory, (shipped) => {
+    const route = "- { route: POST /v1/completions, face: completions }";
+    const opened = shipped.replace(`# ${route}`, route);
+    if (opened === shipped)
+      throw new Error("The shipped chat pipeline has no route of completions as a comment.");
+    return opened;
+  });
+}
+
 /** A copy whose chat has these steps alone. */
 export function pipelinesOf(
   shippedFolder: string,
