@@ -53,6 +53,15 @@ export class ChunkStream implements FaceStream {
     return events;
   }
 
+  texts(contents: readonly string[]): string {
+    const head = `${this.#head}[{"text":"`;
+    let text = "";
+    for (const content of contents)
+      if (content !== "")
+        text += `${head}${content}","index":0,"logprobs":null,"finish_reason":null}]}\n\n`;
+    return text;
+  }
+
   end(): string {
     return "data: [DONE]\n\n";
   }

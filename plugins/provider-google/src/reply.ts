@@ -96,12 +96,16 @@ export function decodeContent(
   return chatReply(request, ...answers);
 }
 
-/** An event with one piece of text has nothing else. The counts of the last event are read. */
+/**
+ * An event with one piece of text has nothing else. The counts of the last event are read. That of
+ * the prompt does not grow: an event with another one is parsed.
+ */
 const TEXT_FORM: EventForm = {
   texts: [["candidates", 0, "content", "parts", 0, "text"]],
-  others: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map(
-    (name) => ["usageMetadata", name],
-  ),
+  others: ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
+    "usageMetadata",
+    name,
+  ]),
 };
 
 /** Whether a candidate has one part, a text of the answer. */

@@ -141,7 +141,9 @@ export class Relay {
     if (!this.#leaves.some((leaf) => data.includes(leaf))) return { data, name: undefined };
     for (const path of modelAt) {
       const edit = replaceAt(data, path, model);
-      if (edit !== undefined) return { data: edit.text, name: edit };
+      if (edit === undefined) continue;
+      // The search in a run is three times as fast without the quote, of which there are many.
+      return { data: edit.text, name: { from: edit.from.slice(1), to: edit.to.slice(1) } };
     }
     return { data, name: undefined };
   }

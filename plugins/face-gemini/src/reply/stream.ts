@@ -51,6 +51,15 @@ export class EventStream implements FaceStream {
     return text;
   }
 
+  texts(contents: readonly string[]): string {
+    const tail = `"}],"role":"model"},"index":0}],${this.#tail}`;
+    let text = "";
+    for (const content of contents)
+      if (content !== "")
+        text += `data: {"candidates":[{"content":{"parts":[{"text":"${content}${tail}`;
+    return text;
+  }
+
   end(): string {
     if (this.#candidates.size === 0) this.#candidate(0);
     const candidates = [...this.#candidates.values()].map((candidate) => {
