@@ -10,7 +10,12 @@ import {
   FOREIGN_PREFIXES,
   OWN_GATEWAY_FIELDS,
 } from "@sluice/runtime/dialect";
-import { DIALECTS, type EveryDialect, startEveryDialect } from "../support/every-dialect.ts";
+import {
+  DIALECTS,
+  type EveryDialect,
+  RESPONSES_MODEL,
+  startEveryDialect,
+} from "../support/every-dialect.ts";
 
 /** Values that pass the check of the gateway's own fields. */
 const OWN: Readonly<Record<string, unknown>> = {
@@ -61,6 +66,23 @@ const FACES: readonly (readonly [path: string, body: JsonObject])[] = [
   ],
 ];
 
+const CHAT = { messages: [{ role: "user", content: "Hello." }] };
+const CONTENTS = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
+/** A body for each POST route of the description of the public listener, by the end of its path. */
+const ROUTE_BODIES: readonly (readonly [end: RegExp, body: JsonObject])[] = [
+  [/chat\/completions$/, CHAT],
+  [/completions$/, { prompt: "a" }],
+  [/messages(?:\/count_tokens)?$/, { ...CHAT, max_tokens: 10 }],
+  [/responses(?:\/compact|\/input_tokens)?$/, { input: "Hello." }],
+  [/embeddings$/, { input: "a" }],
+  [/images\/generations$/, { prompt: "a" }],
+  [/:countTokens$|[gG]enerateContent$/, CONTENTS],
+  [/spend\/calculate$|\{endpoint\}$/, CHAT],
+  [/\/cancel$/, {}],
+];
+/** Routes that call no upstream: they count, calculate, or are about a stored reply. */
+const CALLS_NOTHING = /count_tokens$|input_tokens$|:countTokens$|spend\/calculate$|\/cancel$/;
+
 /** Native requests, by provider. */
 const NATIVES: readonly (readonly [path: string, body: JsonObject])[] = [
   ["/p-openai/v1/chat/completions", { model: "gpt-4o", messages: [] }],
@@ -78,7 +100,7 @@ const WITH = { plugins: ["@sluice/compat-litellm"] };
 describe.each([
   ["without the extension", {}],
   ["with the extension", WITH],
-])("gateway fields %s", (_name, options) => {
+])("gateway fields %s", (name, options) => {
   let every: EveryDialect;
   beforeAll(async () => {
     every = await startEveryDialect(options);
@@ -86,6 +108,8 @@ describe.each([
   afterAll(() => every?.close());
 
   const planted = { ...Object.fromEntries(FOREIGN.map((name) => [name, MARK])), ...OWN };
+
+  let requests = 0;
 
   /** What reached the upstream since, but for requests of credentials. */
   async function sentBy(path: string, body: object): Promise<string[]> {
@@ -100,6 +124,7 @@ describe.each([
       body: JSON.stringify(body),
     });
     await answer.text();
+    requests += 1;
     return every.upstream.requests
       .slice(before)
       .filter(({ url }) => !url.startsWith("/computeMetadata/"))
@@ -149,5 +174,31 @@ describe.each([
 
   it.each(NATIVES)("reach no upstream through %s", async (path, body) => {
     expect(leaks(await sentBy(path, { ...body, ...planted }))).toEqual([]);
+  });
+
+  it("reach no upstream through any route that the listener describes", async () => {
+    const described = await fetch(`${every.gateway.publicUrl}/openapi.json`, {
+      headers: { authorization: `Bearer ${every.gateway.masterKey}` },
+    });
+    const { paths } = (await described.json()) as { readonly paths: Record<string, JsonObject> };
+    const routes = Object.entries(paths).flatMap(([path, { post }]) => (post ? [path] : []));
+    expect(routes.length).toBeGreaterThan(20);
+    const found: string[] = [];
+    for (const route of routes) {
+      const body = ROUTE_BODIES.find(([end]) => end.test(route))?.[1];
+      if (body === undefined) found.push(`${route}: no body`);
+      const path = route
+        .replace("{provider}/deployments/{deployment}", "openai/deployments/openai")
+        .replace("{provider}/{endpoint}", "p-openai/v1/chat/completions")
+        .replace(/\{(?:deployment|model)\}/, "openai")
+        .replace("{response_id}", "resp_none")
+        .replace(/:stream.*/, "$&?alt=sse");
+      const model = /responses(?:\/compact)?$/.test(route) ? RESPONSES_MODEL : "openai";
+      const sent = await sentBy(path, { model, ...body, ...planted });
+      const isExpected = CALLS_NOTHING.test(route) && sent.length === 0;
+      if (!isExpected) found.push(...leaks(sent).map((leak) => `${path}: ${leak}`));
+    }
+    expect(found).toEqual([]);
+    console.info(`${requests} requests ${name}: 0 gateway fields forwarded`);
   });
 });

@@ -53,6 +53,10 @@ const PROVIDERS: Readonly<Record<string, readonly [provider: string, model: stri
 /** The models of the gateway: one of each dialect, by the provider's name. */
 export const DIALECTS: readonly string[] = Object.keys(PROVIDERS);
 
+/** One more model, whose provider has the Responses API. */
+export const RESPONSES_MODEL = "openai-responses";
+const RESPONSES_PROVIDER = `use: openai, ${KEY}, base_url: @/v1, responses: true`;
+
 /** What the upstream answers, where a test says nothing. */
 const REPLIES: readonly (readonly [RegExp, JsonObject])[] = [
   [/\/computeMetadata\//, { access_token: "t", expires_in: 3_599, token_type: "Bearer" }],
@@ -128,7 +132,10 @@ export async function startEveryDialect(
     });
   };
   reset();
-  const providers = Object.entries(PROVIDERS);
+  const providers = [
+    ...Object.entries(PROVIDERS),
+    [RESPONSES_MODEL, [RESPONSES_PROVIDER, "gpt-5-mini"]] as const,
+  ];
   const gateway = await startGateway(
     {
       ...options,
