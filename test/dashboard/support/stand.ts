@@ -3,7 +3,11 @@
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { admin } from "../../system/support/client.ts";
 import { type GatewayProcess, startOwnProcess } from "../../system/support/gateway-process.ts";
-import { createWorkspace, type WorkspaceOptions } from "../../system/support/workspace.ts";
+import {
+  createWorkspace,
+  type Workspace,
+  type WorkspaceOptions,
+} from "../../system/support/workspace.ts";
 import { serveDashboard, type Site } from "./site.ts";
 
 /** A running stand. */
@@ -22,11 +26,17 @@ const MODELS = [
   "{ id: in-house, targets: [{ provider: backup, model: in-house }] }",
 ];
 
+/** What a stand has beside the gateway file. */
+export interface StandOptions extends WorkspaceOptions {
+  readonly workers?: number;
+  readonly logLevel?: string;
+  /** Runs before the gateway starts. */
+  readonly prepare?: (workspace: Workspace) => Promise<void>;
+}
+
 /** Starts a stand. `workers` 1 is a single process. */
-export async function startStand(
-  options: WorkspaceOptions & { readonly workers?: number; readonly logLevel?: string } = {},
-): Promise<Stand> {
-  const { workers = 1, logLevel = "warn", server, ...more } = options;
+export async function startStand(options: StandOptions = {}): Promise<Stand> {
+  const { workers = 1, logLevel = "warn", server, prepare, ...more } = options;
   const upstream = await createUpstream();
   const members = [workers > 1 ? `workers: ${workers}` : "", server ?? ""].filter(Boolean);
   const workspace = createWorkspace({
@@ -38,6 +48,7 @@ export async function startStand(
     ...(members.length > 0 && { server: members.join(", ") }),
     ...more,
   });
+  await prepare?.(workspace);
   const gateway = await startOwnProcess(workspace, {}, logLevel);
   const site = await serveDashboard(gateway.adminUrl);
   return {

@@ -1,6 +1,6 @@
 /** The frame of all screens: navigation, top bar, what is wrong, and the screen itself. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Gate, Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Alerts } from "./alerts.tsx";
@@ -126,7 +126,7 @@ function NavLink(props: {
 
 /** The key `/` opens the search, unless something is being typed. */
 function useSlash(open: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
       const { target } = event;

@@ -1,7 +1,7 @@
 /** Modal dialogs on the browser's own `<dialog>`: it traps and returns the focus. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 /** A dialog that is open as long as it is rendered. */
@@ -16,7 +16,8 @@ export function Dialog(props: {
   const { title, onClose, children, class: more = "", isClosable = true } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the paint: what is typed next goes into the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     const dialog = ref.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
