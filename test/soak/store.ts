@@ -1,13 +1,14 @@
 /**
  * `npm run proof:store`: figures of PostgreSQL, on a server that it starts itself. Parts:
- * `revocation` (changes of keys at three processes), `writers` (3,000 rows a second from three
- * processes), `keys` (1,000,000 keys), `scale` (20,000,000 rows). `-- --only scale,keys` runs some
- * of them, `-- --rows 1000000` and `-- --minutes 1` make them smaller. Ends with 1 when a goal is
- * missed.
+ * `revocation` (changes of keys at three processes), `cost` (CPU of a request), `writers` (3,000 rows
+ * a second from three processes), `keys` (1,000,000 keys), `scale` (20,000,000 rows).
+ * `-- --only scale,keys` runs some of them, `-- --rows 1000000` and `-- --minutes 1` make them
+ * smaller. Ends with 1 when a goal is missed.
  */
 
 import { parseArgs } from "node:util";
 import { createGoals } from "./store/goals.ts";
+import { proveCost } from "./store/cost.ts";
 import { proveKeys } from "./store/keys.ts";
 import { proveRevocation } from "./store/revocation.ts";
 import { proveScale } from "./store/scale.ts";
@@ -16,7 +17,7 @@ import { startCluster } from "./support/postgres-cluster.ts";
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "revocation,writers,keys,scale" },
+    only: { type: "string", default: "revocation,cost,writers,keys,scale" },
     rows: { type: "string", default: "20000000" },
     minutes: { type: "string", default: "5" },
   },
@@ -31,6 +32,7 @@ const cluster = await startCluster({
 });
 try {
   if (only.includes("revocation")) await proveRevocation(cluster, goals);
+  if (only.includes("cost")) await proveCost(cluster, goals);
   if (only.includes("writers")) await proveWriters(cluster, goals, Number(values.minutes));
   if (only.includes("keys")) await proveKeys(cluster, goals);
   if (only.includes("scale")) await proveScale(cluster, goals, Number(values.rows));

@@ -36,7 +36,7 @@ import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
 import { overviewRoute } from "./http/admin/overview/routes.ts";
 import { sessionRoutes } from "./http/admin/sessions.ts";
-import { spendRoutes } from "./http/admin/spend/routes.ts";
+import { budgetRoutes, spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { teamsWithDeclared, tenantsWithDeclared } from "./http/access/with-declared.ts";
@@ -196,6 +196,7 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...requestRoutes(recent, ledger),
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
     ...spendRoutes(ledger, (asked) => keyIdOf(keyParts, asked)),
+    ...budgetRoutes(overviewPartsOf(parts)),
     ...metricRoutes(metrics),
   };
 }

@@ -108,22 +108,31 @@ export class Gateway {
     if (this.#process === child) this.isUp = true;
   }
 
-  /** Has it look up these keys, now and after each start. */
+  /**
+   * Has it look up these keys, now and after each start. Resolves when it has all: a gateway that
+   * has lost its store before knows none.
+   */
   async serve(keys: readonly string[]): Promise<void> {
     this.#keys = keys;
     const left = keys.values();
     const lookUpSome = async (): Promise<void> => {
-      for (const key of left) await this.#lookUp(key);
+      for (const key of left) while (!(await this.#lookUp(key))) await pause(500);
     };
     await Promise.all(Array.from({ length: LOOK_UPS_AT_ONCE }, lookUpSome));
   }
 
-  async #lookUp(key: string): Promise<void> {
+  async #lookUp(key: string): Promise<boolean> {
     const answer = await fetch(`${this.publicUrl}/v1/models`, {
       headers: { authorization: `Bearer ${key}` },
       signal: AbortSignal.timeout(5_000),
     }).catch(() => undefined);
     await answer?.text();
+    return answer?.status === 200 || this.#hasEnded;
+  }
+
+  get #hasEnded(): boolean {
+    const { exitCode = null, signalCode = null } = this.#process ?? {};
+    return exitCode !== null || signalCode !== null;
   }
 
   async isReady(): Promise<boolean> {
@@ -159,7 +168,7 @@ export class Gateway {
   async #end(signal: NodeJS.Signals): Promise<void> {
     this.isUp = false;
     const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || this.#hasEnded) return;
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;

@@ -24,6 +24,8 @@ export interface Counter {
 /** A Redis that can be stopped. */
 export interface ProofRedis {
   readonly port: number;
+  /** The process of the running server. */
+  readonly pid: number;
   start(): Promise<void>;
   /** Kills it, as a crash would. */
   kill(): Promise<void>;
@@ -48,6 +50,9 @@ export async function startRedis(): Promise<ProofRedis> {
   };
   const redis: ProofRedis = {
     port,
+    get pid() {
+      return server?.pid ?? 0;
+    },
     async start() {
       const settings = { port, bind: "127.0.0.1", dir: folder, save: "", appendonly: "yes" };
       const words = Object.entries(settings).flatMap(([name, value]) => [

@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chown, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,6 +22,8 @@ export interface PostgresCluster {
   url(database?: string): string;
   /** Runs one statement in a database; in `postgres` without a name. */
   query(statement: string, database?: string): Promise<void>;
+  /** The first process of the running server. */
+  pid(): Promise<number>;
   start(): Promise<void>;
   stop(mode?: StopMode): Promise<void>;
   /** Stops it and removes its folder. */
@@ -54,6 +56,10 @@ export async function startCluster(
       const client = new Client({ connectionString: cluster.url(database) });
       await client.connect();
       await client.query(statement).finally(() => client.end());
+    },
+    async pid() {
+      const text = await readFile(join(data, "postmaster.pid"), "utf8");
+      return Number(text.split("\n")[0]);
     },
     start: async () =>
       control(

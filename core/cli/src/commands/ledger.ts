@@ -2,13 +2,13 @@
 
 import { errorMessage, type SumDifference } from "@sluice/contract";
 import type { Command } from "commander";
+import type { AdminOptions } from "../admin-place.ts";
 import { counted } from "../counted.ts";
 import { CommandError, EXIT } from "../exit.ts";
 
 const DAY_MS = 86_400_000;
 
-interface Options {
-  readonly config: string;
+interface Options extends AdminOptions {
   readonly from?: string;
   readonly to?: string;
   readonly json?: boolean;
@@ -22,8 +22,11 @@ export function addLedgerCommands(
   const ledger = program.command("ledger").description("the ledger of the store");
   ledger
     .command("verify")
-    .description("compare the sums of spend reports and budgets with the rows; changes nothing")
+    .description(
+      "compare the sums of spend reports with the rows, and the budgets of the running gateway; changes nothing",
+    )
     .option(...configOption)
+    .option("--admin-url <url>", "the admin listener of the gateway whose budgets are compared")
     .option("--from <day>", "the first day, in UTC: 2030-01-31")
     .option("--to <day>", "the last day, in UTC")
     .option("--json", "print the result as JSON")
@@ -40,7 +43,8 @@ export function addLedgerCommands(
     });
 }
 
-async function verify({ config, from, to, json = false }: Options): Promise<void> {
+async function verify(options: Options): Promise<void> {
+  const { config, from, to, json = false } = options;
   const { installationAt } = await import("./backup.ts");
   const { store, storeName } = await installationAt(config);
   if (store.verifySums === undefined)
@@ -54,13 +58,14 @@ async function verify({ config, from, to, json = false }: Options): Promise<void
     .catch((error: unknown) => {
       throw new CommandError(EXIT.findings, errorMessage(error));
     });
+  const budgets = await budgetsOf(options);
   if (json) {
     const differences = check.differences.map((one) => ({
       ...one,
       stored: String(one.stored),
       ofRows: String(one.ofRows),
     }));
-    console.log(JSON.stringify({ ...check, differences }, null, 2));
+    console.log(JSON.stringify({ ...check, differences, budgets }, null, 2));
   } else {
     for (const difference of check.differences) console.log(lineOf(difference));
     console.log(
@@ -73,7 +78,57 @@ async function verify({ config, from, to, json = false }: Options): Promise<void
     console.log(
       `Rows from before ${new Date(check.prunedBeforeMs).toISOString().slice(0, 10)} were deleted (ledger.keep): their sums are not compared.`,
     );
-  if (check.total > 0) process.exitCode = EXIT.findings;
+  if (!json) printBudgets(budgets);
+  const isLacking =
+    "differences" in budgets && budgets.differences.some(({ lacks_rows: lacks }) => lacks);
+  if (check.total > 0 || isLacking) process.exitCode = EXIT.findings;
+}
+
+/** `GET /spend/budgets/verify`. */
+interface BudgetsAnswer {
+  readonly checked: number;
+  readonly differences: readonly {
+    readonly budget: string;
+    readonly subject: string;
+    readonly spent_nano_usd: number;
+    readonly reserved_nano_usd: number;
+    readonly rows_nano_usd: number;
+    readonly lacks_rows: boolean;
+  }[];
+}
+
+/** A gateway compares some seconds, longer with many budgets. */
+const BUDGETS_MS = 70_000;
+
+/** The budgets of the running gateway, or why they were not compared. */
+async function budgetsOf(
+  options: AdminOptions,
+): Promise<BudgetsAnswer | { readonly reason: string }> {
+  const { adminClient } = await import("../admin-client.ts");
+  try {
+    return (await adminClient(options, BUDGETS_MS)("/spend/budgets/verify")) as BudgetsAnswer;
+  } catch (error) {
+    return { reason: errorMessage(error) };
+  }
+}
+
+function printBudgets(budgets: BudgetsAnswer | { readonly reason: string }): void {
+  if ("reason" in budgets) {
+    console.log(`Budgets were not compared: ${budgets.reason}`);
+    return;
+  }
+  const { checked, differences } = budgets;
+  for (const one of differences) {
+    const what = one.lacks_rows
+      ? "it lacks rows, so that more may be spent than its limit"
+      : "it has more than its rows: reservations of a killed gateway count until its period ends";
+    console.log(
+      `${one.budget} (${one.subject}): the counter has ${one.spent_nano_usd} and ${one.reserved_nano_usd} reserved, the rows ${one.rows_nano_usd}: ${what}`,
+    );
+  }
+  console.log(
+    `${counted(checked - differences.length, "budget")} of ${checked} that this gateway has used agree with the rows.`,
+  );
 }
 
 function lineOf({ sums, startMs, ids, amount, stored, ofRows }: SumDifference): string {

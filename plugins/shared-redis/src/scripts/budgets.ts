@@ -13,12 +13,19 @@ export const seed = script(
   `
 local key = ARGV[3]
 local b = budget(key)
-if b.seeded then return 0 end
+if b.seeded then
+  -- One that is read again. What was settled meanwhile may be in the ledger or not: a later time.
+  local tried = tonumber(redis.call('HGET', b.name, 'tried') or '0')
+  if tried == 0 or b.reserved > 0 or b.settled >= tried then return 0 end
+  redis.call('HSET', b.name, 'spent', math.max(b.spent, tonumber(ARGV[4])), 'from', now - tonumber(ARGV[5]))
+  redis.call('HDEL', b.name, 'tried', 'withheld', 'withheldAt', 'before', 'beforeAt')
+  return 1
+end
 local floor = tonumber(redis.call('HGET', b.name, 'floor') or '0')
 if b.stale then floor, b.spent = math.max(floor, b.spent), 0 end
 b.spent = b.spent + math.max(tonumber(ARGV[4]), floor)
 redis.call('HSET', b.name, 'seeded', run, 'spent', b.spent, 'from', now - tonumber(ARGV[5]))
-redis.call('HDEL', b.name, 'floor')
+redis.call('HDEL', b.name, 'floor', 'asked')
 keepBudget(b, key)
 return 1
 `,
@@ -47,6 +54,6 @@ return table.concat(result, ' ')
 /** Deletes what is stored under a key; reserved money stays. */
 export const reset = script(`
 redis.call('DEL', prefix .. 'v:' .. ARGV[3], prefix .. 'c:' .. ARGV[3])
-redis.call('HDEL', prefix .. 'b:' .. ARGV[3], 'seeded', 'spent', 'floor', 'from')
+redis.call('HDEL', prefix .. 'b:' .. ARGV[3], 'seeded', 'spent', 'floor', 'from', 'asked')
 return 1
 `);

@@ -5,11 +5,12 @@
  *   newest part with an amount;
  * - `c:` slots: a sorted set, reservation -> end of its lease;
  * - `b:` a budget: a hash of `spent`, `reserved`, `seeded` (the run id of the server that was
- *   seeded), `from` (since when the ledger that was read is complete), `floor` (what a copy of
- *   another server's memory says), `next` (no lease ends before), `kept` (until when it exists),
- *   `withheld` (what is left to gateways that are missing) and `withheldAt`, `settled` (when it
- *   changed last by a settlement), `before` (what was spent in the life of the server before this
- *   one) and `beforeAt`;
+ *   seeded), `asked` (since when it waits for the ledger), `from` (since when the ledger that was
+ *   read is complete), `floor` (what a copy of another server's memory says), `next` (no lease ends
+ *   before), `kept` (until when it exists), `withheld` (what is left to gateways that are missing)
+ *   and `withheldAt`, `settled` (when it changed last by a settlement), `before` (what was spent in
+ *   the life of the server before this one) and `beforeAt`, `tried` (when the ledger was asked
+ *   again);
  * - `e:` what is reserved of a budget: a sorted set, `reservation=amount` -> end of its lease;
  * - `h:` what was spent for reservations whose lease ended without a settlement: a hash.
  *

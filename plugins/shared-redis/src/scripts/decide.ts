@@ -31,7 +31,7 @@ end
  * reservation is settled. All in text: integers of a reply lose their last digits near 2^53.
  */
 const TAKE = `
-local WITHHELD_MS, QUIET_MS, MAX_LIMIT = 60000, 3000, ${Number.MAX_SAFE_INTEGER}
+local WITHHELD_MS, QUIET_MS, TRY_MS, MAX_LIMIT = 60000, 3000, 5000, ${Number.MAX_SAFE_INTEGER}
 local missingPart, absentPart, succeededAt = 0, 0, 0
 -- Whether a budget was read before the ledger had what a gateway spent alone that was killed.
 local function isBehind(b, limit)
@@ -50,12 +50,13 @@ local function withheld(b, limit)
   redis.call('HSET', b.name, 'withheld', amount, 'withheldAt', now)
   return amount
 end
--- Has a budget that is behind read again, once all its rows are in the ledger.
-local function readAgain(b, limit)
-  if missingPart > 0 or b.reserved > 0 or now - b.settled < QUIET_MS or not isBehind(b, limit) then return end
-  redis.call('HDEL', b.name, 'seeded', 'withheld', 'withheldAt', 'before', 'beforeAt')
-  redis.call('HSET', b.name, 'floor', b.spent, 'spent', '0')
-  b.seeded, b.spent = false, 0
+-- Whether a budget that is behind is to be read again now: all its rows are in the ledger. A ledger
+-- that does not answer is asked again later; until then the counter serves.
+local function readsAgain(b, limit)
+  if missingPart > 0 or b.reserved > 0 or now - b.settled < QUIET_MS or not isBehind(b, limit) then return false end
+  if now - tonumber(redis.call('HGET', b.name, 'tried') or '0') < TRY_MS then return false end
+  redis.call('HSET', b.name, 'tried', now)
+  return true
 end
 local function look(list)
   local failed, unseeded = 0, {}
@@ -66,9 +67,11 @@ local function look(list)
     elseif c.kind == 1 then c.used = slotsUsed(c.key)
     else
       local b = budget(c.key)
-      if b.seeded then readAgain(b, c.limit) end
       c.budget, c.used = b, b.spent + b.reserved
-      if b.seeded then c.used = c.used + withheld(b, c.limit) end
+      if b.seeded then
+        c.used = c.used + withheld(b, c.limit)
+        if readsAgain(b, c.limit) then unseeded[#unseeded + 1] = int(at - 1) end
+      end
       if not b.seeded then
         unseeded[#unseeded + 1] = int(at - 1)
         -- From here on what is settled is counted, and the seed is added to it.
@@ -79,6 +82,7 @@ local function look(list)
         -- An evicted budget has lost its sums: what is still held is put back by renewals.
         if not b.exists then redis.call('DEL', prefix .. 'e:' .. c.key, prefix .. 'h:' .. c.key) end
         redis.call('HSETNX', b.name, 'spent', '0')
+        redis.call('HSETNX', b.name, 'asked', now)
         keepBudget(b, c.key)
       end
     end
@@ -133,14 +137,17 @@ end
 
 /**
  * A settlement that was kept says how long its row has been in the ledger: a budget that was read
- * later has its cost.
+ * later has its cost, and one that is read now will have it.
  */
 const SETTLE = `
 local function settleBudget(id, c, taken, storedMs)
   local b = budget(c.key)
   local booked = letGo(b, c.key, id, tonumber(taken or ''))
   local cost = c.amount
-  if storedMs >= 0 and b.seeded and now - storedMs < b.from then cost = 0 end
+  if storedMs >= 0 and not b.stale then
+    local from = b.seeded and b.from or tonumber(redis.call('HGET', b.name, 'asked') or '0')
+    if now - storedMs < from then cost = 0 end
+  end
   -- A budget that is not kept is seeded from the ledger, which has this cost.
   if not b.isKnown then
     if b.exists then redis.call('HSET', b.name, 'reserved', b.reserved) end

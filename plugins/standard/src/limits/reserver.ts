@@ -117,12 +117,20 @@ export class Reserver {
     this.#seeding.newTags.check(identity, unknown, rules, this.#host.clock.monotonic());
     let keys = unknown;
     for (let seeds = 0; seeds < MAX_SEEDS; seeds += 1) {
-      await Promise.all(keys.map((key) => this.#seed(key, rules)));
+      const [failure] = await this.#seedAll(keys, rules);
+      // A budget that was to be read again is decided by its counter where the ledger is away.
       const result = await this.#host.state.take(reservation, leaseMs);
       if (result.outcome !== "unseeded") return result;
+      if (failure !== undefined) throw failure;
       keys = result.keys;
     }
     throw unreadable(undefined);
+  }
+
+  /** Seeds budgets. Returns why some of them could not be seeded. */
+  async #seedAll(keys: readonly string[], rules: readonly Rule[]): Promise<readonly unknown[]> {
+    const results = await Promise.allSettled(keys.map((key) => this.#seed(key, rules)));
+    return results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   }
 
   #seed(key: string, rules: readonly Rule[]): Promise<void> {

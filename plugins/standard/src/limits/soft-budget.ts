@@ -5,6 +5,7 @@
 
 import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
+import { openBudgetBook, type RecentBudgets } from "./budget-book.ts";
 import { type NearBudgets, openBudgetWatch } from "./budget-watch.ts";
 import type { Rule } from "./rules/rule.ts";
 
@@ -25,11 +26,15 @@ export class SoftBudgets {
   readonly #log: Host["log"];
   readonly #warned: Warned;
   readonly #watch: NearBudgets;
+  readonly #book: RecentBudgets;
+  readonly #host: Host;
 
   constructor(host: Host) {
     this.#log = host.log;
     this.#warned = host.shared("limits-soft", () => new Warned());
     this.#watch = openBudgetWatch(host);
+    this.#book = openBudgetBook(host);
+    this.#host = host;
   }
 
   /** Warns of budgets that are beyond their soft limit, with what is reserved. */
@@ -39,6 +44,7 @@ export class SoftBudgets {
       const state = states[index];
       if (rule?.kind !== "budget" || state === undefined) continue;
       this.#watch.see(rule, state);
+      this.#book.note(rule, this.#host);
       rule.gauge?.set(state.limit, state.remaining);
       if (rule.softNanoUsd === undefined) continue;
       const usedNanoUsd = state.limit - state.remaining;

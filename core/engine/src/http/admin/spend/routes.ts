@@ -1,9 +1,20 @@
-/** Admin route of spend reports: the sums of the rows at the caller's places. */
+/**
+ * Admin routes of spend: reports, which are the sums of the rows at the caller's places, and the
+ * comparison of budgets with the rows.
+ */
 
-import { isGatewayError, type LedgerReader, type SpendReportQuery } from "@sluice/contract";
+import {
+  BUDGET_BOOK_KEY,
+  type BudgetBook,
+  GatewayError,
+  isGatewayError,
+  type LedgerReader,
+  type SpendReportQuery,
+} from "@sluice/contract";
 import { makeSpendReport, readSpendReport } from "@sluice/runtime";
 import type { Visible } from "../../access/may.ts";
-import { type AdminRoutes, listed, TextAnswer } from "../../access/route.ts";
+import type { SharedPool } from "../../../resources/shared-pool.ts";
+import { type AdminRoutes, atWhole, listed, TextAnswer } from "../../access/route.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 
@@ -23,6 +34,44 @@ export function spendRoutes(
       return new TextAnswer(report.type, report.text, {
         ...(report.next !== undefined && { "x-sluice-next-cursor": report.next }),
       });
+    }),
+  };
+}
+
+/** What is compared with the rows. */
+export interface BudgetParts {
+  readonly shared: Pick<SharedPool, "find">;
+  /** Whether shared state cannot be reached; `undefined` where it is in memory. */
+  readonly isStateAway: () => boolean | undefined;
+}
+
+/** Up to 2,000 budgets, each with a read of the ledger, twice. */
+const VERIFY_TIMEOUT_MS = 60_000;
+
+/** The route that compares the budgets of recent requests with the rows. */
+export function budgetRoutes({ shared, isStateAway }: BudgetParts): AdminRoutes {
+  return {
+    "GET /spend/budgets/verify": atWhole("spend.read", async () => {
+      if (isStateAway() === true)
+        throw new GatewayError(
+          "overloaded",
+          "The shared state does not answer: budgets are compared when it does.",
+          { retryAfterMs: 1_000 },
+        );
+      const book = shared.find(BUDGET_BOOK_KEY) as BudgetBook | undefined;
+      const check = await book?.verify(AbortSignal.timeout(VERIFY_TIMEOUT_MS));
+      const { checked = 0, differences = [] } = check ?? {};
+      return {
+        checked,
+        differences: differences.map((one) => ({
+          budget: one.key,
+          subject: one.subject,
+          spent_nano_usd: one.spentNanoUsd,
+          reserved_nano_usd: one.reservedNanoUsd,
+          rows_nano_usd: one.rowsNanoUsd,
+          lacks_rows: one.isMissing,
+        })),
+      };
     }),
   };
 }
