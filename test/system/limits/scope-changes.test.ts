@@ -78,9 +78,12 @@ async function begin(key: string, more: object = {}) {
   };
 }
 
-/** Waits until a request of a key has a status. */
-const until = (status: number, key: string, more: object = {}) =>
-  eventually(`the status ${status}`, async () => (await ask(key, more)).status === status);
+/** Waits until a request of a key has a status, and prints how long it took. */
+async function until(status: number, key: string, more: object = {}): Promise<void> {
+  const startedMs = performance.now();
+  await eventually(`the status ${status}`, async () => (await ask(key, more)).status === status);
+  console.info(`${status} ${Math.round(performance.now() - startedMs)} ms after the change`);
+}
 
 /** Waits until the rows of a team sum up to an amount. */
 const spends = (teamId: string, nanoUsd: number) =>
