@@ -79,6 +79,11 @@ describe("the workflows", () => {
     const { test } = workflow.jobs;
     expect(test?.strategy?.matrix.node).toEqual(["22", "24"]);
     expect(Object.keys(test?.services ?? {})).toEqual(["postgres", "redis"]);
+    // As test/system/support/postgres.ts connects: a suite that cannot is skipped.
+    expect(test?.services?.["postgres"]).toMatchObject({
+      env: { POSTGRES_DB: "test", POSTGRES_HOST_AUTH_METHOD: "trust" },
+    });
+    expect(commandsOf(workflow).join("\n")).toMatch(/apt-get install .*pgbouncer/);
     expect(scriptsIn(commandsOf(workflow))).toEqual(["test", "verify"]);
     expect(commandsOf(workflow)[0]).toBe("npm ci");
   });
