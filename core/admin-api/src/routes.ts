@@ -6,6 +6,7 @@ import { FLEET_ROUTES } from "./routes/fleet.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { MODEL_ROUTES } from "./routes/models.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
+import { PLAYGROUND_ROUTES } from "./routes/playground.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
@@ -41,7 +42,8 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof SESSION_ROUTES &
   typeof DEPLOYMENT_ROUTES &
   typeof OVERVIEW_ROUTES &
-  typeof MODEL_ROUTES;
+  typeof MODEL_ROUTES &
+  typeof PLAYGROUND_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -62,6 +64,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...DEPLOYMENT_ROUTES,
   ...OVERVIEW_ROUTES,
   ...MODEL_ROUTES,
+  ...PLAYGROUND_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

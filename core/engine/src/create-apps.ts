@@ -31,6 +31,7 @@ import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { modelRoutes } from "./http/admin/models/routes.ts";
 import { pipelineRoutes } from "./http/admin/pipelines/routes.ts";
+import { playgroundRoutes } from "./http/admin/playground/routes.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { restartRoute } from "./http/admin/restart.ts";
@@ -133,7 +134,7 @@ export function createAdmin(
       clock,
       log,
     },
-    adminRoutes(parts, authority.sessions.sessions),
+    adminRoutes(parts, authority.sessions.sessions, listeners),
   );
   return (listeners.admin = app.callback());
 }
@@ -168,12 +169,20 @@ function authorityOf({ store, clock, log, installation, manager, keyRing }: Gate
   };
 }
 
-/** The routes of the admin listener. */
-export function adminRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
-  return withDocument(ownRoutes(parts, sessions), parts.snapshot.server.authHeaders);
+/** The routes of the admin listener. `listeners`: those that the playground calls. */
+export function adminRoutes(
+  parts: GatewayProcess,
+  sessions: Sessions,
+  listeners: OwnListeners,
+): AdminRoutes {
+  return withDocument(ownRoutes(parts, sessions, listeners), parts.snapshot.server.authHeaders);
 }
 
-function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
+function ownRoutes(
+  parts: GatewayProcess,
+  sessions: Sessions,
+  listeners: OwnListeners,
+): AdminRoutes {
   const { store, ledger, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);
@@ -192,6 +201,7 @@ function ownRoutes(parts: GatewayProcess, sessions: Sessions): AdminRoutes {
     ...sessionRoutes(sessions),
     ...deploymentRoutes(parts),
     ...modelRoutes(parts),
+    ...playgroundRoutes({ ...keyParts, live: () => parts.manager.live, listeners }),
     ...overviewRoute(overviewPartsOf(parts)),
     ...requestRoutes(recent, ledger),
     ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),

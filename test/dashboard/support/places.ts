@@ -43,6 +43,18 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
       fragment: `#/models/${encodeURIComponent("openai/gpt-4.1-mini")}`,
       ready: text("Last events"),
     },
+    {
+      name: "playground",
+      fragment: "#/playground",
+      ready: text("Stream the reply"),
+      act: async (page) => {
+        await page.getByRole("combobox", { name: "As key" }).fill("master");
+        await page.getByRole("combobox", { name: "Model", exact: true }).fill("gpt-4o-mini");
+        await page.getByLabel("User, message 1").fill("What is a sluice?");
+        await press("Send")(page);
+        await page.getByText("Upstream calls").first().waitFor();
+      },
+    },
     { name: "spend", fragment: "#/spend?by=team&period=7d", ready: text("support") },
     { name: "processes", fragment: "#/system", ready: text("Waiting for a restart") },
     { name: "sessions", fragment: "#/system/sessions", ready: text("this one") },

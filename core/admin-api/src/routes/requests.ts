@@ -115,6 +115,10 @@ export const REQUEST_ROUTES = {
     query: object(
       {},
       {
+        request_id: {
+          ...TEXT,
+          description: "That request alone, once it has ended. The other filters have no effect.",
+        },
         status: { ...TEXT, description: "ok, failed, a status such as 429, or an error code." },
         model: TEXT,
         key: { ...TEXT, description: "The id or alias of a key." },

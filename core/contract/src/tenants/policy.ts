@@ -74,6 +74,7 @@ const TABLE = {
   "key.block": rule("keys", "any", "block a key", USER),
   "key.unblock": rule("keys", "any", "unblock a key"),
   "key.delete": rule("keys", "any", "delete a key", USER),
+  "key.play": rule("operator", "any", "send requests in the playground as a key", USER),
   "key.import": rule("admin", "whole", "import keys of another gateway"),
 
   "team.read": rule("viewer", "any", "list teams, read one", ["key"]),

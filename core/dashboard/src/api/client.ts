@@ -13,6 +13,8 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface SendOptions {
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
+  /** A header of answers that the caller takes whatever their status is. */
+  readonly takesAny?: string;
 }
 
 interface Kept {
@@ -91,7 +93,7 @@ export function change(
 }
 
 async function send(path: string, init: RequestInit, options: SendOptions): Promise<Response> {
-  const { signal, deadlineMs = DEADLINE_MS } = options;
+  const { signal, deadlineMs = DEADLINE_MS, takesAny } = options;
   const deadline = AbortSignal.timeout(deadlineMs);
   let response: Response;
   try {
@@ -107,6 +109,7 @@ async function send(path: string, init: RequestInit, options: SendOptions): Prom
     throw noAnswer(init.method !== "GET", deadline.aborted);
   }
   if (response.ok || response.status === 304) return response;
+  if (takesAny !== undefined && response.headers.has(takesAny)) return response;
   const failure = await readFailure(response);
   if (failure.kind === "signed-out" && !path.startsWith("/ui/session")) onSignedOut();
   throw failure;

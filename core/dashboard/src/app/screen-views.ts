@@ -10,6 +10,7 @@ export type ScreenView = ComponentType<ScreenProps>;
 export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
   overview: () => import("../screens/overview/screen-overview.tsx"),
   requests: () => import("../screens/requests/screen-requests.tsx"),
+  playground: () => import("../screens/playground/screen-playground.tsx"),
   spend: () => import("../screens/spend/screen-spend.tsx"),
   models: () => import("../screens/models/screen-models.tsx"),
   history: () => import("../screens/history/screen-history.tsx"),

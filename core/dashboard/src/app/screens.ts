@@ -37,6 +37,7 @@ export const GROUPS: readonly ScreenGroup[] = [
       screen("overview", "Overview", "overview", "overview.read"),
       screen("requests", "Requests", "requests", "request.read"),
       screen("models", "Models", "model", "model.read", "deployment.read"),
+      screen("playground", "Playground", "playground", "key.play"),
       screen("spend", "Spend", "spend", "spend.read"),
     ],
   },

@@ -18,6 +18,7 @@ import {
   type Usage,
 } from "@sluice/contract";
 import type { NotedCall } from "./outbox/note-text.ts";
+import { PLAYED, PLAYED_TAG } from "./played.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 
 const NO_NOTES: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -115,7 +116,7 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     costStatus: cost.status,
     startedAtMs: attempt.startedAtMs,
     generation: exchange.generation,
-    tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
+    tags: tagsOf(exchange),
     clientAddress: exchange.client.address,
     completionTokens: usage.completionTokens,
   };
@@ -256,7 +257,7 @@ function emptyRow(exchange: LiveExchange): OpenRow {
     firstContentAtMs: null,
     endedAtMs: exchange.startedAtMs,
     generation: exchange.generation,
-    tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
+    tags: tagsOf(exchange),
     metadata: metadataOf(exchange),
     clientAddress: exchange.client.address,
     upstreamRequestId: null,
@@ -279,6 +280,12 @@ function verdictsOf(exchange: LiveExchange): readonly unknown[] {
       guardrailOutcomes(exchange).map((outcome) => [Object.values(outcome).join(" "), outcome]),
     ).values(),
   ];
+}
+
+function tagsOf(exchange: LiveExchange): readonly string[] {
+  const { identity, request } = exchange;
+  const tags = joinTags(identity?.tags ?? [], request?.tags ?? []);
+  return PLAYED.get(exchange) === true ? joinTags(tags, [PLAYED_TAG]) : tags;
 }
 
 function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {

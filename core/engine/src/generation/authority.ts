@@ -12,8 +12,9 @@ import {
 } from "@sluice/contract";
 import { namesModel } from "@sluice/runtime";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
-import { keyBase } from "../resources/key-identity.ts";
-import type { KeyRing } from "../resources/key-ring.ts";
+import { keyBase, storedKey } from "../resources/key-identity.ts";
+import { type KeyRing, MASTER_BASE } from "../resources/key-ring.ts";
+import type { Played } from "../resources/tenants/plays.ts";
 import type { KeyBase } from "../resources/tenants/compile-identity.ts";
 import { Customers } from "./customers.ts";
 import { DeclaredTenants } from "./declared-tenants.ts";
@@ -41,6 +42,8 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   return {
     headerNames: snapshot.server.authHeaders,
     identify(presented) {
+      const played = ring.plays.take(presented);
+      if (played !== undefined) return identityOf(playedBase(played, declared, ring.nowMs()));
       const fingerprint = ring.fingerprint(presented);
       const base = declared.get(fingerprint) ?? ring.find(presented, fingerprint);
       return base instanceof Promise ? base.then(identityOf) : identityOf(base);
@@ -63,6 +66,20 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
     customerHeaders: snapshot.customers.headers,
     customerOf: (identity, claimed) => customers.of(identity, claimed),
   };
+}
+
+/** What the record says whom a request of the playground is sent as; as of a client, if it may. */
+function playedBase(
+  played: Played,
+  declared: ReadonlyMap<string, KeyBase>,
+  nowMs: number,
+): KeyBase | undefined {
+  if (played.kind === "master") return MASTER_BASE;
+  if (played.kind === "declared")
+    return [...declared.values()].find(({ identity }) => identity.keyId === played.keyId);
+  const { record } = played;
+  const isOver = record.expiresAtMs !== null && record.expiresAtMs <= nowMs;
+  return record.blocked || isOver ? undefined : storedKey(record);
 }
 
 function declaredKey(settings: DeclaredKey): KeyBase {

@@ -12,6 +12,7 @@ import {
 import { KEEPING } from "@sluice/runtime";
 import type { Generation } from "../generation/generation.ts";
 import type { GenerationManager } from "../generation/manager.ts";
+import { PLAYED } from "../accounting/played.ts";
 import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
@@ -25,6 +26,7 @@ import { checkHeaders, readTarget } from "./intake/request-head.ts";
 import { Detachment } from "./detached/detachment.ts";
 import { DetachingNote } from "./detached/note.ts";
 import { gatewayFor } from "./extensions/gateway.ts";
+import { isPlayed } from "./admin/playground/played-messages.ts";
 import { isInside, type OwnListeners } from "./extensions/inside.ts";
 import { answerRoute, type RoutedRequest } from "./extensions/route.ts";
 import { EDGE, edgeForm, writeAnswer } from "./extensions/write.ts";
@@ -272,6 +274,7 @@ function openExchange(
     held,
     read: ({ identity }) => readRequest(message, client, routed, form, held, identity),
   });
+  if (isPlayed(message)) PLAYED.set(exchange, true);
   const detachment = mayDetach ? new Detachment(form, exchange, response, parts) : undefined;
   if (form instanceof FacedForm) form.serve(exchange);
   else if (route.face?.keeping !== undefined) KEEPING.set(exchange, route.face.keeping);

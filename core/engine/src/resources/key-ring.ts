@@ -19,6 +19,7 @@ import { storedKey } from "./key-identity.ts";
 import { MasterKeys, type PreviousMaster, type PreviousMasterUse } from "./master-keys.ts";
 import { expireAll, type RecordMemories, takeChanges } from "./store/record-memories.ts";
 import { RememberedKeys } from "./store/remembered-keys.ts";
+import { Plays } from "./tenants/plays.ts";
 import { StoredKeys } from "./stored-keys.ts";
 import { TimedValidity, type Validity } from "./store/validity.ts";
 import { OwnedTags } from "./owned-tags.ts";
@@ -57,7 +58,8 @@ const MASTER: Identity = Object.freeze({
   metadata: Object.freeze({}),
 });
 
-const MASTER_BASE: KeyBase = { identity: MASTER, block: {}, isStored: false };
+/** What the master key is. */
+export const MASTER_BASE: KeyBase = { identity: MASTER, block: {}, isStored: false };
 
 /**
  * Finds what a key is. It never holds a key: hashes compare and look up without telling
@@ -70,6 +72,8 @@ export class KeyRing {
   readonly tenants: StoredTenants;
   /** The customers that requests named lately. */
   readonly customers: CustomerMemory;
+  /** Credentials of requests of the playground. */
+  readonly plays = new Plays();
   readonly #identities: Identities;
   readonly #clock: Clock;
   readonly #validity: Validity;
@@ -193,10 +197,7 @@ export class KeyRing {
     return this.#memories.tags.owned(tags);
   }
 
-  /**
-   * Asks the store anew, because records have just been changed in this process. What follows the
-   * log of changes knows of them already.
-   */
+  /** Asks the store anew, where no log of changes is followed: this process changed records. */
   forget(): void {
     if (!this.#validity.isFollowing) expireAll(this.#memories);
   }

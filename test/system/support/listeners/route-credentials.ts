@@ -25,7 +25,7 @@ const ANYTHING: unknown = new Proxy(() => undefined, {
 });
 
 const ROUTES = Object.entries(
-  adminRoutes(...([ANYTHING, ANYTHING] as Parameters<typeof adminRoutes>)),
+  adminRoutes(...([ANYTHING, ANYTHING, ANYTHING] as Parameters<typeof adminRoutes>)),
 ).map(([name, { action }]) => ({ name, action }));
 
 /** Routes beside the policy: they read the cookie themselves. */

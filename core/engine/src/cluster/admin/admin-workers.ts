@@ -26,6 +26,7 @@ import { joinDeploymentPages, joinDeployments } from "./join-deployments.ts";
 import { joinModels } from "./join-models.ts";
 import { joinPipelines } from "./join-pipelines.ts";
 import { joined, joinMetrics, oneOfThem } from "./join-answers.ts";
+import { relay } from "./relay.ts";
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
 import { etagOf, matchesTag } from "../../http/ui/etag.ts";
@@ -164,6 +165,8 @@ async function serve(
     address,
     body: body === undefined || body.length === 0 ? undefined : Buffer.from(body),
   };
+  if (method === "POST" && path.startsWith("/playground/"))
+    return relay(workerOf(parts), question, response);
   const answer = await answerTo(question, parts);
   const kept = KEPT.flatMap((name) => {
     const value = answer.headers.get(name);
@@ -196,17 +199,7 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   if (method === "GET" && path === "/config/status") return lookAtStatus(question, parts);
   if (method === "GET" && path === "/metrics") return lookAtMetrics(question, parts);
   if (method === "POST" && path === "/restart") return restart(question, parts);
-  const serving = parts.serving();
-  if (serving.length === 0)
-    throw new GatewayError("overloaded", "No worker is ready. Retry in a second.", {
-      retryAfterMs: 1_000,
-    });
-  const workers = responsive(serving);
-  const [first] = workers;
-  if (first === undefined)
-    throw new GatewayError("overloaded", `No worker answers: ${namesOf(serving)}.`, {
-      retryAfterMs: 1_000,
-    });
+  const first = workerOf(parts);
   if (method === "GET") return look(question, parts);
   if (/^\/config\/(?:reload|rollback)$/.test(path)) {
     return parts.between(async () => {
@@ -231,6 +224,18 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   // An extension's routes change keys under paths of their own.
   if (answer.status < 300 && !/^\/(?:config|deployments|fleet)\//.test(path)) await parts.forget();
   return answer;
+}
+
+/** A worker that answers. Throws `overloaded`. */
+function workerOf(parts: WorkersParts): WorkerAddress {
+  const serving = parts.serving();
+  const [first] = responsive(serving);
+  if (first !== undefined) return first;
+  const message =
+    serving.length === 0
+      ? "No worker is ready. Retry in a second."
+      : `No worker answers: ${namesOf(serving)}.`;
+  throw new GatewayError("overloaded", message, { retryAfterMs: 1_000 });
 }
 
 async function look(question: Question, parts: WorkersParts): Promise<Reply> {

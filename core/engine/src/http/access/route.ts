@@ -3,6 +3,7 @@
  * way to make one.
  */
 
+import type { Readable } from "node:stream";
 import type { GatewayError, JsonObject, PolicyAction } from "@sluice/contract";
 import type { Asker, Audit } from "./audit.ts";
 import type { Grants } from "./grants.ts";
@@ -25,6 +26,8 @@ export interface AdminRequest extends Asker {
    * minutes.
    */
   readonly isConfirmed: boolean;
+  /** A signal that aborts when the caller leaves before the answer is written. */
+  readonly whenLeft: () => AbortSignal;
 }
 
 /** An answer other than JSON. */
@@ -37,6 +40,27 @@ export class TextAnswer {
     this.type = type;
     this.text = text;
     this.headers = headers;
+  }
+}
+
+/** An answer that is passed on as it comes, with a status of its own. */
+export class StreamAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+  /** Ends what it comes from, also before its end. */
+  readonly close: () => void;
+
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Readable,
+    close: () => void,
+  ) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+    this.close = close;
   }
 }
 

@@ -25,7 +25,7 @@ import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
 import { MASTER, type Recognition } from "../access/authenticate.ts";
-import { type AdminRoute, type AdminRoutes, TextAnswer } from "../access/route.ts";
+import { type AdminRoute, type AdminRoutes, StreamAnswer, TextAnswer } from "../access/route.ts";
 
 import { type BrowserPlace, type BrowserSettings, browserPlace } from "../ui/browser-place.ts";
 import { etagOf, matchesTag } from "../ui/etag.ts";
@@ -189,15 +189,42 @@ async function answer(
     isForwarded: forwarded !== undefined,
     isConfirmed,
     isAudited: forwarded?.isAudited === true,
+    whenLeft: () => leftSignal(ctx.res),
   };
   const access = new RequestAccess(request);
   try {
-    writeResult(ctx, await route.answer(request, access));
+    const result = await route.answer(request, access);
+    if (result instanceof StreamAnswer) passOn(ctx, result);
+    else writeResult(ctx, result);
   } catch (error) {
     const isRefused = isGatewayError(error) && error.code === "permission_denied";
     if (isRefused || access.refused !== undefined) await audit.refused(request, access.refused);
     throw error;
   }
+}
+
+/** Aborts when a client closes its connection before its answer is complete. */
+function leftSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  const left = (): void => {
+    if (!response.writableFinished)
+      controller.abort(new GatewayError("client_closed", "The client closed the connection."));
+  };
+  if (response.destroyed) left();
+  else response.once("close", left);
+  return controller.signal;
+}
+
+/** Writes an answer as it comes. A client that leaves ends it; one that reads slowly slows it. */
+function passOn(ctx: RouterContext, { status, headers, body, close }: StreamAnswer): void {
+  ctx.set(headers);
+  ctx.status = status;
+  if (ctx.res.destroyed) {
+    close();
+    return;
+  }
+  ctx.res.once("close", close);
+  ctx.body = body;
 }
 
 function isChange(method: string): boolean {

@@ -10,7 +10,7 @@ import {
   type LedgerReader,
   type SpendRow,
 } from "@sluice/contract";
-import { dollarsOf } from "@sluice/runtime";
+import { dollarsOf, requestIdIn } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
 import { isVisible, type Visible } from "../access/may.ts";
@@ -29,7 +29,7 @@ const MAX_ROWS = 2_000;
 const ROWS_AT_ONCE = 500;
 const MAX_ATTEMPTS = 100;
 const READ_TIMEOUT_MS = 3_000;
-const PARAMETERS = ["status", "model", "key", "since", "limit", "cursor"];
+const PARAMETERS = ["request_id", "status", "model", "key", "since", "limit", "cursor"];
 
 interface Wanted {
   readonly status: string;
@@ -58,6 +58,8 @@ export function requestListRoute(
     "GET /requests": listed("request.read", async ({ query }, visible) => {
       refuseUnknown(query.keys(), PARAMETERS, "query parameter");
       const asked = { ...wantedOf(query), visible };
+      const named = query.get("request_id") ?? "";
+      if (named !== "") return oneOf(requestIdIn(named), asked, recent, ledger);
       const wanted = asked.key === "" ? asked : { ...asked, key: await keyOf(asked, keyIdOf) };
       const seen = recent.all().filter((record) => isVisible(visible, record));
       const records = new Map(seen.map((record) => [record.id, record]));
@@ -76,6 +78,23 @@ export function requestListRoute(
       return { ...pageOf(listed, limit, reached, after), limit };
     }),
   };
+}
+
+/** The request of an id, or an empty list: also for one that has not ended. */
+async function oneOf(
+  id: string,
+  { visible, limit }: Asked,
+  recent: RecentRequests<ExchangeRecord>,
+  ledger: Pick<LedgerReader, "rows">,
+) {
+  const known = recent.find(id);
+  const record = known !== undefined && isVisible(visible, known) ? known : undefined;
+  const asked = { requestId: id, ...withinOf(visible), limit: MAX_ATTEMPTS };
+  const rows = await ledger.rows(asked, AbortSignal.timeout(READ_TIMEOUT_MS));
+  const all = rows.toSorted((a, b) => a.attempt - b.attempt);
+  const isKnown = record !== undefined || all.length > 0;
+  const requests = isKnown ? [view(record, all.length > 0 ? all : undefined)] : [];
+  return { requests, next_cursor: null, limit };
 }
 
 /** The id of the key that is asked for. */

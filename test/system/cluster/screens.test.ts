@@ -1,0 +1,13 @@
+/** Routes of screens with 2 workers: one answer from both. */
+
+import { describe } from "vitest";
+import { modelListTests } from "../support/listeners/models.ts";
+import { playgroundTests } from "../support/listeners/playground.ts";
+
+describe("the models of two workers", () => {
+  modelListTests(2);
+});
+
+describe("the playground with 2 workers", () => {
+  playgroundTests(2);
+});
