@@ -123,6 +123,20 @@ export const ERROR_CODES = {
     "The key is valid but lacks this permission.",
     "Use a key with the permission.",
   ),
+  confirmation_required: row(
+    403,
+    "permission_error",
+    false,
+    "A change over the admin listener needs the key of the session again. The message says why.",
+    "Enter the key with `POST /ui/key`, and send its `confirmation` in `x-sluice-confirmation`.",
+  ),
+  read_only: row(
+    403,
+    "permission_error",
+    false,
+    "The gateway does not write the files of its configuration: `server.admin.editor`, a store, or a file system that is read-only. The message says which.",
+    "Edit the files where they are kept.",
+  ),
   misdirected_request: row(
     421,
     "invalid_request_error",

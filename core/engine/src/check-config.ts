@@ -59,16 +59,17 @@ export class ConfigError extends Error {
 }
 
 /**
- * Builds a generation without a gateway and runs the tests of `files` (absent: of all files). Loads
- * both listeners. Never rejects.
+ * Builds a generation without a gateway and runs the tests of `files` (absent: of all files), until
+ * `signal` ends them. Loads both listeners. Never rejects.
  */
 export async function runTestsAlone(
   snapshot: Snapshot,
   definitions: Definitions,
   files?: readonly string[],
+  signal?: AbortSignal,
 ): Promise<AloneResult> {
   const alone = await import("./preflight/alone.ts");
-  return alone.runTestsAlone(snapshot, definitions, files);
+  return alone.runTestsAlone(snapshot, definitions, files, signal);
 }
 
 /**

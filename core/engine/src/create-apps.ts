@@ -11,6 +11,7 @@ import { describeCoverage } from "./lint/describe-coverage.ts";
 import type { Position, Snapshot } from "./config/snapshot.ts";
 import { ConfigDiff } from "./generation/diff/config-diff.ts";
 import { wholeEdits } from "./fleet/whole-edits.ts";
+import { runTestsAlone } from "./check-config.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { Audit } from "./http/access/audit.ts";
 import type { Identity } from "@sluice/contract";
@@ -21,6 +22,9 @@ import { supervisorProof } from "./http/access/forwarded.ts";
 import { auditRoute } from "./http/admin/audit.ts";
 import { previousKeyView } from "./http/admin/config/previous-key.ts";
 import { configRoutes } from "./http/admin/config/routes.ts";
+import { fileEditRoutes } from "./http/admin/config/edit/routes.ts";
+import { CandidateTests } from "./http/admin/config/edit/tests.ts";
+import { ConfigWriter } from "./http/admin/config/edit/writer.ts";
 import { fleetRoutes } from "./http/admin/fleet/routes.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
@@ -262,32 +266,24 @@ function recordRoutes(parts: TenantRouteParts) {
   return { ...tenantRoutes(parts), ...memberRoutes(parts) };
 }
 
-function editRoutes({
-  place,
-  store,
-  keyRing,
-  ledger,
-  clock,
-  definitions,
-  manager,
-  history,
-  edits,
-  fleet,
-  pluginFiles,
-  validity,
-  leader,
-}: GatewayProcess) {
+function editRoutes(parts: GatewayProcess) {
+  const { place, store, keyRing, ledger, clock, definitions, manager, history } = parts;
+  const { edits, fleet, pluginFiles, validity, leader, snapshot } = parts;
   const { keys, teams } = store;
-  return configRoutes({
+  const requests = { ledger, keys, teams };
+  const configDiff = new ConfigDiff({ place, definitions, manager, history, requests });
+  const whole = wholeEdits(edits, fleet);
+  const { editor: mode } = snapshot.server.admin;
+  const tests = new CandidateTests((candidate, signal) =>
+    runTestsAlone(candidate, definitions, undefined, signal),
+  );
+  const isStored = fleet.config !== undefined;
+  const writer = new ConfigWriter({ place, edits, whole, configDiff, tests, mode, isStored });
+  const routes = configRoutes({
     edits,
-    whole: wholeEdits(edits, fleet),
-    configDiff: new ConfigDiff({
-      place,
-      definitions,
-      manager,
-      history,
-      requests: { ledger, keys, teams },
-    }),
+    whole,
+    configDiff,
+    editor: mode,
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     storeHealth: () => validity.health,
@@ -300,4 +296,5 @@ function editRoutes({
         clock.now(),
       ),
   });
+  return { ...routes, ...fileEditRoutes({ writer, tests }) };
 }

@@ -49,6 +49,7 @@ const CANDIDATE = {
 const STATUS = object(
   {
     version: TEXT,
+    name: { ...TEXT_OR_NULL, description: "`server.name`." },
     live: orNull(
       object({
         generation: COUNT,
@@ -180,6 +181,15 @@ export const CONFIG_ROUTES = {
     query: object({}, { of: { ...TEXT, description: "running, files or a generation." } }),
     answer: object({
       of: { anyOf: [words("running", "files"), { type: "integer", minimum: 1 }] },
+      digest: { ...TEXT, description: "Of names and texts: the base of an edit." },
+      editor: {
+        ...words("off", "propose", "write"),
+        description: "What this listener takes: `server.admin.editor`.",
+      },
+      reload: {
+        ...words("on_save", "on_request"),
+        description: "`server.reload`: a canary needs on_request.",
+      },
       files: { ...map(TEXT), description: "Texts by the names of files." },
     }),
   },
@@ -212,6 +222,65 @@ export const CONFIG_ROUTES = {
       },
       { replay: REPLAY },
     ),
+  },
+  "PUT /config/files": {
+    about: "Write files of the configuration, and apply them",
+    body: object(
+      {
+        files: {
+          ...map(TEXT_OR_NULL),
+          description: "Texts by the names of GET /config/files; null removes a file.",
+        },
+        base: {
+          ...TEXT,
+          description:
+            "The digest of the files that the edit was made from: 409 where they differ.",
+        },
+      },
+      {
+        force: orNull({ ...TEXT, description: "A digest that the shrink guard refused." }),
+        canary: orNull(CANARY_PLAN),
+        author: AUTHOR_NAME,
+      },
+    ),
+    answer: object(
+      {
+        ...ATTEMPT.properties,
+        files: {
+          ...words("written", "unchanged", "put_back", "left"),
+          description:
+            "put_back: the edit was refused, and the files are as before. left: they could not be put back.",
+        },
+        files_digest: { ...TEXT, description: "Of the files as they are now." },
+      },
+      { workers: EDIT_RESULT.properties.workers },
+    ),
+  },
+  "POST /config/test": {
+    about: "Run the tests of texts, without applying them",
+    body: object(
+      {},
+      {
+        files: orNull(CANDIDATE),
+      },
+    ),
+    answer: object({
+      outcome: {
+        ...words("passed", "failed", "refused"),
+        description: "refused: the texts have findings, and no test has run.",
+      },
+      findings: list(FINDING),
+      tests: list(
+        object({
+          pipeline: TEXT,
+          file: TEXT,
+          name: TEXT,
+          outcome: words("passed", "failed"),
+          ms: COUNT,
+          findings: list(FINDING),
+        }),
+      ),
+    }),
   },
   "POST /restart": {
     about: "Replace the workers one after the other",

@@ -55,6 +55,8 @@ const TABLE = {
   "api.read": rule("viewer", "any", "read the description of the admin listener"),
   "config.read": rule("viewer", "whole", "read the configuration and its history"),
   "config.preview": rule("operator", "whole", "compare and check configurations"),
+  "config.test": rule("admin", "whole", "run the tests of a configuration that is not applied"),
+  "config.write": rule("admin", "whole", "write the files of the configuration, and apply them"),
   "config.reload": rule("operator", "whole", "apply edited files, also as a canary"),
   "config.push": rule("admin", "whole", "push a configuration to the store"),
   "config.canary": rule("operator", "whole", "promote or abort a canary"),

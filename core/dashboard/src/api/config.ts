@@ -3,10 +3,7 @@
 import type { AdminAnswer, AdminBody } from "@sluice/admin-api";
 
 /** `GET /config/status` */
-export type ConfigStatus = AdminAnswer<"GET /config/status"> & {
-  /** `server.name`; absent on gateways that do not answer it. */
-  readonly name?: string | null;
-};
+export type ConfigStatus = AdminAnswer<"GET /config/status">;
 
 /** A canary that runs. */
 export type Canary = NonNullable<ConfigStatus["canary"]>;

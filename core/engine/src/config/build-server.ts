@@ -28,6 +28,7 @@ export function serverOf(
 ): ServerSettings {
   const keys = Object.keys(server);
   return {
+    ...(server.name !== undefined && { name: server.name }),
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
     admin: {
@@ -35,6 +36,7 @@ export function serverOf(
       port: overrides.adminPort ?? server.admin.port,
       ...(server.admin.public_url !== undefined && { publicUrl: server.admin.public_url }),
       hosts: server.admin.hosts,
+      editor: server.admin.editor,
       ...(server.admin.read_key === undefined ? {} : { readKey: server.admin.read_key as Secret }),
       ...(server.admin.previous_key === undefined
         ? {}

@@ -72,7 +72,7 @@ describe("a snapshot", () => {
       host: "127.0.0.1",
       port: 4000,
       reload: "on_save",
-      admin: { host: "127.0.0.1", port: 4001, hosts: [] },
+      admin: { host: "127.0.0.1", port: 4001, hosts: [], editor: "propose" },
       authHeaders: ["x-service-api-key"],
       errorCode: "status",
       keyDefaults: {},
@@ -174,7 +174,7 @@ describe("a snapshot", () => {
     expect(server).toMatchObject({
       host: "0.0.0.0",
       port: 0,
-      admin: { host: "127.0.0.1", port: 9001, hosts: [] },
+      admin: { host: "127.0.0.1", port: 9001, hosts: [], editor: "propose" },
     });
   });
 

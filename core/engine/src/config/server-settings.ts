@@ -10,8 +10,13 @@ export interface PreviousKey {
   readonly untilMs: number;
 }
 
+/** What administrators may do to the files over the admin listener. */
+export type EditorMode = "off" | "propose" | "write";
+
 /** `server:`, spans in milliseconds and sizes in bytes. */
 export interface ServerSettings {
+  /** The name of the environment, for people. */
+  readonly name?: string;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -26,6 +31,8 @@ export interface ServerSettings {
     readonly readKey?: Secret;
     /** The master key from before a rotation, accepted until a time in milliseconds since 1970. */
     readonly previousKey?: PreviousKey;
+    /** What may be done to the files over this listener. */
+    readonly editor: EditorMode;
     /** How long lines of the audit are kept. Absent: for ever. */
     readonly keepAuditMs?: number;
   };

@@ -12,7 +12,7 @@ import { storedPlan } from "./canary/plan.ts";
 /** What the commands need. */
 export interface FleetCommandParts {
   readonly rollouts: Rollouts;
-  readonly edits: Pick<ConfigEdits, "reload" | "review">;
+  readonly edits: Pick<ConfigEdits, "overlaid" | "reload" | "review">;
   readonly manager: Pick<GenerationManager, "status" | "refuse">;
   /** Findings of the tests of contents that are not applied yet. */
   readonly test: (snapshot: Snapshot) => Promise<readonly Finding[]>;
@@ -63,7 +63,8 @@ export class FleetCommands {
   async #beginCanary(asked: FleetReload, plan: CanaryPlan): Promise<FleetResult> {
     const { edits, manager, rollouts, test } = this.#parts;
     const { record } = await rollouts.newest();
-    const { findings, snapshot, isUnchanged, digest, contents } = edits.review({}, asked.force);
+    const review = edits.review(edits.overlaid({}), asked.force);
+    const { findings, snapshot, isUnchanged, digest, contents } = review;
     const tested = findings.length > 0 || snapshot === undefined ? [] : await test(snapshot);
     const all = [...findings, ...tested];
     if (all.length > 0 || snapshot === undefined)

@@ -78,6 +78,8 @@ function isReplaceable(name: string, workers: number): boolean {
   );
 }
 
+const EDITOR = "admin.editor";
+
 interface Change {
   readonly name: string;
   readonly at: Position;
@@ -91,16 +93,22 @@ function serverChanges(live: ServerSettings, candidate: ServerSettings): Change[
     member === "admin"
       ? `${settings.admin.host}:${settings.admin.port}`
       : (settings as unknown as Record<string, unknown>)[member];
-  return [...members]
-    .filter((member) => differ(value(live, member), value(candidate, member)))
-    .map((member) => {
-      const key = keyOf(member);
-      const { places } = candidate;
-      return {
-        name: `The setting server.${key}`,
-        at: places[key] ?? places[""] ?? live.places[""] ?? { file: "", line: 1, column: 1 },
-      };
-    });
+  return (
+    [...members]
+      .filter((member) => differ(value(live, member), value(candidate, member)))
+      // No edit that is applied gives the right to write files.
+      .concat(live.admin.editor === candidate.admin.editor ? [] : [EDITOR])
+      .map((member) => {
+        const key = keyOf(member);
+        const { places } = candidate;
+        return {
+          name: `The setting server.${key}`,
+          at: places[key.split(".", 1)[0] ?? ""] ??
+            places[""] ??
+            live.places[""] ?? { file: "", line: 1, column: 1 },
+        };
+      })
+  );
 }
 
 /** The key in YAML of a member of the settings: `drainTimeoutMs` is read from `drain_timeout`. */

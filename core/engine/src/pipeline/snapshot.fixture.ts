@@ -56,7 +56,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     server: {
       host: "127.0.0.1",
       port: 0,
-      admin: { host: "127.0.0.1", port: 0, hosts: [] },
+      admin: { host: "127.0.0.1", port: 0, hosts: [], editor: "propose" },
       authHeaders: [],
       errorCode: "status",
       keyDefaults: {},

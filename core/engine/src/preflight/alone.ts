@@ -20,12 +20,14 @@ export interface AloneResult {
 
 /**
  * Builds a generation without a gateway, runs the tests of `files` (absent: of all files) and
- * closes it. Never rejects.
+ * closes it. `signal` ends the run early: a test that has not finished has no result. Never
+ * rejects.
  */
 export async function runTestsAlone(
   snapshot: Snapshot,
   definitions: Definitions,
   files?: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<AloneResult> {
   let candidate: Generation | undefined;
   try {
@@ -36,7 +38,6 @@ export async function runTestsAlone(
       guardrails: candidate.guardrails,
       routes: candidate.routes,
     };
-    const { signal } = new AbortController();
     const results = await runTests(subject, files === undefined ? { signal } : { signal, files });
     return { results, findings: [] };
   } catch (error) {

@@ -31,7 +31,7 @@ import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.ts";
 import { etagOf, matchesTag } from "../../http/ui/etag.ts";
 import { answerFile, fileRequest, isUiPath } from "../../http/ui/files.ts";
-import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
+import { joinAttempts, joinStatus, joinWrite, type SupervisorInfo } from "./join-config.ts";
 
 /** The parts of the supervisor that the listener needs. */
 export interface WorkersParts {
@@ -208,6 +208,12 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
       return joinAttempts(asked, await askFirstAndOthers(responsive(asked), asks));
     });
   }
+  if (method === "PUT" && path === "/config/files")
+    return parts.between(async () => {
+      const asked = parts.serving();
+      const asks = { ...questionsOf(question, parts, false), others: reloadAfter(question, parts) };
+      return joinWrite(asked, await askFirstAndOthers(responsive(asked), asks));
+    });
   if (/^\/config\/canary\/\w+$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
@@ -271,6 +277,15 @@ function questionsOf(first: Question, { proof }: WorkersParts, isForAll: boolean
   const { address, headers } = first;
   const said = forwardingHeaders(proof, { address, isAudited: true, isMaster: false });
   return { first, others: { ...first, headers: { ...headers, ...said } }, isForAll };
+}
+
+/** One worker has written the files. The others read them again. */
+function reloadAfter(written: Question, parts: WorkersParts): Question {
+  const { force, canary, author } = JSON.parse(String(written.body)) as Record<string, unknown>;
+  const { others } = questionsOf(written, parts, false);
+  const path = "/config/reload";
+  const body = Buffer.from(JSON.stringify({ force, canary, author }));
+  return { ...others, method: "POST", path, url: path, body };
 }
 
 /** An answer also where no worker gives one. */

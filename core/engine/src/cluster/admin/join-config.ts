@@ -27,6 +27,7 @@ export interface SupervisorFacts {
 
 /** The status of a worker that was not reached: all members are empty. */
 const NOTHING = {
+  name: null,
   live: null,
   drift: { files_differ: false, files: [] },
   last_attempt: null,
@@ -150,6 +151,19 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
         generation: value?.["generation"] ?? null,
       };
     }),
+  });
+}
+
+/** As `joinAttempts`, with what the first worker says of the files that it has written. */
+export function joinWrite(asked: readonly WorkerAddress[], answers: Answers): Answer {
+  const [first] = answers;
+  const joinedAnswer = joinAttempts(asked, answers);
+  if (first.status !== 200) return joinedAnswer;
+  const { files, files_digest } = JSON.parse(first.text) as Value;
+  return withValue(joinedAnswer, {
+    ...(JSON.parse(joinedAnswer.text) as Value),
+    files,
+    files_digest,
   });
 }
 

@@ -44,6 +44,13 @@ export const adminSchema = {
       },
       examples: [["sluice-admin.monitoring.svc"]],
     },
+    editor: {
+      type: "string",
+      enum: ["off", "propose", "write"],
+      default: "propose",
+      description:
+        "What administrators may do to these files over the admin listener. `propose`: check and test an edit, and take it away as a patch. `write`: also write the files. An edit here needs a restart.",
+    },
     keep_audit: {
       type: "string",
       format: "duration",

@@ -19,6 +19,13 @@ export const serverSchema = {
   description: "Listeners and limits of the process. An edit here needs a restart.",
   additionalProperties: false,
   properties: {
+    name: {
+      type: "string",
+      pattern: "^[^\\p{C}]{1,40}$",
+      description:
+        "The name of this environment, for people: the dashboard shows it on every screen.",
+      examples: ["production"],
+    },
     host: HOST,
     port: {
       type: "integer",

@@ -173,7 +173,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown key, like nothing",
     files: server("colour: blue"),
     findings: [
-      "config/gateway.yaml:2:11  `server.colour` is not a known key  remove it; the keys here are host, port, admin, tls, workers, auth_headers, error_code, key_defaults, open_docs, drain_timeout, shutdown_delay, hung_worker_timeout, reload, auto_rollback, stalled_client_timeout, max_body, max_held, block_warning, explain_requests, cors, data_directory, time_zone",
+      "config/gateway.yaml:2:11  `server.colour` is not a known key  remove it; the keys here are name, host, port, admin, tls, workers, auth_headers, error_code, key_defaults, open_docs, drain_timeout, shutdown_delay, hung_worker_timeout, reload, auto_rollback, stalled_client_timeout, max_body, max_held, block_warning, explain_requests, cors, data_directory, time_zone",
     ],
   },
   {
@@ -209,6 +209,13 @@ export const brokenCases: readonly BrokenCase[] = [
     files: server("port: 40.5"),
     findings: [
       "config/gateway.yaml:2:17  `server.port` must be a whole number, not the number 40.5  write a whole number, such as 4000",
+    ],
+  },
+  {
+    title: "an editor that is neither on nor off",
+    files: server("admin: { editor: on }"),
+    findings: [
+      'config/gateway.yaml:2:28  `server.admin.editor` is "on"; it can be off, propose or write  write off, propose or write',
     ],
   },
   {

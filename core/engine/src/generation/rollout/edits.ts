@@ -87,8 +87,7 @@ export class ConfigEdits implements EditPort {
 
   /** Checks contents of the store. `force`: a digest that the shrink guard refused. */
   reviewStored(texts: FileTexts, force: string | undefined): Review {
-    const { definitions, manager } = this.#parts;
-    return reviewOf(this.#candidates.reader.held(texts), definitions, manager, force);
+    return this.review(this.#candidates.reader.held(texts), force);
   }
 
   /** Applies what was saved while nothing watched, as a save would. */
@@ -123,13 +122,15 @@ export class ConfigEdits implements EditPort {
     this.#history.addCanary(result, source);
   }
 
-  /**
-   * Checks the files, some of them replaced by texts, or removed by a null. `force`: a digest that
-   * the shrink guard refused. Throws `invalid_field`.
-   */
-  review(files: Readonly<Record<string, string | null>>, force?: string): Review {
+  /** The files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
+  overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
+    return this.#candidates.reader.overlaid(files);
+  }
+
+  /** Checks what was read. `force`: a digest that the shrink guard refused. */
+  review(opened: OpenedConfig, force?: string): Review {
     const { definitions, manager } = this.#parts;
-    return reviewOf(this.#candidates.reader.overlaid(files), definitions, manager, force);
+    return reviewOf(opened, definitions, manager, force);
   }
 
   /**

@@ -14,6 +14,7 @@ import {
   type Log,
 } from "@sluice/contract";
 import { refusal, RequestAccess } from "../access/access.ts";
+import { DetailedError } from "./detailed-error.ts";
 import { checkDescribed } from "../access/described.ts";
 import type { Audit } from "../access/audit.ts";
 import type { Grants } from "../access/grants.ts";
@@ -302,5 +303,5 @@ function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
   if (failure.retryAfterMs !== undefined)
     ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
-  ctx.body = errorBody(failure);
+  ctx.body = { ...errorBody(failure), ...(failure instanceof DetailedError && failure.details) };
 }

@@ -43,15 +43,17 @@ function faultOf(
   };
 }
 
-function secretFolders(own: ResolvedDocument, home: string): readonly string[] {
-  const named = valueAtPath(own.value, ["config", "secrets"]);
+/** The folders of secrets that `config.secrets` names. `home` is the folder of the gateway file. */
+export function secretFolders(own: ResolvedDocument | undefined, home: string): readonly string[] {
+  const named = valueAtPath(own?.value, ["config", "secrets"]);
   const folders = Array.isArray(named) ? named : DEFAULT_SECRETS;
   return folders.flatMap((folder: unknown) =>
     typeof folder === "string" && folder !== "" ? [resolve(home, folder)] : [],
   );
 }
 
-function isBelow(file: string, folder: string): boolean {
+/** Whether a file is in a folder, or below it. */
+export function isBelow(file: string, folder: string): boolean {
   const way = relative(folder, file);
   return way !== "" && !isAbsolute(way) && !/^\.\.(?:\/|$)/.test(way);
 }

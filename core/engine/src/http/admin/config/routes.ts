@@ -1,6 +1,7 @@
 /** Admin routes for the configuration: status, history, comparison, and changes. */
 
 import type { JsonObject } from "@sluice/contract";
+import type { EditorMode } from "../../../config/server-settings.ts";
 import type { CanaryEnd } from "../../../generation/rollout/canary/canary.ts";
 import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
@@ -21,6 +22,7 @@ import {
   readSide,
 } from "./body-fields.ts";
 import { readText, refuseUnknown } from "../fields.ts";
+import { filesDigest } from "./edit/present-files.ts";
 import { describeImpact } from "./describe-impact.ts";
 import {
   describeAttempt,
@@ -44,6 +46,8 @@ export interface ConfigRouteParts {
   readonly leader: () => LeaderView;
   /** What waits for a restart. */
   readonly waitingForRestart: () => readonly string[];
+  /** `server.admin.editor` of the start. */
+  readonly editor: EditorMode;
   /** The state of `server.admin.previous_key`; `null` without one. */
   readonly previousKey: () => JsonObject | null;
 }
@@ -63,6 +67,7 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
     "GET /config/status": atWhole("status.read", async () => {
       return {
         version: VERSION,
+        name: edits.status.live?.snapshot.server.name ?? null,
         ...(await describeStatus(edits.status, hasName)),
         waiting_for_restart: parts.waitingForRestart(),
         previous_key: parts.previousKey(),
@@ -129,20 +134,22 @@ function endCanary({ whole }: ConfigRouteParts, end: CanaryEnd): AdminRoute {
 }
 
 /** What files and texts hold, and what they would change. */
-function comparisonRoutes({ edits, configDiff }: ConfigRouteParts): AdminRoutes {
+function comparisonRoutes(parts: ConfigRouteParts): AdminRoutes {
+  const { edits, configDiff } = parts;
   return {
     "GET /config/files": atWhole("config.read", async ({ query }) => {
       refuseUnknown(query.keys(), ["of"], "query parameter");
       const of = query.get("of") ?? "running";
       const side = readSide(/^\d{1,15}$/.test(of) ? Number(of) : of, "of");
-      return { of: side, files: configDiff.filesOf(side, "of") };
+      const files = configDiff.filesOf(side, "of");
+      const reload = edits.status.live?.snapshot.server.reload ?? "on_save";
+      return { of: side, digest: filesDigest(files), editor: parts.editor, reload, files };
     }),
     "POST /config/validate": atWhole("config.preview", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["files", "replay"], "field");
       const isReplayed = readFlag(body["replay"] ?? false, "replay");
-      const { digest, isUnchanged, findings, snapshot } = edits.review(
-        readFiles(body["files"] ?? {}),
-      );
+      const opened = edits.overlaid(readFiles(body["files"] ?? {}));
+      const { digest, isUnchanged, findings, snapshot } = edits.review(opened);
       return {
         outcome: findings.length > 0 ? "refused" : isUnchanged ? "unchanged" : "applicable",
         digest: digest ?? null,
