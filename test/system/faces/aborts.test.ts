@@ -11,9 +11,11 @@ import { createKey, type SpendRow, spendRows } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   fourProviders,
+  LANE,
   openCompletions,
   PROVIDER_ENVIRONMENT,
   PROVIDERS,
+  withResponsesLane,
 } from "../support/faces/four-providers.ts";
 import {
   createScriptedModel,
@@ -46,7 +48,9 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   model = await createScriptedModel();
-  const workspace = createWorkspace(fourProviders(model.url, "price: { input: 1, output: 10 }"));
+  const price = "price: { input: 1, output: 10 }";
+  const four = fourProviders(model.url, price);
+  const workspace = createWorkspace(withResponsesLane(model.url, four, price));
   openCompletions(workspace);
   for (const policy of POLICIES) {
     const name = policy.replace("_", "-");
@@ -157,7 +161,7 @@ function isPaid(policy: Policy, moment: Moment): boolean {
 const MOMENT_NAMES = Object.keys(MOMENTS) as Moment[];
 const FACE_NAMES = WIRES.filter((wire) => wire !== "chat");
 
-describe.each(PROVIDERS)("for %s", (provider) => {
+describe.each([...PROVIDERS, LANE])("for %s", (provider) => {
   it.each(MOMENT_NAMES)("who leaves %s is billed on every face as on chat", async (moment) => {
     for (const policy of POLICIES) {
       // oxlint-disable no-await-in-loop -- the model says one thing at a time.

@@ -4,10 +4,12 @@
  * gets its own text back.
  */
 
+import type { ServerResponse } from "node:http";
 import type OpenAI from "openai";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fourProviders, PROVIDER_ENVIRONMENT } from "../support/faces/four-providers.ts";
-import { spendRows } from "../support/client.ts";
+import { createKey, spendRows } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { sdkOf } from "../support/faces/stored-gateway.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
@@ -20,7 +22,7 @@ let sdk: OpenAI;
 
 beforeAll(async () => {
   upstream = await createNativeUpstream();
-  const four = fourProviders(upstream.url);
+  const four = fourProviders(upstream.url, "price: { input: 0, output: 0, request: 0.01 }");
   const options = {
     ...four,
     provider: "responses: true",
@@ -203,4 +205,57 @@ it.each([
     } as OpenAI.Responses.ResponseCompactParams),
   ).rejects.toMatchObject({ status: 400, param });
   expect(upstream.requests.length).toBe(calls);
+});
+
+describe("limits of a key", () => {
+  const keyed = async (fields: object): Promise<OpenAI> =>
+    sdkOf(gateway, (await createKey(gateway, fields)).key);
+  const compact = (client: OpenAI, options?: { readonly signal: AbortSignal }) =>
+    client.responses.compact({ model: "openai", input: "A long talk." }, options);
+
+  it.each([
+    [{ rpm_limit: 1 }, 429, "rate_limit_exceeded"],
+    [{ max_budget: 0.01 }, 429, "insufficient_quota"],
+  ])("%o hold for the endpoint", async (fields, status, code) => {
+    const client = await keyed(fields);
+    upstream.reply(200, "application/json", JSON.stringify(compacted));
+    const calls = upstream.requests.length;
+    await compact(client);
+    await expect(compact(client)).rejects.toMatchObject({ status, code });
+    expect(upstream.requests.length).toBe(calls + 1);
+  });
+
+  it("hide a model that it may not use", async () => {
+    const calls = upstream.requests.length;
+    const refusal = { status: 404, code: "model_not_found" };
+    await expect(compact(await keyed({ models: ["azure"] }))).rejects.toMatchObject(refusal);
+    expect(upstream.requests.length).toBe(calls);
+  });
+
+  it("give its slot back when the client leaves, with a row", async () => {
+    const client = await keyed({ max_parallel_requests: 1 });
+    const held: ServerResponse[] = [];
+    upstream.answer((reply) => void held.push(reply));
+    const leaving = new AbortController();
+    const left = compact(client, { signal: leaving.signal }).catch(() => undefined);
+    await eventually("the call", () => held.length > 0);
+    const [before] = await spendRows(gateway, {});
+    await expect(compact(client)).rejects.toMatchObject({ status: 429 });
+    leaving.abort();
+    await left;
+    await eventually("the call is left", () => held[0]?.destroyed === true);
+    upstream.reply(200, "application/json", JSON.stringify(compacted));
+    await eventually("a free slot", () =>
+      compact(client).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const rows = await spendRows(gateway, {});
+    const since = rows.slice(
+      0,
+      rows.findIndex(({ request_id }) => request_id === before?.request_id),
+    );
+    expect(since.map(({ error_code }) => error_code)).toContain("client_closed");
+  });
 });

@@ -8,8 +8,10 @@ import { admin, createKey, rowsOf } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   fourProviders,
+  LANE,
   openCompletions,
   PROVIDER_ENVIRONMENT,
+  withResponsesLane,
 } from "../support/faces/four-providers.ts";
 import { createScriptedModel, type ScriptedModel } from "../support/faces/scripted-model.ts";
 import {
@@ -32,7 +34,8 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   model = await createScriptedModel();
   const price = `price: { input: 0, output: 0, request: ${CENT} }`;
-  const workspace = createWorkspace(fourProviders(model.url, price));
+  const four = fourProviders(model.url, price);
+  const workspace = createWorkspace(withResponsesLane(model.url, four, price));
   openCompletions(workspace);
   gateway = await startGateway(workspace, PROVIDER_ENVIRONMENT);
 });
@@ -59,7 +62,7 @@ const BUDGET: Readonly<Record<WireName, string>> = {
 };
 
 const CASES = WIRES.flatMap((wire) =>
-  ["openai", "anthropic"].flatMap((provider) =>
+  ["openai", "anthropic", ...(wire === "responses" ? [LANE] : [])].flatMap((provider) =>
     [false, true].map((stream) => [wire, provider, stream] as const),
   ),
 );

@@ -37,6 +37,29 @@ export function fourProviders(url: string, target = ""): WorkspaceOptions & { mo
   };
 }
 
+/** The id of the model whose upstream has the API of responses. */
+export const LANE = "lane";
+
+/** The same with this model, whose upstream is under the path `/lane`. */
+export function withResponsesLane(
+  url: string,
+  options: WorkspaceOptions & { models: string[] },
+  target = "",
+): WorkspaceOptions & { models: string[] } {
+  const more = target === "" ? "" : `, ${target}`;
+  return {
+    ...options,
+    providers: [
+      ...(options.providers ?? []),
+      `${LANE}: { use: openai, api_key: "\${env:NATIVE_KEY}", base_url: ${url}/lane/v1, responses: true }`,
+    ],
+    models: [
+      ...options.models,
+      `{ id: ${LANE}, targets: [{ provider: ${LANE}, model: gpt-5-mini${more} }] }`,
+    ],
+  };
+}
+
 /** Opens the route of the legacy completions, which the shipped pipeline has as a comment. */
 export function openCompletions({ pipelinesFolder }: Workspace): void {
   const path = join(pipelinesFolder, "chat.yaml");
