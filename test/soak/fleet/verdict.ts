@@ -43,11 +43,11 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
     outcomes.filter((outcome) => outcome.result === result).length;
   const dispatched = (id: string): number => rowsOf.get(id)?.length ?? 0;
   const ids = [...new Set([...calls.keys(), ...rowsOf.keys()])];
-  const killed = new Set(outcomes.filter(({ result }) => result === "killed").map(({ id }) => id));
+  const cut = new Set(outcomes.filter(isCut).map(({ id }) => id));
   const lost = ids.filter((id) => dispatched(id) < (calls.get(id) ?? 0));
   const more = ids.filter((id) => dispatched(id) > (calls.get(id) ?? 0));
-  // A call that was noted, and killed before it arrived, has a row.
-  const doubled = more.filter((id) => !killed.has(id));
+  // A call that was noted, and cut before it arrived, has a row.
+  const doubled = more.filter((id) => !cut.has(id));
   const unpriced = rows.filter(
     ({ nanoUsd, status }) => status !== "failure" && nanoUsd !== CALL_NANO_USD,
   );
@@ -60,17 +60,22 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
     unpriced.map(({ user, nanoUsd }) => `${user}: costs ${nanoUsd} nano-dollars`),
   ];
   const sums = await differingSums(evidence.databaseUrl);
-  faults.push(sums);
+  faults.push(sums, await asideIn(evidence.databaseUrl));
   const money = judgeBudgets(evidence, rowsOf);
   return {
     lines: [
       `requests ${outcomes.length}: served ${count("served")}, refused ${count("refused")}, under way at a kill ${count("killed")}, failed ${count("failed")}; repeated after a 503: ${outcomes.filter(({ repeats }) => repeats > 0).length}`,
-      `calls at the upstream ${[...calls.values()].reduce((sum, one) => sum + one, 0)}, rows of calls ${rows.length}: lost ${lost.length}, doubled ${doubled.length}, of calls that were killed before they arrived ${more.length - doubled.length}`,
+      `calls at the upstream ${[...calls.values()].reduce((sum, one) => sum + one, 0)}, rows of calls ${rows.length}: lost ${lost.length}, doubled ${doubled.length}, of calls that were cut before they arrived ${more.length - doubled.length}`,
       ...money.lines,
       `keys whose sums differ from their rows ${sums.length}`,
     ],
     faults: [...faults, ...money.faults],
   };
+}
+
+/** Whether a call may have been noted and not made: a kill, or a client that gave up. */
+function isCut({ result, reason = "" }: Outcome): boolean {
+  return result === "killed" || (result === "failed" && reason.includes("timeout"));
 }
 
 /** The reasons of failures, each with its number. */
@@ -144,6 +149,20 @@ async function differingSums(connectionString: string): Promise<string[]> {
         using (key_id) where coalesce(of_rows, 0) <> coalesce(of_sums, 0)`,
     );
     return rows.map((row) => `${row.key_id}: sums have ${row.of_sums}, rows ${row.of_rows}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Rows that the ledger did not take. */
+async function asideIn(connectionString: string): Promise<string[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ request_id: string }>(
+      "select request_id from ledger_aside",
+    );
+    return rows.map((row) => `${row.request_id} is in ledger_aside`);
   } finally {
     await client.end();
   }

@@ -48,6 +48,11 @@ test("of each key 60 refusals in a minute have rows of their own, the rest one r
     ["key-1", "budget_exceeded", 470, ""],
   ]);
   expect(new Set(written.map(({ requestId }) => requestId)).size).toBe(3);
+  // PostgreSQL keeps a row in the partition of the time in its id.
+  for (const { requestId, startedAtMs } of written) {
+    expect(requestId).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(Number.parseInt(requestId.replace("-", "").slice(0, 12), 16)).toBe(startedAtMs);
+  }
   expect(written[1]).toMatchObject({
     attempt: 0,
     status: "failure",

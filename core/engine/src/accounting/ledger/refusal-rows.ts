@@ -103,7 +103,7 @@ export class RefusalRows {
     key.groups += 1;
     this.#sums.set(name, {
       ...row,
-      requestId: `refused-${randomUUID()}`,
+      requestId: idAt(row.startedAtMs),
       metadata: {},
       requests: 1,
     });
@@ -126,6 +126,13 @@ export class RefusalRows {
     for (const key of this.#keys.values()) key.groups = 0;
     this.#write(rows);
   }
+}
+
+/** A UUIDv7 of a time, as requests have it: stores keep rows by the time in their ids. */
+function idAt(timeMs: number): string {
+  const time = timeMs.toString(16).padStart(12, "0");
+  // The random one has version 4 in front of these digits.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 function include(sum: Sum, row: SpendRow): void {
