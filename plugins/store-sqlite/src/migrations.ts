@@ -9,6 +9,7 @@ import { createOwnedTags } from "./tenants/owned-tags.ts";
 import { createTenantTables } from "./tenants/create-tables.ts";
 import { createAuditTable } from "./audit/create-table.ts";
 import { createTotals } from "./ledger/create-totals.ts";
+import { createSpendDays } from "./ledger/sums/create-days.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
 
 /** All migrations by name. They run in the order of their names. */
@@ -250,6 +251,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
         only_row integer primary key check (only_row = 1), before_ms integer not null)`.execute(
         database,
       );
+    },
+  },
+  "0110_spend_days": {
+    async up(database) {
+      await createSpendDays(database);
     },
   },
 };

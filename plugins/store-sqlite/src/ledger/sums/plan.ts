@@ -64,8 +64,10 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
     ? "spend_customer_day"
     : has("tag")
       ? "spend_tag_hour"
-      : "spend_hour";
-  const unit = has("customer") ? "day" : "hour";
+      : hasWholeDays(query)
+        ? "spend_day"
+        : "spend_hour";
+  const unit = table === "spend_customer_day" || table === "spend_day" ? "day" : "hour";
   const unitMs = unit === "day" ? DAY_MS : HOUR_MS;
   checkReport(query, unit);
   if (after !== undefined && by.length === 0 && bucket === "none") return undefined;
@@ -98,6 +100,11 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
       };
     },
   };
+}
+
+/** Whether sums by day answer a report: a day of 24 hours has 24 sums of each cell by hour. */
+function hasWholeDays({ bucket, fromMs = 0, toMs = 0 }: SpendReportQuery): boolean {
+  return bucket !== "hour" && fromMs % DAY_MS === 0 && toMs % DAY_MS === 0;
 }
 
 function conditions({ filter, within }: SpendReportQuery): Terms {

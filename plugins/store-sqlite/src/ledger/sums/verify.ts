@@ -7,7 +7,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { explainOpenError } from "../../open-database.ts";
 import { createPrunedBefore } from "../prune.ts";
-import { AMOUNT_COLUMNS, type LedgerValues } from "./amounts.ts";
+import { addAmounts, AMOUNT_COLUMNS, type LedgerValues, noAmounts } from "./amounts.ts";
 import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
 import { createKnownIds } from "./ids.ts";
@@ -43,6 +43,14 @@ const TABLES = [
     key: ["hour", "cell"],
     unit: "hour",
     unitMs: HOUR_MS,
+    amounts: AMOUNT_COLUMNS,
+    ids: CELL,
+  },
+  {
+    name: "spend_day",
+    key: ["day", "cell"],
+    unit: "day",
+    unitMs: DAY_MS,
     amounts: AMOUNT_COLUMNS,
     ids: CELL,
   },
@@ -110,6 +118,24 @@ function isFilled(database: DatabaseSync): boolean {
   return tables.length === 2 && database.prepare("select 1 from spend_fill").get() === undefined;
 }
 
+type Keyed = Summed<readonly (string | number)[]>;
+
+/** Sums by day of those by hour. */
+function daysOf(hours: Summed<readonly [hour: number, cell: number]>): Keyed {
+  const days: Keyed = new Map();
+  for (const {
+    key: [hour, cell],
+    amounts,
+  } of hours.values()) {
+    const key = [Math.floor((hour * HOUR_MS) / DAY_MS), cell];
+    const text = key.join("\0");
+    const sum = days.get(text) ?? { key, amounts: noAmounts() };
+    days.set(text, sum);
+    addAmounts(sum.amounts, amounts);
+  }
+  return days;
+}
+
 /** One comparison over an open file. */
 class SumsComparison {
   readonly #database: DatabaseSync;
@@ -174,7 +200,7 @@ class SumsComparison {
         this.#rows += 1;
       }
       const sums = rowSums.byTable(createKnownIds(this.#database));
-      const expected = [sums.hours, sums.tags, sums.customers, sums.totals];
+      const expected = [sums.hours, daysOf(sums.hours), sums.tags, sums.customers, sums.totals];
       for (const [index, table] of TABLES.entries())
         this.#compareTable(
           table,

@@ -1,0 +1,127 @@
+/**
+ * Check 22, the part `vitals` of `npm run proof:dashboard`: what a browser on a slow processor
+ * measures of each screen. Ends with 1 when a goal is missed.
+ */
+
+import type { Browser, Page } from "playwright-core";
+import { buildDashboard, isStale } from "../../core/dashboard/build.ts";
+import { launchChromium } from "./support/chromium.ts";
+import { looksOf } from "./support/places.ts";
+import { type Seeded, sharedStand } from "./support/shared.ts";
+import { visit } from "./support/visit.ts";
+import { createGoals, type Goals, quantile } from "../soak/store/goals.ts";
+
+const THROTTLE = 4;
+const ROUNDS = 3;
+const MAX_LCP_MS = 1_000;
+const MAX_SHIFT = 0.02;
+const MAX_INP_MS = 200;
+
+interface Vitals {
+  readonly lcpMs: number;
+  readonly shift: number;
+  readonly inpMs: number;
+}
+
+declare global {
+  interface Window {
+    vitals: { lcpMs: number; shift: number; inpMs: number };
+  }
+}
+
+const goals = createGoals();
+await proveVitals(goals);
+process.exit(goals.missed.length === 0 ? 0 : 1);
+
+/** Loads each screen anew, works it with the keyboard, and reads the observers. */
+async function proveVitals({ atMost }: Goals): Promise<void> {
+  if (isStale()) await buildDashboard();
+  const seeded = await sharedStand();
+  const browser = await launchChromium();
+  try {
+    const found = new Map<string, Vitals>();
+    for (const { name, fragment, ready, act } of looksOf(seeded)) {
+      if (act !== undefined) continue;
+      const rounds: Vitals[] = [];
+      for (let round = 0; round < ROUNDS; round += 1)
+        rounds.push(await vitalsOf(browser, seeded, fragment, ready));
+      const middle = (of: (one: Vitals) => number): number => quantile(rounds.map(of), 0.5);
+      const one = {
+        lcpMs: middle(({ lcpMs }) => lcpMs),
+        shift: middle(({ shift }) => shift),
+        inpMs: middle(({ inpMs }) => inpMs),
+      };
+      found.set(name, one);
+      console.log(
+        `      ${name}: LCP ${one.lcpMs.toFixed(0)} ms, CLS ${one.shift.toFixed(3)}, INP ${one.inpMs.toFixed(0)} ms`,
+      );
+    }
+    for (const [name, { lcpMs, shift, inpMs }] of found) {
+      atMost(`${name}, LCP`, lcpMs, MAX_LCP_MS, "ms");
+      atMost(`${name}, CLS`, shift, MAX_SHIFT, "");
+      atMost(`${name}, INP`, inpMs, MAX_INP_MS, "ms");
+    }
+  } finally {
+    await browser.close();
+    await seeded.stand[Symbol.asyncDispose]();
+  }
+}
+
+async function vitalsOf(
+  browser: Browser,
+  { stand }: Seeded,
+  fragment: string,
+  ready: (page: Page) => Promise<void>,
+): Promise<Vitals> {
+  await using visitor = await visit(browser, stand.site);
+  const { page } = visitor;
+  await visitor.signIn(stand.gateway.masterKey);
+  await page.addInitScript(observe);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: THROTTLE });
+  await page.goto("about:blank");
+  await page.goto(`${stand.site.url}${fragment}`);
+  await ready(page);
+  // The largest paint is final with the first key.
+  const { lcpMs, shift } = await page.evaluate(() => ({ ...window.vitals }));
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("/");
+  await page.getByRole("combobox", { name: /^Search/ }).pressSequentially("su");
+  await page.keyboard.press("Escape");
+  await page.locator("nav").getByRole("link", { name: "Teams", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Teams" }).waitFor();
+  // Entries of events come with the frame after them.
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0))),
+  );
+  const { inpMs } = await page.evaluate(() => ({ ...window.vitals }));
+  return { lcpMs, shift, inpMs };
+}
+
+/** Runs in the page, before its scripts. */
+function observe(): void {
+  const vitals = { lcpMs: 0, shift: 0, inpMs: 0 };
+  window.vitals = vitals;
+  const watch = (type: string, take: (entry: PerformanceEntry) => void, more: object = {}) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({
+      type,
+      buffered: true,
+      ...more,
+    });
+  watch("largest-contentful-paint", ({ startTime }) => (vitals.lcpMs = startTime));
+  watch("layout-shift", (entry) => {
+    const { value, hadRecentInput } = entry as unknown as {
+      readonly value: number;
+      readonly hadRecentInput: boolean;
+    };
+    if (!hadRecentInput) vitals.shift += value;
+  });
+  watch(
+    "event",
+    (entry) => {
+      const { interactionId } = entry as unknown as { readonly interactionId?: number };
+      if (interactionId) vitals.inpMs = Math.max(vitals.inpMs, entry.duration);
+    },
+    { durationThreshold: 16 },
+  );
+}
