@@ -229,6 +229,56 @@ describe("a second user whose key the caller has issued does not raise", () => {
   });
 });
 
+describe("models that the caller may not use are not given", () => {
+  let narrow: Caller;
+  let made: Caller;
+  let open: string;
+  beforeAll(async () => {
+    await tenants.organization("models");
+    await tenants.team("m1", "models");
+    const roles = [grant("admin", organization("models"))];
+    const inModels = { organizations: ["models"] };
+    narrow = await tenants.caller("narrow", roles, { ...inModels, models: ["echo"] });
+    // A second user without a list, whose key the first one has issued.
+    const user = { user_id: "user-made", organizations: ["models"] };
+    const at = { role: "admin", at: "organization", organization_id: "models" };
+    await tenants.ask("POST /user/new", { ...user, roles: [at] }, narrow.key);
+    const asked = { user_id: "user-made", admin: true, organization_id: "models" };
+    const { body } = await tenants.ask("POST /key/generate", asked, narrow.key);
+    made = { ...narrow, key: String(body["key"]), keyId: String(body["token_id"]) };
+    open = await tenants.key({ teamId: "m1" });
+  });
+
+  it("by a key without a list: a new one has the caller's", async () => {
+    for (const { key } of [narrow, made]) {
+      const answer = await tenants.ask("POST /key/generate", { team_id: "m1" }, key);
+      expect(answer).toMatchObject({ status: 200, body: { models: ["echo"] } });
+    }
+  });
+
+  it.each([
+    ["an empty list", "POST /key/generate", () => ({ team_id: "m1", models: [] })],
+    ["none", "POST /key/generate", () => ({ team_id: "m1", models: null })],
+    ["another model", "POST /key/generate", () => ({ team_id: "m1", models: ["gpt-4o"] })],
+    ["a wider wildcard", "POST /key/generate", () => ({ team_id: "m1", models: ["e*"] })],
+    ["a new secret of an open key", "POST /key/regenerate", () => ({ key: open })],
+  ])("by %s", async (_what, call, body) => {
+    for (const caller of [narrow, made])
+      expect(await attempt(caller, call, body())).toEqual(REFUSED);
+  });
+
+  it("by a change of a list; what has no list already is changed otherwise", async () => {
+    const own = await tenants.key({ teamId: "m1", models: ["echo"] });
+    expect(await attempt(narrow, "POST /key/update", { key: own, models: [] })).toEqual(REFUSED);
+    const raised = await tenants.ask("POST /key/update", { key: open, rpm: 5 }, narrow.key);
+    expect(raised.status).toBe(200);
+    const again = await tenants.ask("POST /key/update", { key: open, rpm: 9 }, narrow.key);
+    expect(again.status).toBe(200);
+    const rotated = await tenants.ask("POST /key/regenerate", { key: own }, narrow.key);
+    expect(rotated.status).toBe(200);
+  });
+});
+
 describe("what bounds others is changed as before", () => {
   it("groups and budgets that bound no caller, and narrower lists", async () => {
     for (const [call, body] of [

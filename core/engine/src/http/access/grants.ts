@@ -16,6 +16,7 @@ import type {
 import { isDeepStrictEqual } from "node:util";
 import { type Bound, raising } from "./bounds.ts";
 import { Holdings } from "./holdings.ts";
+import type { KeyPlace } from "./own-models.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf } from "./principals.ts";
 import { ofOwn, ownRaise, refused, refuseChange, refuseRaise, textOf } from "./refuse-raise.ts";
@@ -56,7 +57,8 @@ export class Grants {
       await this.#has.place(principal, after);
       await this.#has.owner(principal, after);
     }
-    if (isMoved || raising(before, after) !== undefined) await this.#has.bounds(principal, after);
+    if (isMoved || raising(before, after) !== undefined)
+      await this.#has.bounds(principal, isMoved ? undefined : before, after);
     if (isMoved || before.spendScope !== after.spendScope) await this.#has.rows(principal, after);
     await this.#shared.check(principal, isMoved ? undefined : before, after, aboveOf(after));
     const isNewAdmin = after.admin && (before?.admin !== true || before.userId !== after.userId);
@@ -64,11 +66,7 @@ export class Grants {
   }
 
   /** Limits of a new key that names some of them. */
-  async limits(
-    principal: Principal,
-    named: Bound,
-    place: Pick<KeyRecord, "teamId" | "organizationId">,
-  ): Promise<Bound> {
+  async limits(principal: Principal, named: Bound, place: KeyPlace): Promise<Bound> {
     return principal.kind === "master" ? named : this.#has.limits(principal, named, place);
   }
 
@@ -77,6 +75,7 @@ export class Grants {
     if (principal.kind === "master") return;
     if (key.admin) await this.#has.roles(principal, key.userId);
     await this.#has.rows(principal, key);
+    await this.#has.models(principal, key);
   }
 
   /** A team that is made, or changed from `before`. */

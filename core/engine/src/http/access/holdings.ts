@@ -1,7 +1,9 @@
 /** What a principal has, and may therefore give: users, models, limits and roles. */
 
 import type { KeyRecord, MembershipRecord, OrganizationRecord } from "@sluice/contract";
-import { areWithin, type Bound, exceeding } from "./bounds.ts";
+import { isDeepStrictEqual } from "node:util";
+import { areWithin, type Bound, exceeding, tightest } from "./bounds.ts";
+import { type KeyPlace, listsOf } from "./own-models.ts";
 import { limitsWithin } from "./limits-within.ts";
 import { hasRole, may, type Principal } from "./may.ts";
 import { organizationOf, rolesOf } from "./principals.ts";
@@ -93,33 +95,44 @@ export class Holdings {
   }
 
   /** The bounds of the team and of the organization hold for who has no role above them. */
-  async bounds(principal: Principal, key: KeyRecord): Promise<void> {
+  async bounds(principal: Principal, before: KeyRecord | undefined, key: KeyRecord): Promise<void> {
     const places = await this.#binding(principal, key);
     for (const place of places) refuseBeyond(key, place);
-    if (places.length === 0) return;
-    const { user } = await this.#subjects.of(principal.userId ?? "");
-    if (user !== undefined && key.models.length > 0 && !areWithin(key.models, user.models))
-      throw refused("The field models names a model that you may not use.");
+    const isSame = before !== undefined && isDeepStrictEqual(before.models, key.models);
+    if (places.length > 0 && !isSame) await this.models(principal, key);
+  }
+
+  /**
+   * A key names no model that the principal may not use, unless the limits of its own user hold for
+   * it. A key without a list would name all.
+   */
+  async models(principal: Principal, key: KeyRecord): Promise<void> {
+    if ((await this.#binding(principal, key)).length === 0) return;
+    for (const list of await listsOf(principal, key, this.#parts))
+      if (key.models.length === 0 || !areWithin(key.models, list))
+        throw refused("The field models names a model that you may not use.", "models");
   }
 
   /** Limits of a new key, within the rules of self-service that bound what a principal makes. */
-  async limits(
-    principal: Principal,
-    named: Bound,
-    place: Pick<KeyRecord, "teamId" | "organizationId">,
-  ): Promise<Bound> {
+  async limits(principal: Principal, named: Bound, place: KeyPlace): Promise<Bound> {
     const places = await this.#binding(principal, place);
+    if (places.length === 0) return named;
+    const lists = await listsOf(principal, place, this.#parts);
+    const own = lists.map((models) => ({ models }));
     const rules = places.flatMap(({ selfService }) => selfService ?? []);
-    if (rules.length === 0) return named;
+    if (rules.length === 0) {
+      const { models } = tightest(own);
+      return named.models !== undefined || models === undefined ? named : { ...named, models };
+    }
     const bounds = rules.map(({ upperBounds }) => upperBounds);
     const defaults = rules.map((rule) => rule.defaults);
-    return limitsWithin(named, bounds, defaults);
+    return limitsWithin(named, [...bounds, ...own], defaults);
   }
 
   /** The team and the organization of a key, where the principal has no role above them. */
   async #binding(
     principal: Principal,
-    { teamId, organizationId: own }: Pick<KeyRecord, "teamId" | "organizationId">,
+    { teamId, organizationId: own }: KeyPlace,
   ): Promise<readonly Binding[]> {
     if (hasRole(principal, "keys", { kind: "whole" })) return [];
     const { tenants, teams } = this.#parts;

@@ -84,8 +84,12 @@ async function createKey(
   const { key: given = null } = body;
   const key = given === null ? newKey() : await readGivenKey(given, parts);
   const id = given === null ? newKeyId() : await idOfGiven(key, parts);
-  const { teamId = null, organizationId = null } = members as Partial<KeyRecord>;
-  const limits = await request.grants.limits(principal, members, { teamId, organizationId });
+  const { userId = null, teamId = null, organizationId = null } = members as Partial<KeyRecord>;
+  const limits = await request.grants.limits(principal, members, {
+    userId,
+    teamId,
+    organizationId,
+  });
   const record: KeyRecord = {
     ...EMPTY_KEY,
     ...defaultsBeside(parts.defaults(), limits as Changes["members"]),
