@@ -3,9 +3,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM } from "./support/chromium.ts";
+import { lineOf, replaceLine } from "./support/editing.ts";
 import { sharedBrowser } from "./support/shared.ts";
 import { startStand, type Stand } from "./support/stand.ts";
 import { type Visit, visit } from "./support/visit.ts";
@@ -91,20 +91,3 @@ describe.skipIf(CHROMIUM === undefined)("the editor", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 });
-
-function lineOf(page: Page, text: string) {
-  return page.locator(".editor-place .cm-line", { hasText: text }).first();
-}
-
-/** Replaces a whole line by typing, as an operator does. */
-async function replaceLine(page: Page, line: string, by: string): Promise<void> {
-  await page.locator(".editor-place .cm-content").click();
-  await page.keyboard.press("Control+Home");
-  await page.keyboard.press("Control+f");
-  const search = page.locator(".editor-place .cm-search input[name=search]");
-  await search.fill("");
-  await search.pressSequentially(line);
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Escape");
-  await page.keyboard.insertText(by);
-}

@@ -19,11 +19,13 @@ export class ApiError extends Error {
   /** The field that the gateway names. */
   readonly param: string | undefined;
   readonly requestId: string | undefined;
+  /** Members of the answer beside `error`. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     kind: FailureKind,
     message: string,
-    more: { readonly status?: number; readonly param?: string; readonly requestId?: string } = {},
+    more: Partial<Pick<ApiError, "status" | "param" | "requestId" | "details">> = {},
   ) {
     super(message);
     this.name = "ApiError";
@@ -31,6 +33,7 @@ export class ApiError extends Error {
     this.status = more.status ?? 0;
     this.param = more.param;
     this.requestId = more.requestId;
+    this.details = more.details ?? {};
   }
 }
 
@@ -51,13 +54,14 @@ export async function readFailure(response: Response): Promise<ApiError> {
         };
       }
     | undefined;
-  const error = body?.error;
+  const { error, ...details } = body ?? {};
   const message = error?.message ?? `The answer has the status ${response.status}.`;
   const requestId = response.headers.get("x-request-id") ?? undefined;
   const more = {
     status: response.status,
     ...(typeof error?.param === "string" && { param: error.param }),
     ...(requestId !== undefined && { requestId }),
+    details,
   };
   if (response.status === 401) return new ApiError("signed-out", message, more);
   const isRoute = message.startsWith("This path does not exist");

@@ -24,11 +24,17 @@ interface Kept {
 
 const kept = new Map<string, Kept>();
 let csrf = "";
+let confirmation = "";
 let onSignedOut: () => void = () => undefined;
 
 /** Sets what proves to the gateway that a change comes from this page. */
 export function setCsrf(value: string): void {
   csrf = value;
+}
+
+/** Sets what proves that the key of the session was entered again, for some minutes. */
+export function setConfirmation(value: string): void {
+  confirmation = value;
 }
 
 /** Sets what runs when an answer says that the session is over. */
@@ -81,6 +87,16 @@ export async function post<Answer>(
   return (await response.json()) as Answer;
 }
 
+/** Puts something in the place of another. Never repeated by itself. */
+export async function put<Answer>(
+  path: string,
+  body: object,
+  options: SendOptions = {},
+): Promise<Answer> {
+  const response = await change("PUT", path, body, options);
+  return (await response.json()) as Answer;
+}
+
 /** A change whose answer the caller reads, such as a stream. */
 export function change(
   method: "POST" | "PUT" | "DELETE",
@@ -88,7 +104,11 @@ export function change(
   body: object = {},
   options: SendOptions = {},
 ): Promise<Response> {
-  const headers = { "content-type": "application/json", "x-sluice-csrf": csrf };
+  const headers = {
+    "content-type": "application/json",
+    "x-sluice-csrf": csrf,
+    ...(confirmation !== "" && { "x-sluice-confirmation": confirmation }),
+  };
   return send(path, { method, headers, body: JSON.stringify(body) }, options);
 }
 

@@ -44,8 +44,17 @@ export type Generation = ConfigHistory["generations"][number];
 /** Who made an edit, and how that is known. */
 export type Author = NonNullable<Generation["author"]>;
 
+/** `GET /config/files` */
+export type ConfigFiles = AdminAnswer<"GET /config/files">;
+
+/** `PUT /config/files` */
+export type WriteResult = AdminAnswer<"PUT /config/files">;
+
+/** `POST /config/test` */
+export type TestResult = AdminAnswer<"POST /config/test">;
+
 /** Texts by the names of files. */
-export type Texts = AdminAnswer<"GET /config/files">["files"];
+export type Texts = ConfigFiles["files"];
 
 /** What a canary is asked with. */
 export type CanaryPlan = NonNullable<AdminBody<"POST /config/reload">["canary"]>;

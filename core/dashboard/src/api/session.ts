@@ -1,7 +1,16 @@
 /** The session of the browser: opened with a key or a code, read after a reload, ended. */
 
 import { type ApiError, asApiError } from "./api-error.ts";
-import { change, forgetAnswers, get, post, setCsrf, whenSignedOut } from "./client.ts";
+import type { AdminAnswer } from "@sluice/admin-api";
+import {
+  change,
+  forgetAnswers,
+  get,
+  post,
+  setConfirmation,
+  setCsrf,
+  whenSignedOut,
+} from "./client.ts";
 import { createCell } from "../app/cell.ts";
 import type { Grant } from "../app/object-rules.ts";
 import { go } from "../app/route.ts";
@@ -66,6 +75,12 @@ export async function signIn(
   enter(await post<Session>("/ui/session", by));
 }
 
+/** Enters the key of the session again, for changes that need it. Throws an `ApiError`. */
+export async function enterKeyAgain(key: string): Promise<void> {
+  const answer = await post<AdminAnswer<"POST /ui/key">>("/ui/key", { key });
+  setConfirmation(answer.confirmation);
+}
+
 /** Ends the session, here and in the gateway. */
 export async function signOut(): Promise<void> {
   await change("DELETE", "/ui/session").catch((error: unknown) => {
@@ -73,6 +88,7 @@ export async function signOut(): Promise<void> {
   });
   forgetAnswers();
   setCsrf("");
+  setConfirmation("");
   sessionCell.set({ is: "out" });
 }
 

@@ -1,8 +1,9 @@
-/** From a draft to what runs: the lines, the effects, and then the files. */
+/** From a draft to what runs: the effects, the tests, the lines, and then the files. */
 
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
-import type { Impact, Texts, Validation } from "../../api/config.ts";
+import type { ConfigFiles, Impact, Texts, Validation } from "../../api/config.ts";
+import { useMay } from "../../app/may.ts";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { downloadText } from "../../parts/csv.ts";
@@ -11,25 +12,32 @@ import { Mark, Notice } from "../../parts/marks.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { FilesDiff } from "../../parts/text-diff.tsx";
 import { ImpactView } from "../../records/effects.tsx";
+import { ApplyFoot, ApplySection } from "./apply-section.tsx";
 import { type Drafts, textsOf } from "./drafts.ts";
 import { FindingList } from "./finding-list.tsx";
 import { patchOf } from "./patch.ts";
+import { TestSection } from "./test-section.tsx";
+import { useApply } from "./use-apply.ts";
 import { validate } from "./use-validation.ts";
 
 interface ReviewProps {
   readonly drafts: Drafts;
+  readonly editor: ConfigFiles["editor"];
+  readonly reload: ConfigFiles["reload"];
   readonly onOpen: (file: string, line: number) => void;
-  readonly onReread: () => void;
   readonly onClose: () => void;
 }
 
 /** The dialog. */
 export function ReviewDialog(props: ReviewProps) {
-  const { drafts, onOpen, onClose } = props;
+  const { drafts, editor, reload, onOpen, onClose } = props;
   const { base = {} } = drafts;
+  const may = useMay();
   const { answer, error } = useReview(drafts.typed);
   const patch = patchOf(base, textsOf(drafts));
   const isValid = answer !== undefined && answer.outcome !== "refused";
+  const mayWrite = editor === "write" && may("config.write");
+  const applying = useApply(drafts, onClose);
   return (
     <Dialog title="Review the edit" class="wide" onClose={onClose}>
       <div class="dialog-body">
@@ -39,14 +47,18 @@ export function ReviewDialog(props: ReviewProps) {
         ) : (
           <Effects answer={answer} onOpen={onOpen} />
         )}
+        {isValid && editor !== "off" && may("config.test") && (
+          <TestSection typed={drafts.typed} onOpen={onOpen} />
+        )}
         <section class="stack-s">
           <h3>The lines</h3>
           <FilesDiff before={base} after={textsOf(drafts)} />
         </section>
-        <Notice>
-          This gateway proposes edits and does not write its files: <code>server.admin.editor</code>{" "}
-          is <code>propose</code>. Take the patch to where the files are kept.
-        </Notice>
+        {mayWrite ? (
+          <ApplySection applying={applying} reload={reload} onOpen={onOpen} />
+        ) : (
+          <Proposed editor={editor} />
+        )}
       </div>
       <div class="dialog-foot">
         <Button onClick={onClose}>Go on editing</Button>
@@ -54,15 +66,32 @@ export function ReviewDialog(props: ReviewProps) {
           Copy the patch
         </CopyButton>
         <Button
-          kind="primary"
+          {...(!mayWrite && { kind: "primary" as const })}
           icon="download"
           disabled={!isValid}
           onClick={() => downloadText("configuration.patch", patch, "text/x-diff")}
         >
           Download the patch
         </Button>
+        {mayWrite && <ApplyFoot applying={applying} isValid={isValid} />}
       </div>
     </Dialog>
+  );
+}
+
+function Proposed({ editor }: { readonly editor: ConfigFiles["editor"] }) {
+  return (
+    <Notice>
+      {editor === "write"
+        ? "The files are written by administrators of the whole gateway. Take the patch to one of them."
+        : "This gateway proposes edits and does not write its files: "}
+      {editor !== "write" && (
+        <>
+          <code>server.admin.editor</code> is <code>{editor}</code>. Take the patch to where the
+          files are kept.
+        </>
+      )}
+    </Notice>
   );
 }
 
@@ -107,6 +136,6 @@ function useReview(typed: Texts): {
       if (!ends.signal.aborted) setError(asApiError(failure));
     });
     return () => ends.abort();
-  }, []);
+  }, [typed]);
   return { answer, error };
 }

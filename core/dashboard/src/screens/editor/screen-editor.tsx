@@ -1,7 +1,7 @@
 /** The editor of the configuration: files, findings as they are typed, and the way to apply. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Texts } from "../../api/config.ts";
+import type { ConfigFiles } from "../../api/config.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { useCell } from "../../app/cell.ts";
 import { useRead } from "../../app/live.ts";
@@ -11,26 +11,29 @@ import { Button } from "../../parts/button.tsx";
 import { Mark } from "../../parts/marks.tsx";
 import { Head } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { draftsCell, dropDrafts, takeFiles, textsOf, typeText } from "./drafts.ts";
+import { ClashPanel } from "./clash-panel.tsx";
+import { clashesOf, draftsCell, dropDrafts, takeFiles, textsOf, typeText } from "./drafts.ts";
 import { EditorView } from "./editor-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { FindingList } from "./finding-list.tsx";
 import { ReviewDialog } from "./review-dialog.tsx";
 import { useValidation } from "./use-validation.ts";
 
-interface FilesAnswer {
-  readonly files: Texts;
-  readonly digest?: string | null;
-}
+/** How often the files are looked at: another edit shows before this one is sent. */
+const FILES_MS = 5_000;
 
 /** The screen. */
 export default function EditorScreen(_props: ScreenProps) {
-  const { data, error, refetch } = useRead<FilesAnswer>("/config/files", { of: "files" });
+  const { data, error, refetch } = useRead<ConfigFiles>(
+    "/config/files",
+    { of: "files" },
+    { isLive: true, everyMs: FILES_MS },
+  );
   useEffect(() => {
-    if (data !== undefined) takeFiles(data.files, data.digest ?? null);
+    if (data !== undefined) takeFiles(data);
   }, [data]);
   const { base } = useCell(draftsCell);
-  if (base !== undefined) return <Editor onReread={() => void refetch()} />;
+  if (base !== undefined && data !== undefined) return <Editor {...data} />;
   return (
     <>
       <Head title="Editor" />
@@ -39,7 +42,7 @@ export default function EditorScreen(_props: ScreenProps) {
   );
 }
 
-function Editor({ onReread }: { readonly onReread: () => void }) {
+function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
   const drafts = useCell(draftsCell);
   const mayPreview = useMay()("config.preview");
   const [{ file, line }, setFilters] = useFilters(["file", "line"]);
@@ -50,6 +53,7 @@ function Editor({ onReread }: { readonly onReread: () => void }) {
   const shown = texts[file] === undefined ? (names[0] ?? "") : file;
   const findings = validated.answer?.findings ?? [];
   const changed = Object.keys(drafts.typed);
+  const clashes = clashesOf(drafts);
   const goTo = (to: string, at?: number): void =>
     setFilters({ file: to, line: at === undefined ? "" : String(at) });
   return (
@@ -60,10 +64,15 @@ function Editor({ onReread }: { readonly onReread: () => void }) {
         marks={<State changed={changed} findings={findings.length} isAsking={validated.isAsking} />}
         actions={
           mayPreview && (
-            <Actions isChanged={changed.length > 0} onReview={() => setReviewing(true)} />
+            <Actions
+              isChanged={changed.length > 0}
+              isClash={clashes.length > 0}
+              onReview={() => setReviewing(true)}
+            />
           )
         }
       />
+      <ClashPanel clashes={clashes} />
       <div class="editor">
         <FileList names={names} shown={shown} changed={changed} findings={findings} onOpen={goTo} />
         <EditorView
@@ -81,11 +90,12 @@ function Editor({ onReread }: { readonly onReread: () => void }) {
       {isReviewing && (
         <ReviewDialog
           drafts={drafts}
+          editor={editor}
+          reload={reload}
           onOpen={(to, at) => {
             setReviewing(false);
             goTo(to, at);
           }}
-          onReread={onReread}
           onClose={() => setReviewing(false)}
         />
       )}
@@ -93,14 +103,18 @@ function Editor({ onReread }: { readonly onReread: () => void }) {
   );
 }
 
-function Actions(props: { readonly isChanged: boolean; readonly onReview: () => void }) {
-  const { isChanged, onReview } = props;
+function Actions(props: {
+  readonly isChanged: boolean;
+  readonly isClash: boolean;
+  readonly onReview: () => void;
+}) {
+  const { isChanged, isClash, onReview } = props;
   return (
     <>
       <Button disabled={!isChanged} onClick={() => dropDrafts()}>
         Discard
       </Button>
-      <Button kind="primary" disabled={!isChanged} onClick={onReview}>
+      <Button kind="primary" disabled={!isChanged || isClash} onClick={onReview}>
         Review
       </Button>
     </>

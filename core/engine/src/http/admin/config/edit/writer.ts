@@ -21,6 +21,7 @@ import type { ApplyResult } from "../../../../generation/rollout/apply.ts";
 import type { CanaryPlan } from "../../../../generation/rollout/canary/canary.ts";
 import type { ConfigEdits } from "../../../../generation/rollout/edits.ts";
 import type { Review } from "../../../../generation/rollout/review.ts";
+import { DetailedError } from "../../detailed-error.ts";
 import { invalid } from "../../fields.ts";
 import { conflictOf } from "./conflict.ts";
 import { pathOfName, type PresentFiles, presentFiles } from "./present-files.ts";
@@ -250,12 +251,14 @@ function checkConfirmed(
   after: OpenedConfig,
   effects: readonly Effect[],
 ): void {
-  const [first, ...others] = reasonsToConfirm(before, after, effects);
+  const reasons = reasonsToConfirm(before, after, effects);
+  const [first, ...others] = reasons;
   if (first === undefined) return;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  throw new GatewayError(
+  throw new DetailedError(
     "confirmation_required",
     `This edit needs the key again (POST /ui/key), because ${first}${more}.`,
+    { reasons },
   );
 }
 
