@@ -608,6 +608,22 @@ describe("a session of a browser", () => {
     expect([401, 403]).toContain(after.status);
   });
 
+  it("opens for no service account, and ends when its user becomes one", async () => {
+    const roles = [grant("keys", team("a1"))];
+    const service = await tenants.caller("service", roles, { kind: "service" });
+    const asked = await tenants.ask("GET /key/list", undefined, service.key);
+    expect(asked.status).toBe(200);
+    const refused = await send("POST /ui/session", {}, { key: service.key });
+    expect([refused.status, refused.cookie]).toEqual([401, "undefined"]);
+    const person = await tenants.caller("person", roles);
+    const { cookie, body } = await send("POST /ui/session", {}, { key: person.key });
+    const headers = { cookie, "x-sluice-csrf": String(body["csrf"]) };
+    const change = { key: of.plain, rpm: 4 };
+    expect((await send("POST /key/update", headers, change)).status).toBe(200);
+    await tenants.tables.user.update({ id: person.userId }, { kind: "service" });
+    expect((await send("POST /key/update", headers, change)).status).toBe(401);
+  });
+
   it("opens for no key without a role, and for none that was made by self-service", async () => {
     const plain = await tenants.secret({ teamId: "a1", userId: keys.userId });
     const own = await tenants.askPublic("POST /key/generate", {}, plain.key);

@@ -25,6 +25,8 @@ export interface Principal {
    * leads to it. Absent: none.
    */
   readonly issuer?: string;
+  /** Its user is a service account: no browser signs in as it. */
+  readonly isService?: true;
   /** The session of a browser that acts. Absent: the credential itself came with the request. */
   readonly session?: string;
   /** Roles of the user; `keys` for each team where the user is an `admin`. */

@@ -45,7 +45,15 @@ async function principalOfKey(
   const isOwn = issuedBy === null || issuedBy === userId;
   const roles = isOwn ? own : await bounded(own, issuedBy, parts);
   if (roles.length === 0) return undefined;
-  return { kind: "user", keyId: id, userId, roles, ...(isOwn ? {} : { issuer: issuedBy }) };
+  const user = await parts.tenants?.user.find({ id: userId });
+  return {
+    kind: "user",
+    keyId: id,
+    userId,
+    roles,
+    ...(isOwn ? {} : { issuer: issuedBy }),
+    ...(user?.kind === "service" && { isService: true }),
+  };
 }
 
 /** The roles of a user, `keys` at the teams that he administers included. */

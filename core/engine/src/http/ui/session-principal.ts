@@ -19,7 +19,12 @@ export async function principalOfSession(
     key.previousDigest === record.credential && clock.now() < (key.previousUntilMs ?? 0);
   if (!isPresent && !isPrevious) return undefined;
   const identity = await keyRing.identifyRecord(key);
-  return identity && principalOf(identity);
+  return identity && personOf(await principalOf(identity));
+}
+
+/** A principal that may have sessions: service accounts have none. */
+export function personOf(principal: Principal | undefined): Principal | undefined {
+  return principal?.isService === true ? undefined : principal;
 }
 
 /** Whether it was opened with the master key as it is now. */

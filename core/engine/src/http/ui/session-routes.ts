@@ -78,7 +78,7 @@ async function signIn(request: SessionRequest, parts: SessionRouteParts): Promis
     attempts.fail(address);
     throw new GatewayError(
       "authentication_failed",
-      "This opens no session. Send the master key, an admin key of a user who has a role, or a code of `sluice ui` that is new.",
+      "This opens no session. Send the master key, an admin key of a person who has a role, or a code of `sluice ui` that is new. Service accounts have no sessions.",
     );
   }
   await audit.signed(asker(request, opened.principal, "session.open"));

@@ -6,7 +6,7 @@ import { GatewayError } from "@sluice/contract";
 import { MASTER } from "../access/authenticate.ts";
 import type { Principal } from "../access/may.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { isOfMaster, principalOfSession } from "./session-principal.ts";
+import { isOfMaster, personOf, principalOfSession } from "./session-principal.ts";
 import { type Confirmation, confirm, isConfirmed } from "./confirmation.ts";
 
 const IDLE_MS = 30 * 60_000;
@@ -49,7 +49,7 @@ export class Sessions {
     if (identity === undefined) return undefined;
     if (identity.kind === "master")
       return this.#insert(MASTER, keyRing.digest(keyRing.fingerprint(key)), address);
-    const principal = await principalOf(identity);
+    const principal = personOf(await principalOf(identity));
     return principal && this.#insert(principal, keyRing.digest(key), address);
   }
 
