@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sidewaysOf, violationsOf } from "./support/audit.ts";
 import { CHROMIUM } from "./support/chromium.ts";
-import { MAKES_DOCUMENTS, picture, settled } from "./support/pictures.ts";
+import { MAKES_DOCUMENTS, picture, settled, writeGallery } from "./support/pictures.ts";
 import { type Look, looksOf } from "./support/places.ts";
 import { type Seeded, sharedBrowser, sharedStand } from "./support/shared.ts";
 import { type Visit, visit } from "./support/visit.ts";
@@ -71,6 +71,7 @@ describe.skipIf(CHROMIUM === undefined)("checks 7, 8, 10 and 26: every screen", 
         await look(one.name);
         await closeDialog(visitor.page);
       }
+      writeGallery(["sign-in", ...looksOf(seeded).map((one) => one.name)]);
       expect(found).toEqual([]);
       expect(visitor.unexpected()).toEqual([]);
     },

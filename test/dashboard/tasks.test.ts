@@ -166,6 +166,22 @@ describe.skipIf(CHROMIUM === undefined)("tasks of an operator", () => {
         expect(page.url()).toContain("gpt-4.1-mini");
       }));
 
+    it("test a model in the playground, and turn it into a test of its pipeline", ({ task }) =>
+      work(task.name, async (hand) => {
+        await hand.goTo("Playground");
+        await hand.fill(page.getByRole("combobox", { name: "As key" }), "master");
+        await hand.fill(page.getByRole("combobox", { name: "Model", exact: true }), "gpt-4o-mini");
+        await hand.fill(page.getByLabel("User, message 1"), "What is a sluice?");
+        await hand.press(button("Send"));
+        const reply = page.getByRole("region", { name: "Reply of gpt-4o-mini" }).first();
+        await reply.getByText("Complete, 200").waitFor();
+        await hand.press(reply.getByText("As a test"));
+        const entry = reply.getByRole("group", { name: "test" });
+        await hand.press(entry.getByRole("button"));
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        expect(copied).toContain("gpt-4o-mini answers");
+      }));
+
     it("revoke a leaked key, and see its last calls", ({ task }) =>
       work(task.name, async (hand) => {
         const alias = `leaked by ${name}`;

@@ -20,6 +20,12 @@ export function compact(amount: number | null | undefined): string {
   return Math.abs(amount) < 10_000 ? whole.format(amount) : short.format(amount);
 }
 
+/** A rate: `0.25`, `3.4`, `120`, `12.4K`. */
+export function rate(amount: number | null | undefined): string {
+  if (amount === null || amount === undefined) return NONE;
+  return amount < 100 ? String(Number(amount.toFixed(amount < 10 ? 2 : 1))) : compact(amount);
+}
+
 /** US dollars: whole cents, or as many digits as a small amount needs. */
 export function money(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return NONE;

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Overview } from "../../api/overview.ts";
 import { ChartPanel } from "../../parts/chart.tsx";
-import { compact, duration, money } from "../../parts/format.ts";
+import { duration, money, rate } from "../../parts/format.ts";
 
 /** All of them, side by side where there is room. */
 export function Charts({ overview }: { readonly overview: Overview }) {
@@ -20,7 +20,7 @@ export function Charts({ overview }: { readonly overview: Overview }) {
       <ChartPanel
         {...shared}
         title="Requests a second"
-        format={(value) => compact(value == null ? value : Number(value.toFixed(2)))}
+        format={rate}
         series={[
           { name: "All", values: rates.requests, colour: 1, kind: "area" },
           { name: "Client's errors", values: rates.client_errors, colour: 2 },

@@ -1,7 +1,7 @@
 /** The figures of the last minute, and of the window. */
 
 import type { Overview } from "../../api/overview.ts";
-import { compact, count, duration, money, share } from "../../parts/format.ts";
+import { compact, count, duration, money, rate, share } from "../../parts/format.ts";
 import { Spark } from "../../parts/spark.tsx";
 import { Tile, Tiles } from "../../parts/tiles.tsx";
 
@@ -23,7 +23,7 @@ export function NowTiles({ overview }: { readonly overview: Overview }) {
     <Tiles>
       <Tile
         name="Requests a second"
-        value={compact(Number(now.requests_per_second.toFixed(1)))}
+        value={rate(now.requests_per_second)}
         more={`${compact(requests)} in the window`}
       >
         <Spark values={thinned(series.requests)} />

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
 import type { SQLInputValue } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
 
-/** The part of a UTC day that a report reads, in the units of its table. */
+/** The part of a report that one statement reads, in the units of its table. */
 export interface ReportDay {
   readonly first: number;
   /** Exclusive. */
@@ -19,6 +19,8 @@ export interface ReportPlan {
   /** The column of time, and the length of its unit in milliseconds. */
   readonly unit: "hour" | "day";
   readonly unitMs: number;
+  /** Units that one statement reads at most. */
+  readonly unitsAtOnce: number;
   /** The first unit, and the end, exclusive. */
   readonly first: number;
   readonly end: number;
@@ -85,6 +87,7 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
     table,
     unit,
     unitMs,
+    unitsAtOnce: table === "spend_day" && bucket === "none" ? HOURS_A_DAY : DAY_MS / unitMs,
     first: Math.max((query.fromMs ?? -Infinity) / unitMs, firstAfter(query, unitMs)),
     end: Math.min((query.toMs ?? Infinity) / unitMs, Number.MAX_SAFE_INTEGER),
     select(day) {
@@ -101,6 +104,9 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
     },
   };
 }
+
+/** A day of sums by hour is as long as so many sums by day. */
+const HOURS_A_DAY = DAY_MS / HOUR_MS;
 
 /** Whether sums by day answer a report: a day of 24 hours has 24 sums of each cell by hour. */
 function hasWholeDays({ bucket, fromMs = 0, toMs = 0 }: SpendReportQuery): boolean {

@@ -1,7 +1,9 @@
-/** Reports of the stored sums, day by day, so that no statement reads more than one day. */
+/**
+ * Reports of the stored sums, part by part: no statement reads more than a day of hours, or as many
+ * days as a day has hours.
+ */
 
 import { GatewayError, type SpendGroup, type SpendReportQuery } from "@sluice/contract";
-import { DAY_MS } from "@sluice/store-sql/sums";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { createStatementCache } from "../filter.ts";
 import { compareIds, compareSpend, Merged, readGroup } from "./group.ts";
@@ -77,18 +79,17 @@ export function createSpendReport(
 /** The days of a report that have sums of any scope, oldest first. */
 function* daysOf(
   prepare: (sql: string) => StatementSync,
-  { table, unit, unitMs, first, end }: ReportPlan,
+  { table, unit, unitsAtOnce, first, end }: ReportPlan,
 ): Generator<ReportDay> {
   const next = prepare(
     `select ${unit} from ${table} where ${unit} >= ? and ${unit} < ? order by ${unit} limit 1`,
   );
-  const perDay = DAY_MS / unitMs;
   let from = first;
   for (;;) {
     const found = next.get(from, end) as unknown as readonly [bigint] | undefined;
     if (found === undefined) return;
     const at = Number(found[0]);
-    const day = { first: at, end: Math.min((Math.floor(at / perDay) + 1) * perDay, end) };
+    const day = { first: at, end: Math.min((Math.floor(at / unitsAtOnce) + 1) * unitsAtOnce, end) };
     yield day;
     from = day.end;
   }
