@@ -3,6 +3,7 @@
 import { CONFIG_ROUTES } from "./routes/config.ts";
 import { DEPLOYMENT_ROUTES, OVERVIEW_ROUTES } from "./routes/deployments.ts";
 import { FLEET_ROUTES } from "./routes/fleet.ts";
+import { GUARDRAIL_ROUTES } from "./routes/guardrails.ts";
 import { KEY_ROUTES } from "./routes/keys.ts";
 import { MODEL_ROUTES } from "./routes/models.ts";
 import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
@@ -43,7 +44,8 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof DEPLOYMENT_ROUTES &
   typeof OVERVIEW_ROUTES &
   typeof MODEL_ROUTES &
-  typeof PLAYGROUND_ROUTES;
+  typeof PLAYGROUND_ROUTES &
+  typeof GUARDRAIL_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -65,6 +67,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...OVERVIEW_ROUTES,
   ...MODEL_ROUTES,
   ...PLAYGROUND_ROUTES,
+  ...GUARDRAIL_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

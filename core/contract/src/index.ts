@@ -18,6 +18,7 @@ export * from "./guardrail.ts";
 export * from "./host.ts";
 export * from "./identity.ts";
 export * from "./json.ts";
+export * from "./ledger/judged.ts";
 export * from "./ledger/ledger.ts";
 export * from "./ledger/report.ts";
 export * from "./metrics.ts";

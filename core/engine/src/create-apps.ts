@@ -30,6 +30,7 @@ import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyIdOf } from "./http/admin/find-key.ts";
 import { keyBulkRoute } from "./http/admin/keys/bulk.ts";
 import { keyListRoutes } from "./http/admin/keys/list.ts";
+import { guardrailRoutes } from "./http/admin/guardrails/routes.ts";
 import { importRoutes } from "./http/admin/imports/routes.ts";
 import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
@@ -205,6 +206,7 @@ function ownRoutes(
     ...sessionRoutes(sessions),
     ...deploymentRoutes(parts),
     ...modelRoutes(parts),
+    ...guardrailRoutes({ ledger, clock: parts.clock, live: () => parts.manager.live }),
     ...playgroundRoutes({ ...keyParts, live: () => parts.manager.live, listeners }),
     ...overviewRoute(overviewPartsOf(parts)),
     ...requestRoutes(recent, ledger),

@@ -25,6 +25,7 @@ import { createChangeLog } from "./changes/log.ts";
 import { type Connections, connect, LOOKUP_MS, REPORT_MS } from "./connections.ts";
 import { fleetStores } from "./fleet/stores.ts";
 import { readDays, readTags } from "./ledger/days.ts";
+import { readGuardrailDays, writeGuardrailDays } from "./ledger/guardrails.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
 import { readWithin } from "./ledger/read.ts";
 import { readRows } from "./ledger/rows.ts";
@@ -182,7 +183,10 @@ function ledgerOf(
     now: () => clock.now(),
     prepareSums: async (rows) => {
       const cellOf = await cells.of(rows);
-      return async (client, fresh) => writeSums(client, sumUp(fresh, cellOf), writer);
+      return async (client, fresh) => {
+        await writeSums(client, sumUp(fresh, cellOf), writer);
+        await writeGuardrailDays(client, fresh, writer);
+      };
     },
   });
   return {
@@ -197,6 +201,8 @@ function ledgerOf(
       readWithin(report, signal, (reading) => readTags(reading, query)),
     report: async (query, signal) =>
       readWithin(report, signal, (reading) => readReport(reading, query, clock.now())),
+    guardrails: async (query, signal) =>
+      readWithin(report, signal, (reading) => readGuardrailDays(reading, query)),
     spent: async (filter, signal) =>
       readWithin(lookup, signal, (reading) => readSpent(reading, filter)),
     uses: async (keys, signal) => readWithin(report, signal, (reading) => readUses(reading, keys)),

@@ -85,6 +85,7 @@ function ledgerOf(ledger: () => LedgerStore): LedgerStore {
     days: async (filter, signal) => ledger().days(filter, signal),
     tags: async (query, signal) => ledger().tags(query, signal),
     report: async (query, signal) => ledger().report(query, signal),
+    guardrails: async (query, signal) => (await ledger().guardrails?.(query, signal)) ?? [],
     spent: async (filter, signal) => ledger().spent(filter, signal),
     uses: async (keys, signal) => ledger().uses(keys, signal),
   };

@@ -8,6 +8,7 @@ import type { Migration } from "kysely/migration";
 import { createOwnedTags } from "./tenants/owned-tags.ts";
 import { createTenantTables } from "./tenants/create-tables.ts";
 import { createAuditTable } from "./audit/create-table.ts";
+import { GUARDRAIL_DAYS } from "./ledger/guardrails.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 import { createSpendDays } from "./ledger/sums/create-days.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
@@ -256,6 +257,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0110_spend_days": {
     async up(database) {
       await createSpendDays(database);
+    },
+  },
+  "0120_guardrail_days": {
+    async up(database) {
+      await sql.raw(GUARDRAIL_DAYS).execute(database);
     },
   },
 };

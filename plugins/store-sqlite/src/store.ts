@@ -12,7 +12,7 @@ import {
 } from "@sluice/contract";
 import type { Schema } from "@sluice/store-sql";
 import type { Kysely } from "kysely";
-import { ledgerValues } from "./ledger/insert.ts";
+import { valuesWithCounts } from "./ledger/insert.ts";
 import type { Opened } from "./opened.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import { RENEW_EVERY_MS, REPORT_EVERY_MS } from "./report-every.ts";
@@ -183,12 +183,13 @@ function ledgerOf(opened: () => Opened, writable: () => Opened): LedgerStore {
   return {
     insert: async (rows) => {
       const { insert } = writable();
-      if (rows.length > 0) await insert(rows.map(ledgerValues));
+      if (rows.length > 0) await insert(rows.map(valuesWithCounts));
     },
     rows: async (query, signal) => opened().reader.rows(query, signal),
     days: async (filter, signal) => opened().reader.days(filter, signal),
     tags: async (filter, signal) => opened().reader.tags(filter, signal),
     report: async (query, signal) => opened().reader.report(query, signal),
+    guardrails: async (query, signal) => opened().reader.guardrails(query, signal),
     spent: async (filter, signal) => opened().reader.spent(filter, signal),
     uses: async (keys, signal) => opened().reader.uses(keys, signal),
   };

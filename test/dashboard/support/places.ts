@@ -44,6 +44,11 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
       ready: text("Last events"),
     },
     {
+      name: "guardrails",
+      fragment: "#/guardrails",
+      ready: text(/requests? checked|No guardrail checks/),
+    },
+    {
       name: "playground",
       fragment: "#/playground",
       ready: text("Stream the reply"),

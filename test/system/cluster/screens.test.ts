@@ -1,6 +1,7 @@
 /** Routes of screens with 2 workers: one answer from both. */
 
 import { describe } from "vitest";
+import { guardrailReportTest } from "../support/listeners/guardrails.ts";
 import { modelListTests } from "../support/listeners/models.ts";
 import { playgroundTests } from "../support/listeners/playground.ts";
 
@@ -10,4 +11,8 @@ describe("the models of two workers", () => {
 
 describe("the playground with 2 workers", () => {
   playgroundTests(2);
+});
+
+describe("the report of guardrails with 2 workers", () => {
+  guardrailReportTest(2);
 });

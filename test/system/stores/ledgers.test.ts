@@ -43,6 +43,19 @@ function idAt(timeMs: number, digit: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-00000000000${digit}`;
 }
 
+const NO_VERDICT = { guardrail: "", direction: "", verdict: "", mode: "" };
+const JUDGED: NonNullable<SpendRow["judged"]> = [
+  { route: "POST /a", ...NO_VERDICT, requests: 1 },
+  {
+    route: "POST /a",
+    guardrail: "pii",
+    direction: "input",
+    verdict: "block",
+    mode: "shadow",
+    requests: 2,
+  },
+];
+
 const row: fc.Arbitrary<SpendRow> = fc
   .record({
     digit: fc.integer({ min: 0, max: 3 }),
@@ -79,6 +92,7 @@ const row: fc.Arbitrary<SpendRow> = fc
     upstreamRequestId: fc.option(oneOf("up")),
     completionId: fc.option(oneOf("chatcmpl-1", "chatcmpl-2")),
     requests: oneOf(undefined, undefined, 40),
+    judged: oneOf<SpendRow["judged"]>(undefined, JUDGED.slice(0, 1), JUDGED),
   })
   .map(({ digit, ...parts }) => ({ ...parts, requestId: idAt(parts.startedAtMs, digit) }));
 
@@ -146,6 +160,7 @@ const TABLES = [
   "spend_tag_hour",
   "spend_customer_day",
   "spend_total",
+  "guardrail_day",
 ];
 
 /** An answer, or the code of its refusal. */
@@ -192,6 +207,7 @@ async function answers(store: Store, questions: Questions): Promise<unknown> {
     spent: await Promise.all(sums.map(async (filter) => ledger.spent(filter))),
     reports: await Promise.all(reports.map(async (query) => outcome(groupsOf(store, query)))),
     uses: await ledger.uses(uses),
+    guardrails: await ledger.guardrails?.({ fromMs: BASE_MS - DAY_MS }),
   };
 }
 

@@ -119,6 +119,7 @@ export const REQUEST_ROUTES = {
           ...TEXT,
           description: "That request alone, once it has ended. The other filters have no effect.",
         },
+        guardrail: { ...TEXT, description: "Requests of which this guardrail has a verdict." },
         status: { ...TEXT, description: "ok, failed, a status such as 429, or an error code." },
         model: TEXT,
         key: { ...TEXT, description: "The id or alias of a key." },

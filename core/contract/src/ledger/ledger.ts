@@ -4,6 +4,7 @@
  */
 
 import type { TenantScope } from "../tenants/records.ts";
+import type { GuardrailCount, GuardrailDay, GuardrailDayQuery } from "./judged.ts";
 import type { SpendGroup, SpendReportQuery } from "./report.ts";
 
 export type RowStatus = "success" | "failure" | "partial";
@@ -70,6 +71,11 @@ export interface SpendRow {
   readonly completionId: string | null;
   /** Requests that the row stands for, where refused requests are counted together. Absent: 1. */
   readonly requests?: number | undefined;
+  /**
+   * What guardrails did with its request, for the sums of the store, which keeps no column of it.
+   * The first row of a request has it. Absent: no guardrail checked the request.
+   */
+  readonly judged?: readonly GuardrailCount[] | undefined;
 }
 
 /** Selects rows. A row must match all members. */
@@ -192,6 +198,8 @@ export interface LedgerReader {
    * do not answer.
    */
   report(query: SpendReportQuery, signal?: AbortSignal): Promise<readonly SpendGroup[]>;
+  /** Sums of what guardrails did, by day, the oldest first. Absent: the store keeps none. */
+  guardrails?(query: GuardrailDayQuery, signal?: AbortSignal): Promise<readonly GuardrailDay[]>;
   /**
    * The cost of the rows in nano-dollars, the start value of a budget. Rejects when recorded rows
    * are not readable yet.

@@ -49,6 +49,7 @@ const TABLE = {
   "status.read": { ...rule("viewer", "whole", "read what runs"), readKey: true },
   "deployment.read": { ...rule("viewer", "whole", "read the state of deployments"), readKey: true },
   "model.read": rule("viewer", "whole", "read models with their targets and prices"),
+  "guardrail.read": rule("viewer", "whole", "read what guardrails did"),
   "overview.read": rule("viewer", "whole", "read the overview"),
   "deployment.hold": rule("operator", "whole", "hold a deployment, and release it"),
   "deployment.reset": rule("operator", "whole", "make a deployment healthy"),

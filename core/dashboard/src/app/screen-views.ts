@@ -11,6 +11,7 @@ export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: Sc
   overview: () => import("../screens/overview/screen-overview.tsx"),
   requests: () => import("../screens/requests/screen-requests.tsx"),
   playground: () => import("../screens/playground/screen-playground.tsx"),
+  guardrails: () => import("../screens/guardrails/screen-guardrails.tsx"),
   spend: () => import("../screens/spend/screen-spend.tsx"),
   models: () => import("../screens/models/screen-models.tsx"),
   history: () => import("../screens/history/screen-history.tsx"),

@@ -38,6 +38,7 @@ export const GROUPS: readonly ScreenGroup[] = [
       screen("requests", "Requests", "requests", "request.read"),
       screen("models", "Models", "model", "model.read", "deployment.read"),
       screen("playground", "Playground", "playground", "key.play"),
+      screen("guardrails", "Guardrails", "guardrail", "guardrail.read"),
       screen("spend", "Spend", "spend", "spend.read"),
     ],
   },

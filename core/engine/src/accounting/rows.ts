@@ -18,6 +18,7 @@ import {
   type Usage,
 } from "@sluice/contract";
 import type { NotedCall } from "./outbox/note-text.ts";
+import { judgedBy } from "./judged.ts";
 import { PLAYED, PLAYED_TAG } from "./played.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 
@@ -71,6 +72,13 @@ function costOf(exchange: LiveExchange, attempt: Attempt): Cost {
  * client that did not authenticate leaves no row.
  */
 export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
+  const rows = rowsOf(exchange, clock);
+  const judged = rows.length === 0 ? undefined : judgedBy(exchange);
+  if (judged !== undefined) rows[0] = { ...(rows[0] as SpendRow), judged };
+  return rows;
+}
+
+function rowsOf(exchange: LiveExchange, clock: Clock): SpendRow[] {
   if (exchange.identity === undefined || !leavesRows(exchange.operation)) return [];
   const { attempts } = exchange;
   const served = SERVED.get(exchange);

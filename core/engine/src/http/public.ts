@@ -267,6 +267,7 @@ function openExchange(
     operation: route.operation,
     client,
     generation: generation.number,
+    route,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
     note: mayDetach ? new DetachingNote(note, () => detachment) : note,

@@ -31,6 +31,12 @@ export interface NoteWriter {
   write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined;
 }
 
+/** The route of an exchange, as a pipeline names it. */
+export interface ExchangeRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** The parts of an exchange. */
 export interface ExchangeOptions {
   readonly id: string;
@@ -46,6 +52,8 @@ export interface ExchangeOptions {
     /** Returns false where there is no room for more bytes. */
     take(bytes: number, identity: Identity | undefined): boolean;
   };
+  /** Its route in the pipeline. Absent: it has none. */
+  readonly route?: ExchangeRoute | undefined;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
   /**
@@ -61,6 +69,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly generation: number;
+  readonly route: ExchangeRoute | undefined;
   readonly lifetime: ExchangeLifetime;
   readonly headers = new Map<string, string>();
   readonly slots: Slots = [];
@@ -95,6 +104,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
     this.operation = options.operation;
     this.client = options.client;
     this.generation = options.generation;
+    this.route = options.route;
     this.#clock = options.clock;
     this.#beforeBody = options.beforeBody ?? NONE;
     this.#read = options.read;

@@ -1,6 +1,7 @@
 /** Reports as a model makes them: from the rows alone, without sums. */
 
 import type {
+  GuardrailDay,
   KeyUse,
   KeyUseQuery,
   LedgerSumFilter,
@@ -12,6 +13,7 @@ import type {
 } from "@sluice/contract";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The first row of each call: a repeated one changes nothing. */
 export function distinctRows(rows: readonly SpendRow[]): readonly SpendRow[] {
@@ -21,6 +23,26 @@ export function distinctRows(rows: readonly SpendRow[]): readonly SpendRow[] {
     if (!kept.has(call)) kept.set(call, row);
   }
   return [...kept.values()];
+}
+
+/** The counts of guardrails by day, in the order of their names. */
+export function modelGuardrails(
+  rows: readonly SpendRow[],
+  fromMs: number,
+): readonly GuardrailDay[] {
+  const days = new Map<string, GuardrailDay>();
+  for (const { startedAtMs, judged = [] } of distinctRows(rows)) {
+    const day = Math.floor(startedAtMs / DAY_MS);
+    if (day < Math.floor(fromMs / DAY_MS)) continue;
+    const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+    for (const { requests, ...names } of judged) {
+      const { route, guardrail, direction, verdict, mode } = names;
+      const name = [date, route, guardrail, direction, verdict, mode].join("\0");
+      const known = days.get(name);
+      days.set(name, { ...names, date, requests: requests + (known?.requests ?? 0) });
+    }
+  }
+  return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
 }
 
 /** The use of a key. */

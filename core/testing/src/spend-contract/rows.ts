@@ -50,4 +50,18 @@ export const spendRow: fc.Arbitrary<SpendRow> = fc.record({
   upstreamRequestId: fc.constant(null),
   completionId: fc.constant(null),
   requests: oneOf(undefined, undefined, 40),
+  judged: fc.option(
+    fc.array(
+      fc.record({
+        route: oneOf("POST /v1/chat/completions", "POST /ü"),
+        guardrail: oneOf("", "pii", "'; drop table ledger"),
+        direction: oneOf("input", "output"),
+        verdict: oneOf("block", "edit"),
+        mode: oneOf("enforce", "shadow"),
+        requests: fc.integer({ min: 1, max: 40 }),
+      }),
+      { maxLength: 3 },
+    ),
+    { nil: undefined },
+  ),
 });

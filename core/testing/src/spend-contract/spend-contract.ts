@@ -9,9 +9,11 @@ import {
 } from "@sluice/contract";
 import fc from "fast-check";
 import type { Runner } from "../shared-state/index.ts";
-import { distinctRows, modelCost, modelReport, modelUse } from "./model.ts";
+import { distinctRows, modelCost, modelGuardrails, modelReport, modelUse } from "./model.ts";
 import { rowScope, spendFilter, spendQuestion, useBegin } from "./questions.ts";
 import { spendRow } from "./rows.ts";
+
+const DAY_MS = 86_400_000;
 
 /** An empty ledger under test. */
 export interface LedgerUnderTest {
@@ -94,6 +96,25 @@ export function spendContract(
           expect(found.map(rowCursor).sort()).toEqual(expected.map(rowCursor).sort());
           const times = found.map(({ startedAtMs }) => startedAtMs);
           expect(times).toEqual([...times].sort((a, b) => b - a));
+          await close();
+        },
+      );
+      await fc.assert(property, { numRuns });
+    });
+
+    it("the counts of guardrails are those of the rows, each counted once", async () => {
+      const property = fc.asyncProperty(
+        fc.array(fc.array(spendRow, { maxLength: 8 }), { maxLength: 4 }),
+        async (batches) => {
+          const { ledger, close } = await open();
+          for (const batch of batches) {
+            await ledger.insert(batch);
+            await ledger.insert(batch.slice(1));
+          }
+          for (const fromMs of [-2 * DAY_MS, 0, DAY_MS])
+            expect(await ledger.guardrails?.({ fromMs })).toEqual(
+              modelGuardrails(batches.flat(), fromMs),
+            );
           await close();
         },
       );

@@ -2,6 +2,7 @@
 
 import { CHANGE_TABLES } from "../changes/tables.ts";
 import { INSTANCE_TABLES, ROLLOUT_TABLES } from "../fleet/tables.ts";
+import { GUARDRAIL_TABLES } from "../ledger/guardrails.ts";
 import { LEDGER_TABLES } from "../ledger/tables.ts";
 import { TENANT_TABLES } from "../tenants/tables.ts";
 import { TENANT_TRIGGERS } from "../tenants/triggers.ts";
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
       "create table ledger_pruned (only_row boolean primary key default true check (only_row), before_ms bigint not null)",
     ],
   },
+  { version: 10, name: "guardrail_days", oldestThatWorks: 1, statements: GUARDRAIL_TABLES },
 ];

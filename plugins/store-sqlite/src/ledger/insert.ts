@@ -7,6 +7,7 @@ import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { toJsonText, withoutNul } from "@sluice/store-sql/text";
+import { columnsOf, createGuardrailWriter } from "./guardrails.ts";
 import { createPrunedBefore } from "./prune.ts";
 import { AT, type LedgerValues } from "./sums/amounts.ts";
 import { SumsOfRows } from "./sums/collect.ts";
@@ -31,6 +32,7 @@ export function createLedgerInsert(
   );
   const ids = createSumIds(database);
   const writeSums = createSumsWriter(database);
+  const writeGuardrails = createGuardrailWriter(database);
   const fillGuard = createFillGuard(database);
   const prunedBefore = createPrunedBefore(database);
   const begin = database.prepare("begin immediate");
@@ -44,9 +46,10 @@ export function createLedgerInsert(
       const beforeMs = prunedBefore();
       const kept = rows.filter((row) => Number(row[AT.started_at_ms] ?? beforeMs) >= beforeMs);
       const sums = new SumsOfRows();
-      for (const row of kept)
-        if (insert.run(...row).changes > 0 && !isLeftToFill(row)) sums.add(row);
+      const fresh = kept.filter((row) => insert.run(...columnsOf(row)).changes > 0);
+      for (const row of fresh) if (!isLeftToFill(row)) sums.add(row);
       writeSums(sums.byTable(ids));
+      writeGuardrails(fresh);
       commit.run();
       return rows.length - kept.length;
     } catch (error) {
@@ -99,6 +102,12 @@ export function ledgerValues(row: SpendRow): LedgerValues {
     text(row.completionId),
     text(row.organizationId),
   ];
+}
+
+/** The values of a row, with what it adds to the sums of guardrails behind them. */
+export function valuesWithCounts(row: SpendRow): LedgerValues {
+  const values = ledgerValues(row);
+  return row.judged == null ? values : [...values, JSON.stringify(row.judged)];
 }
 
 // Rows may have waited in an outbox that another version wrote, so a member may be missing whatever

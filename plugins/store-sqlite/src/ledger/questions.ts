@@ -1,6 +1,8 @@
 /** The queries of the ledger's file, and the answers of an open database in batches. */
 
 import type {
+  GuardrailDay,
+  GuardrailDayQuery,
   KeyUse,
   KeyUseQuery,
   LedgerDay,
@@ -16,6 +18,7 @@ import type {
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { createLedgerDays } from "./days.ts";
 import { createStatementCache } from "./filter.ts";
+import { createGuardrailDays } from "./guardrails.ts";
 import { createLedgerRows } from "./rows.ts";
 import { createLedgerSum } from "./sum.ts";
 import { createSpendReport } from "./sums/report.ts";
@@ -28,6 +31,7 @@ export type LedgerQuestion =
   | { readonly about: "days"; readonly filter: LedgerFilter }
   | { readonly about: "tags"; readonly filter: LedgerTagQuery }
   | { readonly about: "report"; readonly query: SpendReportQuery }
+  | { readonly about: "guardrails"; readonly query: GuardrailDayQuery }
   | { readonly about: "spent"; readonly filter: LedgerSumFilter }
   | { readonly about: "uses"; readonly keys: readonly KeyUseQuery[] }
   /** A list of records: a statement that only reads. */
@@ -43,6 +47,7 @@ export type LedgerBatch = readonly (
   | LedgerDay
   | LedgerTag
   | SpendGroup
+  | GuardrailDay
   | KeyUse
   | number
   | Readonly<Record<string, SQLOutputValue>>
@@ -62,6 +67,7 @@ export function createLedgerAnswers(
   const days = createLedgerDays(database);
   const tags = createLedgerTags(database);
   const report = createSpendReport(database);
+  const guardrails = createGuardrailDays(database);
   const spent = createLedgerSum(database);
   const uses = createKeyUses(database);
   const prepare = createStatementCache((sql) => database.prepare(sql));
@@ -75,6 +81,8 @@ export function createLedgerAnswers(
         return tags(question.filter);
       case "report":
         return report(question.query);
+      case "guardrails":
+        return inBatches(guardrails(question.query));
       case "spent":
         return spent(question.filter);
       case "uses":

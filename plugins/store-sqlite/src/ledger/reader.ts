@@ -1,6 +1,7 @@
 /** The reader of the ledger. Reports and sums run in threads, small questions do not. */
 
 import type {
+  GuardrailDay,
   KeyUse,
   LedgerDay,
   LedgerReader,
@@ -21,8 +22,13 @@ import type { RunStatement } from "../statements.ts";
 /** How long the event loop is kept at a time where there is no thread, in milliseconds. */
 const TURN_MS = 5;
 
+type Ask = (
+  question: LedgerQuestion,
+  signal: AbortSignal | undefined,
+) => Promise<readonly unknown[]>;
+
 /** A reader that has a life. */
-export interface SqliteLedgerReader extends LedgerReader, Pick<LedgerStore, "uses"> {
+export interface SqliteLedgerReader extends Required<LedgerReader>, Pick<LedgerStore, "uses"> {
   /** Runs a statement that only reads, of a list of records. */
   readonly records: RunStatement;
   stop(): Promise<void>;
@@ -44,24 +50,15 @@ export function createLedgerReader(
 
   const askHere = (question: LedgerQuestion, signal: AbortSignal | undefined) =>
     answeredInTurns(answers(question), signal);
-  const ask = async (
-    question: LedgerQuestion,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> =>
+  const ask: Ask = async (question, signal) =>
     thread === undefined ? askHere(question, signal) : thread.ask(question, signal);
-  const sum = async (
-    filter: LedgerSumFilter,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> =>
+  const sum = async (filter: LedgerSumFilter, signal: AbortSignal | undefined) =>
     sums === undefined
       ? askHere({ about: "spent", filter }, signal)
       : sums.ask({ about: "spent", filter }, signal);
 
   /** The rows of one request cost less than a message to the thread, which can wait for a lock. */
-  const askOfOne = async (
-    question: LedgerQuestion,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly unknown[]> => {
+  const askOfOne: Ask = async (question, signal) => {
     try {
       return await askHere(question, signal);
     } catch (error) {
@@ -82,6 +79,8 @@ export function createLedgerReader(
       (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
     report: async (query, signal) =>
       (await ask({ about: "report", query }, signal)) as readonly SpendGroup[],
+    guardrails: async (query, signal) =>
+      (await ask({ about: "guardrails", query }, signal)) as readonly GuardrailDay[],
     uses: async (keys, signal) => (await ask({ about: "uses", keys }, signal)) as readonly KeyUse[],
     records: async (sql, parameters) => ({
       rows: await ask({ about: "records", sql, parameters }, undefined),

@@ -13,7 +13,7 @@ import type { RequestRow } from "../../api/records.ts";
 import { REQUEST_COLUMNS } from "../../records/last-requests.tsx";
 
 const LIMIT = 50;
-const FILTERS = ["status", "model", "key", "since", "cursor"] as const;
+const FILTERS = ["status", "model", "key", "guardrail", "since", "cursor"] as const;
 
 type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
 type Change = (changes: Partial<Filters>) => void;
@@ -23,6 +23,8 @@ const STATES = [
   ["failed", "Failed"],
   ["ok", "Answered"],
 ] as const;
+
+const NARROWS = { model: "Model", key: "Key", guardrail: "Guardrail" } as const;
 
 const SPANS = [
   ["", "Any time"],
@@ -145,11 +147,11 @@ function RequestFilters({ filters, onChange }: { filters: Filters; onChange: Cha
         choices={SPANS}
         onInput={(since) => onChange({ since })}
       />
-      {(["model", "key"] as const)
+      {(["model", "key", "guardrail"] as const)
         .filter((name) => filters[name] !== "")
         .map((name) => (
           <Button key={name} icon="close" onClick={() => onChange({ [name]: "" })}>
-            {name === "key" ? "Key" : "Model"}: {filters[name]}
+            {NARROWS[name]}: {filters[name]}
           </Button>
         ))}
     </>

@@ -6,6 +6,7 @@
 import {
   type Clock,
   GatewayError,
+  type GuardrailDayQuery,
   type LedgerReader,
   type LedgerStore,
   type Log,
@@ -158,6 +159,12 @@ function caughtUp(
       await catchUp();
       return store.report(query, signal);
     },
+    ...(store.guardrails !== undefined && {
+      async guardrails(query: GuardrailDayQuery, signal?: AbortSignal) {
+        await catchUp();
+        return (await store.guardrails?.(query, signal)) ?? [];
+      },
+    }),
     async uses(keys, signal) {
       await catchUp();
       return store.uses(keys, signal);

@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock, SpendRow } from "@sluice/contract";
+import { joinCounts } from "../judged.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -137,6 +138,8 @@ function idAt(timeMs: number): string {
 
 function include(sum: Sum, row: SpendRow): void {
   sum.requests = (sum.requests ?? 1) + 1;
+  const judged = joinCounts(sum.judged, row.judged);
+  if (judged !== undefined) sum.judged = judged;
   sum.startedAtMs = Math.min(sum.startedAtMs, row.startedAtMs);
   sum.endedAtMs = Math.max(sum.endedAtMs, row.endedAtMs);
   // When clients vary their tags, only the key's own tags stay.

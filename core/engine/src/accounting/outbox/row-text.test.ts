@@ -38,6 +38,16 @@ const ROW: Required<SpendRow> = {
   upstreamRequestId: "upstream",
   completionId: "completion",
   requests: 12,
+  judged: [
+    {
+      route: "POST /v1/chat/completions",
+      guardrail: "pii",
+      direction: "input",
+      verdict: "block",
+      mode: "shadow",
+      requests: 1,
+    },
+  ],
 };
 
 const read = (text: string): unknown[] => (JSON.parse(`[${text}]`) as unknown[]).map(rowOfText);

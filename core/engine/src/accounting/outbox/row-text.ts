@@ -13,6 +13,7 @@ export function rowOfText(found: unknown): SpendRow {
   const row: Record<string, unknown> = {};
   for (const [index, name] of MEMBERS.entries()) row[name] = found[index] ?? null;
   if (row["requests"] === null) delete row["requests"];
+  if (row["judged"] === null) delete row["judged"];
   return row as unknown as SpendRow;
 }
 
@@ -52,6 +53,7 @@ const MEMBERS: readonly (keyof SpendRow)[] = [
   "upstreamRequestId",
   "completionId",
   "requests",
+  "judged",
 ];
 
 /** One array literal: a loop over the names costs more than writing all texts. */
@@ -91,5 +93,6 @@ function valuesOf(row: SpendRow): readonly unknown[] {
     row.upstreamRequestId,
     row.completionId,
     row.requests,
+    row.judged,
   ];
 }

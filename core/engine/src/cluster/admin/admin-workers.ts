@@ -23,6 +23,7 @@ import { forwardingHeaders, isForwardingHeader } from "../../http/access/forward
 import { missingWorkers, overviewOf } from "../../http/admin/overview/join.ts";
 import type { OverviewPart } from "../../http/admin/overview/part.ts";
 import { joinDeploymentPages, joinDeployments } from "./join-deployments.ts";
+import { joinGuardrails } from "./join-guardrails.ts";
 import { joinModels } from "./join-models.ts";
 import { joinPipelines } from "./join-pipelines.ts";
 import { joined, joinMetrics, oneOfThem } from "./join-answers.ts";
@@ -250,6 +251,7 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
   if (path.startsWith("/deployments/"))
     return joined(await askAll(serving, question), joinDeploymentPages);
+  if (path === "/guardrails/report") return joined(await askAll(serving, question), joinGuardrails);
   if (path === "/models") return joined(await askAll(serving, question), joinModels);
   if (path === "/pipelines") return joined(await askAll(serving, question), joinPipelines);
   if (path === "/overview")

@@ -10,6 +10,7 @@ import {
   type LedgerReader,
   type SpendRow,
 } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
 import { dollarsOf, requestIdIn } from "@sluice/runtime";
 import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../accounting/recent-requests.ts";
@@ -29,12 +30,22 @@ const MAX_ROWS = 2_000;
 const ROWS_AT_ONCE = 500;
 const MAX_ATTEMPTS = 100;
 const READ_TIMEOUT_MS = 3_000;
-const PARAMETERS = ["request_id", "status", "model", "key", "since", "limit", "cursor"];
+const PARAMETERS = [
+  "request_id",
+  "guardrail",
+  "status",
+  "model",
+  "key",
+  "since",
+  "limit",
+  "cursor",
+];
 
 interface Wanted {
   readonly status: string;
   readonly model: string;
   readonly key: string;
+  readonly guardrail: string;
   readonly sinceMs: number;
   readonly limit: number;
   readonly after: RequestPlace | undefined;
@@ -71,7 +82,11 @@ export function requestListRoute(
           after !== undefined &&
           (atMs > after.atMs || (atMs === after.atMs && after.ids.includes(id)));
         if (isShown || atMs < sinceMs || found.has(id) || record.attempts.length > 0) continue;
-        if (passes(wanted, record.model, record.keyId, statusOf(record, record.errorCode ?? null)))
+        // What guardrails did is in the rows.
+        if (
+          wanted.guardrail === "" &&
+          passes(wanted, record.model, record.keyId, statusOf(record, record.errorCode ?? null))
+        )
           found.set(id, view(record, undefined));
       }
       const listed = [...found.values()].filter((one) => one !== undefined);
@@ -155,7 +170,9 @@ async function fromLedger(
       const record = records.get(id);
       const last = all.reduce((newest, one) => (one.attempt > newest.attempt ? one : newest));
       const status = record === undefined ? statusOfRow(last) : statusOf(record, last.errorCode);
-      const isWanted = passes(wanted, row.model, row.keyId, status);
+      const isWanted =
+        passes(wanted, row.model, row.keyId, status) &&
+        (wanted.guardrail === "" || all.some((one) => wasJudged(one, wanted.guardrail)));
       found.set(id, isWanted ? view(record, all) : undefined);
       if (isWanted && ++shown > limit) return { found, reached: { atMs, ids: idsAt(found, atMs) } };
     }
@@ -167,6 +184,15 @@ async function fromLedger(
       return { found, reached: { atMs: last.startedAtMs, ids: idsAt(found, last.startedAtMs) } };
   }
   return { found, reached: undefined };
+}
+
+/** Whether a row names a verdict of a guardrail. */
+function wasJudged({ metadata }: SpendRow, guardrail: string): boolean {
+  const { guardrails } = metadata;
+  return (
+    Array.isArray(guardrails) &&
+    guardrails.some((one: unknown) => isObject(one) && one["guardrail"] === guardrail)
+  );
 }
 
 function idsAt(
@@ -277,6 +303,7 @@ function wantedOf(query: URLSearchParams): Wanted {
     status: read("status"),
     model: read("model"),
     key: read("key"),
+    guardrail: read("guardrail"),
     sinceMs: timeIn(query, "since") ?? 0,
     limit,
     after,
