@@ -42,8 +42,10 @@ describe.skipIf(!hasServers)("three gateways on PostgreSQL and Redis", () => {
       OPENAI_API_KEY: "sk-upstream",
       TEST_REDIS_URL: `redis://${REDIS.host}:${REDIS.port}/9`,
     };
-    for (let count = 0; count < 3; count += 1)
-      await fleet.add(environment, (workspace) => workspace.write(`${fleet.text()}${SHARED}`));
+    const add = () =>
+      fleet.add(environment, (workspace) => workspace.write(`${fleet.text()}${SHARED}`));
+    await add();
+    await Promise.all([add(), add()]);
   });
   afterAll(async () => {
     await fleet?.dispose();

@@ -76,10 +76,10 @@ describe.skipIf(!isServerThere)("config: { source: postgres }", () => {
     fleet = await createFleet({ baseUrl: upstream.baseUrl });
     const prepare = (workspace: Workspace): void => workspace.write(machine());
     first = await fleet.add({ ...env, EXTRA: "one" }, prepare);
-    second = await fleet.add({ ...env, EXTRA: "two" }, (workspace) =>
-      workspace.write(machine(", workers: 2")),
-    );
-    third = await fleet.add(env, prepare);
+    [second, third] = await Promise.all([
+      fleet.add({ ...env, EXTRA: "two" }, (workspace) => workspace.write(machine(", workers: 2"))),
+      fleet.add(env, prepare),
+    ]);
   });
   afterAll(async () => {
     await fleet?.dispose();

@@ -89,9 +89,11 @@ describe.skipIf(!isServerThere)("sluice reload --fleet", () => {
     });
     const environment = { OPENAI_API_KEY: "sk-upstream" };
     first = await fleet.add({ ...environment, EXTRA: "extra" });
-    second = await fleet.add({ ...environment, EXTRA: "another" });
-    third = await fleet.add(environment);
-    all = fleet.members;
+    [second, third] = await Promise.all([
+      fleet.add({ ...environment, EXTRA: "another" }),
+      fleet.add(environment),
+    ]);
+    all = [first, second, third];
     for (let index = 0; index < KEYS; index += 1)
       keys.push((await createKey(first.gateway, { key_alias: `key-${index}` })).key);
   });

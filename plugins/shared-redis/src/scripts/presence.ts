@@ -20,10 +20,10 @@ redis.call('PEXPIRE', key, ARGV[5])
 local all = redis.call('HGETALL', key)
 for at = 1, #all, 2 do
   local seen = tonumber(all[at + 1])
-  if math.abs(seen) < now - tonumber(ARGV[5]) then redis.call('HDEL', key, all[at])
+  local isTime = all[at] == '${SUCCEEDED}'
+  if not isTime and math.abs(seen) < now - tonumber(ARGV[5]) then redis.call('HDEL', key, all[at])
   else
     result[#result + 1] = all[at]
-    local isTime = all[at] == '${SUCCEEDED}'
     result[#result + 1] = int(isTime and seen or seen < 0 and -1 or math.max(0, now - seen))
   end
 end
