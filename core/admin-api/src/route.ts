@@ -9,6 +9,8 @@ export interface RouteSchema {
   readonly about: string;
   /** Query parameters. Their values are texts in the URL; an empty one counts as absent. */
   readonly query?: AnyObjectSchema;
+  /** Parameters that it does not name are ignored: callers send some of their own. */
+  readonly ignoresOtherQuery?: true;
   /** Absent: the route takes no body. */
   readonly body?: AnyObjectSchema;
   /** The answer with status 200. */

@@ -10,6 +10,7 @@ import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { PLAYGROUND_ROUTES } from "./routes/playground.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
+import { SYSTEM_ROUTES } from "./routes/system.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
 import {
   ACCESS_GROUP_ROUTES,
@@ -45,7 +46,8 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof OVERVIEW_ROUTES &
   typeof MODEL_ROUTES &
   typeof PLAYGROUND_ROUTES &
-  typeof GUARDRAIL_ROUTES;
+  typeof GUARDRAIL_ROUTES &
+  typeof SYSTEM_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
 export const ADMIN_ROUTES: AdminRouteSchemas = {
@@ -68,6 +70,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...MODEL_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...GUARDRAIL_ROUTES,
+  ...SYSTEM_ROUTES,
 };
 
 /** `METHOD /path` of a route. */

@@ -44,6 +44,7 @@ import { overviewRoute } from "./http/admin/overview/routes.ts";
 import { sessionRoutes } from "./http/admin/sessions.ts";
 import { budgetRoutes, spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
+import { systemRoute } from "./http/admin/system/routes.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { teamsWithDeclared, tenantsWithDeclared } from "./http/access/with-declared.ts";
 import { memberRoutes } from "./http/admin/tenants/members.ts";
@@ -206,6 +207,7 @@ function ownRoutes(
     ...sessionRoutes(sessions),
     ...deploymentRoutes(parts),
     ...modelRoutes(parts),
+    ...systemRoute(systemPartsOf(parts)),
     ...guardrailRoutes({ ledger, clock: parts.clock, live: () => parts.manager.live }),
     ...playgroundRoutes({ ...keyParts, live: () => parts.manager.live, listeners }),
     ...overviewRoute(overviewPartsOf(parts)),
@@ -224,6 +226,17 @@ function pipelinePartsOf(parts: GatewayProcess) {
     hasName: storedNames(store.keys, store.teams),
     coverageOf: (snapshot: Snapshot, unknown: readonly Position[]) =>
       coverageOf({ snapshot, definitions, unknown }).map(describeCoverage),
+  };
+}
+
+function systemPartsOf(parts: GatewayProcess) {
+  const { options, ledger, state, validity } = parts;
+  return {
+    ...parts,
+    worker: options.worker?.number,
+    ledgerHealth: () => ledger.health(),
+    storeHealth: () => validity.health,
+    isStateAway: () => state.isAway,
   };
 }
 

@@ -35,6 +35,9 @@ export type KeyPage = Extract<AdminAnswer<"GET /key/list">, { readonly next_curs
 /** A key of a page. */
 export type ListedKey = KeyPage["keys"][number];
 
+/** What became of a key in a change of several. */
+export type BulkResult = AdminAnswer<"POST /key/bulk">["results"][number];
+
 /** A team. */
 export type TeamRow = AdminAnswer<"GET /team/info">["team_info"];
 

@@ -12,7 +12,9 @@ import { Head } from "../../parts/page.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Pager, Table, TableTools, useColumns } from "../../parts/table.tsx";
+import { BulkBar } from "./bulk-keys.tsx";
 import { KEY_COLUMNS } from "./key-columns.tsx";
+import { useSelection } from "./selection.tsx";
 import { NewKey } from "./new-key.tsx";
 
 const LIMIT = 50;
@@ -81,7 +83,9 @@ function KeyTable(props: {
 }) {
   const { filters, onChange, onPage, newKey } = props;
   const { new: _new, ...query } = filters;
-  const chosen = useColumns(KEY_COLUMNS);
+  const selection = useSelection(filters);
+  const columns = useMay()("key.update") ? [selection.column, ...KEY_COLUMNS] : KEY_COLUMNS;
+  const chosen = useColumns(columns);
   const { data, error, refetch } = useRead<KeyPage>("/key/list", { ...query, limit: LIMIT });
   const rows = data?.keys;
   const { cursor } = filters;
@@ -90,18 +94,22 @@ function KeyTable(props: {
       <header class="filters">
         <KeyFilters filters={filters} onChange={onChange} />
         <span class="end row">
-          <TableTools caption="Keys" columns={KEY_COLUMNS} chosen={chosen} rows={rows} />
+          <TableTools caption="Keys" columns={columns} chosen={chosen} rows={rows} />
         </span>
       </header>
       <Table
         caption="Keys"
-        columns={KEY_COLUMNS}
+        columns={columns}
         chosen={chosen}
         rows={rows}
         keyOf={(row) => row.token_id}
         error={error}
         onRetry={() => void refetch()}
         empty={<NoKeys filters={filters} newKey={newKey} />}
+      />
+      <BulkBar
+        selected={(rows ?? []).filter(({ token_id: id }) => selection.ids.has(id))}
+        onClear={selection.clear}
       />
       {rows !== undefined && rows.length > 0 && (
         <Pager

@@ -1,5 +1,6 @@
 /** What administrators did. */
 
+import type { AuditLine, AuditPage } from "../../api/system.ts";
 import { useRead } from "../../app/live.ts";
 import { useFilters } from "../../app/route.ts";
 import { Select } from "../../parts/field.tsx";
@@ -7,27 +8,6 @@ import { Mark, type Tone, When } from "../../parts/marks.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Pager, Table, TableTools, useColumns } from "../../parts/table.tsx";
-
-/** One line of the audit. */
-interface Line {
-  readonly seq: number;
-  readonly at: string;
-  readonly actor: string;
-  readonly user_id: string | null;
-  readonly address: string | null;
-  readonly session: string | null;
-  readonly request_id: string | null;
-  readonly action: string;
-  readonly object: string | null;
-  readonly outcome: "begun" | "done" | "refused" | "failed";
-  readonly before: Readonly<Record<string, unknown>> | null;
-  readonly after: Readonly<Record<string, unknown>> | null;
-}
-
-interface AuditPage {
-  readonly lines: readonly Line[];
-  readonly next_cursor: string | null;
-}
 
 const LIMIT = 100;
 const FILTERS = ["object", "action", "outcome", "since", "cursor"] as const;
@@ -46,14 +26,14 @@ const SPANS = [
   ["30d", "Last 30 days"],
 ] as const;
 
-const TONES: Readonly<Record<Line["outcome"], Tone>> = {
+const TONES: Readonly<Record<AuditLine["outcome"], Tone>> = {
   begun: "plain",
   done: "good",
   refused: "bad",
   failed: "warn",
 };
 
-const COLUMNS: readonly Column<Line>[] = [
+const COLUMNS: readonly Column<AuditLine>[] = [
   {
     name: "at",
     title: "When",
@@ -175,7 +155,7 @@ export function Audit() {
 }
 
 /** Fields that changed. What a new record has is folded: it is long and was nothing before. */
-function Change({ line: { before, after } }: { readonly line: Line }) {
+function Change({ line: { before, after } }: { readonly line: AuditLine }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   if (names.length === 0) return <span class="muted">–</span>;
   const lines = names.map((name) => (

@@ -1,27 +1,32 @@
-/** The processes of the gateway: version, ledger, workers, and their restart. */
+/** The processes of the gateway: memory, load, outbox, event-loop blocks, store and plugins. */
 
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
 import type { ConfigStatus } from "../../api/config.ts";
+import type { SystemAnswer } from "../../api/system.ts";
+import { useRead } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { useStatus } from "../../app/status.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { count } from "../../parts/format.ts";
+import { duration } from "../../parts/format.ts";
 import { Mark, Notice, When } from "../../parts/marks.tsx";
 import { Facts, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { Workers } from "../../records/workers.tsx";
 import { useSend } from "../../records/use-send.ts";
+import { Blocks, Plugins, ProcessTable } from "./system-tables.tsx";
 
 /** A restart starts every worker anew. */
 const RESTART_MS = 120_000;
+const EVERY_MS = 5_000;
 
 /** The part of the screen. */
 export function Processes() {
   const { data: status, error, refetch } = useStatus();
+  const system = useRead<SystemAnswer>("/system", {}, { isLive: true, everyMs: EVERY_MS });
   const may = useMay();
   const [isOpen, setOpen] = useState(false);
   if (status === undefined)
@@ -34,16 +39,30 @@ export function Processes() {
   );
   return (
     <>
-      <Panel title="Gateway" end={restart}>
-        <Facts rows={factsOf(status)} />
-      </Panel>
+      <div class="columns">
+        <Panel title="Gateway" end={restart}>
+          <Facts rows={factsOf(status)} />
+        </Panel>
+        <Panel title="Store and shared state">
+          {system.data === undefined ? <Loading /> : <Facts rows={placesOf(system.data)} />}
+        </Panel>
+      </div>
       {workers !== undefined && <Workers workers={workers} />}
+      {system.data === undefined ? (
+        system.error && <Failure error={system.error} onRetry={() => void system.refetch()} />
+      ) : (
+        <>
+          <ProcessTable processes={system.data.processes} />
+          <Blocks blocks={system.data.blocks} />
+          <Plugins plugins={system.data.plugins} />
+        </>
+      )}
       {isOpen && <Restart waiting={waiting} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-function factsOf({ version, live, ledger, waiting_for_restart: waiting }: ConfigStatus) {
+function factsOf({ version, live, waiting_for_restart: waiting }: ConfigStatus) {
   return [
     ["Version", version],
     [
@@ -56,28 +75,43 @@ function factsOf({ version, live, ledger, waiting_for_restart: waiting }: Config
         </>
       ),
     ],
-    [
-      "Spend rows",
-      ledger === null ? undefined : ledger.writable ? (
-        <Mark tone="good">are stored</Mark>
-      ) : (
-        <Mark tone="bad">cannot be stored: {ledger.fault?.text}</Mark>
-      ),
-    ],
-    [
-      "Store",
-      ledger === null ? undefined : ledger.store_failing ? (
-        <Mark tone="warn">away</Mark>
-      ) : (
-        <Mark tone="good">answers</Mark>
-      ),
-    ],
-    ["Batches in the outbox", ledger === null ? undefined : count(ledger.outbox_batches)],
-    ["Rows in memory", ledger === null ? undefined : count(ledger.kept_rows)],
     ["Waiting for a restart", waiting.length === 0 ? "nothing" : waiting.join(", ")],
   ] as const;
 }
 
+function placesOf({ store, shared, node }: SystemAnswer) {
+  return [
+    [
+      "Store",
+      <span class="row">
+        {store.use} {away(store.away)}
+      </span>,
+    ],
+    [
+      "Spend rows",
+      store.writable ? (
+        <Mark tone="good">are stored</Mark>
+      ) : (
+        <Mark tone="bad">cannot be stored: {store.fault}</Mark>
+      ),
+    ],
+    [
+      "Log of changes",
+      store.changes_age_ms === null ? undefined : `read ${duration(store.changes_age_ms)} ago`,
+    ],
+    [
+      "Shared state",
+      <span class="row">
+        {shared.use} {shared.away !== null && away(shared.away)}
+      </span>,
+    ],
+    ["Node", node],
+  ] as const;
+}
+
+function away(isAway: boolean) {
+  return isAway ? <Mark tone="bad">away</Mark> : <Mark tone="good">answers</Mark>;
+}
 function Restart(props: { readonly waiting: readonly string[]; readonly onClose: () => void }) {
   const { waiting, onClose } = props;
   const sending = useSend();

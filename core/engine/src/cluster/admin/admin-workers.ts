@@ -24,6 +24,7 @@ import { missingWorkers, overviewOf } from "../../http/admin/overview/join.ts";
 import type { OverviewPart } from "../../http/admin/overview/part.ts";
 import { joinDeploymentPages, joinDeployments } from "./join-deployments.ts";
 import { joinGuardrails } from "./join-guardrails.ts";
+import { joinSystem } from "./join-system.ts";
 import { joinModels } from "./join-models.ts";
 import { joinPipelines } from "./join-pipelines.ts";
 import { joined, joinMetrics, oneOfThem } from "./join-answers.ts";
@@ -252,6 +253,8 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   if (path.startsWith("/deployments/"))
     return joined(await askAll(serving, question), joinDeploymentPages);
   if (path === "/guardrails/report") return joined(await askAll(serving, question), joinGuardrails);
+  if (path === "/system")
+    return joined(await askAll(responsive(parts.alive()), question), joinSystem);
   if (path === "/models") return joined(await askAll(serving, question), joinModels);
   if (path === "/pipelines") return joined(await askAll(serving, question), joinPipelines);
   if (path === "/overview")

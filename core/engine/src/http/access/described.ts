@@ -38,7 +38,8 @@ function compileRoute(name: string): Check {
   const query = compileMembers(route.query as JsonSchema | undefined, "query parameter");
   const body = compileMembers(route.body as JsonSchema | undefined, "field");
   return (sent) => {
-    query(given(sent.query, route.query?.properties as JsonObject | undefined));
+    if (route.ignoresOtherQuery !== true)
+      query(given(sent.query, route.query?.properties as JsonObject | undefined));
     body(sent.body);
   };
 }
