@@ -61,13 +61,19 @@ describe.skipIf(!hasServers)("three gateways on PostgreSQL and Redis", () => {
     const statuses = await Promise.all(
       Array.from({ length: CALLS }, async (_, call) => {
         const { gateway } = fleet.members[call % fleet.members.length]!;
-        const response = await chat(gateway, { model: "m", messages: MESSAGES }, { headers });
-        await response.text();
-        return response.status;
+        return eventually("an answer other than 503", async () => {
+          const response = await chat(gateway, { model: "m", messages: MESSAGES }, { headers });
+          await response.text();
+          // On a busy machine the ledger may take longer than a budget waits: clients repeat then.
+          return response.status !== 503 && response.status;
+        });
       }),
     );
-    expect(statuses.filter((status) => status === 200)).toHaveLength(SERVED);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - SERVED);
+    const counts = Object.groupBy(statuses, (status) => String(status));
+    expect(Object.entries(counts).map(([status, those = []]) => [status, those.length])).toEqual([
+      ["200", SERVED],
+      ["429", CALLS - SERVED],
+    ]);
     expect(upstream.requests).toHaveLength(SERVED);
     await eventually("all rows", async () => {
       const rows = await spendRows(first!.gateway, { api_key: id, limit: String(CALLS) });
