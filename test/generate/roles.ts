@@ -24,7 +24,7 @@ Every route of the admin listener names one action of the table below. An action
 |---|---|
 | Role | the weakest role that may do it |
 | Where | *object*: at the whole, or at an organization or team of the object. *above*: at a place that contains the object, and not at the object itself. *whole*: at the whole gateway alone. *each*: at every place of the object |
-| Owner | what needs no role: a user for the own record and keys, a key for its own data |
+| Owner | what needs no role: a user for the own record and keys (with a key that no other user has issued), a key for its own data |
 `;
 
 /** The text of docs/roles.md. */

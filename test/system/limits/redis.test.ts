@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
     [upstream, proxy] = await Promise.all([createUpstream(), startProxy()]);
     const url = `redis://${REDIS.host}:${REDIS.port}/9`;
     await Promise.all([gatewayOn(url, 2), gatewayOn(url, 2), gatewayOn(proxy.url, 1)]);
-  }, 40_000);
+  });
   beforeEach(() => upstream.reset());
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.dispose()));

@@ -40,6 +40,36 @@ it("neither by spend_scope, nor by a new secret, nor by the user's record", asyn
   expect(shown.text).not.toContain(elsewhere);
 });
 
+it("nor by an admin key: it has roles, and owns nothing of its user", async () => {
+  const admin = [{ role: "admin", place: { kind: "organization", id: "o" } }] as const;
+  const ann = await tenants.caller("issuer", admin, { organizations: ["o"] });
+  const roles = [{ role: "viewer", place: { kind: "organization", id: "o" } }] as const;
+  const erin = await tenants.user("erin", { organizations: ["o", "other"], roles });
+  await tenants.member(erin, "elsewhere");
+  const elsewhere = await tenants.key({ userId: erin, teamId: "elsewhere" });
+  const asked = { user_id: erin, admin: true, organization_id: "o" };
+  const issued = await tenants.ask("POST /key/generate", asked, ann.key);
+  const key = String(issued.body["key"]);
+  const ask = (call: string, body?: object) => tenants.ask(call, body, key);
+  for (const [call, body] of [
+    [`GET /key/info?key=${elsewhere}`, undefined],
+    ["POST /key/regenerate", { key: elsewhere }],
+    ["POST /key/block", { key: elsewhere }],
+    ["POST /key/delete", { keys: [elsewhere] }],
+    [`GET /team/member_info?team_id=elsewhere&user_id=${erin}`, undefined],
+  ] as const)
+    expect([call, [403, 404]]).toEqual([
+      call,
+      expect.arrayContaining([(await ask(call, body)).status]),
+    ]);
+  expect(await tenants.store.keys.find(elsewhere)).toMatchObject({ blocked: false });
+  expect((await ask("GET /key/list?size=100")).text).not.toContain(elsewhere);
+  // The key of a secret that the master key has issued is the user's own.
+  const own = await tenants.secret({ userId: erin, admin: true });
+  const seen = await tenants.ask("GET /key/list?size=100", undefined, own.key);
+  expect(seen.text).toContain(elsewhere);
+});
+
 it("who sees every place of the user may give it", async () => {
   const dora = await tenants.caller("dora", [
     { role: "keys", place: { kind: "organization", id: "o" } },

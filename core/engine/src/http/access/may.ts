@@ -98,7 +98,9 @@ export function visibleTo(principal: Principal, action: PolicyAction): Visible |
   const organizations = idsOf(counted, "organization");
   const teams = idsOf(counted, "team");
   const isOwner = principal.kind === "user" && rule.owners.includes("user");
-  const users = isOwner && principal.userId !== undefined ? [principal.userId] : [];
+  // What a key that another user has issued shows is bounded by roles alone.
+  const { issuer, userId } = principal;
+  const users = isOwner && issuer === undefined && userId !== undefined ? [userId] : [];
   if (organizations.length + teams.length + users.length === 0) return undefined;
   return { organizations, teams, users };
 }
@@ -147,12 +149,12 @@ export function hasRole(
   );
 }
 
+/** A key that another user has issued may be in that user's hands: it owns nothing of its user. */
 function isOwner(principal: Principal, rule: PolicyRule, { userId, keyId }: PolicyObject): boolean {
-  if (principal.kind === "user")
-    return (
-      rule.owners.includes("user") && principal.userId !== undefined && principal.userId === userId
-    );
-  return principal.kind === "key" && rule.owners.includes("key") && principal.keyId === keyId;
+  if (principal.kind !== "user")
+    return principal.kind === "key" && rule.owners.includes("key") && principal.keyId === keyId;
+  const isOfUser = principal.userId !== undefined && principal.userId === userId;
+  return rule.owners.includes("user") && isOfUser && principal.issuer === undefined;
 }
 
 function grantsFor({ roles }: Principal, rule: PolicyRule): readonly RoleGrant[] {
