@@ -22,6 +22,7 @@ import { supervisorProof } from "./http/access/forwarded.ts";
 import { auditRoute } from "./http/admin/audit.ts";
 import { previousKeyView } from "./http/admin/config/previous-key.ts";
 import { configRoutes } from "./http/admin/config/routes.ts";
+import { completeRoute } from "./http/admin/config/complete-route.ts";
 import { fileEditRoutes } from "./http/admin/config/edit/routes.ts";
 import { CandidateTests } from "./http/admin/config/edit/tests.ts";
 import { ConfigWriter } from "./http/admin/config/edit/writer.ts";
@@ -35,6 +36,7 @@ import { importRoutes } from "./http/admin/imports/routes.ts";
 import { keyRoutes } from "./http/admin/keys/routes.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { modelRoutes } from "./http/admin/models/routes.ts";
+import { type FileSchemas, fileSchemas } from "./http/admin/pipelines/schemas.ts";
 import { pipelineRoutes } from "./http/admin/pipelines/routes.ts";
 import { playgroundRoutes } from "./http/admin/playground/routes.ts";
 import { requestListRoute } from "./http/admin/request-list.ts";
@@ -192,6 +194,7 @@ function ownRoutes(
   const { store, ledger, recent, metrics } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);
+  const schemas = fileSchemas(parts.definitions);
   return {
     ...keyRoutes(keyParts),
     ...keyListRoutes(keyParts),
@@ -199,8 +202,8 @@ function ownRoutes(
     ...importRoutes({ ...keyParts, ...(tenantParts !== undefined && { tenants: tenantParts }) }),
     ...teamRoutes(keyParts),
     ...(tenantParts !== undefined && recordRoutes(tenantParts)),
-    ...editRoutes(parts),
-    ...pipelineRoutes(pipelinePartsOf(parts)),
+    ...editRoutes(parts, schemas),
+    ...pipelineRoutes({ ...pipelinePartsOf(parts), schemas }),
     ...restartRoute(),
     ...fleetRoutes(parts),
     ...auditRoute(store.audit),
@@ -281,7 +284,7 @@ function recordRoutes(parts: TenantRouteParts) {
   return { ...tenantRoutes(parts), ...memberRoutes(parts) };
 }
 
-function editRoutes(parts: GatewayProcess) {
+function editRoutes(parts: GatewayProcess, schemas: () => FileSchemas) {
   const { place, store, keyRing, ledger, clock, definitions, manager, history } = parts;
   const { edits, fleet, pluginFiles, validity, leader, snapshot } = parts;
   const { keys, teams } = store;
@@ -311,5 +314,6 @@ function editRoutes(parts: GatewayProcess) {
         clock.now(),
       ),
   });
-  return { ...routes, ...fileEditRoutes({ writer, tests }) };
+  const completion = completeRoute({ edits, configDiff, schemas });
+  return { ...routes, ...completion, ...fileEditRoutes({ writer, tests }) };
 }

@@ -60,6 +60,7 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
         await page.getByText("Upstream calls").first().waitFor();
       },
     },
+    { name: "pipelines", fragment: "#/pipelines", ready: text("What protects each route") },
     { name: "spend", fragment: "#/spend?by=team&period=7d", ready: text("support") },
     { name: "processes", fragment: "#/system", ready: text("Waiting for a restart") },
     { name: "sessions", fragment: "#/system/sessions", ready: text("this one") },

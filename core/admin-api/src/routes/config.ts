@@ -211,6 +211,34 @@ export const CONFIG_ROUTES = {
       { ...IMPACT, replay: REPLAY },
     ),
   },
+  "POST /config/complete": {
+    about: "Complete a place of a file, and say what a word there means",
+    body: object(
+      { path: { ...TEXT, description: "The name of a file of GET /config/files." } },
+      {
+        files: orNull(CANDIDATE),
+        offset: orNull({ ...COUNT, description: "In UTF-16 code units; or line and column." }),
+        line: orNull({ ...COUNT, description: "From 1." }),
+        column: orNull(COUNT),
+      },
+    ),
+    answer: object({
+      from: { ...COUNT, description: "Where the word begins that a completion replaces." },
+      to: COUNT,
+      completions: list(
+        object({
+          label: TEXT,
+          insert: TEXT,
+          kind: words("key", "value", "name", "reference"),
+          detail: TEXT_OR_NULL,
+          about: TEXT_OR_NULL,
+        }),
+      ),
+      help: orNull(
+        object({ title: TEXT, about: TEXT_OR_NULL, type: TEXT_OR_NULL, preset: TEXT_OR_NULL }),
+      ),
+    }),
+  },
   "POST /config/diff": {
     about: "Compare two configurations by their effects",
     body: object({}, { from: SIDE, to: SIDE, replay: orNull(FLAG) }),

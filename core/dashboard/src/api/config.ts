@@ -50,6 +50,19 @@ export type ConfigFiles = AdminAnswer<"GET /config/files">;
 /** `PUT /config/files` */
 export type WriteResult = AdminAnswer<"PUT /config/files">;
 
+/** `POST /config/complete` */
+export type Completed = AdminAnswer<"POST /config/complete">;
+
+/** `GET /pipelines` */
+export type PipelineList = AdminAnswer<"GET /pipelines">;
+
+/** A pipeline, and one of its steps. */
+export type Pipeline = PipelineList["pipelines"][number];
+export type PipelineStep = Pipeline["steps"][number];
+
+/** `GET /config/coverage` */
+export type Coverage = AdminAnswer<"GET /config/coverage">;
+
 /** `POST /config/test` */
 export type TestResult = AdminAnswer<"POST /config/test">;
 

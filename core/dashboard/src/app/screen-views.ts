@@ -14,6 +14,7 @@ export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: Sc
   guardrails: () => import("../screens/guardrails/screen-guardrails.tsx"),
   spend: () => import("../screens/spend/screen-spend.tsx"),
   models: () => import("../screens/models/screen-models.tsx"),
+  pipelines: () => import("../screens/pipelines/screen-pipelines.tsx"),
   history: () => import("../screens/history/screen-history.tsx"),
   editor: () => import("../screens/editor/screen-editor.tsx"),
   system: () => import("../screens/system/screen-system.tsx"),

@@ -55,6 +55,7 @@ export const GROUPS: readonly ScreenGroup[] = [
   {
     title: "Configuration",
     screens: [
+      screen("pipelines", "Pipelines", "pipeline", "config.read"),
       screen("history", "History", "history", "config.read"),
       screen("editor", "Editor", "editor", "config.read"),
       screen("system", "System", "system", "status.read", "session.read", "audit.read"),

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Finding } from "../../api/config.ts";
 import { Notice } from "../../parts/marks.tsx";
+import type { AskCompletion } from "./completion.ts";
 import type { EditorParts, TextEditor } from "./editor.ts";
 
 interface EditorViewProps {
@@ -12,6 +13,7 @@ interface EditorViewProps {
   readonly isReadOnly: boolean;
   readonly findings: readonly Finding[];
   readonly onChange: (text: string) => void;
+  readonly complete: AskCompletion;
 }
 
 /** The editor. */
@@ -84,5 +86,6 @@ function partsOf(latest: { readonly current: EditorViewProps }): EditorParts {
   return {
     label: latest.current.file,
     onChange: (text) => latest.current.onChange(text),
+    complete: (text, offset, signal) => latest.current.complete(text, offset, signal),
   };
 }

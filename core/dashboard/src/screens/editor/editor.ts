@@ -3,6 +3,7 @@
  * policy of the page needs no exception.
  */
 
+import { completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import {
@@ -24,6 +25,7 @@ import {
   lineNumbers,
   tooltips,
 } from "@codemirror/view";
+import { type AskCompletion, completionBy } from "./completion.ts";
 import { COLOURS, LOOK } from "./editor-look.ts";
 
 /** A fault at a place of the text. Lines and columns begin with 1. */
@@ -37,6 +39,7 @@ export interface Fault {
 export interface EditorParts {
   readonly label: string;
   readonly onChange: (text: string) => void;
+  readonly complete: AskCompletion;
 }
 
 /** An editor on the page. */
@@ -128,8 +131,10 @@ function baseExtensions(parts: EditorParts) {
     LOOK,
     syntaxHighlighting(COLOURS),
     tooltips({ position: "fixed" }),
+    completionBy(parts.complete),
     // Tab indents; Esc and then Tab leaves the editor (WCAG 2.1.2).
     keymap.of([
+      ...completionKeymap,
       ...searchKeymap,
       ...lintKeymap,
       ...foldKeymap,

@@ -1,7 +1,9 @@
 /** The editor of the configuration: files, findings as they are typed, and the way to apply. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { ConfigFiles } from "../../api/config.ts";
+import type { AdminBody } from "@sluice/admin-api";
+import { post } from "../../api/client.ts";
+import type { Completed, ConfigFiles } from "../../api/config.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { useCell } from "../../app/cell.ts";
 import { useRead } from "../../app/live.ts";
@@ -83,6 +85,14 @@ function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
           isReadOnly={!mayPreview}
           findings={findings.filter((finding) => finding.file === shown)}
           onChange={(text) => typeText(shown, text)}
+          complete={(text, offset, signal) =>
+            mayPreview
+              ? completed(
+                  { files: { ...drafts.typed, [shown]: text }, path: shown, offset },
+                  signal,
+                )
+              : Promise.resolve(undefined)
+          }
         />
       </div>
       {validated.error !== undefined && <Failure error={validated.error} />}
@@ -101,6 +111,14 @@ function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
       )}
     </>
   );
+}
+
+/** Completions of a place. Without an answer there are none. */
+async function completed(
+  asked: AdminBody<"POST /config/complete">,
+  signal: AbortSignal,
+): Promise<Completed | undefined> {
+  return post<Completed>("/config/complete", asked, { signal }).catch(() => undefined);
 }
 
 function Actions(props: {

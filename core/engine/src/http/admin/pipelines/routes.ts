@@ -1,9 +1,7 @@
 /** Admin routes for the pipelines that serve: their steps, what protects them, their schemas. */
 
-import type { JsonValue } from "@sluice/contract";
 import type { ExchangeRecord } from "../../../accounting/exchange-record.ts";
 import type { RecentRequests } from "../../../accounting/recent-requests.ts";
-import { editorSchemas } from "../../../config/emit.ts";
 import { heldSource } from "../../../config/files/source.ts";
 import type { ResolvedDocument } from "../../../config/files/references.ts";
 import type { Position, Snapshot } from "../../../config/snapshot.ts";
@@ -15,6 +13,7 @@ import { type HasName, unknownNames } from "../../../pipeline/steps/condition-na
 import type { Definitions } from "../../../registry/definitions.ts";
 import { type AdminRoutes, atWhole } from "../../access/route.ts";
 import { describePipelines } from "./describe.ts";
+import type { FileSchemas } from "./schemas.ts";
 
 /** The parts of the process that the routes read. */
 export interface PipelineRouteParts {
@@ -24,6 +23,7 @@ export interface PipelineRouteParts {
   readonly history: Pick<GenerationHistory, "textsOf">;
   readonly recent: RecentRequests<ExchangeRecord>;
   readonly hasName: HasName;
+  readonly schemas: () => FileSchemas;
   /**
    * What protects each route. `unknown` are places of steps whose condition names what does not
    * exist.
@@ -35,7 +35,6 @@ export interface PipelineRouteParts {
 export function pipelineRoutes(parts: PipelineRouteParts): AdminRoutes {
   const { manager, definitions, recent, hasName, coverageOf } = parts;
   const written = writtenFiles(parts);
-  let schemas: JsonValue | undefined;
   return {
     "GET /pipelines": atWhole("config.read", async () => {
       const { live } = manager;
@@ -54,19 +53,8 @@ export function pipelineRoutes(parts: PipelineRouteParts): AdminRoutes {
       const unknown = (await unknownNames(snapshot, hasName)).map(({ at }) => at);
       return { generation: number, routes: coverageOf(snapshot, unknown) };
     }),
-    // The plugins are those of the start.
-    "GET /config/schema": atWhole("config.read", async () => (schemas ??= schemasOf(definitions))),
+    "GET /config/schema": atWhole("config.read", async () => parts.schemas()),
   };
-}
-
-function schemasOf({ all }: Definitions): JsonValue {
-  const texts = editorSchemas(all);
-  return Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [
-      name.replace(".schema.json", ""),
-      JSON.parse(text) as JsonValue,
-    ]),
-  );
 }
 
 /** The files of a generation as they are written. Those of one generation are kept. */

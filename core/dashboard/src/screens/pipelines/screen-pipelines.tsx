@@ -1,0 +1,108 @@
+/** The pipelines that serve: each as nested steps, and what protects the routes. */
+
+import type { Coverage, Pipeline, PipelineList } from "../../api/config.ts";
+import type { ScreenProps } from "../../app/screen-props.ts";
+import { useRead } from "../../app/live.ts";
+import { href, useFilters } from "../../app/route.ts";
+import { SelectField } from "../../parts/field.tsx";
+import { duration } from "../../parts/format.ts";
+import { Mark } from "../../parts/marks.tsx";
+import { Facts, Head, Panel } from "../../parts/page.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Place } from "../../records/place.tsx";
+import { CoverageTable } from "./coverage-table.tsx";
+import { Picture } from "./picture.tsx";
+
+/** Figures change with the traffic. */
+const LIVE = { isLive: true, everyMs: 5_000 };
+
+/** The screen. */
+export default function PipelinesScreen(_props: ScreenProps) {
+  const { data, error, refetch } = useRead<PipelineList>("/pipelines", {}, LIVE);
+  const coverage = useRead<Coverage>("/config/coverage");
+  const [{ pipeline: asked }, setFilters] = useFilters(["pipeline"]);
+  const pipelines = data?.pipelines ?? [];
+  const shown = pipelines.find(({ pipeline }) => pipeline === asked) ?? firstOf(pipelines);
+  return (
+    <>
+      <Head
+        title="Pipelines"
+        lead="What a request passes, outermost first. Each step leads to its line."
+        marks={data?.generation != null && <Mark>generation {data.generation}</Mark>}
+        actions={
+          <a class="button" href={href(["editor"])}>
+            Edit
+          </a>
+        }
+      />
+      {data === undefined ? (
+        error ? (
+          <Failure error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Loading lines={10} />
+        )
+      ) : shown === undefined ? (
+        <Empty icon="pipeline" title="No configuration serves yet" />
+      ) : (
+        <Panel
+          title={`Pipeline ${shown.pipeline}`}
+          end={
+            <SelectField
+              label="Pipeline"
+              value={shown.pipeline}
+              choices={pipelines.map(({ pipeline }) => [pipeline, pipeline] as const)}
+              onInput={(pipeline) => setFilters({ pipeline })}
+            />
+          }
+        >
+          <div class="stack">
+            <PipelineFacts pipeline={shown} />
+            <Picture steps={shown.steps} />
+          </div>
+        </Panel>
+      )}
+      <CoverageTable
+        rows={coverage.data?.routes}
+        error={coverage.error}
+        onRetry={() => void coverage.refetch()}
+      />
+    </>
+  );
+}
+
+/** Chat is what most clients use. */
+function firstOf(pipelines: readonly Pipeline[]): Pipeline | undefined {
+  return pipelines.find(({ operation }) => operation === "chat") ?? pipelines[0];
+}
+
+function PipelineFacts({ pipeline }: { readonly pipeline: Pipeline }) {
+  const { routes, operation, deadline_ms: deadline, tests, file, line } = pipeline;
+  return (
+    <Facts
+      rows={[
+        [
+          "Routes",
+          <ul key="routes">
+            {routes.map(({ route, face }) => (
+              <li key={route}>
+                <code>{route}</code>
+                {face !== null && <span class="muted"> as {face}</span>}
+              </li>
+            ))}
+          </ul>,
+        ],
+        ["Operation", operation],
+        ["Deadline", duration(deadline)],
+        ["Tests", tests.length === 0 ? <Mark tone="warn">none</Mark> : String(tests.length)],
+        [
+          "File",
+          pipeline.is_shipped ? (
+            <span key="file">{file} (came with the gateway)</span>
+          ) : (
+            <Place key="file" file={file} line={line} />
+          ),
+        ],
+      ]}
+    />
+  );
+}
