@@ -193,8 +193,21 @@ describe.skipIf(CHROMIUM === undefined)("the editor that writes", () => {
     await dialog().getByRole("button", { name: "Start the canary" }).focus();
     await page.keyboard.press("Enter");
     await page.getByText(`Generation ${from + 1} runs as a canary.`, { exact: false }).waitFor();
-    expect((await admin(stand.gateway, "/config/canary/abort", {})).status).toBe(200);
     expect(await generation()).toBe(from);
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
+  it("check 16: a canary that is returned while it is looked at is gone, and says why", async () => {
+    const { canary } = (await (await admin(stand.gateway, "/config/status")).json()) as {
+      readonly canary: { readonly generation: number };
+    };
+    await visitor.open("#/history", "History");
+    const panel = page.getByRole("region", { name: `Canary: generation ${canary.generation}` });
+    await panel.getByText("All other keys").waitFor();
+    const ended = await admin(stand.gateway, "/config/canary/abort", { author: "bob" });
+    expect(ended.status).toBe(200);
+    await panel.waitFor({ state: "detached" });
+    await page.getByText(/^Returned because bob/).waitFor();
     expect(visitor.unexpected()).toEqual([]);
   });
 });

@@ -302,6 +302,7 @@ function editRoutes(parts: GatewayProcess, schemas: () => FileSchemas) {
     whole,
     configDiff,
     editor: mode,
+    source: isStored ? "store" : "files",
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     storeHealth: () => validity.health,

@@ -74,7 +74,8 @@ describe.skipIf(!isServerThere)("config: { source: postgres }", () => {
     folder = mkdtempSync(join(tmpdir(), "sluice-push-"));
     mkdirSync(join(folder, "pipelines"));
     fleet = await createFleet({ baseUrl: upstream.baseUrl });
-    const prepare = (workspace: Workspace): void => workspace.write(machine());
+    const prepare = (workspace: Workspace): void =>
+      workspace.write(machine(", admin: { editor: write }"));
     first = await fleet.add({ ...env, EXTRA: "one" }, prepare);
     [second, third] = await Promise.all([
       fleet.add({ ...env, EXTRA: "two" }, (workspace) => workspace.write(machine(", workers: 2"))),
@@ -103,6 +104,26 @@ describe.skipIf(!isServerThere)("config: { source: postgres }", () => {
     expect([response.status, response.headers.get("x-sluice-generation")]).toEqual([200, "2"]);
     await response.text();
     expect((await push(second)).stdout).toContain("unchanged");
+  });
+
+  it("takes no files over the admin listener, and names the push", async () => {
+    const { adminUrl, masterKey } = first.gateway;
+    const read = await admin(first.gateway, "/config/files?of=files");
+    const { files, digest, source } = (await read.json()) as {
+      readonly files: Readonly<Record<string, string>>;
+      readonly digest: string;
+      readonly source: string;
+    };
+    expect(source).toBe("store");
+    const answer = await fetch(`${adminUrl}/config/files`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${masterKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ files, base: digest }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([
+      403,
+      expect.stringContaining("sluice push"),
+    ]);
   });
 
   it("refuses what is wrong for every machine, at its line, and changes nothing", async () => {

@@ -186,6 +186,10 @@ export const CONFIG_ROUTES = {
         ...words("off", "propose", "write"),
         description: "What this listener takes: `server.admin.editor`.",
       },
+      source: {
+        ...words("files", "store"),
+        description: "Where the configuration is: `config.source`. The store takes pushes.",
+      },
       reload: {
         ...words("on_save", "on_request"),
         description: "`server.reload`: a canary needs on_request.",

@@ -1,6 +1,6 @@
 /** The key of the session once more, for a change that needs it. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../api/api-error.ts";
 import { enterKeyAgain } from "../api/session.ts";
 import { Button } from "../parts/button.tsx";
@@ -22,6 +22,9 @@ export function KeyAgain(props: {
   const { reasons, onEntered } = props;
   const [key, setKey] = useState("");
   const sending = useSend();
+  const form = useRef<HTMLFormElement>(null);
+  // It appears after a click elsewhere.
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const enter = async (): Promise<void> => {
     const isDone = await sending.run(async () => {
       await enterKeyAgain(key);
@@ -33,6 +36,7 @@ export function KeyAgain(props: {
   return (
     <Notice tone="warn" isLoud>
       <form
+        ref={form}
         class="stack-s"
         aria-label="Enter the key again"
         onSubmit={(event) => {
@@ -53,7 +57,6 @@ export function KeyAgain(props: {
           value={key}
           onInput={setKey}
           fault={sending.failure?.message}
-          isFirst
           required
         />
         <div class="row">

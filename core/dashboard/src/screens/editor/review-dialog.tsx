@@ -23,6 +23,7 @@ import { validate } from "./use-validation.ts";
 interface ReviewProps {
   readonly drafts: Drafts;
   readonly editor: ConfigFiles["editor"];
+  readonly source: ConfigFiles["source"];
   readonly reload: ConfigFiles["reload"];
   readonly onOpen: (file: string, line: number) => void;
   readonly onClose: () => void;
@@ -30,13 +31,13 @@ interface ReviewProps {
 
 /** The dialog. */
 export function ReviewDialog(props: ReviewProps) {
-  const { drafts, editor, reload, onOpen, onClose } = props;
+  const { drafts, editor, source, reload, onOpen, onClose } = props;
   const { base = {} } = drafts;
   const may = useMay();
   const { answer, error } = useReview(drafts.typed);
   const patch = patchOf(base, textsOf(drafts));
   const isValid = answer !== undefined && answer.outcome !== "refused";
-  const mayWrite = editor === "write" && may("config.write");
+  const mayWrite = editor === "write" && source === "files" && may("config.write");
   const applying = useApply(drafts, onClose);
   return (
     <Dialog title="Review the edit" class="wide" onClose={onClose}>
@@ -57,7 +58,7 @@ export function ReviewDialog(props: ReviewProps) {
         {mayWrite ? (
           <ApplySection applying={applying} reload={reload} onOpen={onOpen} />
         ) : (
-          <Proposed editor={editor} />
+          <Proposed editor={editor} source={source} />
         )}
       </div>
       <div class="dialog-foot">
@@ -79,7 +80,14 @@ export function ReviewDialog(props: ReviewProps) {
   );
 }
 
-function Proposed({ editor }: { readonly editor: ConfigFiles["editor"] }) {
+function Proposed({ editor, source }: Pick<ConfigFiles, "editor" | "source">) {
+  if (source === "store")
+    return (
+      <Notice>
+        The configuration of this gateway is in the store: <code>sluice pull --out DIR</code>, apply
+        the patch, <code>sluice push DIR</code>.
+      </Notice>
+    );
   return (
     <Notice>
       {editor === "write"

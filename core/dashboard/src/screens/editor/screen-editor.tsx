@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { AdminBody } from "@sluice/admin-api";
 import { post } from "../../api/client.ts";
-import type { Completed, ConfigFiles } from "../../api/config.ts";
+import type { Completed, ConfigFiles, Finding } from "../../api/config.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { useCell } from "../../app/cell.ts";
 import { useRead } from "../../app/live.ts";
@@ -14,7 +14,15 @@ import { Mark } from "../../parts/marks.tsx";
 import { Head } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ClashPanel } from "./clash-panel.tsx";
-import { clashesOf, draftsCell, dropDrafts, takeFiles, textsOf, typeText } from "./drafts.ts";
+import {
+  clashesOf,
+  type Drafts,
+  draftsCell,
+  dropDrafts,
+  takeFiles,
+  textsOf,
+  typeText,
+} from "./drafts.ts";
 import { EditorView } from "./editor-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { FindingList } from "./finding-list.tsx";
@@ -44,7 +52,7 @@ export default function EditorScreen(_props: ScreenProps) {
   );
 }
 
-function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
+function Editor({ editor, source, reload }: Pick<ConfigFiles, "editor" | "source" | "reload">) {
   const drafts = useCell(draftsCell);
   const mayPreview = useMay()("config.preview");
   const [{ file, line }, setFilters] = useFilters(["file", "line"]);
@@ -77,22 +85,12 @@ function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
       <ClashPanel clashes={clashes} />
       <div class="editor">
         <FileList names={names} shown={shown} changed={changed} findings={findings} onOpen={goTo} />
-        <EditorView
-          key={shown}
+        <Pane
+          drafts={drafts}
           file={shown}
-          text={texts[shown] ?? ""}
           line={line === "" ? undefined : Number(line)}
-          isReadOnly={!mayPreview}
-          findings={findings.filter((finding) => finding.file === shown)}
-          onChange={(text) => typeText(shown, text)}
-          complete={(text, offset, signal) =>
-            mayPreview
-              ? completed(
-                  { files: { ...drafts.typed, [shown]: text }, path: shown, offset },
-                  signal,
-                )
-              : Promise.resolve(undefined)
-          }
+          findings={findings}
+          mayPreview={mayPreview}
         />
       </div>
       {validated.error !== undefined && <Failure error={validated.error} />}
@@ -101,6 +99,7 @@ function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
         <ReviewDialog
           drafts={drafts}
           editor={editor}
+          source={source}
           reload={reload}
           onOpen={(to, at) => {
             setReviewing(false);
@@ -110,6 +109,32 @@ function Editor({ editor, reload }: Pick<ConfigFiles, "editor" | "reload">) {
         />
       )}
     </>
+  );
+}
+
+/** The text of one file. */
+function Pane(props: {
+  readonly drafts: Drafts;
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly findings: readonly Finding[];
+  readonly mayPreview: boolean;
+}) {
+  const { drafts, file, line, findings, mayPreview } = props;
+  return (
+    <EditorView
+      key={file}
+      file={file}
+      text={textsOf(drafts)[file] ?? ""}
+      line={line}
+      isReadOnly={!mayPreview}
+      findings={findings.filter((finding) => finding.file === file)}
+      onChange={(text) => typeText(file, text)}
+      complete={async (text, offset, signal) => {
+        if (!mayPreview) return undefined;
+        return completed({ files: { ...drafts.typed, [file]: text }, path: file, offset }, signal);
+      }}
+    />
   );
 }
 

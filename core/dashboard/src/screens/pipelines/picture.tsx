@@ -8,8 +8,13 @@ import { Place } from "../../records/place.tsx";
 /** The picture. */
 export function Picture({ steps }: { readonly steps: readonly PipelineStep[] }) {
   return (
-    <div class="bands" role="group" aria-label="Steps, outermost first">
-      <Bands steps={steps} />
+    <div class="stack-s">
+      {steps.every(({ figures }) => figures.requests === 0) && (
+        <p class="muted">No request is kept yet: times and refusals appear with the traffic.</p>
+      )}
+      <div class="bands" role="group" aria-label="Steps, outermost first">
+        <Bands steps={steps} />
+      </div>
     </div>
   );
 }
@@ -52,7 +57,7 @@ function Band({ step }: { readonly step: PipelineStep }) {
 
 function Figures({ step }: { readonly step: PipelineStep }) {
   const { requests, p50_ms: p50, refused, failed } = step.figures;
-  if (requests === 0) return <span class="muted small">no request kept</span>;
+  if (requests === 0) return null;
   return (
     <span class="band-figures small" title={`Of ${requests} requests that are kept`}>
       <span class="num">{duration(p50)}</span>

@@ -16,6 +16,8 @@ import { Picture } from "./picture.tsx";
 /** Figures change with the traffic. */
 const LIVE = { isLive: true, everyMs: 5_000 };
 
+const SHOWN_ROUTES = 4;
+
 /** The screen. */
 export default function PipelinesScreen(_props: ScreenProps) {
   const { data, error, refetch } = useRead<PipelineList>("/pipelines", {}, LIVE);
@@ -75,22 +77,41 @@ function firstOf(pipelines: readonly Pipeline[]): Pipeline | undefined {
   return pipelines.find(({ operation }) => operation === "chat") ?? pipelines[0];
 }
 
+/** The first routes, and the others on request. */
+function Routes({ routes }: Pick<Pipeline, "routes">) {
+  const [first, others] = [routes.slice(0, SHOWN_ROUTES), routes.slice(SHOWN_ROUTES)];
+  return (
+    <>
+      <RouteNames routes={first} />
+      {others.length > 0 && (
+        <details>
+          <summary>{others.length} more</summary>
+          <RouteNames routes={others} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function RouteNames({ routes }: Pick<Pipeline, "routes">) {
+  return (
+    <ul>
+      {routes.map(({ route, face }) => (
+        <li key={route}>
+          <code>{route}</code>
+          {face !== null && <span class="muted"> as {face}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function PipelineFacts({ pipeline }: { readonly pipeline: Pipeline }) {
   const { routes, operation, deadline_ms: deadline, tests, file, line } = pipeline;
   return (
     <Facts
       rows={[
-        [
-          "Routes",
-          <ul key="routes">
-            {routes.map(({ route, face }) => (
-              <li key={route}>
-                <code>{route}</code>
-                {face !== null && <span class="muted"> as {face}</span>}
-              </li>
-            ))}
-          </ul>,
-        ],
+        ["Routes", <Routes key="routes" routes={routes} />],
         ["Operation", operation],
         ["Deadline", duration(deadline)],
         ["Tests", tests.length === 0 ? <Mark tone="warn">none</Mark> : String(tests.length)],

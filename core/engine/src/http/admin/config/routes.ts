@@ -48,6 +48,7 @@ export interface ConfigRouteParts {
   readonly waitingForRestart: () => readonly string[];
   /** `server.admin.editor` of the start. */
   readonly editor: EditorMode;
+  readonly source: "files" | "store";
   /** The state of `server.admin.previous_key`; `null` without one. */
   readonly previousKey: () => JsonObject | null;
 }
@@ -143,7 +144,8 @@ function comparisonRoutes(parts: ConfigRouteParts): AdminRoutes {
       const side = readSide(/^\d{1,15}$/.test(of) ? Number(of) : of, "of");
       const files = configDiff.filesOf(side, "of");
       const reload = edits.status.live?.snapshot.server.reload ?? "on_save";
-      return { of: side, digest: filesDigest(files), editor: parts.editor, reload, files };
+      const { editor, source } = parts;
+      return { of: side, digest: filesDigest(files), editor, source, reload, files };
     }),
     "POST /config/validate": atWhole("config.preview", async ({ body }) => {
       refuseUnknown(Object.keys(body), ["files", "replay"], "field");
