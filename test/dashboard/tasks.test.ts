@@ -8,11 +8,14 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, MESSAGES } from "../system/support/client.ts";
+import { guardedWorkspace } from "../system/guardrails/guardrails.fixture.ts";
 import { eventually } from "../system/support/eventually.ts";
+import { type GatewayProcess, startOwnProcess } from "../system/support/gateway-process.ts";
 import { CHROMIUM } from "./support/chromium.ts";
-import { type Hand, keyboardOf, mouseOf } from "./support/hand.ts";
+import { type Hand, isInText, keyboardOf, mouseOf } from "./support/hand.ts";
 import { seedHistory, seedRecords, seedTraffic } from "./support/seed.ts";
 import { sharedBrowser } from "./support/shared.ts";
+import { serveDashboard } from "./support/site.ts";
 import { make, startStand, type Stand } from "./support/stand.ts";
 import { type PastRow, storeRows } from "./support/stored-rows.ts";
 import { replaceTaskTable, taskTable } from "./support/task-table.ts";
@@ -23,6 +26,7 @@ const counts = new Map<string, Partial<Record<Hand["name"], number>>>();
 
 describe.skipIf(CHROMIUM === undefined)("tasks of an operator", () => {
   let stand: Stand;
+  let guarded: GatewayProcess;
 
   beforeAll(async () => {
     stand = await startStand({
@@ -30,11 +34,13 @@ describe.skipIf(CHROMIUM === undefined)("tasks of an operator", () => {
     });
     await seedTraffic(stand, await seedRecords(stand));
     await seedHistory(stand);
+    guarded = await startGuarded(stand);
   });
 
   afterAll(async () => {
     console.log(taskTable(counts));
     replaceTaskTable(counts);
+    await guarded?.dispose();
     await stand?.[Symbol.asyncDispose]();
   });
 
@@ -182,6 +188,27 @@ describe.skipIf(CHROMIUM === undefined)("tasks of an operator", () => {
         expect(copied).toContain("gpt-4o-mini answers");
       }));
 
+    it("compare a guardrail in shadow with the enforced ones", async ({ task }) => {
+      const site = await serveDashboard(guarded.adminUrl);
+      try {
+        await using own = await visit(await sharedBrowser(), site);
+        await own.signIn(guarded.masterKey);
+        const hand = HANDS[name](own.page);
+        await hand.goTo("Guardrails");
+        const chatRoute = { name: "POST /v1/chat/completions", exact: true };
+        const route = own.page.getByRole("region", chatRoute);
+        await route.getByText("blocked 1 of 4").waitFor();
+        await route.getByText("would have blocked 2 of 4").waitFor();
+        await hand.press(own.page.getByRole("link", { name: "watch", exact: true }).first());
+        await own.page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
+        expect(own.page.url()).toContain("guardrail=watch");
+        counts.set(task.name, { ...counts.get(task.name), [name]: hand.count });
+        expect(own.unexpected()).toEqual([]);
+      } finally {
+        await site.close();
+      }
+    });
+
     it("revoke a leaked key, and see its last calls", ({ task }) =>
       work(task.name, async (hand) => {
         const alias = `leaked by ${name}`;
@@ -221,6 +248,25 @@ function rowsOfYesterday(): readonly PastRow[] {
   ].map((row, index) => ({ ...row, index, atMs: noon + index, team: null, model: "gpt-4o" }));
 }
 
+/** A gateway with a guardrail in shadow beside an enforced one, and a request for each. */
+async function startGuarded({ upstream }: Stand): Promise<GatewayProcess> {
+  const gateway = await startOwnProcess(
+    guardedWorkspace({
+      baseUrl: upstream.baseUrl,
+      guardrails: [
+        "no-bad: { use: forbid, word: bad-word }",
+        "watch: { use: forbid, word: watched, mode: shadow }",
+      ],
+      step: "{ input: [no-bad, watch] }",
+    }),
+  );
+  for (const content of ["hello", "a bad-word", "watched one", "watched two"])
+    await (
+      await chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content }] })
+    ).text();
+  return gateway;
+}
+
 async function generationOf({ gateway }: Stand): Promise<number> {
   const status = (await (await admin(gateway, "/config/status")).json()) as {
     readonly live: { readonly generation: number };
@@ -255,11 +301,4 @@ async function editAs(
   await hand.type(by);
   // A Tab after Escape leaves the text.
   await hand.key("Escape");
-}
-
-function isInText(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () =>
-      document.activeElement?.shadowRoot?.activeElement?.classList.contains("cm-content") === true,
-  );
 }

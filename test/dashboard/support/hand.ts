@@ -64,6 +64,8 @@ export function keyboardOf(page: Page): Hand {
     await target.waitFor();
     for (let presses = 0; presses < MAX_TABS; presses += 1) {
       if (await hasFocus(target)) return;
+      // In the text of the editor, Tab indents; after Escape it leaves.
+      if (await isInText(page)) await key("Escape");
       await key("Tab");
     }
     throw new Error(`No Tab of ${MAX_TABS} reached ${target}.`);
@@ -100,6 +102,14 @@ export function keyboardOf(page: Page): Hand {
     type: (text) => keyboard.insertText(text),
     key,
   };
+}
+
+/** Whether the focus is in the text of the editor. */
+export function isInText(page: Page): Promise<boolean> {
+  return page.evaluate(
+    () =>
+      document.activeElement?.shadowRoot?.activeElement?.classList.contains("cm-content") === true,
+  );
 }
 
 function hasFocus(target: Locator): Promise<boolean> {
