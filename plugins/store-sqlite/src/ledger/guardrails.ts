@@ -36,18 +36,20 @@ export function createGuardrailWriter(
      do update set requests = requests + excluded.requests`,
   );
   return (rows) => {
+    // Most rows of a batch are of the same day and route: each sum is written once.
+    const sums = new Map<string, { readonly day: number; readonly count: GuardrailCount }>();
     for (const row of rows) {
       const day = Math.floor(Number(row[AT.started_at_ms]) / DAY_MS);
-      for (const { route, guardrail, direction, verdict, mode, requests } of countsIn(row))
-        add.run(
-          day,
-          withoutNul(route),
-          withoutNul(guardrail),
-          direction,
-          verdict,
-          mode,
-          Math.trunc(requests),
-        );
+      for (const count of countsIn(row)) {
+        const { requests, ...names } = count;
+        const name = JSON.stringify([day, Object.values(names)]);
+        const known = sums.get(name)?.count.requests ?? 0;
+        sums.set(name, { day, count: { ...count, requests: known + Math.trunc(requests) } });
+      }
+    }
+    for (const { day, count } of sums.values()) {
+      const { route, guardrail, direction, verdict, mode, requests } = count;
+      add.run(day, withoutNul(route), withoutNul(guardrail), direction, verdict, mode, requests);
     }
   };
 }
