@@ -17,6 +17,7 @@ export async function proveKeys(goals: Goals, count: number): Promise<void> {
   const beganMs = performance.now();
   insertKeys(gateway, count, (index) => `key_${digestOf(index).slice(0, 12)}`);
   const seconds = ((performance.now() - beganMs) / 1_000).toFixed(0);
+  console.log("check 12: lists of many keys");
   console.log(`keys: ${count} in ${seconds} s`);
   const first = await gateway.ask("/key/list?limit=50");
   const { next_cursor: cursor } = JSON.parse(first.text) as { readonly next_cursor: string | null };

@@ -18,6 +18,7 @@ export async function proveRows(goals: Goals, count: number): Promise<void> {
   const beganMs = performance.now();
   await using gateway = await startProofGateway((folder) => storeRows(folder, rowsOf(count)));
   const seconds = ((performance.now() - beganMs) / 1_000).toFixed(0);
+  console.log("check 13: Requests and Spend over many rows");
   console.log(`rows: ${count} of ${DAYS} days in ${seconds} s`);
   await makeTeams(gateway);
   insertKeys(gateway, KEYS, (index) => `key_service-${index}`);

@@ -67,7 +67,7 @@ export function overviewTests(workers: 1 | 2): void {
     );
   const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 
-  it("counts what the metrics count, by whose fault, in at most 64 KB", async () => {
+  it("check 14: counts what the metrics count, by whose fault, in at most 64 KB", async () => {
     upstream.script("broken", { kind: "error", status: 500 });
     for (let index = 0; index < 4; index++) expect(await ask("echo")).toBe(200);
     expect(await ask("unknown-model")).toBe(404);
