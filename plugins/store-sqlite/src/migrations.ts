@@ -264,6 +264,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql.raw(GUARDRAIL_DAYS).execute(database);
     },
   },
+  "0130_key_names_of_teams": {
+    async up(database) {
+      // The keys of a team by name: without it, all of them are sorted for a page.
+      await sql`create index virtual_key_by_team_name on virtual_key (team_id, alias)
+        where team_id is not null and alias is not null`.execute(database);
+    },
+  },
 };
 
 const KEY_LISTS = [
