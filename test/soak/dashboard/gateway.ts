@@ -37,9 +37,13 @@ export interface ProofGateway extends AsyncDisposable {
   longestTurnMs(): Promise<number>;
 }
 
-/** Starts one. `prepare` fills its data folder before. */
+/**
+ * Starts one. `prepare` fills its data folder before. `isProbed`: whether it measures its turns,
+ * which costs CPU itself.
+ */
 export async function startProofGateway(
   prepare?: (dataDirectory: string) => Promise<void>,
+  isProbed = true,
 ): Promise<ProofGateway> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-dashboard-"));
   const upstreamPort = await freePort();
@@ -56,7 +60,7 @@ export async function startProofGateway(
     directory: mkdtempSync(join(directory, "server-")),
     upstreamUrl: `http://127.0.0.1:${upstreamPort}`,
     port,
-    nodeFlags: ["--import", PROBE],
+    nodeFlags: isProbed ? ["--import", PROBE] : [],
   };
   const dataDirectory = join(context.directory, "data");
   mkdirSync(dataDirectory);

@@ -9,9 +9,12 @@ import { type Goals, quantile } from "../store/goals.ts";
 import { type ProofGateway, startProofGateway } from "./gateway.ts";
 
 const TABS = 5;
-/** What an open Overview reads, and how often: `core/dashboard/src/app/live.ts`. */
-const PATHS = ["/config/status", "/overview?window=15m"];
-const EVERY_MS = 2_000;
+/** What an open Overview reads, and how often: `status.ts` and `live.ts` of the dashboard. */
+const READS = [
+  { path: "/config/status", everyMs: 5_000 },
+  { path: "/overview?window=1h", everyMs: 2_000 },
+];
+const WARM_ROUNDS = 3;
 const RATE = 200;
 const ROUND_MS = 10_000;
 const TICK_MS = 5;
@@ -31,12 +34,12 @@ interface Round {
 
 /** Sends chat requests at a rate, with the tabs open and closed in turn. */
 export async function proveTraffic(goals: Goals, rounds: number): Promise<void> {
-  await using gateway = await startProofGateway();
+  await using gateway = await startProofGateway(undefined, false);
   console.log("check 14: traffic beside open dashboards");
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_OPEN });
   const pairs: { readonly closed: Round; readonly open: Round }[] = [];
   try {
-    await round(gateway, agent, false);
+    for (let number = 0; number < WARM_ROUNDS; number += 1) await round(gateway, agent, false);
     for (let number = 0; number < rounds; number += 1) {
       // Which comes first alternates.
       const isOpenFirst = number % 2 === 1;
@@ -107,20 +110,32 @@ async function round(gateway: ProofGateway, agent: Agent, isOpen: boolean): Prom
 }
 
 /** One tab: it reads, keeps the tags, and reads again. Resolves with the number of reads. */
-async function poll({ ask }: ProofGateway, tab: number, signal: AbortSignal): Promise<number> {
-  const tags = new Map<string, string>();
+async function poll(gateway: ProofGateway, tab: number, signal: AbortSignal): Promise<number> {
+  const counts = await Promise.all(
+    READS.map(({ path, everyMs }) =>
+      repeat(gateway, path, everyMs, (everyMs / TABS) * tab, signal),
+    ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function repeat(
+  { ask }: ProofGateway,
+  path: string,
+  everyMs: number,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let tag: string | undefined;
   let count = 0;
-  await pause((EVERY_MS / TABS) * tab);
+  await pause(delayMs, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
-    for (const path of PATHS) {
-      const tag = tags.get(path);
-      const answer = await ask(path, tag === undefined ? {} : { "if-none-match": tag });
-      if (answer.status !== 200 && answer.status !== 304)
-        throw new Error(`GET ${path}: ${answer.status}`);
-      if (answer.etag !== undefined) tags.set(path, answer.etag);
-      count += 1;
-    }
-    await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    const answer = await ask(path, tag === undefined ? {} : { "if-none-match": tag });
+    if (answer.status !== 200 && answer.status !== 304)
+      throw new Error(`GET ${path}: ${answer.status}`);
+    tag = answer.etag ?? tag;
+    count += 1;
+    await pause(everyMs, undefined, { signal }).catch(() => undefined);
   }
   return count;
 }

@@ -35,17 +35,21 @@ const at = { file: "gateway.yaml", line: 1, column: 1 };
 const { definitions, findings } = await loadPlugins([{ specifier: "./says.ts", from, at }]);
 write("word.ts", 'export { word } from "./deep.ts"; // changed while the gateway started');
 const watch = watchPluginFiles(definitions.plugins, fakeLog(lines), "do this");
+const waiting = (): readonly string[] => {
+  watch.look();
+  return watch.waiting;
+};
 const early = watch.waiting;
 write("deep.ts", 'export const word: string = "second";');
 write("unrelated.ts", "export const other = 1;");
 write("late.ts", "export const isLate = 1;");
-const deep = watch.waiting;
+const deep = waiting();
 write("deep.ts", 'export const word: string = "first";');
-const back = watch.waiting;
+const back = waiting();
 await definitions.steps.get("says")?.create({} as never, {} as never);
-const loadedLate = watch.waiting;
+const loadedLate = waiting();
 rmSync(join(folder, "late.ts"));
-const removed = watch.waiting;
+const removed = waiting();
 watch.close();
 process.stdout.write(
   JSON.stringify({

@@ -7,12 +7,17 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Log } from "@sluice/contract";
 import type { LoadedPlugin } from "./definitions.ts";
-import { filesOf, stampOf } from "./resolve-hook.ts";
+import { filesOf, notedImports, stampOf } from "./resolve-hook.ts";
 
 /** A watch over the files of plugins. */
 export interface PluginFiles {
-  /** Files whose contents are not those that were loaded, by their absolute paths. */
+  /**
+   * Files whose contents were not those that were loaded at the last check, by their absolute
+   * paths.
+   */
   readonly waiting: readonly string[];
+  /** Checks now. A timer does so every second. */
+  look(): void;
   close(): void;
 }
 
@@ -38,12 +43,17 @@ export function watchPluginFiles(
 ): PluginFiles {
   const urls = plugins.flatMap(({ url }) => (url === undefined ? [] : [url]));
   const files = new Map<string, Watched>();
-  const look = (): void => {
-    for (const url of urls) {
-      // A plugin may import modules later: when it is created, or in a request.
+  let noted = -1;
+  /** A plugin may import modules later: when it is created, or in a request. */
+  const find = (): void => {
+    if (noted === notedImports()) return;
+    noted = notedImports();
+    for (const url of urls)
       for (const [path, loaded] of filesOf(url))
         if (!files.has(path)) files.set(path, watched(path, loaded));
-    }
+  };
+  const look = (): void => {
+    find();
     for (const [path, file] of files) {
       const stamp = stampOf(path);
       if (stamp === file.seen) continue;
@@ -58,8 +68,8 @@ export function watchPluginFiles(
   const timer = setInterval(look, LOOK_MS);
   timer.unref();
   return {
+    look,
     get waiting() {
-      look();
       return [...files].filter(([, { isChanged }]) => isChanged).map(([path]) => path);
     },
     close: () => clearInterval(timer),

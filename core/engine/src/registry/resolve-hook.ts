@@ -26,6 +26,8 @@ interface ImportedFile {
 const files = new Map<string, ImportedFile>();
 /** By the URL of a module for which a joined one was loaded: its sources, by path, with stamps. */
 const sources = new Map<string, ReadonlyMap<string, string>>();
+/** How many imports were noted: `filesOf` has the same answer while it is the same. */
+let noted = 0;
 let isRegistered = false;
 
 /** Registers the hook, once for the process. */
@@ -50,6 +52,7 @@ export function registerResolveHook(): void {
 
 function note(url: string, parentUrl: string | undefined): void {
   if (!url.startsWith("file:")) return;
+  noted += 1;
   if (!files.has(url)) files.set(url, { stamp: stampOf(fileURLToPath(url)), imports: new Set() });
   if (parentUrl !== undefined) files.get(parentUrl)?.imports.add(url);
 }
@@ -62,7 +65,13 @@ function noteSources(url: string, joinedUrl: string): void {
     const source = fileURLToPath(new URL(path, joinedUrl));
     return [source, stampOf(source)];
   });
+  noted += 1;
   sources.set(url, new Map(stamped));
+}
+
+/** A number that grows with every import of a file. */
+export function notedImports(): number {
+  return noted;
 }
 
 /**

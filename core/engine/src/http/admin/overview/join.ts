@@ -71,6 +71,8 @@ export function missingWorkers(expected: number, serving: number): readonly Atte
 
 /** Sums by step. Parts that were read before and after the begin of a step are shifted by one. */
 function joinSeries(all: readonly SeriesReading[]): SeriesReading {
+  const [only, second] = all;
+  if (only !== undefined && second === undefined) return only;
   const stepMs = all[0]?.stepMs ?? NOW_MS;
   const fromMs = Math.max(...all.map((one) => one.fromMs));
   const count = Math.min(MAX_POINTS, ...all.map((one) => one.steps.length));
