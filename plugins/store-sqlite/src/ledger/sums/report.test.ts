@@ -34,7 +34,7 @@ async function openStore(place: "memory" | "file"): Promise<Store> {
 }
 
 for (const place of ["memory", "file"] as const) {
-  const numRuns = place === "memory" ? amount(25, 1_000) : amount(4, 30);
+  const numRuns = place === "memory" ? amount(25, 200) : amount(4, 15);
   const open = async () => {
     const store = await openStore(place);
     return { ledger: store.ledger, close: () => store.stop() };
