@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
  * test` does not.
  */
 const PROCESSES = [
-  "test/system/{cluster,fleet,operators,plugins,rollout,scale,stores}/**/*.test.ts",
+  "test/system/{cluster,operators,plugins,rollout}/**/*.test.ts",
   "test/system/{faces,resilience}/fallback.test.ts",
   "test/system/faces/stored/background-hostile.test.ts",
   "test/system/faces/{repeats,stored/stored-terms}.test.ts",
@@ -18,6 +18,18 @@ const PROCESSES = [
 ];
 
 /**
+ * Of these, fleets of gateways, stores on servers, and files of half a minute: `npm run test:long`.
+ * `npm run verify -- --short` leaves them out.
+ */
+const LONG = [
+  "test/system/{fleet,scale,stores}/**/*.test.ts",
+  "test/system/cluster/{background,blocked-loop,drain,first-requests,generation-agreement}.test.ts",
+  "test/system/cluster/{kill,rolling-upgrade,stopped-process}.test.ts",
+  "test/system/operators/litellm-database/**/*.test.ts",
+  "test/system/plugins/{faults,new}.test.ts",
+];
+
+/**
  * Files that run one after the other share a process, and Node loads the sources, as it does in the
  * gateway. A process and a transform for each of 400 files took a third of the time. What a test
  * changes in its process (folder, timers, spies), it puts back.
@@ -26,6 +38,12 @@ const SHARED_PROCESS = {
   isolate: false,
   restoreMocks: true,
   experimental: { viteModuleRunner: false, nodeLoader: false },
+};
+
+const OWN_PROCESSES = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  retry: process.env["CI"] === undefined ? 0 : 1,
 };
 
 const isFull = process.env["SLUICE_PROOF"] === "full";
@@ -61,7 +79,7 @@ export default defineConfig({
           ...SHARED_PROCESS,
           name: "system",
           include: ["test/system/**/*.test.ts"],
-          exclude: PROCESSES,
+          exclude: [...PROCESSES, ...LONG],
           // Gateways run one after the other in few processes. `proof:system` gives each its own.
           env: { SLUICE_TEST_PROCESSES: isFull ? "own" : "shared" },
           testTimeout: 120_000,
@@ -86,13 +104,13 @@ export default defineConfig({
       },
       {
         test: {
+          ...OWN_PROCESSES,
           name: "processes",
           include: PROCESSES,
-          testTimeout: 120_000,
-          retry: process.env["CI"] === undefined ? 0 : 1,
-          hookTimeout: 120_000,
+          exclude: LONG,
         },
       },
+      { test: { ...OWN_PROCESSES, name: "long", include: LONG } },
     ],
   },
 });

@@ -1,6 +1,6 @@
 /**
  * `npm run verify`: everything that must hold before a change lands. Stops at the first failure.
- * `--tested`: the tests have run.
+ * `--tested`: the tests have run. `--short`: without the long tests of fleets and processes.
  */
 
 import { spawnSync } from "node:child_process";
@@ -19,11 +19,14 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   },
   { what: "the dashboard in a browser", command: ["npm", "run", "-s", "test:dashboard"] },
   { what: "tests", command: ["npm", "test", "--silent"] },
+  { what: "long tests", command: ["npm", "run", "-s", "test:long"] },
 ];
 
-const isTested = process.argv.includes("--tested");
+const skipped = new Set<string>();
+if (process.argv.includes("--tested")) skipped.add("tests");
+if (process.argv.includes("--short")) skipped.add("long tests");
 for (const { what, command } of CHECKS) {
-  if (isTested && what === "tests") continue;
+  if (skipped.has(what)) continue;
   console.log(`verify: ${what}`);
   const [name = "", ...parameters] = command;
   const { status } = spawnSync(name, parameters, { stdio: "inherit" });
