@@ -84,7 +84,7 @@ describe("the workflows", () => {
       env: { POSTGRES_DB: "test", POSTGRES_HOST_AUTH_METHOD: "trust" },
     });
     expect(commandsOf(workflow).join("\n")).toMatch(/apt-get install .*pgbouncer/);
-    expect(scriptsIn(commandsOf(workflow))).toEqual(["test", "verify"]);
+    expect(scriptsIn(commandsOf(workflow))).toEqual(["test", "verify", "test:long"]);
     expect(commandsOf(workflow)[0]).toBe("npm ci");
   });
 

@@ -13,6 +13,15 @@ import { createTotals } from "./ledger/create-totals.ts";
 import { createSpendDays } from "./ledger/sums/create-days.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
 
+const KEY_LISTS = [
+  "virtual_key_by_age on virtual_key (created_at_ms)",
+  "virtual_key_by_end on virtual_key (expires_at_ms) where expires_at_ms is not null",
+  "virtual_key_blocked on virtual_key (created_at_ms) where blocked = 1",
+  "virtual_key_by_team on virtual_key (team_id, created_at_ms) where team_id is not null",
+  "virtual_key_by_user on virtual_key (user_id, created_at_ms) where user_id is not null",
+  "virtual_key_by_organization on virtual_key (effective_organization_id, created_at_ms)",
+].map((index) => `create index ${index}`);
+
 /** All migrations by name. They run in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001_first": {
@@ -272,12 +281,3 @@ export const migrations: Readonly<Record<string, Migration>> = {
     },
   },
 };
-
-const KEY_LISTS = [
-  "virtual_key_by_age on virtual_key (created_at_ms)",
-  "virtual_key_by_end on virtual_key (expires_at_ms) where expires_at_ms is not null",
-  "virtual_key_blocked on virtual_key (created_at_ms) where blocked = 1",
-  "virtual_key_by_team on virtual_key (team_id, created_at_ms) where team_id is not null",
-  "virtual_key_by_user on virtual_key (user_id, created_at_ms) where user_id is not null",
-  "virtual_key_by_organization on virtual_key (effective_organization_id, created_at_ms)",
-].map((index) => `create index ${index}`);
