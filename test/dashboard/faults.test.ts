@@ -6,7 +6,8 @@ import { sharedBrowser } from "./support/shared.ts";
 import { startStand, type Stand } from "./support/stand.ts";
 import { visit } from "./support/visit.ts";
 
-const SAID = /status of (?:401|404|503)|net::ERR_(?:EMPTY_RESPONSE|CONNECTION_REFUSED|FAILED)/;
+const SAID =
+  /status of (?:401|404|503)|net::ERR_(?:EMPTY_RESPONSE|CONNECTION_REFUSED|CONNECTION_RESET|FAILED)/;
 
 describe.skipIf(CHROMIUM === undefined)("a gateway in trouble", () => {
   let stand: Stand;

@@ -104,7 +104,11 @@ describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
 
   it("shows each role what it may see, by leaving out", async () => {
     const { site, gateway } = seeded.stand;
-    const key = await adminKeyOf(seeded, "svc-indexer");
+    await make(gateway, "/user/new", {
+      user_id: "vera@example.com",
+      roles: [{ role: "viewer", at: "whole" }],
+    });
+    const key = await adminKeyOf(seeded, "vera@example.com");
     await using visitor = await visit(await sharedBrowser(), site);
     const { page } = visitor;
     await visitor.signIn(key);
