@@ -102,20 +102,25 @@ export class StreamReader implements BatchSource {
       return;
     }
     try {
-      if (chunks === undefined) {
-        this.#isEnded = true;
-        const rest = this.#options.masker?.end();
-        if (rest !== undefined) this.#events.push(rest);
-        this.#events.end();
-        if (!this.output.isDone) this.#options.translator.end?.(this.output);
-      } else {
+      if (chunks !== undefined) {
         const { masker } = this.#options;
         for (const chunk of chunks) this.#events.push(masker?.push(chunk) ?? chunk);
       }
+      // Dialects without an end mark end with the body: its last frames and the end are one write.
+      if (chunks === undefined || this.#pieces.isOver) this.#end();
     } catch (error) {
       const { clean } = this.#options;
       this.#failure = clean === undefined ? error : clean(error);
     }
+  }
+
+  /** Reads the end of the body. */
+  #end(): void {
+    this.#isEnded = true;
+    const rest = this.#options.masker?.end();
+    if (rest !== undefined) this.#events.push(rest);
+    this.#events.end();
+    if (!this.output.isDone) this.#options.translator.end?.(this.output);
   }
 
   /** The frames of the next arrival. */

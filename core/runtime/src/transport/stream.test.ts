@@ -9,7 +9,7 @@ import {
 import { createChatTranslator } from "@sluice/kit/openai";
 import { fakeClock } from "@sluice/testing";
 import { fakeAttempt } from "@sluice/testing";
-import { ResponseBody } from "@sluice/kit/internals";
+import { batchesOf, ResponseBody } from "@sluice/kit/internals";
 import { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 import { openStream } from "./stream.ts";
 
@@ -214,6 +214,16 @@ describe("the frames", () => {
       const wire = new Wire().say(HELLO, STOP).end();
       expect((await drain(await wire.open({ translator: endless(true) }))).error).toBeUndefined();
       expect(wire.attempt).toMatchObject({ outcome: "success", usage: { totalTokens: 3 } });
+    });
+
+    it("come with their end, where the body has ended when they are read", async () => {
+      const wire = new Wire().say(HELLO, STOP).end();
+      const { frames } = await wire.open({ translator: endless(true) });
+      const source = batchesOf(frames);
+      expect((await source.next())?.frames).toHaveLength(2);
+      expect(source.isAtEnd).toBe(true);
+      expect(await source.next()).toBeUndefined();
+      expect(wire.attempt.outcome).toBe("success");
     });
 
     it("are cut where it does not, and where the connection fails", async () => {

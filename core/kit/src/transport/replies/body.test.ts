@@ -53,6 +53,21 @@ describe("a body that is read", () => {
     expect(other.calls).toEqual(["pause"]);
   });
 
+  it("is not paused for the end alone: it comes with the last chunk", async () => {
+    const { body, calls } = openBody();
+    const read = Buffer.from(`${"x".repeat(20_000)}\r\n0\r\n\r\n`);
+    body.push(new Uint8Array(new Uint8Array(read).buffer, 0, 20_000));
+    expect(calls).toEqual([]);
+    expect(body.isOver).toBe(false);
+    body.end();
+    expect(await body.read()).toHaveLength(1);
+    expect(body.isOver).toBe(true);
+    const other = openBody();
+    const longer = Buffer.from(`${"x".repeat(20_000)}\r\n1\r\nx\r\n`);
+    other.body.push(new Uint8Array(new Uint8Array(longer).buffer, 0, 20_000));
+    expect(other.calls).toEqual(["pause"]);
+  });
+
   it("gives what has arrived before the failure", async () => {
     const { body } = openBody();
     const reason = new Error("reset");

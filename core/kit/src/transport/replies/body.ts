@@ -32,6 +32,11 @@ export class ResponseBody {
     return this.#waiting.isPaused;
   }
 
+  /** Whether the body has ended without a failure, and no chunk waits. */
+  get isOver(): boolean {
+    return this.#isEnded && this.#failure === undefined && this.#waiting.isEmpty;
+  }
+
   /** The reason for the break of the body; `undefined` without one. */
   get failure(): unknown {
     return this.#failure;
@@ -236,6 +241,8 @@ const HIGH_WATER_BYTES = 16_384;
 const MIDDLE_HIGH_WATER_BYTES = 131_072;
 /** A chunk with fewer bytes after it in its buffer is the last of its read: the rest is framing. */
 const FRAMING_BYTES = 32;
+/** What is behind the last chunk of a chunked body without trailers (RFC 9112, 7.1). */
+const BODY_END = Buffer.from("\r\n0\r\n\r\n");
 /**
  * Maximum chunks that wait separately. Each is an object and keeps the memory of its read; more are
  * joined.
@@ -273,7 +280,7 @@ class WaitingChunks {
       this.#chunks = [Buffer.concat(this.#chunks)];
     this.#bytes += chunk.length;
     const bound = isLastOfRead(chunk) ? HIGH_WATER_BYTES : MIDDLE_HIGH_WATER_BYTES;
-    if (this.#bytes <= bound || this.#isPaused) return;
+    if (this.#bytes <= bound || this.#isPaused || isBeforeEnd(chunk)) return;
     this.#isPaused = true;
     this.#flow.pause();
   }
@@ -292,6 +299,15 @@ class WaitingChunks {
     this.#isPaused = false;
     this.#flow.resume();
   }
+}
+
+/** Whether the end of the body is behind a chunk: a pause would hold back nothing else. */
+function isBeforeEnd({ buffer, byteOffset, length }: Uint8Array): boolean {
+  const at = byteOffset + length;
+  return (
+    buffer.byteLength - at === BODY_END.length &&
+    BODY_END.equals(new Uint8Array(buffer, at, BODY_END.length))
+  );
 }
 
 /** Whether a chunk is the last of the memory of its socket read. */

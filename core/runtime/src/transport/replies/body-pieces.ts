@@ -18,6 +18,11 @@ export class BodyPieces {
     this.#body = body;
   }
 
+  /** Whether all bytes of a whole body have been taken. */
+  get isOver(): boolean {
+    return this.#later.length === 0 && this.#body.isOver;
+  }
+
   /** The promise to await before `take` has a result; `undefined` when it has one. */
   arrival(): Promise<void> | undefined {
     return this.#later.length > 0 ? nextTurn() : this.#body.arrival();
