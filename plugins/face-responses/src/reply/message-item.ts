@@ -44,6 +44,16 @@ export class MessageItem implements OpenItem {
     part.text.add(text, logprobs.length === 0 ? NO_LOGPROBS : logprobsText(logprobs));
   }
 
+  /** Whether a text is written. */
+  get isSaying(): boolean {
+    return this.#part?.type === "output_text";
+  }
+
+  /** Adds to the text that is written: pieces as the insides of JSON strings, and all of them. */
+  texts(insides: readonly string[], text: string): void {
+    this.#open("output_text").text.addAll(insides, text, NO_LOGPROBS);
+  }
+
   refusal(text: string): void {
     this.#open("refusal").text.add(text);
   }

@@ -1,7 +1,7 @@
 /** An output item that is still written, and what all items share. */
 
 import type { JsonObject } from "@sluice/contract";
-import { type EventSink, placeOf } from "./events.ts";
+import { type EventSink, placeOf, type TextSink } from "./events.ts";
 
 /** The end of an item: whole, or cut short. */
 export type ItemStatus = "completed" | "incomplete";
@@ -11,6 +11,7 @@ export interface ItemPlace {
   readonly id: string;
   readonly index: number;
   readonly emit: EventSink;
+  readonly emitTexts: TextSink;
 }
 
 /** An item that is still written. */
@@ -35,6 +36,7 @@ export function emitDone({ emit, index }: ItemPlace, item: JsonObject): JsonObje
 /** A text that is written in deltas: a part of a message, a thought, arguments. */
 export class TextPart {
   readonly #emit: EventSink;
+  readonly #emitTexts: TextSink;
   readonly #event: string;
   readonly #place: string;
   #text = "";
@@ -42,8 +44,9 @@ export class TextPart {
   /**
    * `event`: the common part of its events' names. `part`: its index within the item, as JSON text.
    */
-  constructor({ emit, id, index }: ItemPlace, event: string, part?: string) {
+  constructor({ emit, emitTexts, id, index }: ItemPlace, event: string, part?: string) {
     this.#emit = emit;
+    this.#emitTexts = emitTexts;
     this.#event = event;
     this.#place = placeOf(id, index, part);
   }
@@ -60,6 +63,13 @@ export class TextPart {
   add(delta: string, more = ""): void {
     this.#text += delta;
     this.#emit(`${this.#event}.delta`, `${this.#place},"delta":${JSON.stringify(delta)}${more}`);
+  }
+
+  /** Writes deltas. `insides`: each of them as the inside of a JSON string. `delta`: all of them. */
+  addAll(insides: readonly string[], delta: string, more = ""): void {
+    this.#text += delta;
+    const head = `${this.#place},"delta":"`;
+    this.#emitTexts(`${this.#event}.delta`, { head, insides, tail: `"${more}` });
   }
 
   /** Writes the whole text under `member`. */

@@ -7,7 +7,7 @@ import { type FaceContext, GatewayError, type JsonObject, type JsonValue } from 
 import type { ResponsesState, ToolName } from "../state.ts";
 import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
 import { CallItem } from "./call-item.ts";
-import type { EventSink } from "./events.ts";
+import type { Events } from "./events.ts";
 import { MessageItem } from "./message-item.ts";
 import {
   emitAdded,
@@ -35,7 +35,7 @@ const MAX_CHARACTERS = 64 * 1024 * 1024;
 export class Output {
   readonly #context: FaceContext;
   readonly #state: ResponsesState;
-  readonly #emit: EventSink;
+  readonly #events: Events;
   readonly #names: ReadonlyMap<string, ToolName>;
   readonly #items: JsonObject[] = [];
   readonly #callIds = new Set<string>();
@@ -44,10 +44,10 @@ export class Output {
   #extra: JsonObject | undefined;
   #characters = 0;
 
-  constructor(context: FaceContext, state: ResponsesState, emit: EventSink) {
+  constructor(context: FaceContext, state: ResponsesState, events: Events) {
     this.#context = context;
     this.#state = state;
-    this.#emit = emit;
+    this.#events = events;
     this.#names = new Map(state.names.map((name) => [name.flat, name]));
   }
 
@@ -78,6 +78,20 @@ export class Output {
   text(text: string, logprobs: readonly JsonValue[]): void {
     this.#count(text);
     this.#message().text(text, logprobs);
+  }
+
+  /**
+   * Adds to the text that is written. `insides`: the insides of JSON strings. Returns false where
+   * another item, or none, is open.
+   */
+  texts(insides: readonly string[]): boolean {
+    const item = this.#open;
+    if (!(item instanceof MessageItem && item.isSaying)) return false;
+    const inside = insides.join("");
+    const text = inside.includes("\\") ? (JSON.parse(`"${inside}"`) as string) : inside;
+    this.#count(text);
+    item.texts(insides, text);
+    return true;
   }
 
   refusal(text: string): void {
@@ -165,7 +179,8 @@ export class Output {
   }
 
   #place(prefix: string): ItemPlace {
-    return { id: `${prefix}_${this.#next()}`, index: this.#items.length, emit: this.#emit };
+    const { add: emit, addTexts: emitTexts } = this.#events;
+    return { id: `${prefix}_${this.#next()}`, index: this.#items.length, emit, emitTexts };
   }
 
   #next(): string {

@@ -26,6 +26,7 @@ interface Held {
 }
 
 const NO_CALL = -1;
+const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
 const DATA_URL = /^data:[^,]*;base64,/;
 
 /** The reader of one reply. */
@@ -60,6 +61,13 @@ export class Pieces {
     if (delta.tool_calls === undefined) return;
     for (const [position, call] of Members.objectsOf(delta.tool_calls).entries())
       this.#call(pieceOf(call, position));
+  }
+
+  /** Reads contents that are nothing but a text each, as the insides of JSON strings. */
+  texts(insides: readonly string[]): void {
+    if (this.#held.length === 0 && this.#output.texts(insides)) return;
+    for (const content of JSON.parse(`["${insides.join('","')}"]`) as readonly string[])
+      this.delta({ content }, NO_LOGPROBS);
   }
 
   /** The end of the reply: what waits is written, and the last item is closed. */

@@ -16,7 +16,6 @@ import { Pieces } from "./pieces.ts";
 import { type Ending, endingOf, failedBy, itemStatusOf, responseOf } from "./response.ts";
 import { usageOf } from "./usage.ts";
 
-const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
 const UNFINISHED: JsonObject = {
   code: "server_error",
   message: "The upstream's stream ended without a finish reason. Discard the reply and retry.",
@@ -39,7 +38,7 @@ export class ResponseStream implements FaceStream {
   constructor(state: ResponsesState, context: FaceContext) {
     this.#state = state;
     this.#context = context;
-    this.#output = new Output(context, state, this.#events.add);
+    this.#output = new Output(context, state, this.#events);
     this.#pieces = new Pieces(this.#output);
   }
 
@@ -52,8 +51,7 @@ export class ResponseStream implements FaceStream {
   }
 
   texts(contents: readonly string[]): string {
-    for (const content of JSON.parse(`["${contents.join('","')}"]`) as readonly string[])
-      this.#pieces.delta({ content }, NO_LOGPROBS);
+    this.#pieces.texts(contents);
     return this.#events.take();
   }
 
