@@ -10,6 +10,7 @@ import { PIPELINE_ROUTES } from "./routes/pipelines.ts";
 import { PLAYGROUND_ROUTES } from "./routes/playground.ts";
 import { REQUEST_ROUTES } from "./routes/requests.ts";
 import { SESSION_ROUTES, SIGN_IN_ROUTES } from "./routes/sessions.ts";
+import { SPEND_ROUTES } from "./routes/spend.ts";
 import { SYSTEM_ROUTES } from "./routes/system.ts";
 import { MEMBER_ROUTES, TEAM_ROUTES } from "./routes/teams.ts";
 import {
@@ -47,6 +48,7 @@ export type AdminRouteSchemas = typeof KEY_ROUTES &
   typeof MODEL_ROUTES &
   typeof PLAYGROUND_ROUTES &
   typeof GUARDRAIL_ROUTES &
+  typeof SPEND_ROUTES &
   typeof SYSTEM_ROUTES;
 
 /** The routes by `METHOD /path`. `:name` is a segment of the path, `*name` one or more. */
@@ -70,6 +72,7 @@ export const ADMIN_ROUTES: AdminRouteSchemas = {
   ...MODEL_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...GUARDRAIL_ROUTES,
+  ...SPEND_ROUTES,
   ...SYSTEM_ROUTES,
 };
 

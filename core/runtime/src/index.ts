@@ -70,7 +70,7 @@ export {
   SPEND_REPORT_PARAMETERS,
   type SpendReportRequest,
 } from "./spend/report-query.ts";
-export { makeSpendReport, type SpendReportText } from "./spend/report-text.ts";
+export { makeSpendReport, spendGroupMembers, type SpendReportText } from "./spend/report-text.ts";
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";

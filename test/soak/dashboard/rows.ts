@@ -24,20 +24,16 @@ export async function proveRows(goals: Goals, count: number): Promise<void> {
   insertKeys(gateway, KEYS, (index) => `key_service-${index}`);
   const day = (ago: number): string =>
     new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10);
-  const period = `from=${day(DAYS - 1)}&to=${day(0)}`;
-  const earlier = `from=${day(2 * DAYS - 1)}&to=${day(DAYS)}`;
-  const sorted = "order=spend&limit=50";
+  const period = `from=${day(DAYS - 1)}&to=${day(0)}&bucket=day`;
   await measurePaths(gateway, goals, GOAL_MS, {
     "Requests, opened": "/requests?limit=50",
     "Requests, failed ones": "/requests?limit=50&status=failed",
     "Requests, of a model": "/requests?limit=50&model=gpt-4.1",
     "Requests, of a key": "/requests?limit=50&key=key_service-77",
-    "Spend of 90 days, by day": `/spend/report?${period}&bucket=day`,
-    "Spend of 90 days, by key": `/spend/report?${period}&group_by=key&${sorted}`,
-    "Spend of 90 days, by team": `/spend/report?${period}&group_by=team&${sorted}`,
-    "Spend of 90 days, by model": `/spend/report?${period}&group_by=model&${sorted}`,
-    "Spend of 90 days, of a team by key": `/spend/report?${period}&team_id=t7&group_by=key&${sorted}`,
-    "Spend of the 90 days before": `/spend/report?${earlier}&group_by=key&${sorted}`,
+    "Spend of 90 days, by key": `/spend/summary?${period}&group_by=key`,
+    "Spend of 90 days, by team": `/spend/summary?${period}&group_by=team`,
+    "Spend of 90 days, by model": `/spend/summary?${period}&group_by=model`,
+    "Spend of 90 days, of a team by key": `/spend/summary?${period}&team_id=t7&group_by=key`,
   });
 }
 

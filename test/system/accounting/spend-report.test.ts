@@ -266,6 +266,55 @@ describe("a report of a virtual key", () => {
   });
 });
 
+describe("the summary of the admin listener", () => {
+  const day = (days: number): string =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const period = `from=${day(-1)}&to=${day(1)}`;
+  const span = `${period}&bucket=hour`;
+  const summary = <T>(query: string): Promise<T> =>
+    read<T>(`/spend/summary?${query}`, gateway.masterKey, gateway.adminUrl);
+  interface Summary {
+    readonly before_from: string;
+    readonly total: Group;
+    readonly times: readonly Group[];
+    readonly groups: readonly Group[];
+  }
+
+  it("has the total, the times and the groups that the reports have", async () => {
+    for (const by of ["key", "model", "tag"]) {
+      const { total, times, groups, before_from } = await summary<Summary>(
+        `${span}&group_by=${by}`,
+      );
+      expect([total]).toEqual(await reportFor(period));
+      expect(times).toEqual(
+        (await reportFor(span)).map(({ start, spend, lost_spend }) => ({
+          start,
+          spend,
+          lost_spend,
+        })),
+      );
+      const report = await reportFor(`${period}&group_by=${by}&order=spend&limit=50`);
+      expect(groups).toEqual(report.map((group) => ({ ...group, spend_before: null })));
+      expect(Date.parse(day(-1)) - Date.parse(before_from)).toBe(3 * 86_400_000);
+    }
+  });
+
+  it.each([
+    ["group_by=key,team", "group_by"],
+    ["group_by=tag&end_user=x&bucket=day", "group_by"],
+    ["group_by=key&from=2020-01-01", "to"],
+  ])("%s is refused with the parameter's name", async (query, param) => {
+    const parameters = new URLSearchParams(`${span}&${query}`);
+    // The last value of each: no parameter is repeated.
+    const answer = await admin(
+      gateway,
+      `/spend/summary?${new URLSearchParams(Object.fromEntries(parameters))}`,
+    );
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { error: { param: string } }).error.param).toBe(param);
+  });
+});
+
 it.each([
   ["group_by=keys", "group_by"],
   ["group_by=key,key", "group_by"],

@@ -64,37 +64,8 @@ const AUDIT_FILTERS = {
   cursor: TEXT,
 } as const;
 
-/** Parameters of a report. The route itself says which go together. */
-const REPORT_QUERY = Object.freeze({
-  group_by: {
-    ...TEXT,
-    description: "One or two of organization, team, user, key, tag, model, provider, customer.",
-  },
-  bucket: { ...TEXT, description: "none, hour or day." },
-  order: { ...TEXT, description: "group or spend." },
-  from: { ...TEXT, description: "A date or a time in UTC, inclusive." },
-  to: { ...TEXT, description: "Exclusive for a time, inclusive for a date." },
-  limit: TEXT,
-  cursor: TEXT,
-  format: { ...TEXT, description: "json or csv." },
-  organization_id: TEXT,
-  team_id: TEXT,
-  user_id: TEXT,
-  api_key: TEXT,
-  tag: TEXT,
-  model: TEXT,
-  provider: TEXT,
-  end_user: TEXT,
-});
-
 /** The routes. */
 export const SYSTEM_ROUTES = {
-  "GET /spend/report": {
-    about: "Report sums of money, tokens and requests",
-    query: object({}, REPORT_QUERY),
-    answer: { ...OPEN, description: "docs/spend.md has the members." },
-    texts: ["text/csv"],
-  },
   "GET /metrics": {
     about: "Read the metrics",
     ignoresOtherQuery: true,

@@ -41,7 +41,7 @@ export async function makeSpendReport(
     const header = csvLine(columnNames(query));
     return { type: "text/csv; charset=utf-8", text: [header, ...lines, ""].join("\r\n"), ...next };
   }
-  const data = await inTurns(groups, (group) => JSON.stringify(publicGroup(group, query)));
+  const data = await inTurns(groups, (group) => JSON.stringify(spendGroupMembers(group, query)));
   const head = JSON.stringify({
     group_by: query.by,
     bucket: query.bucket,
@@ -73,7 +73,8 @@ async function inTurns(
   return texts;
 }
 
-function publicGroup(group: SpendGroup, query: SpendReportQuery): JsonObject {
+/** The members of a group in JSON: its ids, its amounts in dollars and exactly, its counts. */
+export function spendGroupMembers(group: SpendGroup, query: SpendReportQuery): JsonObject {
   const { sums } = group;
   return {
     ...idsOf(group, query),

@@ -43,13 +43,6 @@ export function periodOf(name: string, nowMs: number): Period {
   }
 }
 
-/** The period of the same length before. */
-export function before({ from, to }: Period): Period {
-  const begin = Date.parse(from);
-  const length = lengthOf({ from, to });
-  return days(begin - length * DAY_MS, begin - DAY_MS);
-}
-
 /** How many days a period has. */
 export function lengthOf({ from, to }: Period): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1;

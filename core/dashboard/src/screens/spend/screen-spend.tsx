@@ -1,7 +1,7 @@
 /** Spend: money, tokens and requests, by whom and on what. */
 
 import { useMemo } from "preact/hooks";
-import type { SpendReport } from "../../api/spend.ts";
+import type { SpendSummary } from "../../api/spend.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
 import { useRead } from "../../app/live.ts";
 import { useFilters } from "../../app/route.ts";
@@ -11,7 +11,7 @@ import { Select } from "../../parts/field.tsx";
 import { money } from "../../parts/format.ts";
 import { Head } from "../../parts/page.tsx";
 import { Failure } from "../../parts/states.tsx";
-import { before, lengthOf, type Period, periodOf, PERIODS } from "./periods.ts";
+import { lengthOf, type Period, periodOf, PERIODS } from "./periods.ts";
 import { GROUPS, SpendTable } from "./spend-table.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -27,9 +27,7 @@ const NARROWS = [
 ] as const;
 const FILTERS = ["by", "period", ...NARROWS] as const;
 
-/** Rows of the table. The chart has all. */
-const LIMIT = 50;
-/** A period of two days at most is shown by hours. */
+/** A period of two days at most is shown by hours. Customers have no hours. */
 const MAX_HOURLY_DAYS = 2;
 
 /** The screen. */
@@ -39,17 +37,14 @@ export default function SpendScreen(_props: ScreenProps) {
   const name = filters.period === "" ? "30d" : filters.period;
   const period = periodOf(name, Date.now());
   const narrow = Object.fromEntries(NARROWS.map((one) => [one, filters[one]]));
-  const bucket = lengthOf(period) <= MAX_HOURLY_DAYS ? "hour" : "day";
-  const total = useReport({ ...period, ...narrow, bucket });
-  const groups = useReport({ ...period, ...narrow, group_by: by, order: "spend", limit: LIMIT });
-  const earlier = useReport({
-    ...before(period),
+  const hasHours = filters.end_user === "" && lengthOf(period) <= MAX_HOURLY_DAYS;
+  const bucket = hasHours ? "hour" : "day";
+  const { data, error, refetch } = useRead<SpendSummary>("/spend/summary", {
+    ...period,
     ...narrow,
+    bucket,
     group_by: by,
-    order: "spend",
-    limit: LIMIT,
   });
-  const error = total.error ?? groups.error;
   return (
     <>
       <Head
@@ -76,15 +71,14 @@ export default function SpendScreen(_props: ScreenProps) {
         ))}
       </div>
       {error ? (
-        <Failure error={error} onRetry={() => void total.refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : (
         <>
-          <Totals report={total.data} period={name} />
-          <SpendChart report={total.data} period={period} bucket={bucket} />
+          <Totals total={data?.total} period={name} />
+          <SpendChart summary={data} period={period} bucket={bucket} />
           <SpendTable
             by={by}
-            groups={groups.data?.data}
-            earlier={earlier.data?.data}
+            groups={data?.groups}
             onNarrow={(filter, value) => setFilters({ [filter]: value }, "push")}
           />
         </>
@@ -93,32 +87,28 @@ export default function SpendScreen(_props: ScreenProps) {
   );
 }
 
-function useReport(query: Readonly<Record<string, string | number>>) {
-  return useRead<SpendReport>("/spend/report", query);
-}
-
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** All hours or days of the period: those without a row cost nothing. */
 function SpendChart(props: {
-  readonly report: SpendReport | undefined;
+  readonly summary: SpendSummary | undefined;
   readonly period: Period;
   readonly bucket: "hour" | "day";
 }) {
-  const { report, period, bucket } = props;
+  const { summary, period, bucket } = props;
   const { from, to } = period;
   const { times, spend, lost } = useMemo(() => {
     const step = STEP_MS[bucket];
     const end = Math.min(Date.parse(to) + STEP_MS.day, Date.now());
     const starts: number[] = [];
     for (let at = Date.parse(from); at < end; at += step) starts.push(at);
-    const found = new Map(report?.data.map((one) => [Date.parse(one.start ?? ""), one]));
+    const found = new Map(summary?.times.map((one) => [Date.parse(one.start), one]));
     return {
       times: starts.map((at) => at / 1_000),
       spend: starts.map((at) => found.get(at)?.spend ?? 0),
       lost: starts.map((at) => found.get(at)?.lost_spend ?? 0),
     };
-  }, [report, from, to, bucket]);
+  }, [summary, from, to, bucket]);
   return (
     <ChartPanel
       title={bucket === "day" ? "Spend a day" : "Spend an hour"}

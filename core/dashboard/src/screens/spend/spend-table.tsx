@@ -44,25 +44,21 @@ interface Row extends SpendGroup {
   readonly id: string | null;
   /** Of all shown groups, from 0 to 1. */
   readonly part: number;
-  /** In the period before. Absent: it is not among the highest there. */
-  readonly earlier: number | undefined;
 }
 
 /** The table. */
 export function SpendTable(props: {
   readonly by: string;
   readonly groups: readonly SpendGroup[] | undefined;
-  readonly earlier: readonly SpendGroup[] | undefined;
   readonly onNarrow: (filter: string, value: string) => void;
 }) {
-  const { by, groups, earlier, onNarrow } = props;
+  const { by, groups, onNarrow } = props;
   const { id, screen } = NAMES[by] ?? { id: "api_key" };
   const highest = Math.max(...(groups ?? []).map(({ spend }) => spend), 0);
   const rows = groups?.map((group): Row => ({
     ...group,
     id: group[id] ?? null,
     part: highest === 0 ? 0 : group.spend / highest,
-    earlier: earlier?.find((one) => one[id] === group[id])?.spend,
   }));
   const columns = columnsOf(by, id, screen, onNarrow);
   const chosen = useColumns(columns);
@@ -114,11 +110,11 @@ function columnsOf(
       text: ({ spend }) => spend,
     },
     {
-      name: "earlier",
+      name: "before",
       title: "Period before",
       isNumber: true,
       cell: (row) => <Compared row={row} />,
-      text: ({ earlier }) => earlier,
+      text: (row) => row.spend_before,
     },
     ...AMOUNTS,
     {
@@ -146,12 +142,12 @@ function Name({ row, screen }: { readonly row: Row; readonly screen: string | un
   );
 }
 
-function Compared({ row: { spend, earlier } }: { readonly row: Row }) {
-  if (earlier === undefined) return <span class="muted">–</span>;
-  if (earlier === 0) return <>{money(0)}</>;
-  const change = spend / earlier - 1;
+function Compared({ row: { spend, spend_before: before } }: { readonly row: Row }) {
+  if (before === null) return <span class="muted">–</span>;
+  if (before === 0) return <>{money(0)}</>;
+  const change = spend / before - 1;
   return (
-    <span title={`${money(earlier)} in the period before`}>
+    <span title={`${money(before)} in the period before`}>
       {change >= 0 ? "+" : "−"}
       {share(Math.abs(change))}
     </span>

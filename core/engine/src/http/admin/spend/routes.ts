@@ -14,22 +14,40 @@ import {
 import { makeSpendReport, readSpendReport } from "@sluice/runtime";
 import type { Visible } from "../../access/may.ts";
 import type { SharedPool } from "../../../resources/shared-pool.ts";
+import { makeSummary, readSummary } from "./summary.ts";
 import { type AdminRoutes, atWhole, listed, TextAnswer } from "../../access/route.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 
-/** The route. `keyIdOf` finds the id of a key by its id, its alias or itself. */
+/** The routes. `keyIdOf` finds the id of a key by its id, its alias or itself. */
 export function spendRoutes(
   ledger: Pick<LedgerReader, "report">,
   keyIdOf: (key: string) => Promise<string>,
 ): AdminRoutes {
+  const narrowed = async (query: SpendReportQuery, visible: Visible): Promise<SpendReportQuery> => {
+    const { key } = query.filter;
+    const filter =
+      key === undefined ? query.filter : { ...query.filter, key: await idOf(key, keyIdOf) };
+    return { ...query, filter, ...withinOf(visible) };
+  };
   return {
+    "GET /spend/summary": listed("spend.read", async (request, visible) => {
+      const { times, groups, before } = readSummary(request.query);
+      const { filter, within } = await narrowed(groups, visible);
+      const bounds = { filter, ...(within !== undefined && { within }) };
+      return makeSummary(
+        {
+          times: { ...times, ...bounds },
+          groups: { ...groups, ...bounds },
+          before: { ...before, ...bounds },
+        },
+        ledger,
+        AbortSignal.timeout(READ_TIMEOUT_MS),
+      );
+    }),
     "GET /spend/report": listed("spend.read", async (request, visible) => {
       const { query, format } = readSpendReport(request.query);
-      const { key } = query.filter;
-      const filter =
-        key === undefined ? query.filter : { ...query.filter, key: await idOf(key, keyIdOf) };
-      const asked = { query: { ...query, filter, ...withinOf(visible) }, format };
+      const asked = { query: await narrowed(query, visible), format };
       const report = await makeSpendReport(asked, ledger, AbortSignal.timeout(READ_TIMEOUT_MS));
       return new TextAnswer(report.type, report.text, {
         ...(report.next !== undefined && { "x-sluice-next-cursor": report.next }),
