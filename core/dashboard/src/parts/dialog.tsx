@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { Failed } from "./marks.tsx";
 
 /** A dialog that is open as long as it is rendered. */
 export function Dialog(props: {
@@ -59,14 +60,20 @@ export function Confirm(props: {
   readonly action: string;
   readonly isDangerous?: boolean;
   readonly isBusy: boolean;
+  /** Why the last try failed. */
+  readonly failure: { readonly message: string } | undefined;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }) {
-  const { title, action, isDangerous = false, isBusy, onConfirm, onClose, children } = props;
+  const { title, action, isDangerous = false, isBusy, failure } = props;
+  const { onConfirm, onClose, children } = props;
   return (
     <Dialog title={title} onClose={onClose}>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body">
+        <Failed of={failure} />
+        {children}
+      </div>
       <div class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button

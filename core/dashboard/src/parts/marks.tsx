@@ -71,6 +71,16 @@ export function Notice(props: {
   );
 }
 
+/** Why a change failed, where it did. */
+export function Failed({ of }: { readonly of: { readonly message: string } | undefined }) {
+  if (of === undefined) return null;
+  return (
+    <Notice tone="bad" isLoud>
+      {of.message}
+    </Notice>
+  );
+}
+
 /** How much of a budget is spent. */
 export function BudgetBar(props: {
   readonly spent: number | null | undefined;

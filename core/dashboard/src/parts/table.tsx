@@ -7,6 +7,7 @@ import { Button } from "./button.tsx";
 import { downloadCsv } from "./csv.ts";
 import { CheckField } from "./field.tsx";
 import { Menu } from "./menu.tsx";
+import { Panel } from "./page.tsx";
 import { Failure } from "./states.tsx";
 
 /** One column. */
@@ -136,6 +137,21 @@ export function Table<Row>(props: TableProps<Row> & { readonly chosen?: Chosen }
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A panel that is a table of the same name. */
+export function TablePanel<Row>(
+  props: Omit<TableProps<Row>, "caption"> & {
+    readonly title: string;
+    readonly end?: ComponentChildren;
+  },
+) {
+  const { title, end, ...table } = props;
+  return (
+    <Panel title={title} isFlush end={end}>
+      <Table caption={title} {...table} />
+    </Panel>
   );
 }
 

@@ -3,7 +3,7 @@
 import { AsCommand } from "../parts/as-command.tsx";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Notice } from "../parts/marks.tsx";
+import { Failed } from "../parts/marks.tsx";
 import { Clashes } from "./clashes.tsx";
 import { RecordGroups } from "./record-groups.tsx";
 import { type RecordFormProps, useRecordForm } from "./use-record-form.ts";
@@ -18,11 +18,7 @@ export function RecordDialog<Answer extends object>(props: RecordFormProps<Answe
       <form ref={form.element} noValidate onSubmit={(event) => void form.send(event)}>
         <div class="dialog-body">
           {lead}
-          {failure !== undefined && (
-            <Notice tone="bad" isLoud>
-              {failure.message}
-            </Notice>
-          )}
+          <Failed of={failure} />
           {clashes.length > 0 && (
             <Clashes
               clashes={clashes}

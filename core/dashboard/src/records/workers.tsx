@@ -2,8 +2,7 @@
 
 import type { ConfigStatus } from "../api/config.ts";
 import { Mark } from "../parts/marks.tsx";
-import { Panel } from "../parts/page.tsx";
-import { type Column, Table } from "../parts/table.tsx";
+import { type Column, TablePanel } from "../parts/table.tsx";
 
 type Worker = NonNullable<ConfigStatus["workers"]>[number];
 
@@ -23,8 +22,6 @@ const COLUMNS: readonly Column<Worker>[] = [
 /** The panel. */
 export function Workers({ workers }: { readonly workers: readonly Worker[] }) {
   return (
-    <Panel title="Workers" isFlush>
-      <Table caption="Workers" columns={COLUMNS} rows={workers} keyOf={({ pid }) => String(pid)} />
-    </Panel>
+    <TablePanel title="Workers" columns={COLUMNS} rows={workers} keyOf={({ pid }) => String(pid)} />
   );
 }

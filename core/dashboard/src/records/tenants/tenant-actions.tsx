@@ -7,7 +7,6 @@ import { usePause } from "../../app/live.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
-import { Notice } from "../../parts/marks.tsx";
 import { useSend } from "../use-send.ts";
 import type { Names, TenantKind } from "./kind.ts";
 
@@ -36,14 +35,10 @@ export function BlockTenant<Row extends Limits>(props: ActionProps<Row>) {
       action={row.blocked ? "Unblock" : "Block"}
       isDangerous={!row.blocked}
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>
         {row.blocked
           ? "Its requests are admitted from the next one on."
@@ -83,14 +78,10 @@ export function DeleteTenant<Row extends Limits>(props: ActionProps<Row>) {
       action="Delete"
       isDangerous
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>{text}</p>
       {choices !== undefined && (
         <SelectField label="Its keys" value={keys} choices={choices} onInput={setKeys} />

@@ -9,7 +9,7 @@ import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Segments, TextField } from "../../parts/field.tsx";
-import { Notice } from "../../parts/marks.tsx";
+import { Failed, Notice } from "../../parts/marks.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { useSend } from "../../records/use-send.ts";
 import { ImpactOrWait, outcomeText } from "./rollback-dialog.tsx";
@@ -48,11 +48,7 @@ export function ApplyDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Apply the files" class="wide" onClose={onClose}>
       <div class="dialog-body">
-        {sending.failure !== undefined && (
-          <Notice tone="bad" isLoud>
-            {sending.failure.message}
-          </Notice>
-        )}
+        <Failed of={sending.failure} />
         {refused !== undefined && <Refusal attempt={refused} />}
         <section class="stack-s">
           <h3>What it changes</h3>

@@ -6,7 +6,7 @@ import { useRefresh } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { Button } from "../../parts/button.tsx";
 import { count, duration, share } from "../../parts/format.ts";
-import { Notice, When } from "../../parts/marks.tsx";
+import { Failed, When } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { toast } from "../../parts/toasts.tsx";
@@ -63,11 +63,7 @@ export function CanaryPanel({ canary }: { readonly canary: Canary }) {
   return (
     <Panel title={`Canary: generation ${canary.generation}`} isFlush end={actions}>
       <div class="pad stack-s">
-        {sending.failure !== undefined && (
-          <Notice tone="bad" isLoud>
-            {sending.failure.message}
-          </Notice>
-        )}
+        <Failed of={sending.failure} />
         <p>
           It serves {String(canary.share)} of the keys and ends <When at={canary.ends_at} />. It is
           returned if {conditions.join(", or ") || "another edit is applied"}, over at least{" "}

@@ -7,7 +7,7 @@ import { useSession } from "../../app/may.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Notice } from "../../parts/marks.tsx";
+import { Failed } from "../../parts/marks.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { ImpactView } from "../../records/effects.tsx";
@@ -33,11 +33,7 @@ export function RollbackDialog(props: { readonly to: Generation; readonly onClos
   return (
     <Dialog title={`Roll back to generation ${generation}?`} class="wide" onClose={onClose}>
       <div class="dialog-body">
-        {sending.failure !== undefined && (
-          <Notice tone="bad" isLoud>
-            {sending.failure.message}
-          </Notice>
-        )}
+        <Failed of={sending.failure} />
         <p>
           Its contents become a new generation. The files on disk stay; their next edit applies them
           again.

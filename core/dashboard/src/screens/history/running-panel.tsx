@@ -5,8 +5,7 @@ import { useRead } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { count } from "../../parts/format.ts";
 import { Mark, When } from "../../parts/marks.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, TablePanel } from "../../parts/table.tsx";
 import { Tile, Tiles } from "../../parts/tiles.tsx";
 import { Workers } from "../../records/workers.tsx";
 
@@ -119,13 +118,12 @@ function Fleet() {
     <Mark tone="warn">they run different files</Mark>
   );
   return (
-    <Panel title="Instances" isFlush end={mark}>
-      <Table
-        caption="Instances"
-        columns={INSTANCE_COLUMNS}
-        rows={data.instances}
-        keyOf={({ id }) => id}
-      />
-    </Panel>
+    <TablePanel
+      title="Instances"
+      end={mark}
+      columns={INSTANCE_COLUMNS}
+      rows={data.instances}
+      keyOf={({ id }) => id}
+    />
   );
 }

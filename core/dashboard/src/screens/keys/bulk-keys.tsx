@@ -8,7 +8,7 @@ import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { Mark, Notice } from "../../parts/marks.tsx";
+import { Mark } from "../../parts/marks.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { useSend } from "../../records/use-send.ts";
 
@@ -110,14 +110,10 @@ function BulkDialog(props: {
       action={action === "update" ? "Change" : WORDS[action]}
       isDangerous={action === "block" || action === "delete"}
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={() => onClose(false)}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>Each key is changed by itself, with a line of the audit of its own.</p>
       {action === "update" && <LimitFields typed={typed} onChange={setTyped} />}
       <p class="muted small">{keys.map(nameOf).join(", ")}</p>

@@ -8,7 +8,7 @@ import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
-import { Notice } from "../../parts/marks.tsx";
+import { Failed } from "../../parts/marks.tsx";
 import { useSend } from "../../records/use-send.ts";
 import { SecretDialog } from "./secret-dialog.tsx";
 
@@ -37,14 +37,10 @@ export function BlockKey({ record, onDone, onClose }: KeyActionProps) {
       action={blocked ? "Unblock" : "Block"}
       isDangerous={!blocked}
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>
         {blocked
           ? "Its requests are admitted from the next one on."
@@ -71,14 +67,10 @@ export function DeleteKey({ record, onDone, onClose }: KeyActionProps) {
       action="Delete"
       isDangerous
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>Its next request gets 401. A deleted key does not come back; a blocked one can.</p>
       <p class="muted">Its spend stays in the reports.</p>
       <AsCommand
@@ -124,11 +116,7 @@ export function RotateKey({ record, onClose }: KeyActionProps) {
   return (
     <Dialog title={`Rotate ${name}`} onClose={onClose}>
       <div class="dialog-body">
-        {sending.failure !== undefined && (
-          <Notice tone="bad" isLoud>
-            {sending.failure.message}
-          </Notice>
-        )}
+        <Failed of={sending.failure} />
         <p>The key keeps its id, its limits and its spend, and gets a new secret.</p>
         <SelectField
           label="The old secret works on"

@@ -7,7 +7,6 @@ import { useRefresh } from "../../app/live.ts";
 import { AsCommand, type Doing } from "../../parts/as-command.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
-import { Notice } from "../../parts/marks.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { useSend } from "../../records/use-send.ts";
 
@@ -39,14 +38,10 @@ function Action(props: {
       title={title}
       action={action}
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       {children}
       <AsCommand doing={doing} />
     </Confirm>

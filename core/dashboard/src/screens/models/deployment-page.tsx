@@ -9,9 +9,9 @@ import { Button } from "../../parts/button.tsx";
 import { ChartPanel } from "../../parts/chart.tsx";
 import { compact, count, duration } from "../../parts/format.ts";
 import { Mark, type Tone, When } from "../../parts/marks.tsx";
-import { Head, Panel } from "../../parts/page.tsx";
+import { Head } from "../../parts/page.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, TablePanel } from "../../parts/table.tsx";
 import { Tile, Tiles } from "../../parts/tiles.tsx";
 import { HoldDialog, ReleaseDialog, ResetDialog } from "./deployment-actions.tsx";
 import { modelsText } from "./deployments.tsx";
@@ -64,15 +64,13 @@ export function DeploymentPage({ id }: { readonly id: string }) {
         />
       </Tiles>
       <Minutes minutes={data.minutes} />
-      <Panel title="Last events" isFlush>
-        <Table
-          caption="Last events"
-          columns={EVENTS}
-          rows={data.events}
-          keyOf={({ at, kind, request_id: request }) => `${at} ${kind} ${request ?? ""}`}
-          empty={<Empty icon="check" title="Nothing happened to it" />}
-        />
-      </Panel>
+      <TablePanel
+        title="Last events"
+        columns={EVENTS}
+        rows={data.events}
+        keyOf={({ at, kind, request_id: request }) => `${at} ${kind} ${request ?? ""}`}
+        empty={<Empty icon="check" title="Nothing happened to it" />}
+      />
     </>
   );
 }

@@ -5,9 +5,8 @@ import { useRead } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
 import { href } from "../../app/route.ts";
 import { BudgetBar } from "../../parts/marks.tsx";
-import { Panel } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, TablePanel } from "../../parts/table.tsx";
 import { Models, StateMark, stateOf } from "../../records/limit-views.tsx";
 
 const SHOWN = 50;
@@ -55,16 +54,15 @@ export function OrganizationTeams({ row }: { readonly row: OrganizationRow }) {
     </>
   );
   return (
-    <Panel title="Teams" isFlush end={links}>
-      <Table
-        caption="Teams"
-        columns={COLUMNS}
-        rows={data?.teams}
-        keyOf={(team) => team.team_id}
-        error={error}
-        onRetry={() => void refetch()}
-        empty={<Empty icon="team" title="No teams yet" />}
-      />
-    </Panel>
+    <TablePanel
+      title="Teams"
+      end={links}
+      columns={COLUMNS}
+      rows={data?.teams}
+      keyOf={(team) => team.team_id}
+      error={error}
+      onRetry={() => void refetch()}
+      empty={<Empty icon="team" title="No teams yet" />}
+    />
   );
 }

@@ -32,19 +32,13 @@ export function Charts({ overview }: { readonly overview: Overview }) {
         {...shared}
         title="Time to first content"
         format={duration}
-        series={[
-          { name: "p50", values: series.first_content_p50_ms, colour: 1 },
-          { name: "p95", values: series.first_content_p95_ms, colour: 2 },
-        ]}
+        series={quantiles(series.first_content_p50_ms, series.first_content_p95_ms)}
       />
       <ChartPanel
         {...shared}
         title="The gateway's own time"
         format={duration}
-        series={[
-          { name: "p50", values: series.overhead_p50_ms, colour: 1 },
-          { name: "p95", values: series.overhead_p95_ms, colour: 2 },
-        ]}
+        series={quantiles(series.overhead_p50_ms, series.overhead_p95_ms)}
       />
       <ChartPanel
         {...shared}
@@ -54,6 +48,15 @@ export function Charts({ overview }: { readonly overview: Overview }) {
       />
     </div>
   );
+}
+
+type Values = Overview["series"]["overhead_p50_ms"];
+
+function quantiles(p50: Values, p95: Values) {
+  return [
+    { name: "p50", values: p50, colour: 1 },
+    { name: "p95", values: p95, colour: 2 },
+  ] as const;
 }
 
 function ratesOf(series: Overview["series"], step: number) {

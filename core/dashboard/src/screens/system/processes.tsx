@@ -11,7 +11,7 @@ import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { duration } from "../../parts/format.ts";
-import { Mark, Notice, When } from "../../parts/marks.tsx";
+import { Mark, When } from "../../parts/marks.tsx";
 import { Facts, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
@@ -128,14 +128,10 @@ function Restart(props: { readonly waiting: readonly string[]; readonly onClose:
       title="Restart the workers?"
       action="Restart"
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>They are replaced one by one. No request fails.</p>
       {waiting.length > 0 && <p>Then apply: {waiting.join(", ")}.</p>}
       <AsCommand doing={{ path: "/restart", sluice: ["restart"] }} />

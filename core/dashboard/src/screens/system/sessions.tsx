@@ -8,9 +8,8 @@ import { useMay } from "../../app/may.ts";
 import { href } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Mark, Notice, When } from "../../parts/marks.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { Mark, When } from "../../parts/marks.tsx";
+import { type Column, TablePanel } from "../../parts/table.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { useSend } from "../../records/use-send.ts";
 
@@ -31,16 +30,15 @@ export function Sessions() {
   );
   return (
     <>
-      <Panel title="Sessions" isFlush end={endAll}>
-        <Table
-          caption="Sessions"
-          columns={columnsOf(may("session.end") ? setEnding : undefined)}
-          rows={data?.sessions}
-          keyOf={({ session }) => session}
-          error={error}
-          onRetry={() => void refetch()}
-        />
-      </Panel>
+      <TablePanel
+        title="Sessions"
+        end={endAll}
+        columns={columnsOf(may("session.end") ? setEnding : undefined)}
+        rows={data?.sessions}
+        keyOf={({ session }) => session}
+        error={error}
+        onRetry={() => void refetch()}
+      />
       {ending !== undefined && <End ending={ending} onClose={() => setEnding(undefined)} />}
     </>
   );
@@ -91,14 +89,10 @@ function End({ ending, onClose }: { readonly ending: Ending; readonly onClose: (
       action="End"
       isDangerous
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <p>The next request of the browser is refused, and it has to sign in.</p>
     </Confirm>
   );

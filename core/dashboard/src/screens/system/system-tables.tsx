@@ -2,9 +2,8 @@
 
 import type { SystemAnswer } from "../../api/system.ts";
 import { bytes, count, duration, span } from "../../parts/format.ts";
-import { Panel } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { type Column, TablePanel } from "../../parts/table.tsx";
 
 type Process = SystemAnswer["processes"][number];
 type Block = SystemAnswer["blocks"][number];
@@ -41,14 +40,12 @@ const PROCESSES: readonly Column<Process>[] = [
 /** The processes. */
 export function ProcessTable({ processes }: Pick<SystemAnswer, "processes">) {
   return (
-    <Panel title="Processes" isFlush>
-      <Table
-        caption="Processes"
-        columns={PROCESSES}
-        rows={processes}
-        keyOf={({ pid }) => String(pid)}
-      />
-    </Panel>
+    <TablePanel
+      title="Processes"
+      columns={PROCESSES}
+      rows={processes}
+      keyOf={({ pid }) => String(pid)}
+    />
   );
 }
 
@@ -61,15 +58,13 @@ const BLOCKS: readonly Column<Block>[] = [
 /** Event-loop blocks by plugin. */
 export function Blocks({ blocks }: Pick<SystemAnswer, "blocks">) {
   return (
-    <Panel title="Event-loop blocks" isFlush>
-      <Table
-        caption="Event-loop blocks"
-        columns={BLOCKS}
-        rows={blocks}
-        keyOf={({ plugin }) => plugin}
-        empty={<Empty icon="check" title="Nothing has held the event loop since the start" />}
-      />
-    </Panel>
+    <TablePanel
+      title="Event-loop blocks"
+      columns={BLOCKS}
+      rows={blocks}
+      keyOf={({ plugin }) => plugin}
+      empty={<Empty icon="check" title="Nothing has held the event loop since the start" />}
+    />
   );
 }
 
@@ -86,14 +81,12 @@ const PLUGINS: readonly Column<Plugin>[] = [
 /** The loaded packages. */
 export function Plugins({ plugins }: Pick<SystemAnswer, "plugins">) {
   return (
-    <Panel title="Plugins" isFlush>
-      <Table
-        caption="Plugins"
-        columns={PLUGINS}
-        rows={plugins}
-        keyOf={(row) => row.package}
-        empty={<Empty icon="info" title="No package is loaded" />}
-      />
-    </Panel>
+    <TablePanel
+      title="Plugins"
+      columns={PLUGINS}
+      rows={plugins}
+      keyOf={(row) => row.package}
+      empty={<Empty icon="info" title="No package is loaded" />}
+    />
   );
 }

@@ -9,7 +9,7 @@ import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
-import { Mark, Notice } from "../../parts/marks.tsx";
+import { Mark } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -195,14 +195,10 @@ function RemoveMember(props: {
       action="Remove"
       isDangerous
       isBusy={sending.isBusy}
+      failure={sending.failure}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      {sending.failure !== undefined && (
-        <Notice tone="bad" isLoud>
-          {sending.failure.message}
-        </Notice>
-      )}
       <SelectField
         label="The user's keys in the team"
         value={keys}

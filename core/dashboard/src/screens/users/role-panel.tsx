@@ -11,7 +11,7 @@ import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, SelectField } from "../../parts/field.tsx";
 import { Combobox } from "../../parts/combobox.tsx";
-import { Mark, Notice } from "../../parts/marks.tsx";
+import { Failed, Mark } from "../../parts/marks.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { organizationOptions, teamOptions } from "../../records/options.ts";
@@ -55,11 +55,7 @@ export function RolePanel({ row }: { readonly row: UserRow }) {
   return (
     <Panel title="Roles" end={add}>
       <div class="stack-s">
-        {sending.failure !== undefined && (
-          <Notice tone="bad" isLoud>
-            {sending.failure.message}
-          </Notice>
-        )}
+        <Failed of={sending.failure} />
         {row.roles.length === 0 && <p class="muted">None: the user administers nothing.</p>}
         <ul class="stack-s">
           {row.roles.map((role) => (
@@ -137,11 +133,7 @@ function AddRole({ row, onClose }: { readonly row: UserRow; readonly onClose: ()
     <Dialog title={`Give ${row.user_id} a role`} onClose={onClose}>
       <form onSubmit={(event) => void send(event)}>
         <div class="dialog-body">
-          {sending.failure !== undefined && (
-            <Notice tone="bad" isLoud>
-              {sending.failure.message}
-            </Notice>
-          )}
+          <Failed of={sending.failure} />
           <SelectField
             label="Role"
             value={role}
