@@ -269,6 +269,18 @@ export interface StoreSchema {
   readonly changes: readonly string[];
 }
 
+/** Connections of a store's server. */
+export interface StoreConnections {
+  /** What the server allows the store's user at the same time. */
+  readonly max: number;
+  /** Those of all clients that count against it. */
+  readonly used: number;
+  /** Of them, those of all gateways on the store's database. */
+  readonly ofGateways: number;
+  /** What one process of this gateway takes at most. */
+  readonly perProcess: number;
+}
+
 /** A running store. `start` opens it and migrates its schema. */
 export interface Store {
   start(signal: AbortSignal, options?: StoreStart): Promise<void>;
@@ -295,6 +307,11 @@ export interface Store {
    * nothing, and needs no `start`. Absent: it cannot tell.
    */
   inspect?(path?: string): Promise<StoreSchema>;
+  /**
+   * Counts the connections of its server. Changes nothing, and needs no `start`. Rejects with
+   * `Error` when the server does not answer. Absent: it has no server.
+   */
+  connections?(): Promise<StoreConnections>;
   /**
    * Changes the schema to the one of this version, while gateways use it. Needs no `start`. Returns
    * the names of the changes that it made; another process may make some at the same time. Rejects

@@ -44,6 +44,16 @@ const IDLE_MS = 60_000;
 /** The client gives up this much later than the server: the server's word says more. */
 const CLIENT_SLACK_MS = 500;
 const REPORT_CONNECTIONS = 2;
+const MIGRATION_CONNECTIONS = 1;
+const CHANGE_CONNECTIONS = 1;
+
+/** The name that the server shows for each connection of a gateway. */
+export const APPLICATION = "sluice";
+
+/** What a process takes at most. */
+export function perProcess({ connections }: Pick<ConnectionOptions, "connections">): number {
+  return connections + REPORT_CONNECTIONS + MIGRATION_CONNECTIONS + CHANGE_CONNECTIONS;
+}
 
 const INT8 = 20;
 /** Counts and nano-dollars are below 2^53; sums that may exceed it are read as text. */
@@ -62,9 +72,9 @@ export function connect(options: ConnectionOptions): Connections {
     { ...options, url: options.readUrl ?? options.url },
     { max: REPORT_CONNECTIONS, limitMs: REPORT_MS },
   );
-  const migrations = poolOf(options, { max: 1, limitMs: 0 });
+  const migrations = poolOf(options, { max: MIGRATION_CONNECTIONS, limitMs: 0 });
   const changes = poolOf(options, {
-    max: 1,
+    max: CHANGE_CONNECTIONS,
     limitMs: CHANGES_MS,
     connectMs: CHANGES_MS,
     // A connection of a transaction pooler is another one in the next moment.
@@ -104,7 +114,7 @@ function poolOf(
   const pool = new Pool({
     connectionString: url,
     max,
-    application_name: "sluice",
+    application_name: APPLICATION,
     connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: IDLE_MS,
     keepAlive: true,

@@ -67,9 +67,10 @@ function lend(store: Omit<Store, Lent>, opened: () => Opened): Store {
 function closedOf(
   config: PostgresConfig,
   { log }: StoreHost,
-): Pick<Store, "inspect" | "migrate" | "verifySums" | "configuration"> {
+): Pick<Store, "connections" | "inspect" | "migrate" | "verifySums" | "configuration"> {
   const schema = () => import("./schema/schema-of.ts");
   return {
+    connections: async () => (await import("./count-connections.ts")).countConnections(config, log),
     inspect: async () => (await schema()).inspectSchema(config, log),
     migrate: async (signal) => (await schema()).migrateSchema(config, log, signal),
     configuration: async (signal) =>

@@ -10,7 +10,7 @@ import { type Finding, formatFinding } from "@sluice/engine/config";
 import { type Check, formatCheck } from "../doctor/check.ts";
 import { checkDataFolder, checkMasterKey, checkPorts } from "../doctor/installation.ts";
 import { checkMachine } from "../doctor/machine.ts";
-import { checkProviders, checkState, checkStore } from "../doctor/services.ts";
+import { checkConnections, checkProviders, checkState, checkStore } from "../doctor/services.ts";
 import { checkTls } from "../doctor/tls.ts";
 import { counted } from "../counted.ts";
 import { EXIT } from "../exit.ts";
@@ -92,6 +92,7 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
     ...checkTls(server.tls, Date.now()),
     ...ports,
     ...store,
+    ...(await checkConnections(snapshot, definitions, isRunning)),
     await checkState(snapshot, definitions),
     ...(await checkProviders(snapshot, definitions, isOnline)),
   ];

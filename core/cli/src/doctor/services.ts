@@ -74,6 +74,38 @@ async function checkPepper(store: Store, dataDirectory: string): Promise<Check> 
   return { name, grade: "fail", found, fix };
 }
 
+/** Above this part of the limit, an outage of one gateway or a second instance may meet it. */
+const NEARLY_ALL = 0.9;
+
+/**
+ * Counts the connections of the store's server: those that are used, and those that the processes
+ * of this gateway take at most. Nothing for a store without a server.
+ */
+export async function checkConnections(
+  { store: { use, options }, server: { dataDirectory, workers } }: Snapshot,
+  definitions: Definitions,
+  isRunning: boolean,
+): Promise<readonly Check[]> {
+  const store = definitions.stores
+    .get(use)
+    ?.create(options as never, { log: silentLog, clock: systemClock, dataDirectory });
+  if (store?.connections === undefined) return [];
+  const name = "store connections";
+  try {
+    const { max, used, ofGateways, perProcess } = await store.connections();
+    const own = perProcess * workers;
+    const found = `${used} of ${max} are used, ${ofGateways} by gateways; this gateway takes ${own} at most`;
+    const isFull = used >= max * NEARLY_ALL || (!isRunning && used + own > max) || own > max;
+    if (!isFull) return [{ name, grade: "ok", found }];
+    const fix =
+      "Raise max_connections of the server, lower connections under `store`, or put a pooler before the server.";
+    return [{ name, grade: "warn", found, fix }];
+  } catch (error) {
+    const found = `${use} does not count them: ${reasonOf(error)}`;
+    return [{ name, grade: "skip", found }];
+  }
+}
+
 /** Asks the shared state a few times. */
 export async function checkState(
   { shared: { use, options } }: Snapshot,
