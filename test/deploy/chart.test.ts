@@ -26,14 +26,40 @@ interface Pod {
   };
 }
 
+interface Job {
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: { readonly volumes: readonly object[] };
+    };
+  };
+}
+
 const defaults = parse(readFileSync(join(CHART, "values.yaml"), "utf8")) as object;
 const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8")) as object;
 const accepts = new Ajv({ strict: false }).compile(schema);
 
+/** A gateway file whose store several replicas share. */
+const POSTGRES = {
+  version: 1,
+  store: { use: "postgres", url: "${env:DATABASE_URL}" },
+  providers: { echo: { use: "echo" } },
+  models: [{ id: "echo", targets: [{ provider: "echo", model: "echo" }] }],
+};
+
 /** Every option that the chart has, at a value other than its default. */
 const EVERYTHING = {
   replicas: 3,
-  config: { rollout: "restart", pipelines: { "chat.yaml": "version: 1\nroutes: []\n" } },
+  migration: { enabled: true },
+  config: {
+    gateway: POSTGRES,
+    rollout: "restart",
+    pipelines: { "chat.yaml": "version: 1\nroutes: []\n" },
+  },
   masterKey: { existingSecret: "keys" },
   readKey: { existingSecret: "keys" },
   pepper: { existingSecret: "keys" },
@@ -100,7 +126,7 @@ describe("values.schema.json", () => {
       }
     };
     compare("", defaults, schema as Described);
-    expect(unknown.filter((name) => !name.startsWith(".resources."))).toEqual([]);
+    expect(unknown.filter((name) => !/^(?:\.migration)?\.resources\./.test(name))).toEqual([]);
   });
 
   it.each([
@@ -122,6 +148,8 @@ describe("values.schema.json", () => {
     [{ admin: { port: 4000 } }],
     [{ nameOverride: "A_b" }],
     [{ fullnameOverride: "models-" }],
+    [{ migration: { deadline: "ten" } }],
+    [{ migration: { backoffLimit: -1 } }],
   ])("refuses %j", (values) => {
     expect(accepts(values)).toBe(false);
   });
@@ -169,9 +197,11 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
     const { objects } = render(EVERYTHING);
     expect(kindsOf(objects)).toEqual([
       "ConfigMap",
+      "ConfigMap",
       "HTTPRoute",
       "HorizontalPodAutoscaler",
       "Ingress",
+      "Job",
       "NetworkPolicy",
       "PodDisruptionBudget",
       "Service",
@@ -223,7 +253,7 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
 
   it.each([
     ["its defaults", {}],
-    ["every option but files", { ...EVERYTHING, config: {}, tls: {} }],
+    ["every option but files", { ...EVERYTHING, config: { gateway: POSTGRES }, tls: {} }],
   ])("gives the gateway a whole configuration with %s", async (_what, values) => {
     const { objects } = render(values);
     const config = objects.find(({ kind }) => kind === "ConfigMap") as unknown as {
@@ -235,7 +265,7 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
       const { findings } = await checkConfig({
         path: join(folder, "gateway.yaml"),
         cwd: ROOT,
-        environment: { SLUICE_READ_KEY: "k".repeat(24) },
+        environment: { SLUICE_READ_KEY: "k".repeat(24), DATABASE_URL: "postgres://db/sluice" },
       });
       expect(findings.map((finding) => formatFinding(finding))).toEqual([]);
     } finally {
@@ -266,6 +296,7 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
       "config.pipelines has no effect",
     ],
     [{ config: { existingConfigMap: "own", rollout: "restart" } }, "sees no edit"],
+    [{ migration: { enabled: true } }, "needs config.gateway.store with use: postgres"],
   ])("refuses %j: %s", (values, message) => {
     expect(() => render(values)).toThrow(message);
   });
@@ -275,6 +306,63 @@ describe.skipIf(!canRender())("the chart, rendered", () => {
     expect(notes).toContain("2 replicas have a store each");
     expect(kindsOf(objects)).toContain("PodDisruptionBudget");
     expect(kindsOf(render().objects)).not.toContain("PodDisruptionBudget");
+  });
+
+  it("migrates PostgreSQL before an install and an upgrade, with the new configuration", () => {
+    const values = {
+      migration: { enabled: true },
+      envFrom: [{ secretRef: { name: "providers" } }],
+      config: { gateway: POSTGRES, pipelines: { "chat.yaml": "version: 1\n" } },
+    };
+    const { objects, notes } = render({ ...values, replicas: 2 });
+    expect(notes).not.toContain("have a store each");
+    const { metadata, spec } = objects.find(({ kind }) => kind === "Job") as unknown as Job;
+    const hook = { "helm.sh/hook": "pre-install,pre-upgrade" };
+    expect(metadata.annotations).toMatchObject(hook);
+    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 600 });
+    const pod = spec.template;
+    expect(pod.spec).toMatchObject({
+      restartPolicy: "Never",
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true },
+      containers: [
+        {
+          args: ["migrate"],
+          env: [{ name: "SLUICE_CONFIG", value: "/etc/sluice/gateway.yaml" }],
+          envFrom: [{ secretRef: { name: "providers" } }],
+          securityContext: { readOnlyRootFilesystem: true },
+        },
+      ],
+    });
+    // What exists before the first install: a ConfigMap that is a hook of an earlier weight.
+    expect(pod.spec).not.toHaveProperty("serviceAccountName");
+    const own = objects.find(
+      ({ kind, metadata: { name } }) => kind === "ConfigMap" && name === metadata.name,
+    ) as unknown as { readonly metadata: Job["metadata"]; readonly data: object };
+    expect(own.metadata.annotations).toMatchObject(hook);
+    expect(Number(own.metadata.annotations["helm.sh/hook-weight"])).toBeLessThan(
+      Number(metadata.annotations["helm.sh/hook-weight"]),
+    );
+    const served = objects.find(
+      ({ kind, metadata: { name } }) => kind === "ConfigMap" && name !== metadata.name,
+    ) as unknown as { readonly data: object };
+    expect(own.data).toEqual(served.data);
+    // No Service sends clients to it.
+    const selectors = objects
+      .filter(({ kind }) => kind === "Service")
+      .map((service) => (service["spec"] as { readonly selector: object }).selector);
+    expect(selectors).toHaveLength(2);
+    for (const selector of selectors) expect(pod.metadata.labels).not.toMatchObject(selector);
+  });
+
+  it("migrates with a ConfigMap of the operator's own", () => {
+    const { objects } = render({
+      migration: { enabled: true },
+      config: { existingConfigMap: "own" },
+    });
+    expect(kindsOf(objects)).not.toContain("ConfigMap");
+    const { spec } = objects.find(({ kind }) => kind === "Job") as unknown as Job;
+    expect(spec.template.spec.volumes[0]).toEqual({ name: "config", configMap: { name: "own" } });
   });
 
   it("warns about the replicas of an autoscaler too", () => {

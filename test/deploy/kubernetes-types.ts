@@ -15,6 +15,7 @@ const TYPES: Readonly<Record<string, readonly [module: string, type: string]>> =
   "v1 ServiceAccount": ["core/v1", "ServiceAccount"],
   "apps/v1 Deployment": ["apps/v1", "Deployment"],
   "apps/v1 StatefulSet": ["apps/v1", "StatefulSet"],
+  "batch/v1 Job": ["batch/v1", "Job"],
   "autoscaling/v2 HorizontalPodAutoscaler": ["autoscaling/v2", "HorizontalPodAutoscaler"],
   "networking.k8s.io/v1 Ingress": ["networking/v1", "Ingress"],
   "networking.k8s.io/v1 NetworkPolicy": ["networking/v1", "NetworkPolicy"],

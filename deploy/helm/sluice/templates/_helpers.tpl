@@ -25,6 +25,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
+{{/* A name of its own: the Services of the gateway do not select the pod of a migration. */}}
+{{- define "sluice.migrationLabels" -}}
+app.kubernetes.io/name: {{ include "sluice.name" . }}-migration
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
 {{- define "sluice.image" -}}
 {{- if .Values.image.digest -}}
 {{ .Values.image.repository }}@{{ .Values.image.digest }}
@@ -72,4 +81,49 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $_ := set $server "tls" (dict "certificate" "/tls/tls.crt" "key" "/tls/tls.key") -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite (dict "server" $server) (deepCopy .Values.config.gateway)) -}}
+{{- end -}}
+
+{{/* The files of the configuration, as the data of a ConfigMap. */}}
+{{- define "sluice.configData" -}}
+gateway.yaml: |
+  {{- include "sluice.gateway" . | nindent 2 }}
+{{- range $name, $text := .Values.config.pipelines }}
+{{ printf "pipelines.%s" $name | quote }}: |
+  {{- $text | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Which file of the ConfigMap is mounted where. */}}
+{{- define "sluice.configItems" -}}
+- { key: gateway.yaml, path: gateway.yaml }
+{{- range $name, $text := .Values.config.pipelines }}
+- { key: {{ printf "pipelines.%s" $name | quote }}, path: {{ printf "pipelines/%s" $name | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* Variables that the configuration refers to. */}}
+{{- define "sluice.references" -}}
+{{- if .Values.readKey.existingSecret }}
+- name: SLUICE_READ_KEY
+  valueFrom:
+    secretKeyRef: { name: {{ .Values.readKey.existingSecret }}, key: {{ .Values.readKey.key }} }
+{{- end }}
+{{- with .Values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "sluice.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{- define "sluice.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
 {{- end -}}

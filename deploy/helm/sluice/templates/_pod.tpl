@@ -35,13 +35,7 @@ spec:
   {{- with .Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
-    fsGroup: 65532
-    fsGroupChangePolicy: OnRootMismatch
-    seccompProfile: { type: RuntimeDefault }
+  securityContext: {{- include "sluice.podSecurity" . | nindent 4 }}
   containers:
     - name: sluice
       image: {{ include "sluice.image" . | quote }}
@@ -53,13 +47,8 @@ spec:
         - name: SLUICE_MASTER_KEY
           valueFrom:
             secretKeyRef: { name: {{ required "masterKey.existingSecret is missing: kubectl create secret generic sluice --from-literal=master-key=sk-$(openssl rand -hex 32), then masterKey.existingSecret=sluice" .Values.masterKey.existingSecret }}, key: {{ .Values.masterKey.key }} }
-        {{- if .Values.readKey.existingSecret }}
-        - name: SLUICE_READ_KEY
-          valueFrom:
-            secretKeyRef: { name: {{ .Values.readKey.existingSecret }}, key: {{ .Values.readKey.key }} }
-        {{- end }}
-        {{- with .Values.env }}
-        {{- toYaml . | nindent 8 }}
+        {{- with include "sluice.references" . | trim }}
+        {{- . | nindent 8 }}
         {{- end }}
       {{- with .Values.envFrom }}
       envFrom: {{- toYaml . | nindent 8 }}
@@ -82,10 +71,7 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 3
         failureThreshold: 1
-      securityContext:
-        allowPrivilegeEscalation: false
-        readOnlyRootFilesystem: true
-        capabilities: { drop: [ALL] }
+      securityContext: {{- include "sluice.containerSecurity" . | nindent 8 }}
       resources: {{- toYaml .Values.resources | nindent 8 }}
       volumeMounts:
         - { name: config, mountPath: /etc/sluice, readOnly: true }
@@ -102,11 +88,7 @@ spec:
       configMap:
         name: {{ include "sluice.configMap" . }}
         {{- if not .Values.config.existingConfigMap }}
-        items:
-          - { key: gateway.yaml, path: gateway.yaml }
-          {{- range $name, $text := .Values.config.pipelines }}
-          - { key: {{ printf "pipelines.%s" $name | quote }}, path: {{ printf "pipelines/%s" $name | quote }} }
-          {{- end }}
+        items: {{- include "sluice.configItems" . | nindent 10 }}
         {{- end }}
     - name: tmp
       emptyDir: { medium: Memory, sizeLimit: 64Mi }
