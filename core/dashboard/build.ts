@@ -41,7 +41,8 @@ export const VITE: InlineConfig = {
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
-    modulePreload: false,
+    // What a screen imports is fetched with it, not after it.
+    modulePreload: { polyfill: false },
     cssCodeSplit: false,
     reportCompressedSize: false,
     emptyOutDir: true,
@@ -63,12 +64,24 @@ export async function buildDashboard(): Promise<Readonly<Record<string, Dashboar
   const { build } = await import("vite");
   const fresh = join(FOLDER, `dist/ui-${process.pid}`);
   mkdirSync(dirname(fresh), { recursive: true });
-  await build({ ...VITE, build: { ...VITE.build, outDir: fresh } });
+  await inProduction(() => build({ ...VITE, build: { ...VITE.build, outDir: fresh } }));
   const files = describeFiles(fresh);
   writeFileSync(join(fresh, "files.json"), `${JSON.stringify(files, null, 2)}\n`);
   rmSync(OUTPUT, { recursive: true, force: true });
   renameSync(fresh, OUTPUT);
   return files;
+}
+
+/** Vite takes an environment that is set, such as that of tests, before that of the build. */
+async function inProduction(work: () => Promise<unknown>): Promise<void> {
+  const before = process.env["NODE_ENV"];
+  process.env["NODE_ENV"] = "production";
+  try {
+    await work();
+  } finally {
+    if (before === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = before;
+  }
 }
 
 function describeFiles(folder: string): Readonly<Record<string, DashboardFile>> {

@@ -127,6 +127,9 @@ const KEYS = [
 ];
 
 const ROUNDS = 4;
+const QUESTION = "Where is my refund? ".repeat(12);
+/** Of the form of a credential, and of no account. */
+const MADE_UP_TOKEN = `ghp_${"0aB1cD2eF3".repeat(4).slice(0, 36)}`;
 const WORDS =
   "The refund was sent on Tuesday and reaches the account within three working days. ".repeat(4);
 
@@ -189,7 +192,7 @@ export async function seedTraffic(
   const ids = new Map<string, string>();
   const ask = async (name: string, model: string, what: string, more = {}): Promise<void> => {
     const key = keys.get(name)?.key ?? "";
-    const messages = [{ role: "user", content: "Where is my refund? ".repeat(12) }];
+    const messages = [{ role: "user", content: QUESTION }];
     const response = await chat(
       gateway,
       { model, messages, ...more },
@@ -206,7 +209,17 @@ export async function seedTraffic(
     await ask("notebook-ben", "gpt-4o-mini", "good");
     await ask("ios-app", "gpt-4o-mini", "stream", { stream: true });
     await ask("flaky-client", "flaky", "fallback");
+    await ask("indexer", "gpt-4o-mini", "masked", {
+      messages: [{ role: "user", content: "The invoice of ann@example.com, please." }],
+    });
+    if (round === 0) continue;
+    await ask("notebook-ben", "gpt-4o-mini", "in shadow", {
+      messages: [{ role: "user", content: "How do we compare with Initech?" }],
+    });
   }
+  await ask("notebook-ben", "gpt-4o-mini", "guarded", {
+    messages: [{ role: "user", content: `Why does ${MADE_UP_TOKEN} not work?` }],
+  });
   await ask("ios-app", "gpt-4o", "refused");
   await ask("leaked-in-a-log", "gpt-4o-mini", "blocked");
   return ids;

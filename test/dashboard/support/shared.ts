@@ -16,6 +16,12 @@ export interface Seeded {
   readonly requests: ReadonlyMap<string, string>;
 }
 
+/** One that masks, one that refuses, and one in shadow. */
+const GUARDRAILS = `guardrails:
+  pii: { use: pii, action: mask, default_on: true }
+  secrets: { use: secrets, default_on: true }
+  rivals: { use: words, mode: shadow, default_on: true, lists: [{ name: competitors, words: [Initech, "Umbrella Corp"] }] }`;
+
 let browser: Promise<Browser> | undefined;
 let seeded: Promise<Seeded> | undefined;
 
@@ -35,7 +41,7 @@ export function sharedStand(): Promise<Seeded> {
 }
 
 async function seed(): Promise<Seeded> {
-  const stand = await startStand();
+  const stand = await startStand({ sections: [GUARDRAILS] });
   endWithProcess(() => stand.gateway.signal("SIGKILL"));
   const keys = await seedRecords(stand);
   const requests = await seedTraffic(stand, keys);

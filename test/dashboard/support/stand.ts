@@ -21,7 +21,7 @@ export interface Stand extends AsyncDisposable {
 const MODELS = [
   "{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }, { provider: backup, model: gpt-4o }], access_groups: [large] }",
   "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
-  "{ id: text-embedding-3-small, targets: [{ provider: openai, model: text-embedding-3-small }] }",
+  "{ id: text-embedding-3-small, mode: embeddings, targets: [{ provider: openai, model: text-embedding-3-small }] }",
   "{ id: flaky, targets: [{ provider: openai, model: gpt-4.1-mini }], fallbacks: { general: [gpt-4o-mini] } }",
   "{ id: in-house, targets: [{ provider: backup, model: in-house }] }",
 ];

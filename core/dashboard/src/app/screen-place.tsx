@@ -8,10 +8,8 @@ import { Button } from "../parts/button.tsx";
 import { Head } from "../parts/page.tsx";
 import { useMay, useSession } from "./may.ts";
 import type { ScreenProps } from "./screen-props.ts";
-import { type ScreenView, VIEWS } from "./screen-views.ts";
+import { loadView, type ScreenView, viewOf } from "./screen-views.ts";
 import { type Screen, SCREENS } from "./screens.ts";
-
-const loaded = new Map<string, ScreenView>();
 
 /** The screen of a name. */
 export function ScreenPlace({ name, path }: ScreenProps & { readonly name: string }) {
@@ -51,19 +49,14 @@ export function ScreenPlace({ name, path }: ScreenProps & { readonly name: strin
 
 function Loaded({ screen, path }: ScreenProps & { readonly screen: Screen }) {
   const [view, setView] = useState<{ readonly View: ScreenView } | undefined>(() => {
-    const View = loaded.get(screen.name);
+    const View = viewOf(screen.name);
     return View === undefined ? undefined : { View };
   });
   const [isFailed, setFailed] = useState(false);
   useEffect(() => {
     if (view !== undefined) return;
-    const load = VIEWS[screen.name];
-    if (load === undefined) return setFailed(true);
-    load().then(
-      ({ default: View }) => {
-        loaded.set(screen.name, View);
-        setView({ View });
-      },
+    loadView(screen.name).then(
+      (View) => setView({ View }),
       () => setFailed(true),
     );
   }, []);

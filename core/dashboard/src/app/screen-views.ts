@@ -7,7 +7,7 @@ import type { ScreenProps } from "./screen-props.ts";
 export type ScreenView = ComponentType<ScreenProps>;
 
 /** Loads views, by the names of the screens. */
-export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
+const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: ScreenView }>>> = {
   overview: () => import("../screens/overview/screen-overview.tsx"),
   requests: () => import("../screens/requests/screen-requests.tsx"),
   playground: () => import("../screens/playground/screen-playground.tsx"),
@@ -24,3 +24,19 @@ export const VIEWS: Readonly<Record<string, () => Promise<{ readonly default: Sc
   customers: () => import("../screens/customers/screen-customers.tsx"),
   organizations: () => import("../screens/organizations/screen-organizations.tsx"),
 };
+
+const loaded = new Map<string, ScreenView>();
+
+/** The view of a screen, once it is loaded. */
+export function viewOf(name: string): ScreenView | undefined {
+  return loaded.get(name);
+}
+
+/** Loads the view of a screen. Rejects when its file cannot be loaded, or there is none. */
+export async function loadView(name: string): Promise<ScreenView> {
+  const load = VIEWS[name];
+  if (load === undefined) throw new Error(`No view is known for the screen ${name}.`);
+  const { default: View } = await load();
+  loaded.set(name, View);
+  return View;
+}

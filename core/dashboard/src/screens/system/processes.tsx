@@ -39,7 +39,7 @@ export function Processes() {
   );
   return (
     <>
-      <div class="columns">
+      <div class="columns level">
         <Panel title="Gateway" end={restart}>
           <Facts rows={factsOf(status)} />
         </Panel>
