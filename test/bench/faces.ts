@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startLoad } from "./load/load-process.ts";
-import { runSlice, warmUp } from "./load/slice.ts";
+import { runSlice, type Slice, warmUp } from "./load/slice.ts";
 import { FACE_SCENARIOS, GEMINI_MODEL, SCENARIOS, SNAPSHOT_MODEL } from "./scenarios.ts";
 import { freePort, startServer } from "./target.ts";
 import { launch as launchGateway } from "./targets/gateway/launch.ts";
@@ -70,16 +70,21 @@ try {
   for (const warmMs of [limits.warmMs / 2, limits.warmMs / 2])
     for (const scenario of scenarios)
       counts.set(scenario.name, await warmUp(load, server, scenario, { ...limits, warmMs }));
-  const cpu = new Map(scenarios.map(({ name }) => [name, [] as number[]]));
+  const slices = new Map(scenarios.map(({ name }) => [name, [] as Slice[]]));
+  const cpuOf = (name: string): number[] => (slices.get(name) ?? []).map(({ cpuUs }) => cpuUs);
   for (let round = 0; round < Number(values.rounds); round++)
     for (let turn = 0; turn < scenarios.length; turn++) {
       const scenario = scenarios[(round + turn) % scenarios.length]!;
-      const { cpuUs } = await runSlice(load, server, scenario, counts.get(scenario.name) ?? 64);
-      cpu.get(scenario.name)?.push(cpuUs);
+      const slice = await runSlice(load, server, scenario, counts.get(scenario.name) ?? 64);
+      slices.get(scenario.name)?.push(slice);
     }
-  const base = cpu.get(BASE) ?? [];
+  const base = cpuOf(BASE);
   for (const { name, isNative, isTranslated } of scenarios) {
-    const own = cpu.get(name) ?? [];
+    const own = cpuOf(name);
+    const reads = quantile(
+      (slices.get(name) ?? []).map((slice) => slice.reads),
+      0.5,
+    );
     const ratio = quantile(
       own.map((us, at) => us / (base[at] ?? Number.NaN)),
       0.5,
@@ -87,7 +92,7 @@ try {
     const isLane = isNative === true || isTranslated === true;
     const goal = name === BASE ? "" : `, at most ${isLane ? MAX_LANE : MAX_BRIDGE}`;
     console.log(
-      `${name}: ${quantile(own, 0.1).toFixed(0)} to ${quantile(own, 0.5).toFixed(0)} µs; ${ratio.toFixed(2)} of chat in its round, ${(quantile(own, 0.1) / quantile(base, 0.1)).toFixed(2)} of the best tenths${goal}`,
+      `${name}: ${quantile(own, 0.1).toFixed(0)} to ${quantile(own, 0.5).toFixed(0)} µs; ${ratio.toFixed(2)} of chat in its round, ${(quantile(own, 0.1) / quantile(base, 0.1)).toFixed(2)} of the best tenths, ${reads.toFixed(2)} reads${goal}`,
     );
   }
 } finally {
