@@ -4,6 +4,7 @@
  */
 
 import type { SpendRow } from "@sluice/contract";
+import { TransientMap } from "@sluice/runtime/state";
 import { type NotedCall, noteTexts } from "./note-text.ts";
 import { encodeFrame } from "./frame.ts";
 
@@ -151,7 +152,7 @@ function commitTurn(turns: Turns): void {
 /** The notes of calls under way, by request. */
 export class OpenNotes {
   /** Most requests have one call. */
-  readonly #byRequest = new Map<string, NotedCall | readonly NotedCall[]>();
+  readonly #byRequest = new TransientMap<NotedCall | readonly NotedCall[]>();
 
   /** Whether no call is under way. */
   get isEmpty(): boolean {
@@ -172,7 +173,7 @@ export class OpenNotes {
   /** A frame of all notes; no bytes without any. */
   frame(): Buffer {
     if (this.isEmpty) return Buffer.alloc(0);
-    const notes = noteTexts([...this.#byRequest.values()].flat());
+    const notes = noteTexts(this.#byRequest.entries().flatMap(([, calls]) => calls));
     return Buffer.from(encodeFrame(0, notes, ""));
   }
 }
