@@ -68,6 +68,21 @@ test("moves at most 400 rows at a time", async () => {
   expect(store.transactions).toEqual([400, 400, 50]);
 });
 
+test("moves rows that fill a transaction at once", async () => {
+  for (let index = 0; index < 399; index++) await ledger.record([makeRow(`r${index}`)]);
+  await pass(10);
+  expect(store.calls).toBe(0);
+  await ledger.record([makeRow("a"), makeRow("b")]);
+  await ledger.record([makeRow("c")]);
+  await pass(1);
+  expect(store.transactions).toEqual([399, 3]);
+  await ledger.record([makeRow("d")]);
+  await pass(99);
+  expect(store.transactions).toEqual([399, 3]);
+  await pass(1);
+  expect(store.transactions).toEqual([399, 3, 1]);
+});
+
 test("loses nothing and doubles nothing when the store fails five times, and logs each change once", async () => {
   store.failNext(5);
   await ledger.record([makeRow("a")]);

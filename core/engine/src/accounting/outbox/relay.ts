@@ -6,12 +6,14 @@
 import { within } from "@sluice/kit";
 import { errorMessage, type Clock, type LedgerStore, type Log } from "@sluice/contract";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { MAX_BATCH_ROWS } from "./batches.ts";
 import { RelayWaiters } from "./relay-waiters.ts";
 import type { Outbox } from "./outbox.ts";
 
 /**
  * From the first row to the move. Rows that come meanwhile share the transaction, whose own part is
- * as much work as a dozen rows.
+ * as much work as a dozen rows. Rows that fill a transaction do not wait: V8 copies what waits for
+ * long.
  */
 const MOVE_DELAY_MS = 100;
 const MIN_RETRY_DELAY_MS = 100;
@@ -38,6 +40,8 @@ export class Relay {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
+  /** A transaction is full: the move begins in the next turn. */
+  #isFull = false;
   #failures = 0;
   #failingSinceMs = 0;
   /** When the oldest rows that wait came. It is set by a notice and after a move. */
@@ -67,11 +71,18 @@ export class Relay {
       : this.#clock.monotonic() - this.#behindSinceMs;
   }
 
-  /** Notifies the relay of new rows. Costs nothing while a move is scheduled or running. */
+  /** Notifies the relay of new rows. Costs next to nothing while a move is scheduled or running. */
   notice(): void {
-    if (this.#timer !== undefined || this.#running !== undefined || !this.hasWork) return;
-    this.#behindSinceMs ??= this.#clock.monotonic();
-    this.#arm(MOVE_DELAY_MS);
+    if (this.#running !== undefined || this.#isFull) return;
+    if (this.#timer !== undefined) {
+      if (this.#outbox.rowsInMemory < MAX_BATCH_ROWS || this.#failures > 0) return;
+      this.#isFull = true;
+      clearTimeout(this.#timer);
+      this.#arm(0);
+    } else if (this.hasWork) {
+      this.#behindSinceMs ??= this.#clock.monotonic();
+      this.#arm(MOVE_DELAY_MS);
+    }
   }
 
   /**
@@ -110,6 +121,7 @@ export class Relay {
     if (this.#running !== undefined || this.#isStopped) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#isFull = false;
     this.#running = this.#move().then((retryDelayMs) => {
       this.#running = undefined;
       if (retryDelayMs !== undefined) this.#arm(retryDelayMs);
