@@ -4,6 +4,7 @@
  */
 
 import type { Agent, buildConnector, Client, Dispatcher } from "undici";
+import { joinWrites } from "./joined-writes.ts";
 import { undici } from "./undici.ts";
 
 /**
@@ -69,6 +70,7 @@ function countingClient(): ClientClass {
           const startedMs = performance.now();
           return connect(target, (...result) => {
             connection.openedInMs = performance.now() - startedMs;
+            joinWrites(result[1]);
             done(...result);
           });
         },
