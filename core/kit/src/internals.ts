@@ -58,6 +58,7 @@ export {
 export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
 export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
 export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
+export { type Ending, endingOf, LateSignal, signalOf } from "./state/late-signal.ts";
 export { Listed, OpenList } from "./state/open-list.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
 export { type Waiter, WaitQueue } from "./state/wait-queue.ts";

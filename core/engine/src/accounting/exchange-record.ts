@@ -259,9 +259,9 @@ function askedModel({ request, model }: LiveExchange): string | undefined {
   return bounded(model?.id === request.model ? model.id : request.model);
 }
 
-function errorOf({ failure, signal }: LiveExchange): string | undefined {
+function errorOf({ failure, ending }: LiveExchange): string | undefined {
   if (failure !== undefined) return failure.code;
-  return signal.aborted ? (signal.reason as { readonly code?: string }).code : undefined;
+  return ending.aborted ? (ending.reason as { readonly code?: string }).code : undefined;
 }
 
 /**

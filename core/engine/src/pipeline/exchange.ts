@@ -1,6 +1,6 @@
 /** The exchange: one client request on its way through the gateway, its time and its end. */
 
-import { checkReply, type Deadline, deadlinesOf } from "@sluice/kit/internals";
+import { checkReply, type Deadline, deadlinesOf, LateSignal } from "@sluice/kit/internals";
 import { type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
 import {
   type Admission,
@@ -89,7 +89,8 @@ export class LiveExchange implements Exchange, ExchangeServices {
   rows: readonly SpendRow[] | undefined;
   /** Set once the rows are in the outbox. */
   isSettled = false;
-  readonly #controller = new AbortController();
+  /** What ends it early. */
+  readonly ending = new LateSignal();
   readonly #clock: Clock;
   readonly #beforeBody: readonly BeforeBody[];
   readonly #read: ExchangeOptions["read"];
@@ -128,7 +129,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.ending.signal;
   }
 
   get reply(): Reply | undefined {
@@ -161,7 +162,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
     const request = await this.#read(this);
     this.trace.turnTo(place);
     this.request = request;
-    if (request?.timeoutMs !== undefined && !this.signal.aborted)
+    if (request?.timeoutMs !== undefined && !this.ending.aborted)
       this.lifetime.shorten(request.timeoutMs);
     return request;
   }
@@ -199,7 +200,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
 
   /** Ends everything under way. The first reason stays. */
   abort(reason: GatewayError): void {
-    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+    this.ending.abort(reason);
   }
 
   /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */

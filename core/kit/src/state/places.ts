@@ -4,6 +4,7 @@
 
 import { GatewayError } from "@sluice/contract";
 import { deadlinesOf } from "./deadlines.ts";
+import type { Ending } from "./late-signal.ts";
 import { type Holder, Parts } from "./parts.ts";
 import { type Waiter, WaitQueue } from "./wait-queue.ts";
 
@@ -87,9 +88,9 @@ export class Places {
    * when the queue is full, the wait is too long, or a key with fewer waiting requests needs the
    * place in the queue.
    */
-  wait(holder: Holder, limits: PlaceLimits, signal: AbortSignal): Promise<void> {
+  wait(holder: Holder, limits: PlaceLimits, signal: Ending): Promise<void> {
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
+      if (signal.aborted) throw signal.reason;
       this.#see(holder);
       this.#makeRoom(holder, limits);
       const leave = (reason: unknown): void => {

@@ -31,7 +31,7 @@ import { wholeAsStream } from "./replies/whole-stream.ts";
 import type { ConnectionPlace } from "@sluice/kit/internals";
 import { nextTurn } from "@sluice/kit/internals";
 import { errorWithoutCredential, textWithoutCredential } from "./without-credential.ts";
-import type { SendOptions, Upstream, UpstreamResponse } from "@sluice/kit/internals";
+import type { Ending, SendOptions, Upstream, UpstreamResponse } from "@sluice/kit/internals";
 import { foreignReplyId, upstreamRequestId } from "./upstream-request-id.ts";
 
 /** Options of an attempt. */
@@ -56,7 +56,7 @@ export interface AttemptOptions {
   readonly dropListener?: DropListener | undefined;
   /** The maximum time to the first byte. Absent: the provider's. */
   readonly firstByteMs?: number | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: Ending;
   readonly clock: Clock;
   /** The connection of the call (`enterUpstream`). The attempt releases it. */
   readonly place?: ConnectionPlace | undefined;
@@ -327,7 +327,7 @@ async function refusal(
   sent: Sent,
 ): Promise<GatewayError> {
   const bytes = await excerptOf(body, MAX_ERROR_BYTES, MAX_ERROR_MS);
-  signal.throwIfAborted();
+  if (signal.aborted) throw signal.reason;
   // Removed before the error is read: a truncated text could keep a part of the credential.
   return provider.translation.error({
     status,

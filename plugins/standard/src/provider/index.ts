@@ -4,7 +4,7 @@
  */
 
 import { defineStep } from "@sluice/kit";
-import { nextTurn } from "@sluice/kit/internals";
+import { endingOf, nextTurn } from "@sluice/kit/internals";
 import {
   checkCommitAfter,
   type CommitAfterConfig,
@@ -227,7 +227,7 @@ class ProviderCall implements PartCaller, DropListener {
       firstByteMs: this.#bounds.firstByteMs,
       dropListener: this,
       observer: lease?.watch(attempt),
-      signal: exchange.signal,
+      signal: endingOf(exchange),
       clock: this.#terms.host.clock,
       place,
     });

@@ -3,6 +3,7 @@
 import type { Dispatcher } from "undici";
 import { type AttemptWriter, GatewayError, type ProviderTimeouts } from "@sluice/contract";
 import { type Deadline, deadlinesOf } from "../../state/deadlines.ts";
+import type { Ending } from "../../state/late-signal.ts";
 import type { Connection, ConnectionHandler } from "../connections/connections.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
 import { asError, transportError } from "../errors.ts";
@@ -11,7 +12,7 @@ import { CallReplay, type Resend } from "./call-replay.ts";
 
 /** Options of one call. */
 export interface SendOptions {
-  readonly signal: AbortSignal;
+  readonly signal: Ending;
   readonly timeouts: ProviderTimeouts;
   /** The attempt that records when the call was written in full. Absent: not recorded. */
   readonly attempt?: AttemptWriter;

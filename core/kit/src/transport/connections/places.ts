@@ -4,6 +4,7 @@
  */
 
 import { Places, type PlaceLimits } from "../../state/places.ts";
+import type { Ending } from "../../state/late-signal.ts";
 import type { Holder } from "../../state/parts.ts";
 
 /** A connection that a call may use. Only the first call of `release` has an effect. */
@@ -36,7 +37,7 @@ export class ConnectionPlaces {
   enter(
     holder: Holder,
     what: string,
-    signal: AbortSignal,
+    signal: Ending,
     waitMs = DEFAULT_WAIT_MS,
   ): ConnectionPlace | Promise<ConnectionPlace> {
     const places = this.#places;

@@ -4,7 +4,7 @@
  */
 
 import { GatewayError, type HttpCall, isGatewayError, type Provider } from "@sluice/contract";
-import { TimeLimit, unlessAborted, nextTurn } from "@sluice/kit/internals";
+import { type Ending, signalOf, TimeLimit, unlessAborted, nextTurn } from "@sluice/kit/internals";
 
 /** The maximum wait for a token service. */
 const MAX_WAIT_MS = 10_000;
@@ -17,11 +17,11 @@ const MAX_WAIT_MS = 10_000;
 export function authorize(
   provider: Provider,
   call: HttpCall,
-  signal: AbortSignal,
+  signal: Ending,
 ): HttpCall | Promise<HttpCall> {
   return provider.authorize === undefined
     ? call
-    : wait(provider.authorize.bind(provider), call, signal);
+    : wait(provider.authorize.bind(provider), call, signalOf(signal));
 }
 
 async function wait(

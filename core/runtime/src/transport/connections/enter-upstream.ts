@@ -13,7 +13,7 @@ import type {
   Target,
 } from "@sluice/contract";
 import { beginAttempt } from "../../services.ts";
-import { type ConnectionPlace, holderOf, type Upstream } from "@sluice/kit/internals";
+import { type ConnectionPlace, endingOf, holderOf, type Upstream } from "@sluice/kit/internals";
 import { defineSlot } from "@sluice/kit";
 
 /** A provider and the connections to it. */
@@ -53,7 +53,7 @@ export function enterUpstream(
   const entered = upstream.places.enter(
     holderOf(exchange.identity),
     `The provider ${name}`,
-    exchange.signal,
+    endingOf(exchange),
     timeouts.queueMs,
   );
   if (!(entered instanceof Promise)) return admitted(entered, exchange, target, document);

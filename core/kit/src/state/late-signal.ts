@@ -1,0 +1,72 @@
+/**
+ * A signal that is made when it is asked for. An AbortSignal costs a microsecond, and most requests
+ * end without a look at theirs.
+ */
+
+import type { Exchange } from "@sluice/contract";
+
+/** What ends work early: an AbortSignal, or what has one on demand. */
+export interface Ending {
+  readonly aborted: boolean;
+  /** Why it was aborted. */
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Ends work early, once. Its signal is aborted with it, whenever the signal is made. */
+export class LateSignal implements Ending {
+  #aborted = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+  /** Most work has one listener at a time. */
+  #listeners: (() => void)[] | undefined;
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** The signal, for code that needs one. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Ends the work. The first reason stays. */
+  abort(reason: unknown): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    this.#reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    if (listeners !== undefined) for (const listener of listeners) listener();
+    this.#controller?.abort(reason);
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    if (this.#listeners === undefined) this.#listeners = [listener];
+    else this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1;
+    if (at >= 0) this.#listeners?.splice(at, 1);
+  }
+}
+
+/** What ends an exchange early. The engine's own has a signal on demand. */
+export function endingOf(exchange: Pick<Exchange, "signal">): Ending {
+  return (exchange as { readonly ending?: Ending }).ending ?? exchange.signal;
+}
+
+/** An AbortSignal of an ending. */
+export function signalOf(ending: Ending): AbortSignal {
+  return ending instanceof LateSignal ? ending.signal : (ending as AbortSignal);
+}
