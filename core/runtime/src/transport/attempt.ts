@@ -302,6 +302,7 @@ function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedRep
 
 function isJson({ headers }: UpstreamResponse): boolean {
   const type = headers["content-type"];
+  if (type === "application/json") return true;
   return typeof type === "string" && /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
 }
 
