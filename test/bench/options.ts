@@ -10,7 +10,7 @@ export const HELP = `npm run bench -- [flags]
   --scenario "c=32"     only scenarios whose name contains this
   --against main~20     the gateway of this commit as well, beside this one; without --only, these two and the floor
   --rounds 8            how many rounds
-  --warm 15             seconds of load for each server before a scenario; default 1.5
+  --warm 15             seconds of load for each server before a scenario, in turns; default 1.5
   --collect FILE        adds the rounds to those in FILE, and reports them together: a long run in parts
   --same-model          the upstream calls its model as the client does: nothing to restore
   --profile             Node targets run with --cpu-prof; prints where their time went

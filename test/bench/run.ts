@@ -34,6 +34,8 @@ const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
 /** Outlives the run. */
 const PROFILES = fileURLToPath(new URL("../../node_modules/.cache/profiles", import.meta.url));
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
+/** A server that idles while all others are warmed cools down: each is warmed in so many turns. */
+const WARM_TURNS = 5;
 
 const options = readOptions();
 if (options === undefined) console.log(HELP);
@@ -153,19 +155,11 @@ async function runScenario(
   load: LoadProcess,
   notes: string[],
 ): Promise<TargetSlices[]> {
-  const runs: { target: string; server: RunningServer; count: number; slices: Slice[] }[] = [];
-  for (const [target, server] of servers) {
-    try {
-      runs.push({
-        target,
-        server,
-        count: await warmUp(load, server, scenario, options),
-        slices: [],
-      });
-    } catch (error) {
-      notes.push(`${target} is left out of ${scenario.name}: ${String(error)}`);
-    }
-  }
+  const counts = await warmAll(options, scenario, servers, load, notes);
+  const runs = [...servers].flatMap(([target, server]) => {
+    const count = counts.get(target);
+    return count === undefined ? [] : [{ target, server, count, slices: [] as Slice[] }];
+  });
   for (let round = 0; round < options.rounds; round += 1) {
     for (let turn = 0; turn < runs.length; turn += 1) {
       const run = runs[(round + turn) % runs.length]!;
@@ -173,6 +167,34 @@ async function runScenario(
     }
   }
   return runs;
+}
+
+/**
+ * Warms all servers in turn. Returns how many requests make a slice of each; one that failed is
+ * missing.
+ */
+async function warmAll(
+  options: BenchOptions,
+  scenario: Scenario,
+  servers: ReadonlyMap<string, RunningServer>,
+  load: LoadProcess,
+  notes: string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  const left = new Map(servers);
+  const limits = { ...options, warmMs: options.warmMs / WARM_TURNS };
+  for (let turn = 0; turn < WARM_TURNS; turn += 1) {
+    for (const [target, server] of left) {
+      try {
+        counts.set(target, await warmUp(load, server, scenario, limits));
+      } catch (error) {
+        left.delete(target);
+        counts.delete(target);
+        notes.push(`${target} is left out of ${scenario.name}: ${String(error)}`);
+      }
+    }
+  }
+  return counts;
 }
 
 function printProfiles(directory: string, names: readonly string[]): void {
