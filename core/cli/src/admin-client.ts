@@ -2,12 +2,11 @@
  * Talks to the admin listener of the running gateway, so that one process alone has the store open.
  */
 
-import type { JsonObject } from "@sluice/contract";
+import { type JsonObject, errorReason } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { AdminOptions } from "./admin-place.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { type Reply, sendRequest } from "./send-request.ts";
-import { reasonOf } from "./reason-of.ts";
 
 export type { AdminOptions } from "./admin-place.ts";
 
@@ -43,7 +42,7 @@ export function adminReplies(
     const reply = await sendRequest(`${url}${path}`, call, certificate).catch((error: unknown) => {
       throw new CommandError(
         EXIT.notStarted,
-        `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
+        `No gateway answers at ${url} (${errorReason(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
       );
     });
     const { status, json } = reply;

@@ -5,7 +5,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { JsonObject } from "@sluice/contract";
+import { type JsonObject, errorReason } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import {
   checkSection,
@@ -17,7 +17,6 @@ import {
 } from "@sluice/engine/config";
 import { dataDirectoryOf, givenMasterKey, readRunning } from "@sluice/engine/installation";
 import { CommandError, EXIT } from "./exit.ts";
-import { reasonOf } from "./reason-of.ts";
 
 /** Where the gateway is, as options say it. */
 export interface AdminOptions {
@@ -118,7 +117,7 @@ function readCertificate(path: string): string {
   } catch (error) {
     throw new CommandError(
       EXIT.notStarted,
-      `server.tls.certificate ${path} cannot be read (${reasonOf(error)}).`,
+      `server.tls.certificate ${path} cannot be read (${errorReason(error)}).`,
     );
   }
 }
@@ -146,6 +145,6 @@ function givenOrRefuse(): string | undefined {
   try {
     return givenMasterKey(process.env)?.key;
   } catch (error) {
-    throw new CommandError(EXIT.notStarted, reasonOf(error));
+    throw new CommandError(EXIT.notStarted, errorReason(error));
   }
 }

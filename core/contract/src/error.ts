@@ -95,6 +95,14 @@ function wordOf({ code, provider }: GatewayError): string {
   return code.startsWith("upstream_") && typeof own === "string" && /[a-z]/i.test(own) ? own : code;
 }
 
+/** In a few words: the system's code of the cause, such as `ECONNREFUSED`, else its message. */
+export function errorReason(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string")
+    return cause.code;
+  return errorMessage(cause);
+}
+
 /** The message of an error; the text of any other thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -46,6 +46,7 @@ import { overviewRoute } from "./http/admin/overview/routes.ts";
 import { sessionRoutes } from "./http/admin/sessions.ts";
 import { budgetRoutes, spendRoutes } from "./http/admin/spend/routes.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
+import { checkRoute } from "./http/admin/system/checks.ts";
 import { systemRoute } from "./http/admin/system/routes.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { teamsWithDeclared, tenantsWithDeclared } from "./http/access/with-declared.ts";
@@ -211,6 +212,7 @@ function ownRoutes(
     ...deploymentRoutes(parts),
     ...modelRoutes(parts),
     ...systemRoute(systemPartsOf(parts)),
+    ...checkRoute({ ...parts, live: () => parts.manager.live }),
     ...guardrailRoutes({ ledger, clock: parts.clock, live: () => parts.manager.live }),
     ...playgroundRoutes({ ...keyParts, live: () => parts.manager.live, listeners }),
     ...overviewRoute(overviewPartsOf(parts)),

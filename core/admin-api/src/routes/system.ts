@@ -105,6 +105,32 @@ export const SYSTEM_ROUTES = {
       ),
     }),
   },
+  "GET /system/checks": {
+    about: "Look at the machine, the data folder, the store's server, shared state and providers",
+    query: object(
+      {},
+      {
+        online: {
+          ...words("true", "false"),
+          description: "true: providers are asked for their models, which is free.",
+        },
+      },
+    ),
+    answer: object({
+      at: { ...TIME, description: "An answer is given again for five seconds." },
+      checks: list(
+        object({
+          name: TEXT,
+          grade: {
+            ...words("ok", "warn", "fail", "skip"),
+            description: "skip: it was not looked at.",
+          },
+          found: TEXT,
+          fix: { ...TEXT_OR_NULL, description: "What to do." },
+        }),
+      ),
+    }),
+  },
   "GET /audit": {
     about: "List what administrators did",
     query: object(

@@ -1,5 +1,6 @@
 /** Whether the installed version reads what another one wrote. */
 
+import { errorReason } from "@sluice/contract";
 import { existsSync } from "node:fs";
 import { checkConfig } from "@sluice/engine/check";
 import { type Finding, formatFinding, type Snapshot } from "@sluice/engine/config";
@@ -8,8 +9,7 @@ import { outboxFault, readRunning } from "@sluice/engine/installation";
 import { systemClock } from "@sluice/engine/telemetry";
 import { VERSION } from "@sluice/engine/version";
 import { counted } from "../counted.ts";
-import type { Check } from "../doctor/check.ts";
-import { reasonOf } from "../reason-of.ts";
+import type { Check } from "@sluice/engine/doctor";
 
 /** The checks. Changes nothing, and starts no store. */
 export async function checkUpgrade(config: string): Promise<readonly Check[]> {
@@ -89,7 +89,7 @@ async function storeCheck(
     }
   } catch (error) {
     const fix = "Correct `store` in gateway.yaml, or what it names.";
-    return { name, grade: "fail", found: `${use}: ${reasonOf(error)}`, fix };
+    return { name, grade: "fail", found: `${use}: ${errorReason(error)}`, fix };
   }
 }
 

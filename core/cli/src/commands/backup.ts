@@ -70,7 +70,7 @@ export async function upgrade({ config, json = false }: Options): Promise<void> 
   const checks = await checkUpgrade(config);
   if (json) console.log(JSON.stringify(checks, null, 2));
   else {
-    const { formatCheck } = await import("../doctor/check.ts");
+    const { formatCheck } = await import("@sluice/engine/doctor");
     for (const check of checks) console.log(formatCheck(check));
   }
   if (checks.some(({ grade }) => grade === "fail")) process.exitCode = EXIT.findings;

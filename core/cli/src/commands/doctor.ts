@@ -7,13 +7,21 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig } from "@sluice/engine/check";
 import { type Finding, formatFinding } from "@sluice/engine/config";
-import { type Check, formatCheck } from "../doctor/check.ts";
-import { checkDataFolder, checkMasterKey, checkPorts } from "../doctor/installation.ts";
-import { checkMachine } from "../doctor/machine.ts";
-import { checkConnections, checkProviders, checkState, checkStore } from "../doctor/services.ts";
-import { checkTls } from "../doctor/tls.ts";
+import {
+  type Check,
+  checkConnections,
+  checkDataFolder,
+  checkMachine,
+  checkMasterKey,
+  checkProviders,
+  checkState,
+  checkStore,
+  checkTls,
+  formatCheck,
+} from "@sluice/engine/doctor";
 import { counted } from "../counted.ts";
 import { EXIT } from "../exit.ts";
+import { checkPorts } from "../ports.ts";
 
 interface Options {
   readonly config: string;

@@ -2,10 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import type { JsonObject } from "@sluice/contract";
+import { type JsonObject, errorReason } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { reasonOf } from "../reason-of.ts";
 import { printRecord, printTable } from "../print/records.ts";
 import { bodyOf, type RecordOptions, withClear, withKeyOptions } from "../record-options.ts";
 
@@ -119,7 +118,7 @@ function givenKey(file: unknown): JsonObject {
   try {
     return { key: readFileSync(file === "-" ? process.stdin.fd : file, "utf8").trim() };
   } catch (error) {
-    throw new CommandError(EXIT.usage, `${file} cannot be read: ${reasonOf(error)}`);
+    throw new CommandError(EXIT.usage, `${file} cannot be read: ${errorReason(error)}`);
   }
 }
 

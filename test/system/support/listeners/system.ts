@@ -37,6 +37,24 @@ export function systemTests(workers: 1 | 2): void {
     expect((await admin(gateway, "/metrics?format=prometheus")).status).toBe(200);
   });
 
+  it("shows what the doctor finds, and asks once for several callers", async () => {
+    const asked = Array.from({ length: 4 }, async () => {
+      const response = await admin(gateway, "/system/checks");
+      expect(response.status).toBe(200);
+      return (await response.json()) as AdminAnswer<"GET /system/checks">;
+    });
+    const answers = await Promise.all(asked);
+    expect(new Set(answers.map(({ at }) => at)).size).toBeLessThanOrEqual(workers);
+    const [{ checks }] = answers as [AdminAnswer<"GET /system/checks">];
+    const of = (name: string) => checks.find((check) => check.name === name);
+    expect(checks.filter(({ grade }) => grade === "fail")).toEqual([]);
+    for (const name of ["node", "memory", "disk", "master key", "shared state"])
+      expect([name, of(name)?.found]).toEqual([name, expect.stringMatching(/./)]);
+    expect(of("provider openai")).toMatchObject({ grade: "ok", found: "its credential is set" });
+    expect(JSON.stringify(checks)).not.toContain("sk-upstream");
+    expect((await admin(gateway, "/system/checks?online=maybe")).status).toBe(400);
+  });
+
   it("lists the audit page by page, by the described filters", async () => {
     const { token_id: id } = await createKey(gateway, {});
     await admin(gateway, "/key/block", { key: id });

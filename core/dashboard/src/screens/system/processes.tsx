@@ -17,6 +17,7 @@ import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { Workers } from "../../records/workers.tsx";
 import { useSend } from "../../records/use-send.ts";
+import { Checks } from "./checks.tsx";
 import { Blocks, Plugins, ProcessTable } from "./system-tables.tsx";
 
 /** A restart starts every worker anew. */
@@ -53,6 +54,7 @@ export function Processes() {
       ) : (
         <>
           <ProcessTable processes={system.data.processes} />
+          <Checks />
           <Blocks blocks={system.data.blocks} />
           <Plugins plugins={system.data.plugins} />
         </>

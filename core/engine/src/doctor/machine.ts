@@ -1,12 +1,12 @@
 /** The machine: Node, memory, open files, file watchers, the clock. */
 
+import { errorReason } from "@sluice/contract";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import type { Check } from "./check.ts";
-import { reasonOf } from "../reason-of.ts";
 
 /**
  * Versions without the fault by which a header ends the process, as `engines` of package.json says.
@@ -97,7 +97,7 @@ async function watchers(): Promise<Check> {
     }
     return { name, grade: "ok", found: "a change is noticed" };
   } catch (error) {
-    return { name, grade: "warn", found: `a change is not noticed (${reasonOf(error)})`, fix };
+    return { name, grade: "warn", found: `a change is not noticed (${errorReason(error)})`, fix };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,12 +1,9 @@
 import { chmodSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { providerOf, snapshotOf } from "@sluice/engine/snapshots";
-import { formatCheck } from "./check.ts";
-import { checkDataFolder, checkMasterKey, checkPorts } from "./installation.ts";
+import { providerOf, snapshotOf } from "../pipeline/snapshot.fixture.ts";
+import { checkDataFolder, checkMasterKey } from "./installation.ts";
 import { clock, node, openFiles } from "./machine.ts";
 import { checkProviders } from "./services.ts";
 
@@ -74,22 +71,6 @@ describe("the doctor", () => {
       grade: "fail",
       fix: "Delete it, and the next start makes one.",
     });
-  });
-
-  it("tells a port that something else holds from a free one", async () => {
-    const holder = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = holder.address() as AddressInfo;
-      const { checks, isRunning } = await checkPorts({ ...server, port });
-      expect(isRunning).toBe(false);
-      expect(checks.map(({ grade }) => grade)).toEqual(["fail", "ok"]);
-      expect(formatCheck(checks[0]!)).toMatch(
-        /^fail {2}port: 127\.0\.0\.1:\d+ is in use by something else\n {6}End what holds it/,
-      );
-    } finally {
-      await new Promise((resolve) => holder.close(resolve));
-    }
   });
 
   it("says which providers lack a credential, and that none is left", async () => {

@@ -1,23 +1,16 @@
-/**
- * The installation: the data folder and its secrets, the ports, and whether a gateway runs here
- * already.
- */
+/** The installation: the data folder with its secrets, and the master key. */
 
+import { errorReason } from "@sluice/contract";
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
-import type { ServerSettings, TlsSettings } from "@sluice/engine/config";
-import { givenMasterKey, nearestFolder, unwritable } from "@sluice/engine/installation";
-import { sendRequest } from "../send-request.ts";
+import type { ServerSettings } from "../config/server-settings.ts";
+import { givenMasterKey } from "../resources/given-master-key.ts";
+import { nearestFolder, unwritable } from "../resources/writable-folder.ts";
 import type { Check } from "./check.ts";
-import { reasonOf } from "../reason-of.ts";
 
 const MB = 1024 * 1024;
 const LOW_SPACE_MB = 1_024;
 const NO_SPACE_MB = 50;
-const ASK_MS = 2_000;
 
 /** Looks at the data folder. Makes and writes nothing. */
 export function checkDataFolder(folder: string): Check[] {
@@ -82,7 +75,7 @@ export function checkMasterKey(
     if (given !== undefined) return { name, grade: "ok", found: given.file ?? given.source };
   } catch (error) {
     const fix = "Set one of 24 characters or more.";
-    return { name, grade: "fail", found: reasonOf(error), fix };
+    return { name, grade: "fail", found: errorReason(error), fix };
   }
   const isLocal = [host, admin.host].every(
     (address) => address === "localhost" || address === "::1" || address.startsWith("127."),
@@ -105,82 +98,8 @@ export function checkMasterKey(
     return {
       name,
       grade: "fail",
-      found: `${path} cannot be read (${reasonOf(error)})`,
+      found: `${path} cannot be read (${errorReason(error)})`,
       fix: "Let this user read it.",
     };
-  }
-}
-
-/** What was found at the ports. */
-export interface Ports {
-  readonly checks: readonly Check[];
-  /** Whether a gateway answers: it has the store open. */
-  readonly isRunning: boolean;
-}
-
-/** Checks that the ports are free, or that a gateway holds them. */
-export async function checkPorts({
-  host,
-  port,
-  admin,
-  tls,
-}: Pick<ServerSettings, "host" | "port" | "admin" | "tls">): Promise<Ports> {
-  const isRunning = port !== 0 && (await answers(host, port, tls));
-  const checks: Check[] = [];
-  for (const [what, address] of [
-    ["port", { host, port }] as const,
-    ["admin port", admin] as const,
-  ]) {
-    const named = `${address.host}:${address.port}`;
-    if (address.port === 0)
-      checks.push({ name: what, grade: "ok", found: `${named}: any free one` });
-    else if (isRunning)
-      checks.push({
-        name: what,
-        grade: "ok",
-        found: what === "port" ? `${named}: a gateway answers` : named,
-      });
-    else checks.push(await free(what, address.host, address.port));
-  }
-  return { checks, isRunning };
-}
-
-async function free(name: string, host: string, port: number): Promise<Check> {
-  const server = createServer();
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, resolve);
-    });
-    return { name, grade: "ok", found: `${host}:${port} is free` };
-  } catch (error) {
-    const reason = reasonOf(error);
-    const what =
-      reason === "EADDRINUSE" ? "is in use by something else" : `cannot be listened on (${reason})`;
-    const variable = name === "port" ? "SLUICE_PORT" : "SLUICE_ADMIN_PORT";
-    return {
-      name,
-      grade: "fail",
-      found: `${host}:${port} ${what}`,
-      fix: `End what holds it, or name another one: ${variable}, or server in gateway.yaml.`,
-    };
-  } finally {
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
-
-async function answers(host: string, port: number, tls: TlsSettings | undefined): Promise<boolean> {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host;
-  try {
-    const certificate = tls === undefined ? undefined : readFileSync(tls.certificate, "utf8");
-    const url = `${tls === undefined ? "http" : "https"}://${reachable}:${port}/health/live`;
-    const { status, json } = await sendRequest(
-      url,
-      { method: "GET", headers: {}, timeoutMs: ASK_MS },
-      certificate,
-    );
-    return status === 200 && isObject(json as JsonValue) && (json as JsonObject)["status"] === "ok";
-  } catch {
-    return false;
   }
 }

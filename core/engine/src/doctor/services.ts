@@ -10,13 +10,13 @@ import {
   type ProviderDefinition,
   Secret,
   type Store,
+  errorReason,
 } from "@sluice/contract";
-import type { ProviderSettings, Snapshot } from "@sluice/engine/config";
-import type { Definitions } from "@sluice/engine/check";
-import { foreignPepper, pepperPrint, readStoreMark } from "@sluice/engine/installation";
-import { systemClock } from "@sluice/engine/telemetry";
+import { foreignPepper, pepperPrint, readStoreMark } from "../accounting/ledger/store-mark.ts";
+import type { ProviderSettings, Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import { systemClock } from "../telemetry/clock.ts";
 import type { Check } from "./check.ts";
-import { reasonOf } from "../reason-of.ts";
 
 const START_MS = 10_000;
 const ASK_MS = 10_000;
@@ -58,7 +58,7 @@ export async function checkStore(
       await opened.stop();
     }
   } catch (error) {
-    return [{ name, grade: "fail", found: `${use} does not open: ${reasonOf(error)}`, fix }];
+    return [{ name, grade: "fail", found: `${use} does not open: ${errorReason(error)}`, fix }];
   }
 }
 
@@ -101,7 +101,7 @@ export async function checkConnections(
       "Raise max_connections of the server, lower connections under `store`, or put a pooler before the server.";
     return [{ name, grade: "warn", found, fix }];
   } catch (error) {
-    const found = `${use} does not count them: ${reasonOf(error)}`;
+    const found = `${use} does not count them: ${errorReason(error)}`;
     return [{ name, grade: "skip", found }];
   }
 }
@@ -143,7 +143,7 @@ export async function checkState(
   } catch (error) {
     const fix =
       "The gateway starts without it, and decides by itself with its part of each limit. Correct `shared`, or what it names.";
-    return { name, grade: "warn", found: `${use} does not answer: ${reasonOf(error)}`, fix };
+    return { name, grade: "warn", found: `${use} does not answer: ${errorReason(error)}`, fix };
   } finally {
     await state.stop();
   }
@@ -238,7 +238,7 @@ async function askProvider(
   } catch (error) {
     return {
       grade: "fail",
-      found: `it does not answer: ${reasonOf(error)}`,
+      found: `it does not answer: ${errorReason(error)}`,
       fix: "Look at its address, at DNS and at the firewall.",
     };
   }

@@ -1,9 +1,9 @@
 /** The certificate and key of the listeners. */
 
+import { errorReason } from "@sluice/contract";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { TlsSettings } from "@sluice/engine/config";
-import { reasonOf } from "../reason-of.ts";
+import type { TlsSettings } from "../config/server-settings.ts";
 import type { Check } from "./check.ts";
 
 const SOON_DAYS = 14;
@@ -36,7 +36,7 @@ export function checkTls(settings: TlsSettings | undefined, nowMs: number): Chec
       {
         name,
         grade: "fail",
-        found: `${certificate} and ${key} cannot be used (${reasonOf(error)})`,
+        found: `${certificate} and ${key} cannot be used (${errorReason(error)})`,
         fix: "Name PEM files that this user can read in server.tls.",
       },
     ];
