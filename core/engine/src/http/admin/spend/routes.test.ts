@@ -24,7 +24,8 @@ async function answered(
     queries.push(query);
     return groups(query);
   };
-  const routes = spendRoutes({ report }, async (key) => {
+  const none = async (): Promise<readonly never[]> => [];
+  const routes = spendRoutes({ report, rows: none, days: none, tags: none }, async (key) => {
     if (key === "alias") return "key_1";
     throw new GatewayError("not_found", "No key.");
   });

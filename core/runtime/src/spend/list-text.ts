@@ -1,20 +1,16 @@
-/**
- * Long lists as replies, written in pieces, so that the event loop serves other requests between
- * them.
- */
+/** Long lists as text, written in pieces: the event loop serves other requests between them. */
 
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { documentOf } from "@sluice/kit";
-import type { JsonObject, WholeReply } from "@sluice/contract";
+import type { JsonObject } from "@sluice/contract";
 
 /** Characters of one piece: about a millisecond of work. */
 const TURN_CHARACTERS = 128 * 1024;
 
-/** A whole reply with status 200: the JSON array of every item's public shape. */
-export async function listReply<T>(
+/** The JSON array of every item's public shape. */
+export async function listText<T>(
   items: readonly T[],
   shape: (item: T) => JsonObject,
-): Promise<WholeReply> {
+): Promise<string> {
   const parts: string[] = [];
   let characters = 0;
   for (const item of items) {
@@ -25,5 +21,5 @@ export async function listReply<T>(
     characters = 0;
     await yieldToLoop();
   }
-  return { kind: "whole", status: 200, document: documentOf(`[${parts.join(",")}]`) };
+  return `[${parts.join(",")}]`;
 }
