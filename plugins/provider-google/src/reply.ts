@@ -48,11 +48,11 @@ const FINISH: FinishTable = {
 };
 
 /** Members beside the content of a candidate, and their names for the client. */
-const METADATA: Readonly<Record<string, string>> = {
-  groundingMetadata: "grounding_metadata",
-  citationMetadata: "citation_metadata",
-  urlContextMetadata: "url_context_metadata",
-};
+const METADATA = [
+  ["groundingMetadata", "grounding_metadata"],
+  ["citationMetadata", "citation_metadata"],
+  ["urlContextMetadata", "url_context_metadata"],
+] as const;
 
 /** The client's form of a part. */
 interface Content {
@@ -229,15 +229,14 @@ function readParts(
 }
 
 function besides({ images, others }: Content, candidate: JsonObject): JsonObject {
-  const metadata = Object.entries(METADATA).flatMap(([from, to]): [string, JsonValue][] => {
+  const found: Record<string, JsonValue> = {};
+  if (images.length > 0) found.images = images;
+  if (others.length > 0) found.provider_blocks = others;
+  for (const [from, to] of METADATA) {
     const value = candidate[from];
-    return isObject(value) && Object.keys(value).length > 0 ? [[to, value]] : [];
-  });
-  return {
-    ...(images.length === 0 ? {} : { images }),
-    ...(others.length === 0 ? {} : { provider_blocks: others }),
-    ...Object.fromEntries(metadata),
-  };
+    if (isObject(value) && Object.keys(value).length > 0) found[to] = value;
+  }
+  return found;
 }
 
 /** Why a candidate was stopped, where it was. */

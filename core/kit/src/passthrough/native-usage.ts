@@ -319,13 +319,18 @@ function ofModality(details: JsonValue | undefined, modality: string): number | 
   return isObject(part) ? count(part.tokenCount) : undefined;
 }
 
-type Parts = { [K in keyof Usage]?: Usage[K] | undefined };
+type Parts = { -readonly [K in keyof Usage]?: Usage[K] | undefined };
 
 function made(promptTokens: number, completionTokens: number, parts: Parts): Usage {
-  const known = Object.fromEntries(
-    Object.entries(parts).filter(([, tokens]) => tokens !== undefined),
-  );
-  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...known };
+  const totalTokens = promptTokens + completionTokens;
+  const usage: Usage & Parts = { promptTokens, completionTokens, totalTokens };
+  for (const name in parts) copyKnown(parts, name as keyof Usage, usage);
+  return usage;
+}
+
+function copyKnown<K extends keyof Usage>(from: Parts, name: K, to: Parts): void {
+  const value = from[name];
+  if (value !== undefined) to[name] = value;
 }
 
 function word(value: JsonValue | undefined): string | undefined {
