@@ -95,7 +95,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   const write = (rows: readonly SpendRow[]): Promise<void> => {
     const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
-    relay.notice();
+    relay.notice(rows.length);
     return committed;
   };
   const refusals = new RefusalRows(options.clock, (rows) => {

@@ -43,11 +43,6 @@ export class Batches {
     return this.#discardedSequence;
   }
 
-  /** Committed rows that have not left and are in memory. */
-  get rowsInMemory(): number {
-    return this.#window.rowCount;
-  }
-
   /**
    * Commits rows and notes of calls now, all or none; `notes` are members of a JSON array. Throws
    * the error of the log.

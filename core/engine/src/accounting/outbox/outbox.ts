@@ -196,11 +196,6 @@ export class Outbox {
     return this.committedSequence - this.discardedSequence;
   }
 
-  /** Committed rows that have not left and are in memory. */
-  get rowsInMemory(): number {
-    return this.#batches.rowsInMemory;
-  }
-
   /** Whether an append waits for its commit. */
   get hasUncommitted(): boolean {
     return this.#turns.hasRows;

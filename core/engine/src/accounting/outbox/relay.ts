@@ -40,8 +40,8 @@ export class Relay {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
-  /** A transaction is full: the move begins in the next turn. */
-  #isFull = false;
+  /** Rows since the last move began. */
+  #newRows = 0;
   #failures = 0;
   #failingSinceMs = 0;
   /** When the oldest rows that wait came. It is set by a notice and after a move. */
@@ -71,18 +71,15 @@ export class Relay {
       : this.#clock.monotonic() - this.#behindSinceMs;
   }
 
-  /** Notifies the relay of new rows. Costs next to nothing while a move is scheduled or running. */
-  notice(): void {
-    if (this.#running !== undefined || this.#isFull) return;
-    if (this.#timer !== undefined) {
-      if (this.#outbox.rowsInMemory < MAX_BATCH_ROWS || this.#failures > 0) return;
-      this.#isFull = true;
-      clearTimeout(this.#timer);
-      this.#arm(0);
-    } else if (this.hasWork) {
-      this.#behindSinceMs ??= this.#clock.monotonic();
-      this.#arm(MOVE_DELAY_MS);
-    }
+  /** Notifies the relay of new rows. Costs nothing while a move is scheduled or running. */
+  notice(rows = 0): void {
+    const wasFull = this.#newRows >= MAX_BATCH_ROWS;
+    this.#newRows += rows;
+    const isFull = this.#newRows >= MAX_BATCH_ROWS;
+    if (this.#running !== undefined || !this.hasWork) return;
+    if (this.#timer !== undefined && (wasFull || !isFull || this.isFailing)) return;
+    this.#behindSinceMs ??= this.#clock.monotonic();
+    this.#arm(isFull ? 0 : MOVE_DELAY_MS);
   }
 
   /**
@@ -112,6 +109,7 @@ export class Relay {
 
   #arm(delayMs: number): void {
     if (this.#isStopped) return;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#run(), delayMs);
     // Rows in the outbox are safe: only a waiting caller keeps the process alive for them.
     if (this.#waiters.isEmpty) this.#timer.unref();
@@ -121,7 +119,7 @@ export class Relay {
     if (this.#running !== undefined || this.#isStopped) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#isFull = false;
+    this.#newRows = 0;
     this.#running = this.#move().then((retryDelayMs) => {
       this.#running = undefined;
       if (retryDelayMs !== undefined) this.#arm(retryDelayMs);
@@ -170,13 +168,7 @@ export class Relay {
       );
     }
     this.#failures++;
-    // Half of the delay is random, so that several gateways do not come back to a store at the same
-    // moment.
-    const delayMs = Math.min(
-      MAX_RETRY_DELAY_MS,
-      MIN_RETRY_DELAY_MS * 2 ** Math.min(this.#failures - 1, 10),
-    );
-    return delayMs * (0.5 + Math.random() / 2);
+    return delayAfter(this.#failures);
   }
 
   #recover(): void {
@@ -188,6 +180,15 @@ export class Relay {
     });
     this.#failures = 0;
   }
+}
+
+/**
+ * Milliseconds until a retry. Half of them are random, so that several gateways do not come back to
+ * a store at the same moment.
+ */
+function delayAfter(failures: number): number {
+  const delayMs = MIN_RETRY_DELAY_MS * 2 ** Math.min(failures - 1, 10);
+  return Math.min(MAX_RETRY_DELAY_MS, delayMs) * (0.5 + Math.random() / 2);
 }
 
 function stoppedError(): Error {
