@@ -192,7 +192,7 @@ function ownRoutes(
   sessions: Sessions,
   listeners: OwnListeners,
 ): AdminRoutes {
-  const { store, ledger, recent, metrics } = parts;
+  const { store, ledger, recent, metrics, options, manager } = parts;
   const keyParts = keyPartsOf(parts);
   const tenantParts = tenantPartsOf(parts, keyParts);
   const schemas = fileSchemas(parts.definitions);
@@ -212,7 +212,7 @@ function ownRoutes(
     ...deploymentRoutes(parts),
     ...modelRoutes(parts),
     ...systemRoute(systemPartsOf(parts)),
-    ...checkRoute({ ...parts, live: () => parts.manager.live }),
+    ...checkRoute({ ...parts, environment: options.environment, live: () => manager.live }),
     ...guardrailRoutes({ ledger, clock: parts.clock, live: () => parts.manager.live }),
     ...playgroundRoutes({ ...keyParts, live: () => parts.manager.live, listeners }),
     ...overviewRoute(overviewPartsOf(parts)),

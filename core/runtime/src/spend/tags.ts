@@ -20,8 +20,8 @@ export function readSpendTags(query: string | URLSearchParams): SpendTagsRequest
 }
 
 /**
- * The tags of the rows of a scope, as a JSON array. A row with several tags counts for each of them.
- * Rejects as the reader does.
+ * The tags of the rows of a scope, as a JSON array. A row with several tags counts for each of
+ * them. Rejects as the reader does.
  */
 export async function makeSpendTags(
   { range, limit }: SpendTagsRequest,

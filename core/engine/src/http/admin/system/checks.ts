@@ -11,6 +11,8 @@ const KEPT_MS = 5_000;
 /** The parts of the route. */
 export interface CheckParts {
   readonly definitions: Examined["definitions"];
+  /** Variables of the start: the master key may be one. */
+  readonly environment: Examined["environment"];
   readonly clock: { now(): number };
   /** The configuration that serves; `undefined` before the first one. */
   readonly live: () => { readonly snapshot: Snapshot } | undefined;
@@ -19,7 +21,8 @@ export interface CheckParts {
 type Findings = ReturnType<typeof examineRunning>;
 
 /** The route. Callers at the same time share one examination. */
-export function checkRoute({ definitions, clock, live }: CheckParts): AdminRoutes {
+export function checkRoute(parts: CheckParts): AdminRoutes {
+  const { definitions, environment, clock, live } = parts;
   const kept = new Map<boolean, { readonly atMs: number; readonly findings: Findings }>();
   const examine = (isOnline: boolean): { readonly atMs: number; readonly findings: Findings } => {
     const nowMs = clock.now();
@@ -29,7 +32,7 @@ export function checkRoute({ definitions, clock, live }: CheckParts): AdminRoute
     if (generation === undefined)
       throw new GatewayError("overloaded", "No configuration serves yet.", { retryAfterMs: 1_000 });
     const { snapshot } = generation;
-    const findings = examineRunning({ snapshot, definitions, environment: process.env, isOnline });
+    const findings = examineRunning({ snapshot, definitions, environment, isOnline });
     const made = { atMs: nowMs, findings };
     kept.set(isOnline, made);
     findings.catch(() => kept.delete(isOnline));
