@@ -60,6 +60,14 @@ export interface HttpCall extends TranslationNotice {
   readonly isNative?: true;
 }
 
+/**
+ * The call that `encode` returns. The gateway writes a body that is a document before `authorize`:
+ * a large one in slices, so that no turn of the event loop takes long.
+ */
+export interface EncodedCall extends Omit<HttpCall, "body"> {
+  readonly body: HttpCall["body"] | JsonDocument;
+}
+
 /** The answer of an upstream without a network. It is decoded like any other. */
 export interface LocalCall extends TranslationNotice {
   readonly kind: "local";
@@ -68,7 +76,7 @@ export interface LocalCall extends TranslationNotice {
   readonly body: Iterable<string>;
 }
 
-export type UpstreamCall = HttpCall | LocalCall;
+export type UpstreamCall = EncodedCall | LocalCall;
 
 /** A decoded reply in one piece. */
 export interface DecodedReply {

@@ -10,12 +10,13 @@ export {
   defineStep,
   defineStore,
 } from "./define.ts";
-export { documentOf, jsonReply } from "./json/document.ts";
+export { documentOf, jsonReply, writtenDocument } from "./json/document.ts";
 export { isObject } from "./json/narrow.ts";
 export * as Form from "./form.ts";
 export * as Option from "./option.ts";
 export { passOn } from "./pass-on.ts";
 export { defineSlot, type Slot } from "./slots.ts";
+export { atOnce, StageClock, type Stages } from "./stages.ts";
 export { withholdReply } from "./storable.ts";
 export { parseDuration } from "./units/duration.ts";
 export { waitForAnswer, within } from "./waiting.ts";

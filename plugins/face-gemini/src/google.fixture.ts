@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
   type ClientRequest,
-  type HttpCall,
+  type EncodedCall,
   type JsonObject,
   type JsonValue,
   type ProviderRequest,
@@ -13,7 +13,7 @@ import {
 } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
 import { gemini as google } from "@sluice/provider-google";
-import { fakeHost } from "@sluice/testing";
+import { bodyText, fakeHost } from "@sluice/testing";
 import { gemini } from "./index.ts";
 
 export const face = gemini.create({}, fakeHost());
@@ -86,8 +86,8 @@ export function providerRequest(body: JsonObject, model = String(body.model)): P
 
 /** What the provider sends upstream for a body of the reference dialect. */
 export function sent(body: JsonObject): JsonObject {
-  const call = provider.encode(providerRequest(body)) as HttpCall;
-  return JSON.parse(String(call.body)) as JsonObject;
+  const call = provider.encode(providerRequest(body)) as EncodedCall;
+  return JSON.parse(bodyText(call.body)) as JsonObject;
 }
 
 /** The reply of an upstream in the reference dialect. */

@@ -1,8 +1,8 @@
-import { type JsonObject, type JsonValue, Secret } from "@sluice/contract";
+import { type EncodedCall, type JsonObject, type JsonValue, Secret } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import anthropic from "@sluice/provider-anthropic";
-import { FACE_CONTEXT, FACE_MEANS, fakeHost, requestOf } from "@sluice/testing";
+import { bodyText, FACE_CONTEXT, FACE_MEANS, fakeHost, requestOf } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import messages from "./index.ts";
 import { messageOf } from "./reply/message.ts";
@@ -32,7 +32,7 @@ const CONTEXT = { ...FACE_CONTEXT, startedAtMs: 0 };
 function sent(request: JsonObject): JsonObject {
   const { body } = FACE.read(documentOf(JSON.stringify(request)), CLIENT, FACE_MEANS);
   const call = PROVIDER.encode(requestOf(body, { ...TARGET, stream: body.stream === true }));
-  return JSON.parse(String((call as { body: string }).body)) as JsonObject;
+  return JSON.parse(bodyText((call as EncodedCall).body)) as JsonObject;
 }
 
 const asked = (members: JsonObject): JsonObject => ({

@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { defineProvider, Option } from "@sluice/kit";
+import { defineProvider, Option, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
@@ -78,7 +78,7 @@ export default defineProvider<AnthropicConfig>({
         if (request.native !== undefined) return nativeCall(request.native, request, url, headers);
         const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
         const { body, dropped } = messagesBody(request, known ?? config.max_tokens);
-        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body), dropped };
+        return { kind: "http", method: "POST", url, headers, body: writtenDocument(body), dropped };
       },
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),
       stream: (request) => translateStream(request, () => toolNames(request)),

@@ -1,6 +1,6 @@
 /** Requests of clients that speak the messages API themselves. */
 
-import type { HttpCall, NativeDocument, ProviderRequest, Secret } from "@sluice/contract";
+import type { EncodedCall, NativeDocument, ProviderRequest, Secret } from "@sluice/contract";
 
 /** The name of the API among the dialects of clients. */
 export const DIALECT = "anthropic";
@@ -17,14 +17,14 @@ export function nativeCall(
   { target }: ProviderRequest,
   url: string,
   headers: Readonly<Record<string, string | Secret>>,
-): HttpCall {
+): EncodedCall {
   const betas = [headers[BETA], own[BETA]].filter((value) => typeof value === "string");
   return {
     kind: "http",
     method: "POST",
     url,
     headers: { ...headers, ...own, ...(betas.length > 0 && { [BETA]: betas.join(",") }) },
-    body: document.with({ model: target.model }).bytes,
+    body: document.with({ model: target.model }),
     isNative: true,
   };
 }

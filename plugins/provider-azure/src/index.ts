@@ -103,7 +103,7 @@ export default defineProvider<AzureConfig>({
           method: "POST",
           url: url(path, request.target.model),
           headers,
-          body: encode(request).bytes,
+          body: encode(request),
         };
       },
       decode: (body, request) =>

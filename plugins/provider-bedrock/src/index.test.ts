@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { makeProvider, requestOf } from "@sluice/testing";
+import { bodyText, makeProvider, requestOf } from "@sluice/testing";
 import { Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import bedrock from "./index.ts";
@@ -37,7 +37,7 @@ describe("Bedrock", () => {
     );
     const bodyOf = (forwardMetadata: boolean): unknown => {
       const call = provider.encode({ ...request, target: { ...request.target, forwardMetadata } });
-      return call.kind === "http" ? JSON.parse(String(call.body)) : undefined;
+      return call.kind === "http" ? JSON.parse(bodyText(call.body)) : undefined;
     };
     expect(bodyOf(true)).toMatchObject({ requestMetadata: { team: "a" } });
     expect(bodyOf(false)).not.toHaveProperty("requestMetadata");

@@ -3,10 +3,10 @@
  * is for native requests.
  */
 
-import { defineProvider } from "@sluice/kit";
+import { defineProvider, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type {
-  HttpCall,
+  EncodedCall,
   JsonObject,
   NativeEndpoint,
   Provider,
@@ -77,12 +77,12 @@ export default defineProvider<BedrockConfig>({
     const baseUrl = config.base_url ?? `https://bedrock-runtime.${region}.amazonaws.com`;
     const bearer: Record<string, Secret> =
       key === undefined ? {} : { authorization: key.map((value) => `Bearer ${value}`) };
-    const call = ({ target }: ProviderRequest, action: string, body: JsonObject): HttpCall => ({
+    const call = ({ target }: ProviderRequest, action: string, body: JsonObject): EncodedCall => ({
       kind: "http",
       method: "POST",
       url: `${baseUrl}/model/${encodeURIComponent(target.model)}/${action}`,
       headers: { "content-type": "application/json", ...bearer },
-      body: JSON.stringify(body),
+      body: writtenDocument(body),
     });
     const source =
       key === undefined

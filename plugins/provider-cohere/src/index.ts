@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { defineProvider, Option } from "@sluice/kit";
+import { defineProvider, Option, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
@@ -78,7 +78,7 @@ export default defineProvider<CohereConfig>({
           method: "POST",
           url,
           headers: { ...headers, ...accept },
-          body: JSON.stringify(body),
+          body: writtenDocument(body),
         };
       },
       decode: (body, request) =>

@@ -55,7 +55,7 @@ export default defineProvider<CompatibleConfig>({
           method: "POST",
           url: baseUrl + of(request).path,
           headers,
-          body: adapted(of(request).encode(request), request, preset).bytes,
+          body: adapted(of(request).encode(request), request, preset),
         };
       },
       decode(body, request) {

@@ -4,7 +4,7 @@
  */
 
 import { messagesBody } from "@sluice/provider-anthropic/messages";
-import type { HttpCall, NativeDocument, ProviderRequest } from "@sluice/contract";
+import type { EncodedCall, NativeDocument, ProviderRequest } from "@sluice/contract";
 import type { MethodCall } from "./operations.ts";
 
 /** Stands in the body there, where Anthropic's own API has a header. */
@@ -25,12 +25,12 @@ export function claudeCall(request: ProviderRequest, maxTokens: number | undefin
 export function nativeClaude(
   { document, headers }: NativeDocument,
   { stream }: ProviderRequest,
-): Pick<HttpCall, "body" | "headers" | "isNative"> & Pick<MethodCall, "method"> {
+): Pick<EncodedCall, "body" | "headers" | "isNative"> & Pick<MethodCall, "method"> {
   const beta = headers["anthropic-beta"];
   return {
     method: claudeMethod(stream),
     headers: beta === undefined ? {} : { "anthropic-beta": beta },
-    body: document.with({ model: undefined, anthropic_version: VERSION }).bytes,
+    body: document.with({ model: undefined, anthropic_version: VERSION }),
     isNative: true,
   };
 }

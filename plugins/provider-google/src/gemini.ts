@@ -1,8 +1,8 @@
 /** The Gemini API: a key, and the models of Google. */
 
-import { defineProvider, Option } from "@sluice/kit";
+import { defineProvider, Option, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { ModelTraits, ProviderRequest, Secret } from "@sluice/contract";
+import type { JsonDocument, ModelTraits, ProviderRequest, Secret } from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports, thinks } from "./models.ts";
@@ -93,12 +93,11 @@ export const gemini = defineProvider<GeminiConfig>({
 /** The method with its query, and the body: the client's own, or a translation. */
 function callOf(request: ProviderRequest): {
   readonly method: string;
-  readonly body: Uint8Array | string;
+  readonly body: JsonDocument;
   readonly isNative?: true;
 } {
   const native = nativeBody(request);
-  if (native !== undefined)
-    return { method: chatMethod(request), body: native.bytes, isNative: true };
+  if (native !== undefined) return { method: chatMethod(request), body: native, isNative: true };
   const { method, body } = methodCall(request, false);
-  return { method, body: JSON.stringify(body) };
+  return { method, body: writtenDocument(body) };
 }

@@ -1,6 +1,6 @@
-import { type HttpCall, type JsonObject, type ProviderRequest, Secret } from "@sluice/contract";
+import { type EncodedCall, type JsonObject, type ProviderRequest, Secret } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeHost } from "@sluice/testing";
+import { bodyText, fakeHost } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import { gemini } from "./gemini.ts";
 
@@ -32,8 +32,8 @@ function request(
 }
 
 function sent(...given: Parameters<typeof request>): [string, JsonObject] {
-  const { url, body } = provider.encode(request(...given)) as HttpCall;
-  return [url, JSON.parse(String(body)) as JsonObject];
+  const { url, body } = provider.encode(request(...given)) as EncodedCall;
+  return [url, JSON.parse(bodyText(body)) as JsonObject];
 }
 
 const HI = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
@@ -62,7 +62,7 @@ describe("a request of a client of the API", () => {
     const text = '{ "contents" : [ {"parts":[{"text":"Hi"}]} ], "labels":{"a":1e400} }';
     const asked = request(HI);
     const native = { dialect: "google", document: documentOf(text), headers: {} };
-    expect((provider.encode({ ...asked, native }) as HttpCall).body).toBe(text);
+    expect(bodyText((provider.encode({ ...asked, native }) as EncodedCall).body)).toBe(text);
   });
 
   it("is translated where the model would miss a signature", () => {

@@ -2,12 +2,13 @@
  * Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine.
  */
 
-import { defineProvider, isObject, Option } from "@sluice/kit";
+import { defineProvider, isObject, Option, writtenDocument } from "@sluice/kit";
 import { Failures } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
 import { Tokens } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
 import {
+  type EncodedCall,
   GatewayError,
   type Host,
   type HttpCall,
@@ -161,7 +162,7 @@ export const vertex = defineProvider<VertexConfig>({
 
 /** A call with the method that follows the model in the URL. */
 type VertexCall = Pick<MethodCall, "method" | "dropped"> &
-  Pick<HttpCall, "headers" | "body" | "isNative">;
+  Pick<EncodedCall, "headers" | "body" | "isNative">;
 
 /** The call of a request: with the client's own document, or with a translation. */
 function callOf(request: ProviderRequest, { models }: Host): VertexCall {
@@ -171,7 +172,7 @@ function callOf(request: ProviderRequest, { models }: Host): VertexCall {
   const { body, ...call } = isClaudeChat
     ? claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens)
     : methodCall(request, true);
-  return { ...call, headers: {}, body: JSON.stringify(body) };
+  return { ...call, headers: {}, body: writtenDocument(body) };
 }
 
 /** The call with the client's own document; `undefined` where the translation is sent. */
@@ -179,7 +180,7 @@ function nativeOf(request: ProviderRequest): VertexCall | undefined {
   const { native, target } = request;
   if (native === undefined) return undefined;
   if (isClaude(target.model)) return nativeClaude(native, request);
-  const body = nativeBody(request, true)?.bytes;
+  const body = nativeBody(request, true);
   return body === undefined
     ? undefined
     : { method: chatMethod(request), headers: {}, body, isNative: true };

@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { defineProvider, Option } from "@sluice/kit";
+import { defineProvider, Option, writtenDocument } from "@sluice/kit";
 import { EmbeddingCalls, reasoningTraits } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
@@ -64,7 +64,7 @@ export default defineProvider<MistralConfig>({
       encode(request) {
         const isChat = request.operation === "chat";
         const url = `${config.base_url}/${isChat ? "chat/completions" : "embeddings"}`;
-        const body = isChat ? JSON.stringify(chatBody(request)) : embeddingsBody(request).bytes;
+        const body = isChat ? writtenDocument(chatBody(request)) : embeddingsBody(request);
         return { kind: "http", method: "POST", url, headers, body };
       },
       decode: (body, request) =>

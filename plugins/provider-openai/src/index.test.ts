@@ -2,9 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type HttpCall, type JsonDocument, type ProviderRequest, Secret } from "@sluice/contract";
+import {
+  type EncodedCall,
+  type JsonDocument,
+  type ProviderRequest,
+  Secret,
+} from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeHost, fakeTarget } from "@sluice/testing";
+import { bodyText, fakeHost, fakeTarget } from "@sluice/testing";
 import openai from "./index.ts";
 
 const KEY = "sk-test-1234567890";
@@ -34,7 +39,7 @@ function call(
   made = provider,
   document = documentOf('{"model":"alias","messages":[]}'),
   stream = false,
-): HttpCall {
+): EncodedCall {
   const encoded = made.encode(request(document, stream));
   if (encoded.kind !== "http") throw new Error("OpenAI is on the network.");
   return encoded;
@@ -43,7 +48,7 @@ function call(
 describe("a call", () => {
   it("goes to the chat endpoint with the key, which is a secret until it is written", () => {
     const { method, url, headers, body } = call();
-    expect({ method, url, body }).toEqual({
+    expect({ method, url, body: bodyText(body) }).toEqual({
       method: "POST",
       url: "https://api.openai.com/v1/chat/completions",
       body: '{"model":"gpt-4o-mini","messages":[]}',
@@ -68,12 +73,12 @@ describe("a call", () => {
 
   it("keeps the digits of a 64-bit seed", () => {
     const text = fixture("request-whole.json");
-    expect(String(call(provider, documentOf(text)).body)).toContain("-9007199254740993");
+    expect(bodyText(call(provider, documentOf(text)).body)).toContain("-9007199254740993");
   });
 
   it("asks for usage on a stream", () => {
     const { body } = call(provider, documentOf(fixture("request-stream.json")), true);
-    expect(JSON.parse(String(body))).toMatchObject({
+    expect(JSON.parse(bodyText(body))).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
     });
@@ -126,7 +131,7 @@ describe("the other operations", () => {
       operation,
       target: fakeTarget("openai", model),
     });
-    return encoded.kind === "http" ? { url: encoded.url, body: String(encoded.body) } : undefined;
+    return encoded.kind === "http" ? { url: encoded.url, body: bodyText(encoded.body) } : undefined;
   };
 
   it("have paths of their own, and keep what the client sent", () => {

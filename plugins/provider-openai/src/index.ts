@@ -76,7 +76,7 @@ export default defineProvider<OpenaiConfig>({
           });
         const { path, encode } = of(request);
         const url = config.base_url + path;
-        return { kind: "http", method: "POST", url, headers, body: encode(request).bytes };
+        return { kind: "http", method: "POST", url, headers, body: encode(request) };
       },
       decode: (body, request) =>
         request.native === undefined

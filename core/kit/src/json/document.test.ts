@@ -7,6 +7,7 @@ import {
   jsonReply,
   parsedDocument,
   replaceMember,
+  unwrittenPieces,
   writtenDocument,
 } from "./document.ts";
 import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
@@ -91,6 +92,26 @@ describe("a document with changes", () => {
           isDeepStrictEqual(JSON.parse(String(twice.bytes)), JSON.parse(String(once.bytes))),
         ).toBe(true);
       }),
+    );
+  });
+
+  it("has the same characters where it is large, at once and in pieces", () => {
+    const filler = "x".repeat(200_000);
+    const withMember = (text: string, member: string): string =>
+      text.replace("{", /^\{\s*\}/.test(text) ? `{${member}` : `{${member},`);
+    fc.assert(
+      fc.property(objectText, changes, changes, (given, first, second) => {
+        const text = given.trim();
+        const small = documentOf(withMember(text, '"@":0'));
+        const expected = String(small.with(first).with(second).bytes);
+        const document = documentOf(withMember(text, `"@":"${filler}"`))
+          .with(first)
+          .with(second);
+        const whole = [...(unwrittenPieces(document) ?? [String(document.bytes)])].join("");
+        expect(whole.replace(`"${filler}"`, "0")).toBe(expected);
+        expect(String(document.bytes)).toBe(whole);
+      }),
+      { numRuns: 300 },
     );
   });
 

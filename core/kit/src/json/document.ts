@@ -5,6 +5,8 @@
 
 import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/contract";
 import { findMember, type Member, readMembers } from "./members.ts";
+import { MemberTexts } from "./member-texts.ts";
+import { writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
@@ -37,19 +39,34 @@ export function jsonReply(value: JsonValue): WholeReply {
   return { kind: "whole", status: 200, document: writtenDocument(value as JsonObject) };
 }
 
+/**
+ * The text of a document in pieces, while it has no text: it can be written without joining it.
+ * `undefined` for every other document.
+ */
+export function unwrittenPieces(document: JsonDocument): Iterable<string> | undefined {
+  return document instanceof TextDocument ? document.unwritten() : undefined;
+}
+
+/** Characters of a text whose members are joined only where the whole is asked for. */
+const LARGE_CHARACTERS = 131_072;
+
 class TextDocument implements JsonDocument {
   #text: string | undefined;
   readonly #original: Uint8Array | undefined;
   #value: JsonObject | undefined;
   readonly #members: readonly Member[] | undefined;
+  /** In place of the text, for a large one with changes. */
+  readonly #texts: MemberTexts | undefined;
 
   constructor(
     text: string | undefined,
     original: Uint8Array | undefined,
     value: JsonObject | undefined,
     members?: readonly Member[],
+    texts?: MemberTexts,
   ) {
     this.#members = members;
+    this.#texts = texts;
     this.#text = text;
     this.#original = original;
     this.#value = value;
@@ -62,8 +79,14 @@ class TextDocument implements JsonDocument {
 
   get bytes(): Uint8Array | string {
     if (this.#original !== undefined) return this.#original;
-    this.#text ??= JSON.stringify(this.#value);
+    this.#text ??= this.#texts?.text() ?? JSON.stringify(this.#value);
     return this.#text;
+  }
+
+  unwritten(): Iterable<string> | undefined {
+    if (this.#text !== undefined || this.#original !== undefined || this.#value === undefined)
+      return undefined;
+    return this.#texts?.pieces() ?? writtenPieces(this.#value);
   }
 
   with(changes: JsonObject): JsonDocument {
@@ -76,14 +99,21 @@ class TextDocument implements JsonDocument {
       if (to === undefined) delete changed[name];
       else changed[name] = to;
     }
-    if (this.#text === undefined) return new TextDocument(undefined, undefined, changed);
-    const { text, members } = editText(
-      this.#text,
-      this.#members ?? readMembers(this.#text).members,
-      changes,
-      names,
-    );
-    return new TextDocument(text, undefined, changed, members);
+    if (this.#texts === undefined && this.#text === undefined)
+      return new TextDocument(undefined, undefined, changed);
+    const texts = this.#texts ?? this.#largeTexts();
+    if (texts !== undefined)
+      return new TextDocument(undefined, undefined, changed, undefined, texts.with(changes, names));
+    const text = this.#text ?? "";
+    const edited = editText(text, this.#members ?? readMembers(text).members, changes, names);
+    return new TextDocument(edited.text, undefined, changed, edited.members);
+  }
+
+  #largeTexts(): MemberTexts | undefined {
+    const text = this.#text ?? "";
+    return text.length > LARGE_CHARACTERS
+      ? MemberTexts.of(text, this.#members ?? readMembers(text).members)
+      : undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type AttemptWriter,
   type Clock,
   type DecodedReply,
+  type EncodedCall,
   GatewayError,
   type HttpCall,
   type MaybePromise,
@@ -20,10 +21,11 @@ import { excerptOf, prepareJson, Relay, type RelayRules, relayWhole } from "@slu
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
 import type { BodyFilter } from "../passthrough/credential-values.ts";
 import { createMasker, maskedBody } from "../passthrough/mask.ts";
-import { authorize, encodeInTurns } from "./calls/prepare-call.ts";
+import { authorize } from "./calls/prepare-call.ts";
 import { asGatewayError } from "@sluice/kit/internals";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./calls/local.ts";
+import { withWrittenBody } from "./calls/written-body.ts";
 import type { FirstContent } from "./replies/first-content.ts";
 import type { DropListener } from "../stream/output.ts";
 import { openStream } from "./stream.ts";
@@ -56,6 +58,8 @@ export interface AttemptOptions {
   readonly dropListener?: DropListener | undefined;
   /** The maximum time to the first byte. Absent: the provider's. */
   readonly firstByteMs?: number | undefined;
+  /** The client's body is a large one: the upstream's is written in turns. Absent: it is not. */
+  readonly isLarge?: boolean | undefined;
   readonly signal: Ending;
   readonly clock: Clock;
   /** The connection of the call (`enterUpstream`). The attempt releases it. */
@@ -231,15 +235,15 @@ function looksLikeReply(body: Uint8Array): boolean {
 }
 
 /** Without a promise of its own for a call that is ready to be sent. */
-function send(options: AttemptOptions, call: HttpCall, sent: Sent): Promise<UpstreamResponse> {
-  const { provider, signal, place } = options;
+function send(options: AttemptOptions, call: EncodedCall, sent: Sent): Promise<UpstreamResponse> {
+  const { place } = options;
   let ready: MaybePromise<HttpCall>;
   try {
-    ready = authorize(provider.translation, call, signal);
+    const written = withWrittenBody(call, options.isLarge === true);
     ready =
-      ready instanceof Promise
-        ? ready.then((authorized) => sendable(authorized, sent))
-        : sendable(ready, sent);
+      written instanceof Promise
+        ? written.then((writtenCall) => authorized(options, writtenCall, sent))
+        : authorized(options, written, sent);
   } catch (error) {
     place?.release();
     throw error;
@@ -263,11 +267,20 @@ async function sendLater(
   return await options.upstream.send(ready, sendOptions(options));
 }
 
-/** A call with its credentials, its body encoded where that takes several turns. */
-function sendable(call: HttpCall, sent: Sent): MaybePromise<HttpCall> {
+/** A call with its credentials. */
+function authorized(
+  { provider, signal }: AttemptOptions,
+  call: HttpCall,
+  sent: Sent,
+): MaybePromise<HttpCall> {
+  const ready = authorize(provider.translation, call, signal);
+  if (ready instanceof Promise) return ready.then((one) => shown(one, sent));
+  return shown(ready, sent);
+}
+
+function shown(call: HttpCall, sent: Sent): HttpCall {
   sent.headers = call.headers;
-  const encoding = typeof call.body === "string" ? encodeInTurns(call.body) : undefined;
-  return encoding instanceof Promise ? encoding.then((body) => ({ ...call, body })) : call;
+  return call;
 }
 
 function sendOptions(options: AttemptOptions): SendOptions {

@@ -5,6 +5,7 @@ export { fixtureInput } from "./case-table.ts";
 export { providerContract } from "./contract.ts";
 export type { ContractOptions, ContractRunner } from "./options.ts";
 export { ContractFault } from "./fault.ts";
+export { bodyText } from "./outcome.ts";
 export {
   BLOCKS,
   ODD_MESSAGES,

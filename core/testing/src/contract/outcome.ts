@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import {
   type DecodedReply,
+  type EncodedCall,
   type GatewayError,
   isGatewayError,
   type JsonObject,
@@ -52,7 +53,7 @@ function shownHeader(value: string | Secret): string {
   return (value instanceof Secret ? value.reveal() : value).replaceAll(CONTRACT_KEY, SHOWN_KEY);
 }
 
-function shownBody(body: Uint8Array | string | undefined): JsonValue {
+function shownBody(body: EncodedCall["body"]): JsonValue {
   if (body === undefined) return null;
   const text = bodyText(body);
   try {
@@ -62,13 +63,11 @@ function shownBody(body: Uint8Array | string | undefined): JsonValue {
   }
 }
 
-/** The text of a body. */
-export function bodyText(body: Uint8Array | string | undefined): string {
-  return body === undefined
-    ? ""
-    : typeof body === "string"
-      ? body
-      : Buffer.from(body).toString("utf8");
+/** The text of a body that `encode` returned. */
+export function bodyText(body: EncodedCall["body"]): string {
+  if (body === undefined) return "";
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? Buffer.from(body).toString("utf8") : bodyText(body.bytes);
 }
 
 /** What a client reads of an error, and what retry and fallback ask it. */

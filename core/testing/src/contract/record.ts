@@ -17,6 +17,7 @@ import {
 import { request } from "undici";
 import { tablePath, writeRow } from "./case-table.ts";
 import { ContractFault } from "./fault.ts";
+import { bodyText } from "./outcome.ts";
 import { loadCases } from "./fixtures.ts";
 import { createRedactor, keptHeaders } from "./redact.ts";
 import { makeProvider, requestOf } from "./subject.ts";
@@ -82,8 +83,9 @@ export async function recordCase(
   const made = provider.encode(asked);
   if (made.kind !== "http")
     throw new ContractFault("The provider calls no upstream: there is nothing to record.");
+  const written: HttpCall = { ...made, body: bodyText(made.body) };
   const call =
-    provider.authorize === undefined ? made : await provider.authorize(made, options.signal);
+    provider.authorize === undefined ? written : await provider.authorize(written, options.signal);
   const { status, headers, bytes } = await send(call, options.signal);
   const redact = createRedactor([...secretsOf(definition, config), ...headerSecrets(call)]);
   const table = tablePath(folder, name);

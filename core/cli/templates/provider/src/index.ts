@@ -1,6 +1,6 @@
 /** The provider acme: options, address, translation. */
 
-import { defineProvider } from "@sluice/kit";
+import { defineProvider, writtenDocument } from "@sluice/kit";
 import type { Secret } from "@sluice/contract";
 import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, PARAMETERS } from "./request.ts";
@@ -46,7 +46,8 @@ export default defineProvider<AcmeConfig>({
         method: "POST",
         url: `${config.base_url}/converse`,
         headers,
-        body: JSON.stringify(chatBody(request)),
+        // The gateway writes it: a large one in slices, so that other requests do not wait for it.
+        body: writtenDocument(chatBody(request)),
       }),
       decode: decodeReply,
       stream: translateStream,

@@ -8,7 +8,7 @@ import {
   isGatewayError,
   type JsonObject,
 } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { atOnce, isObject, type Stages } from "@sluice/kit";
 import {
   parseInSlices,
   readMembers,
@@ -21,7 +21,7 @@ import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants, refuseRepeatedMembers } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
 import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
-import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";
+import { LARGE_BYTES } from "./bytes/stages.ts";
 
 /** A body of another content type is checked for JSON up to this size. A larger one is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;

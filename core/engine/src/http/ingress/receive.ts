@@ -8,6 +8,7 @@ import type {
   MaybePromise,
   Operation,
 } from "@sluice/contract";
+import { atOnce, type Stages } from "@sluice/kit";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
@@ -25,7 +26,7 @@ import {
 } from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
-import { atOnce, inSlices, isLarge, type Stages } from "./bytes/stages.ts";
+import { inSlices, isLarge } from "./bytes/stages.ts";
 
 /** Converts a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -96,13 +97,14 @@ export async function receiveRequest(
     coding: knownCoding(message),
     hold,
   });
-  const terms = { operation, receive, client, deployment, translation, extended };
+  const isBig = isLarge(bytes);
+  const terms = { operation, receive, client, deployment, translation, extended, isLarge: isBig };
   // A small body is read without stages, which would cost more than they save.
   if (translation?.opensReferences === true)
-    return isLarge(bytes)
+    return isBig
       ? openLarge(bytes, terms, translation)
       : openRequest(readJson(bytes, MAX_NODES[operation]), terms, translation);
-  if (!isLarge(bytes)) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
+  if (!isBig) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
   return inSlices(requestStages(bytes, terms), bytes.length);
 }
 
@@ -114,6 +116,7 @@ interface ReceiveTerms {
   readonly deployment: Deployment | undefined;
   readonly translation: Translation | undefined;
   readonly extended: ExtendedRequest | undefined;
+  readonly isLarge: boolean;
 }
 
 /** Reads a large request that may refer to what the gateway keeps. */
@@ -124,7 +127,7 @@ async function openLarge(
 ): Promise<GatewayRequest> {
   const document = await inSlices(documentStages(bytes, terms.operation), bytes.length);
   const opened = await translation.open(document);
-  return openedRequest(opened, document, terms, bytes.length);
+  return openedRequest(opened, document, terms);
 }
 
 /** Reads a small request that may refer to what the gateway keeps. Most refer to nothing. */
@@ -135,24 +138,22 @@ function openRequest(
 ): MaybePromise<GatewayRequest> {
   const opening = translation.open(document);
   return opening instanceof Promise
-    ? opening.then((opened) => openedRequest(opened, document, terms, 0))
-    : openedRequest(opening, document, terms, 0);
+    ? opening.then((opened) => openedRequest(opened, document, terms))
+    : openedRequest(opening, document, terms);
 }
 
-/** `length`: bytes of a large body, 0 for a small one. */
 function openedRequest(
   opened: JsonDocument,
   document: JsonDocument,
   terms: ReceiveTerms,
-  length: number,
 ): MaybePromise<GatewayRequest> {
   if (!hasOtherLists(opened, document))
-    return length > 0
-      ? inSlices(requestOf(opened, terms), length)
+    return terms.isLarge
+      ? inSlices(requestOf(opened, terms), Infinity)
       : atOnce(requestOf(opened, terms));
   // What a request refers to counts as its own. Its size is that of a large body.
   checkContainers(opened.value);
-  return inSlices(requestOf(opened, terms), Infinity);
+  return inSlices(requestOf(opened, { ...terms, isLarge: true }), Infinity);
 }
 
 function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayRequest> {
@@ -177,7 +178,7 @@ function documentStages(bytes: Buffer, operation: Operation): Stages<JsonDocumen
 
 function* requestOf(
   received: JsonDocument,
-  { operation, receive, client, deployment, translation, extended }: ReceiveTerms,
+  { operation, receive, client, deployment, translation, extended, isLarge: isBig }: ReceiveTerms,
 ): Stages<GatewayRequest> {
   const document =
     extended === undefined || operation === "spend" ? received : extended.read(received);
@@ -188,5 +189,10 @@ function* requestOf(
     translation === undefined
       ? receive(named, client)
       : yield* translation.read(named, client, receive);
-  return deployment === undefined ? request : { ...request, otherModels: deployment.otherModels };
+  if (deployment === undefined && !isBig) return request;
+  return {
+    ...request,
+    ...(deployment === undefined ? {} : { otherModels: deployment.otherModels }),
+    ...(isBig ? { isLarge: true } : {}),
+  };
 }

@@ -4,7 +4,7 @@
  */
 
 import type {
-  HttpCall,
+  EncodedCall,
   JsonObject,
   JsonValue,
   NativeDocument,
@@ -45,7 +45,7 @@ export function responsesCall(
   native: NativeDocument,
   { target }: ProviderRequest,
   { url, headers }: Place,
-): HttpCall {
+): EncodedCall {
   const { document, endpoint } = native;
   const changes: Record<string, JsonValue | undefined> = { model: target.model, store: false };
   // Other endpoints store nothing, and do not know the member.
@@ -64,7 +64,7 @@ export function responsesCall(
     method: "POST",
     url: endpoint === undefined ? url : endpointUrl(url, endpoint),
     headers: { ...headers, ...native.headers },
-    body: document.with(changes).bytes,
+    body: document.with(changes),
     isNative: true,
   };
 }

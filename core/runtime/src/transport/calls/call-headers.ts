@@ -3,7 +3,7 @@
  * configuration, of the client, and `via`.
  */
 
-import type { Exchange, HttpCall, ProviderInstance } from "@sluice/contract";
+import type { EncodedCall, Exchange, ProviderInstance } from "@sluice/contract";
 import { defineSlot } from "@sluice/kit";
 import { mayBeCallHeader } from "../../call-header-names.ts";
 
@@ -42,11 +42,11 @@ export function setCallHeader(exchange: Exchange, name: string, value: string | 
  * The call with its additional headers: the configured ones, then the client's, then those of
  * steps. Later ones win.
  */
-export function withCallHeaders(
+export function withCallHeaders<Call extends EncodedCall>(
   exchange: Exchange,
   provider: ProviderInstance,
-  call: HttpCall,
-): HttpCall {
+  call: Call,
+): Call {
   const { client } = exchange;
   const { callHeaders, passHeaders } = provider;
   const ofSteps = stepHeaders(exchange);

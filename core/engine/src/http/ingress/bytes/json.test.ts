@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import { checkMediaType, jsonStages, readJson } from "./json.ts";
-import { atOnce } from "./stages.ts";
+import { atOnce } from "@sluice/kit";
 
 const refused = (code: string, message?: string): unknown =>
   expect.objectContaining({

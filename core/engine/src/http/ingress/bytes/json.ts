@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import {
   type Member,
   parsedDocument,
@@ -14,7 +14,6 @@ import {
 } from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./body.ts";
 import { refuseDangerousMembers, refuseRepeatedMembers } from "../refused-members.ts";
-import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };

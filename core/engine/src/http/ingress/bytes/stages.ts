@@ -3,10 +3,8 @@
  * are served between them.
  */
 
+import { atOnce, type Stages } from "@sluice/kit";
 import { nextTurn } from "@sluice/kit/internals";
-
-/** Work that yields between its stages. */
-export type Stages<T> = Generator<void, T, undefined>;
 
 /** A larger body is handled in stages. For a smaller one all stages together are short. */
 export const LARGE_BYTES = 131_072;
@@ -14,13 +12,6 @@ export const LARGE_BYTES = 131_072;
 /** Whether a body is handled in stages. */
 export function isLarge({ length }: Uint8Array): boolean {
   return length > LARGE_BYTES;
-}
-
-/** Runs work without a pause. */
-export function atOnce<T>(work: Stages<T>): T {
-  let step = work.next();
-  while (step.done !== true) step = work.next();
-  return step.value;
 }
 
 /**

@@ -1,0 +1,72 @@
+/** The texts of an object's members, one for each: a large text is edited without joining it. */
+
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import type { Member } from "./members.ts";
+import { PIECE_CHARACTERS } from "./sliced/text.ts";
+import { textPieces, writtenPieces } from "./sliced/write.ts";
+
+interface MemberText {
+  readonly key: string;
+  /** The name with its colon, and the value where `value` is absent. */
+  readonly text: string;
+  /** The length of the name with its colon. */
+  readonly toValue: number;
+  /** A changed value, which is not written yet. */
+  readonly value?: JsonValue;
+}
+
+/** The members of one object, in their order. */
+export class MemberTexts {
+  readonly #members: readonly MemberText[];
+
+  private constructor(members: readonly MemberText[]) {
+    this.#members = members;
+  }
+
+  /** Those of a text whose members stand at these offsets. */
+  static of(text: string, members: readonly Member[]): MemberTexts {
+    return new MemberTexts(
+      members.map(({ key, start, valueStart, end }) => ({
+        key,
+        text: text.slice(start, end),
+        toValue: valueStart - start,
+      })),
+    );
+  }
+
+  /** These with members set and removed. Every other member keeps its characters. */
+  with(changes: JsonObject, names: readonly string[]): MemberTexts {
+    const left = new Set(names);
+    const members: MemberText[] = [];
+    const set = (key: string, name: string): void => {
+      const value = changes[key];
+      if (value !== undefined) members.push({ key, text: name, toValue: name.length, value });
+    };
+    for (const member of this.#members) {
+      const { key, text, toValue } = member;
+      if (!names.includes(key)) members.push(member);
+      else if (left.delete(key)) set(key, text.slice(0, toValue));
+    }
+    for (const name of left) set(name, `${JSON.stringify(name)}:`);
+    return new MemberTexts(members);
+  }
+
+  /** The object's text. */
+  text(): string {
+    return `{${this.#members
+      .map(({ text, value }) => (value === undefined ? text : text + JSON.stringify(value)))
+      .join(",")}}`;
+  }
+
+  /** The same in pieces. */
+  *pieces(): Generator<string, void, undefined> {
+    let mark = "{";
+    for (const { text, value } of this.#members) {
+      yield mark;
+      mark = ",";
+      yield* textPieces(text, PIECE_CHARACTERS);
+      if (value !== undefined) yield* writtenPieces(value);
+    }
+    yield mark === "{" ? "{}" : "}";
+  }
+}

@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue } from "@sluice/contract";
+import { objectText, valueText } from "../json-text.fixture.ts";
+import { PIECE_CHARACTERS } from "./text.ts";
+import { writtenPieces } from "./write.ts";
+
+/** Long enough for several pieces, at every level. */
+const filler = fc
+  .tuple(
+    fc.constantFrom("x", "\u00e9\u0000", "\u{1f600}", "a\ud800", '"\\\n'),
+    fc.integer({ min: PIECE_CHARACTERS - 4, max: PIECE_CHARACTERS + 4 }),
+  )
+  .chain(([text, count]) =>
+    fc.constantFrom<JsonValue>(
+      text.repeat(count),
+      Array.from({ length: count / 8 }, (_, at) => ({ at, text })),
+      Object.fromEntries(Array.from({ length: count / 16 }, (_, at) => [`${text}${at}`, [text]])),
+      [text.repeat(count), text, [text.repeat(count)]],
+    ),
+  );
+const value = fc.oneof(
+  objectText.map((text) => JSON.parse(text) as JsonValue),
+  valueText.map((text) => JSON.parse(text) as JsonValue),
+);
+const large = fc
+  .tuple(filler, value, filler, value)
+  .chain(([first, one, second, two]) =>
+    fc.constantFrom<JsonValue>(
+      [one, first, two, second],
+      { first, one, "": undefined, second, two, last: undefined },
+      [[[first]], one, { two: [two, { second }] }],
+      { undefined, list: [undefined as unknown as JsonValue, first, one], rest: { undefined } },
+    ),
+  );
+
+describe("a value that is written in slices", () => {
+  it("has the text that JSON.stringify gives it", () => {
+    fc.assert(
+      fc.property(fc.oneof(value, large), (each) => {
+        expect([...writtenPieces(each)].join("") === JSON.stringify(each)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("has pieces of bounded length, which end between two characters", () => {
+    fc.assert(
+      fc.property(large, (each) => {
+        const pieces = [...writtenPieces(each)];
+        // A character is written as at most six.
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(14 * PIECE_CHARACTERS);
+        expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece)))).toEqual(
+          Buffer.from(JSON.stringify(each)),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * Writes a large JSON value in pieces of about 64 KiB, as `JSON.stringify` writes it. See
+ * core/decisions/2026-11-28-written-in-slices.md.
+ */
+
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import { PIECE_CHARACTERS } from "./text.ts";
+
+/** The text of a value in pieces. A piece ends between two characters, never within one. */
+export function* writtenPieces(value: JsonValue): Generator<string, void, undefined> {
+  const writer = new SlicedWriter();
+  yield* writer.value(value);
+  yield writer.take();
+}
+
+/** Writes small values together, and goes into larger ones. */
+class SlicedWriter {
+  #text = "";
+
+  /** The text since the last piece. */
+  take(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  *value(value: JsonValue): Generator<string, void, undefined> {
+    if (isSmall(value)) this.#text += JSON.stringify(value);
+    else if (typeof value === "string") yield* this.#string(value);
+    else if (Array.isArray(value)) yield* this.#list(value as readonly JsonValue[]);
+    else yield* this.#object(value as JsonObject);
+    if (this.#text.length > PIECE_CHARACTERS) yield this.take();
+  }
+
+  *#string(text: string): Generator<string, void, undefined> {
+    this.#text += '"';
+    for (const part of textPieces(text, PIECE_CHARACTERS)) {
+      this.#text += JSON.stringify(part).slice(1, -1);
+      yield this.take();
+    }
+    this.#text += '"';
+  }
+
+  *#object(object: JsonObject): Generator<string, void, undefined> {
+    let mark = "{";
+    for (const name of Object.keys(object)) {
+      const member = object[name];
+      if (member === undefined) continue;
+      this.#text += `${mark}${JSON.stringify(name)}:`;
+      mark = ",";
+      yield* this.value(member);
+    }
+    this.#text += mark === "{" ? "{}" : "}";
+  }
+
+  /** Small items are written in groups: one call for about a piece. */
+  *#list(items: readonly JsonValue[]): Generator<string, void, undefined> {
+    this.#text += "[";
+    let from = 0;
+    let left = PIECE_CHARACTERS;
+    for (let at = 0; at < items.length; at += 1) {
+      const rest = lessLength(items[at], left);
+      if (rest >= 0) {
+        left = rest;
+        continue;
+      }
+      this.#group(items, from, at);
+      yield this.take();
+      if (at > 0) this.#text += ",";
+      yield* this.value(items[at] ?? null);
+      from = at + 1;
+      left = PIECE_CHARACTERS;
+    }
+    this.#group(items, from, items.length);
+    this.#text += "]";
+  }
+
+  #group(items: readonly JsonValue[], from: number, to: number): void {
+    if (from === to) return;
+    if (from > 0) this.#text += ",";
+    this.#text += JSON.stringify(items.slice(from, to)).slice(1, -1);
+  }
+}
+
+/** A text in parts of about `characters`. The two halves of a character stay together. */
+export function* textPieces(text: string, characters: number): Generator<string, void, undefined> {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(text.length, from + characters);
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isSmall(value: JsonValue): boolean {
+  return lessLength(value, PIECE_CHARACTERS) >= 0;
+}
+
+/** A number less the approximate length of a value's text. Ends early below zero. */
+function lessLength(value: JsonValue | undefined, from: number): number {
+  if (typeof value === "string") return from - value.length - 3;
+  if (typeof value !== "object" || value === null) return from - 8;
+  let left = from - 2;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at += 1)
+      left = lessLength(value[at] as JsonValue, left);
+    return left;
+  }
+  for (const name in value as JsonObject) {
+    left = lessLength((value as JsonObject)[name], left - name.length - 4);
+    if (left < 0) return left;
+  }
+  return left;
+}

@@ -1,0 +1,39 @@
+/** Work in stages: that of a large request is done in several turns of the event loop. */
+
+/** Work that yields between its stages. */
+export type Stages<T> = Generator<void, T, undefined>;
+
+/** Runs work without a pause. */
+export function atOnce<T>(work: Stages<T>): T {
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
+}
+
+/** The approximate length of a stage, in milliseconds. */
+const STAGE_MS = 2;
+/** Questions between two looks at the clock. */
+const QUESTIONS = 16;
+
+/**
+ * Says when a stage has taken its time. A loop over many items asks after each one:
+ * `if (clock.isOver()) yield;`. The next question begins the next stage.
+ */
+export class StageClock {
+  #untilMs: number | undefined;
+  #questions = 0;
+
+  isOver(): boolean {
+    if (this.#untilMs === undefined) {
+      this.#untilMs = performance.now() + STAGE_MS;
+      this.#questions = 0;
+      return false;
+    }
+    this.#questions += 1;
+    if (this.#questions < QUESTIONS) return false;
+    this.#questions = 0;
+    if (performance.now() < this.#untilMs) return false;
+    this.#untilMs = undefined;
+    return true;
+  }
+}

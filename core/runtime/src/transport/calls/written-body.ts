@@ -1,0 +1,82 @@
+/** Writes the body of a call: that of a large request in turns of the event loop. */
+
+import { Buffer } from "node:buffer";
+import type { EncodedCall, HttpCall, JsonDocument, MaybePromise } from "@sluice/contract";
+import { nextTurn, unwrittenPieces } from "@sluice/kit/internals";
+import { encodeInTurns } from "./prepare-call.ts";
+
+/** Memory of a block. */
+const BLOCK_BYTES = 1_048_576;
+/** The approximate length of a slice, in milliseconds. */
+const TURN_MS = 2;
+
+/**
+ * A call with its body as bytes or as a text. `isLarge`: the request is a large one, so its
+ * document is written in turns.
+ */
+export function withWrittenBody(call: EncodedCall, isLarge: boolean): MaybePromise<HttpCall> {
+  const { body } = call;
+  if (body === undefined || body instanceof Uint8Array) return call as HttpCall;
+  const written = typeof body === "string" ? encodeInTurns(body) : writtenBody(body, isLarge);
+  if (written instanceof Promise) return written.then((bytes) => ({ ...call, body: bytes }));
+  return written === body ? (call as HttpCall) : { ...call, body: written };
+}
+
+function writtenBody(document: JsonDocument, isLarge: boolean): MaybePromise<Uint8Array | string> {
+  const pieces = isLarge ? unwrittenPieces(document) : undefined;
+  if (pieces !== undefined) return writeInTurns(pieces);
+  const { bytes } = document;
+  return typeof bytes === "string" ? encodeInTurns(bytes) : bytes;
+}
+
+async function writeInTurns(pieces: Iterable<string>): Promise<Uint8Array> {
+  const blocks = new Blocks();
+  await nextTurn();
+  let untilMs = performance.now() + TURN_MS;
+  const pause = async (): Promise<void> => {
+    await nextTurn();
+    untilMs = performance.now() + TURN_MS;
+  };
+  for (const piece of pieces) {
+    blocks.add(piece);
+    if (performance.now() > untilMs) await pause();
+  }
+  const bytes = Buffer.allocUnsafeSlow(blocks.length);
+  let at = 0;
+  for (const block of blocks.take()) {
+    bytes.set(block, at);
+    at += block.length;
+    if (performance.now() > untilMs) await pause();
+  }
+  await nextTurn();
+  return bytes;
+}
+
+/** Texts as UTF-8 in blocks. */
+class Blocks {
+  length = 0;
+  readonly #full: Uint8Array[] = [];
+  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #used = 0;
+
+  /** Adds a text that ends between two characters. */
+  add(text: string): void {
+    // A unit of UTF-16 has at most three bytes.
+    const maxBytes = text.length * 3;
+    if (maxBytes > this.#block.length - this.#used) this.#open(Math.max(BLOCK_BYTES, maxBytes));
+    const bytes = this.#block.write(text, this.#used, "utf8");
+    this.#used += bytes;
+    this.length += bytes;
+  }
+
+  take(): readonly Uint8Array[] {
+    this.#open(0);
+    return this.#full;
+  }
+
+  #open(bytes: number): void {
+    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
+    this.#block = Buffer.allocUnsafeSlow(bytes);
+    this.#used = 0;
+  }
+}
