@@ -19,7 +19,8 @@ type Asking = Pick<Identity, "kind" | "models" | "modelBounds" | "passthrough">;
 /** A name that a request gives to an object. */
 interface Named {
   readonly id: string;
-  readonly path: string;
+  /** The members and items that lead to it, the innermost first. */
+  readonly steps: (string | number)[];
 }
 
 /** Members whose texts are ids, by themselves or in a list. */
@@ -54,13 +55,14 @@ export function checkAccountObjects(
   identity: Asking | undefined,
 ): void {
   if (identity === undefined || accountObjects === "all" || isTrusted(identity)) return;
-  const found = findIn(body, "", accountObjects);
+  const found = findIn(body, accountObjects);
   if (found === undefined) return;
+  const path = pathOf(found);
   throw new GatewayError(
     "permission_denied",
-    `${found.path} names an object of the account of the provider ${name}, which belongs to no key. ` +
+    `${path} names an object of the account of the provider ${name}, which belongs to no key. ` +
       "Send the content itself. The operator opens objects by `account_objects` of the provider.",
-    { param: found.path },
+    { param: path },
   );
 }
 
@@ -70,14 +72,14 @@ function isTrusted({ kind, models, modelBounds, passthrough }: Asking): boolean 
   return kind === "master" || (passthrough === true && !isLimited);
 }
 
-/** The first object that is not open. */
-function findIn(value: JsonValue, path: string, open: OpenObjects): Named | undefined {
+/** The first object that is not open. A path is made where one is found: a body has many places. */
+function findIn(value: JsonValue, open: OpenObjects): Named | undefined {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
       const each = value[index] as JsonValue;
       if (typeof each !== "object" || each === null) continue;
-      const found = findIn(each, `${path}[${index}]`, open);
-      if (found !== undefined) return found;
+      const found = findIn(each, open);
+      if (found !== undefined) return below(found, index);
     }
     return undefined;
   }
@@ -86,11 +88,11 @@ function findIn(value: JsonValue, path: string, open: OpenObjects): Named | unde
     if (member === undefined || member === null) continue;
     const found =
       typeof member === "object"
-        ? findInMember(name, member, path, open)
+        ? findInMember(name, member, open)
         : typeof member === "string" && names(name, member, value as JsonObject)
-          ? named(member, joined(path, name), open)
+          ? named(member, open)
           : undefined;
-    if (found !== undefined) return found;
+    if (found !== undefined) return below(found, name);
   }
   return undefined;
 }
@@ -98,16 +100,14 @@ function findIn(value: JsonValue, path: string, open: OpenObjects): Named | unde
 function findInMember(
   name: string,
   member: JsonObject | readonly JsonValue[],
-  path: string,
   open: OpenObjects,
 ): Named | undefined {
   if (CONTENT.has(name)) return undefined;
-  const place = joined(path, name);
   if (Array.isArray(member)) {
-    if (!IDS.has(name)) return findIn(member, place, open);
+    if (!IDS.has(name)) return findIn(member, open);
     for (const [index, id] of (member as readonly JsonValue[]).entries()) {
-      const found = typeof id === "string" ? named(id, `${place}[${index}]`, open) : undefined;
-      if (found !== undefined) return found;
+      const found = typeof id === "string" ? named(id, open) : undefined;
+      if (found !== undefined) return below(found, index);
     }
     return undefined;
   }
@@ -115,10 +115,10 @@ function findInMember(
   // The input of a call of a tool is the model's.
   if (name === "input") return undefined;
   if (typeof object.id === "string" && (OBJECTS_WITH_ID.has(name) || isSpoken(name, object))) {
-    const found = named(object.id, `${place}.id`, open);
-    if (found !== undefined) return found;
+    const found = named(object.id, open);
+    if (found !== undefined) return below(found, "id");
   }
-  return findIn(object, place, open);
+  return findIn(object, open);
 }
 
 /** Whether a text of a member names an object. */
@@ -134,15 +134,26 @@ function isSpoken(name: string, { data }: JsonObject): boolean {
   return name === "audio" && data === undefined;
 }
 
-function named(id: string, path: string, open: OpenObjects): Named | undefined {
+function named(id: string, open: OpenObjects): Named | undefined {
   const isOpen =
     typeof open !== "string" &&
     open.some((pattern) =>
       pattern.endsWith("*") ? id.startsWith(pattern.slice(0, -1)) : id === pattern,
     );
-  return isOpen ? undefined : { id, path };
+  return isOpen ? undefined : { id, steps: [] };
 }
 
-function joined(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
+function below(found: Named, step: string | number): Named {
+  found.steps.push(step);
+  return found;
+}
+
+/** `messages[0].content[1].file.file_id`. */
+function pathOf({ steps }: Named): string {
+  let path = "";
+  for (const step of steps.toReversed()) {
+    if (typeof step === "number") path += `[${step}]`;
+    else path += path === "" ? step : `.${step}`;
+  }
+  return path;
 }

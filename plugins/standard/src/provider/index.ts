@@ -27,11 +27,11 @@ import {
   type Exchange,
   GatewayError,
   type Host,
+  type NativeDocument,
   type ProviderInstance,
   type ProviderRequest,
   type Reply,
   type Target,
-  type UpstreamCall,
 } from "@sluice/contract";
 import { checkAccountObjects } from "./account-objects.ts";
 import { leaseOf } from "../deployments/lease.ts";
@@ -82,6 +82,10 @@ export const provider = defineStep<ProviderConfig>({
     return {
       async run({ exchange }) {
         const call = new ProviderCall(terms, exchange);
+        call.checkObjects();
+        if (call.isLarge) await nextTurn();
+        call.settle();
+        if (call.isLarge) await nextTurn();
         if (call.needsMedia) await call.inlineMedia();
         const waiting = call.setBounds();
         if (waiting !== undefined) await waiting;
@@ -101,21 +105,25 @@ interface CallTerms {
 }
 
 /**
- * Answers one request at its target. Media are inlined first, then the bounds are set, then the
- * reply is made.
+ * Answers one request at its target. Its objects are checked first, then its parameters are
+ * settled, media inlined, and the bounds set; then the reply is made. With a large request each is
+ * a piece of work for a turn of the event loop.
  */
 class ProviderCall implements PartCaller, DropListener {
   readonly #terms: CallTerms;
   readonly #exchange: Exchange;
   readonly #target: Target;
   readonly #door: ProviderUpstream;
-  readonly #settled: SettledRequest;
+  readonly #native: NativeDocument | undefined;
+  /** Whether the client's body is a large one. */
+  readonly isLarge: boolean;
+  #settled: SettledRequest | undefined;
   #request: ProviderRequest;
   #bounds: Patience = NO_BOUNDS;
 
   /**
    * Throws `model_not_found` for a model that the key may not use, `provider_unavailable` without a
-   * provider, and `unsupported_parameter` for what the provider does not support.
+   * provider, and `unsupported_parameter` for an operation that the provider does not support.
    */
   constructor(terms: CallTerms, exchange: Exchange) {
     const target = exchange.target ?? exchange.model?.targets[0];
@@ -128,19 +136,28 @@ class ProviderCall implements PartCaller, DropListener {
     this.#exchange = exchange;
     this.#target = target;
     this.#door = door;
-    const native = nativeDocument(exchange, door.instance, target);
-    if (exchange.request?.native !== undefined) IS_NATIVE.set(exchange, native !== undefined);
-    const request = providerRequest(exchange, target);
-    if (exchange.operation === "chat")
-      checkAccountObjects(
-        (native?.document ?? request.document).value,
-        door.instance,
-        exchange.identity,
-      );
+    this.isLarge = exchange.request?.isLarge === true;
+    this.#native = nativeDocument(exchange, door.instance, target);
+    if (exchange.request?.native !== undefined) IS_NATIVE.set(exchange, this.#native !== undefined);
+    this.#request = providerRequest(exchange, target);
+  }
+
+  /** Throws `permission_denied` for an object of the account that the key may not name. */
+  checkObjects(): void {
+    const { operation, identity } = this.#exchange;
+    const { document } = this.#native ?? this.#request;
+    if (operation === "chat") checkAccountObjects(document.value, this.#door.instance, identity);
+  }
+
+  /** Throws `unsupported_parameter` for what the provider does not support. */
+  settle(): void {
+    const native = this.#native;
+    const request = this.#request;
+    const { instance } = this.#door;
     this.#settled =
       native === undefined
-        ? settleParameters(request, door.instance, exchange, terms.dropsParameters)
-        : settleNative({ ...request, native }, door.instance, exchange);
+        ? settleParameters(request, instance, this.#exchange, this.#terms.dropsParameters)
+        : settleNative({ ...request, native }, instance, this.#exchange);
     this.#request = this.#settled.request;
   }
 
@@ -197,9 +214,10 @@ class ProviderCall implements PartCaller, DropListener {
     const exchange = this.#exchange;
     const target = this.#target;
     const { instance, upstream } = this.#door;
-    const { request, call } = this.#settled.encode(asked);
+    const settled = this.#settled as SettledRequest;
+    const { request, call } = settled.encode(asked);
     // Encoding a large request is a piece of work, and noting its prompt another one.
-    if (isLarge(call)) await nextTurn();
+    if (this.isLarge) await nextTurn();
     const entering =
       call.kind === "http"
         ? enterUpstream(exchange, this.#door, target, request.document)
@@ -215,7 +233,7 @@ class ProviderCall implements PartCaller, DropListener {
     const begun = beginAttemptAt(entry, exchange, target, pricedAs(instance), part);
     const attempt = begun instanceof Promise ? await begun : begun;
     return await runAttempt({
-      provider: this.#settled.provider,
+      provider: settled.provider,
       hold: replyHold(exchange),
       upstream,
       request,
@@ -225,6 +243,7 @@ class ProviderCall implements PartCaller, DropListener {
       commitAfter: this.#terms.commitAfter,
       firstContent: this.#bounds.firstContent,
       firstByteMs: this.#bounds.firstByteMs,
+      isLarge: this.isLarge,
       dropListener: this,
       observer: lease?.watch(attempt),
       signal: endingOf(exchange),
@@ -245,13 +264,6 @@ class ProviderCall implements PartCaller, DropListener {
       deployment: id,
     });
   }
-}
-
-/** Characters of a body above which a call is a large one. */
-const LARGE_CHARACTERS = 131_072;
-
-function isLarge(call: UpstreamCall): boolean {
-  return call.kind === "http" && (call.body?.length ?? 0) > LARGE_CHARACTERS;
 }
 
 /** A step may have replaced the model that the key was checked for, or its target. */

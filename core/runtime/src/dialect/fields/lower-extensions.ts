@@ -17,41 +17,61 @@ const FILE_NAME = "document.pdf";
 export function lowerExtensions(document: JsonDocument): JsonDocument {
   const { messages, tools } = document.value;
   const changes: Record<string, JsonValue> = {};
-  if (Array.isArray(messages)) changes.messages = lowerMessages(Members.objectsOf(messages));
-  if (Array.isArray(tools)) changes.tools = Members.objectsOf(tools).map(withoutHints);
+  if (Array.isArray(messages)) changes.messages = lowerMessages(messages);
+  if (Array.isArray(tools)) changes.tools = changedItems(tools, withoutHints);
   return document.with(changes);
 }
 
+/** The objects of a list, each changed; the same list where none is. */
+function changedItems(
+  list: readonly JsonValue[],
+  change: (item: JsonObject) => JsonObject,
+): readonly JsonValue[] {
+  const items = Members.objectsOf(list);
+  const changed = items.map(change);
+  return isSame(changed, list) ? list : changed;
+}
+
+function isSame(changed: readonly JsonValue[], list: readonly JsonValue[]): boolean {
+  return changed.length === list.length && changed.every((item, index) => item === list[index]);
+}
+
 /** Media of results stand in a message of the user after all results of the turn. */
-function lowerMessages(messages: readonly JsonObject[]): JsonObject[] {
+function lowerMessages(messages: readonly JsonValue[]): readonly JsonValue[] {
   const lowered: JsonObject[] = [];
   let media: JsonObject[] = [];
   const flush = (): void => {
     if (media.length > 0) lowered.push({ role: "user", content: media });
     media = [];
   };
-  for (const message of messages) {
-    if (message.role !== "tool") flush();
-    const { content, ...rest } = withoutHints(message);
+  for (const given of Members.objectsOf(messages)) {
+    if (given.role !== "tool") flush();
+    const message = withoutHints(given);
+    const { content } = message;
     if (!Array.isArray(content)) {
-      lowered.push({ ...rest, content });
+      lowered.push(message);
       continue;
     }
-    const blocks = Members.objectsOf(content).map(lowerBlock);
-    if (message.role !== "tool") {
-      lowered.push({ ...rest, content: blocks });
+    const blocks = changedItems(content, lowerBlock) as readonly JsonObject[];
+    const isResult = message.role === "tool";
+    if (!isResult || (blocks.length > 0 && blocks.every(isText))) {
+      lowered.push(blocks === content ? message : { ...message, content: blocks });
       continue;
     }
-    const texts = blocks.filter(({ type }) => type === "text");
-    const others = blocks.filter(({ type }) => type !== "text");
+    const texts = blocks.filter(isText);
+    const others = blocks.filter((block) => !isText(block));
     if (others.length > 0) {
       const text = `Of the result of the call ${String(message.tool_call_id)}:`;
       media.push({ type: "text", text }, ...others);
     }
-    lowered.push({ ...rest, content: texts.length === 0 ? "" : texts });
+    lowered.push({ ...message, content: texts.length === 0 ? "" : texts });
   }
   flush();
-  return lowered;
+  return isSame(lowered, messages) ? messages : lowered;
+}
+
+function isText({ type }: JsonObject): boolean {
+  return type === "text";
 }
 
 function lowerBlock(given: JsonObject): JsonObject {
