@@ -260,6 +260,15 @@ export interface Face<State = unknown> {
    * missing, of a wrong type, or cannot be said in the reference dialect.
    */
   read(document: JsonDocument, client: ClientRequest, means: FaceMeans): FaceRequest<State>;
+  /**
+   * The same in stages of some milliseconds: it yields where other requests may be served. Absent:
+   * `read` is one stage.
+   */
+  readInStages?(
+    document: JsonDocument,
+    client: ClientRequest,
+    means: FaceMeans,
+  ): Generator<void, FaceRequest<State>, undefined>;
   /** The reply of a `chat.completion` object. */
   whole(reply: JsonObject, state: State, context: FaceContext): JsonObject;
   /** A writer of one stream. */

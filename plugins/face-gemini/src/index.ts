@@ -3,7 +3,7 @@
 import { defineFace } from "@sluice/kit";
 import { errorReply } from "./reply/errors.ts";
 import { MODELS } from "./reply/models.ts";
-import { readRequest, type State } from "./request/read.ts";
+import { readRequest, requestStages, type State } from "./request/read.ts";
 import { EventStream } from "./reply/stream.ts";
 import { wholeReply } from "./reply/whole.ts";
 
@@ -30,6 +30,7 @@ export const gemini = defineFace<Readonly<Record<never, never>>>({
     // White space between events: older clients of the API take a comment for a broken event.
     heartbeat: "\r\n\r\n",
     read: readRequest,
+    readInStages: requestStages,
     whole: (reply, state, context) => wholeReply(reply, state as State, context),
     stream: (state, context) => new EventStream(state as State, context),
     error: errorReply,

@@ -6,7 +6,7 @@
 import { defineFace } from "@sluice/kit";
 import { errorReply } from "./errors.ts";
 import { MODELS } from "./models.ts";
-import { readRequest } from "./read/request.ts";
+import { readRequest, requestStages } from "./read/request.ts";
 import { messageOf } from "./reply/message.ts";
 import { MessageWriter } from "./reply/stream.ts";
 
@@ -25,6 +25,7 @@ export default defineFace({
     nativeReplies: { modelAt: [["model"], ["message", "model"]] },
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
     read: readRequest,
+    readInStages: requestStages,
     whole: (reply, _state, context) => messageOf(reply, context),
     stream: (_state, context) => new MessageWriter(context),
     error: errorReply,

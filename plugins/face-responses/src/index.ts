@@ -1,7 +1,15 @@
 /** @sluice/face-responses: OpenAI Responses for every model. */
 
-import { defineFace } from "@sluice/kit";
-import type { Face, GatewayError, JsonObject } from "@sluice/contract";
+import { atOnce, defineFace, type Stages } from "@sluice/kit";
+import type {
+  ClientRequest,
+  Face,
+  FaceMeans,
+  FaceRequest,
+  GatewayError,
+  JsonDocument,
+  JsonObject,
+} from "@sluice/contract";
 import { codeOf, messageOf, paramOf } from "./codes.ts";
 import { keeping } from "./keeping/index.ts";
 import { ResponseRelay, SEALED } from "./relay.ts";
@@ -37,10 +45,8 @@ export default defineFace<JsonObject>({
     nativeHeaders: ["openai-beta"],
     nativeReplies: { modelAt: [["response", "model"], ["model"]], edits: SEALED },
     heartbeat: ": keep-alive\n\n",
-    read: (document, client, means) =>
-      client.path.endsWith(COMPACT)
-        ? readCompaction(document.value, means)
-        : readRequest(document.value, means),
+    read: (document, client, means) => atOnce(readInStages(document, client, means)),
+    readInStages,
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
     begun: (state, context) => responseOf(state, context, QUEUED),
@@ -50,6 +56,14 @@ export default defineFace<JsonObject>({
     keeping,
   }),
 });
+
+function readInStages(
+  { value }: JsonDocument,
+  { path }: ClientRequest,
+  means: FaceMeans,
+): Stages<FaceRequest<ResponsesState>> {
+  return path.endsWith(COMPACT) ? readCompaction(value, means) : readRequest(value, means);
+}
 
 const QUEUED = { ending: { status: "queued" }, output: [], usage: null } as const;
 

@@ -178,6 +178,17 @@ describe("the contract of faces", () => {
       /odd document/,
     ],
     [
+      "stages that read it otherwise",
+      {
+        *readInStages(document, client, means) {
+          yield;
+          const { body, state } = FACE.read(document, client, means);
+          return { body: { ...body, n: 1 }, state };
+        },
+      },
+      /reads plain\/request$/m,
+    ],
+    [
       "a changed document",
       {
         read: (document, client, means) => {

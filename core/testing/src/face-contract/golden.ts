@@ -1,7 +1,7 @@
 /** Golden pairs of a face: requests, replies, streams and errors, each with what must come out. */
 
-import type { Face, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import type { Face, FaceRequest, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
+import { atOnce, isObject } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
 import { firstDifference } from "../contract/fixtures.ts";
 import { attempted } from "../contract/outcome.ts";
@@ -45,6 +45,14 @@ function testRequest({ runner, face, each }: FaceSubject): void {
     must(isObject(given), `${each.title} must be an object.`);
     const before = JSON.stringify(given);
     const first = attempted(() => face.read(documentFor(frozen(given)), client, FACE_MEANS));
+    const stages = face.readInStages?.bind(face);
+    if (stages !== undefined) {
+      const staged = attempted(() => atOnce(stages(documentFor(given), client, FACE_MEANS)));
+      must(
+        shownReading(staged) === shownReading(first),
+        "`readInStages` reads the request differently than `read`.",
+      );
+    }
     must(JSON.stringify(given) === before, "The client's document was changed.");
     if ("error" in first) {
       each.expect({ refused: shownRefusal(first.error) });
@@ -67,6 +75,13 @@ function testRequest({ runner, face, each }: FaceSubject): void {
       ...more,
     } as unknown as JsonObject);
   });
+}
+
+/** A reading, or its refusal, as text. */
+function shownReading(
+  made: { readonly value: FaceRequest } | { readonly error: GatewayError },
+): string {
+  return JSON.stringify("error" in made ? shownRefusal(made.error) : made.value);
 }
 
 function shownRefusal({ code, param, message }: GatewayError): JsonObject {

@@ -1,7 +1,7 @@
 /** `contents` as messages: the conversation of a request in the reference dialect. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, StageClock, type Stages } from "@sluice/kit";
 import { invalidField, Members, Reference } from "@sluice/kit/dialect";
 import { Calls } from "./calls.ts";
 import { Fields, type Notes, type Placed } from "./fields.ts";
@@ -9,26 +9,34 @@ import { blocksOf } from "./blocks.ts";
 import { ModelMessage } from "./model-message.ts";
 
 /** The messages of `contents`. Throws `invalid_field` for a part that has no translation. */
-export function messagesOf(contents: readonly Placed[], notes: Notes): readonly JsonObject[] {
+export function* messagesOf(
+  contents: readonly Placed[],
+  notes: Notes,
+): Stages<readonly JsonObject[]> {
+  const clock = new StageClock();
   const calls = new Calls();
   const messages: JsonObject[] = [];
   // Clients keep each event of a stream as a content: consecutive ones of the model are one turn.
   let answer: ModelMessage | undefined;
   for (const { value, path } of contents) {
+    if (clock.isOver()) yield;
     const content = new Fields(value, path, notes);
     const role = content.text("role") ?? "user";
-    const parts = content.objects("parts");
+    const parts = content.list("parts") ?? [];
     content.end();
     if (role === "model") {
       answer ??= new ModelMessage(calls);
-      for (const part of parts) answer.add(part);
+      for (const part of parts) {
+        answer.add(content.inner(part));
+        if (clock.isOver()) yield;
+      }
       continue;
     }
     if (role !== "user" && role !== "function")
       throw invalidField(`${path}.role`, "user, model or function");
     if (answer !== undefined) messages.push(...answer.messages());
     answer = undefined;
-    messages.push(...userMessages(parts, calls));
+    messages.push(...(yield* userMessages(parts, content, { calls, clock })));
   }
   if (answer !== undefined) messages.push(...answer.messages());
   return messages;
@@ -54,10 +62,16 @@ export function systemMessage(given: Placed, notes: Notes): JsonObject | undefin
 }
 
 /** Results of tools come first: each answers a call of the turn before. */
-function userMessages(parts: readonly Fields[], calls: Calls): readonly JsonObject[] {
+function* userMessages(
+  parts: readonly Placed[],
+  content: Fields,
+  { calls, clock }: { readonly calls: Calls; readonly clock: StageClock },
+): Stages<readonly JsonObject[]> {
   const results: JsonObject[] = [];
   const blocks: JsonObject[] = [];
-  for (const part of parts) {
+  for (const each of parts) {
+    if (clock.isOver()) yield;
+    const part = content.inner(each);
     part.get("thought");
     part.get("thoughtSignature");
     const result = part.object("functionResponse");

@@ -1,6 +1,7 @@
 /** Requests of the API as chat requests. */
 
 import type { ClientRequest, FaceRequest, JsonDocument, JsonObject } from "@sluice/contract";
+import { atOnce, type Stages } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import { type Action, readAction } from "./action.ts";
 import { generationOf } from "./config.ts";
@@ -32,13 +33,21 @@ const DROPPED = ["safetySettings", "labels"] as const;
 
 /** Reads a request. Throws `invalid_field` and `route_not_found`. */
 export function readRequest(document: JsonDocument, client: ClientRequest): FaceRequest<State> {
+  return atOnce(requestStages(document, client));
+}
+
+/** The same in stages: `contents` may be long. */
+export function* requestStages(
+  document: JsonDocument,
+  client: ClientRequest,
+): Stages<FaceRequest<State>> {
   const { model, action } = readAction(client);
   const notes = new Notes();
   const whole = new Fields(document.value, "", notes);
   // Counting takes the contents alone, or a whole request under a name of its own.
   const inner = action === "countTokens" ? whole.object("generateContentRequest") : undefined;
   if (inner !== undefined) whole.end();
-  const { made, includesThoughts } = bodyOf(inner ?? whole, model);
+  const { made, includesThoughts } = yield* bodyOf(inner ?? whole, model);
   const { body, names } = withNames(made);
   const stream =
     action === "streamGenerateContent"
@@ -60,13 +69,13 @@ function untranslated({ untranslated: paths }: Notes): JsonObject {
 /** The conversation of a request whose parts only Google has. */
 const NOTHING_SAID: JsonObject = { role: "user", content: "" };
 
-function bodyOf(
+function* bodyOf(
   request: Fields,
   model: string,
-): {
+): Stages<{
   readonly made: JsonObject;
   readonly includesThoughts: boolean;
-} {
+}> {
   const { notes } = request;
   // The path names the model; a body may repeat it.
   const named = request.text("model")?.replace(/^models\//, "") ?? model;
@@ -77,7 +86,7 @@ function bodyOf(
   const first = system === undefined ? undefined : systemMessage(system, notes);
   const contents = request.list("contents");
   if (contents === undefined) throw invalidField(pathIn(request, "contents"), "an array");
-  const said = messagesOf(contents, notes);
+  const said = yield* messagesOf(contents, notes);
   // Parts that Google's own API alone has may be all that there is.
   const messages = said.length === 0 && notes.only.length > 0 ? [NOTHING_SAID] : said;
   if (messages.length === 0)

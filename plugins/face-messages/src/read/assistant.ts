@@ -1,7 +1,7 @@
 /** An earlier answer of the model: thoughts, texts and calls, in their order. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, type StageClock, type Stages } from "@sluice/kit";
 import { upstreamCallId } from "../call-ids.ts";
 import { keptExtra } from "../kept-extra.ts";
 import { UNSIGNED } from "../unsigned.ts";
@@ -29,13 +29,19 @@ interface Answer {
 }
 
 /** The message. `content_blocks` holds the order where it is not thoughts, texts, calls. */
-export function readAssistant({ content }: JsonObject, path: string, notes: Notes): JsonObject {
+export function* readAssistant(
+  { content }: JsonObject,
+  path: string,
+  notes: Notes,
+  clock: StageClock,
+): Stages<JsonObject> {
   if (typeof content === "string") return { role: "assistant", content };
   const answer: Answer = { thoughts: [], content: [], calls: [], order: [], extra: undefined };
   const at = `${path}.content`;
-  array(content, at).forEach((each, index) =>
-    readBlock(object(each, `${at}[${index}]`), `${at}[${index}]`, answer, notes),
-  );
+  for (const [index, each] of array(content, at).entries()) {
+    readBlock(object(each, `${at}[${index}]`), `${at}[${index}]`, answer, notes);
+    if (clock.isOver()) yield;
+  }
   const { thoughts, calls, order } = answer;
   const reasoning = thoughts
     .flatMap(({ thinking }) => (isSet(thinking) ? [thinking] : []))

@@ -8,7 +8,7 @@ import type {
   JsonObject,
   JsonValue,
 } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { atOnce, isObject, type Stages } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
 import { array, boolean, isSet, name, NoteBook, number, object, string } from "./fields.ts";
 import { readMessages } from "./messages.ts";
@@ -54,16 +54,24 @@ const MAX_USER = 64;
 
 /** Reads a request of `POST /v1/messages` or of `…/count_tokens`. */
 export function readRequest(
+  document: JsonDocument,
+  client: Pick<ClientRequest, "path">,
+): FaceRequest<JsonObject> {
+  return atOnce(requestStages(document, client));
+}
+
+/** The same in stages: a conversation may be long. */
+export function* requestStages(
   { value }: JsonDocument,
   { path }: Pick<ClientRequest, "path">,
-): FaceRequest<JsonObject> {
+): Stages<FaceRequest<JsonObject>> {
   const notes = new NoteBook();
   const isCount = path.endsWith("/count_tokens");
   const limit = maxTokens(value, isCount);
   const body = Members.present({
     model: name(value.model, "model"),
     ...(limit === undefined ? {} : { max_completion_tokens: limit }),
-    messages: readMessages(value, notes),
+    messages: yield* readMessages(value, notes),
     ...readTools(value, notes),
     ...readThinking(value, limit, notes),
     ...outputFormat(value, notes),

@@ -3,6 +3,7 @@
  * upstream writes it for itself: no other one reads it, so there is no translation.
  */
 
+import type { Stages } from "@sluice/kit";
 import type { FaceMeans, FaceRequest, JsonObject } from "@sluice/contract";
 import type { ResponsesState } from "../state.ts";
 import { readRequest } from "./read.ts";
@@ -15,10 +16,13 @@ export const COMPACT = "/compact";
 const NONE = ["stream", "background"] as const;
 
 /** Reads a request. Throws `invalid_field` with the client's path. */
-export function readCompaction(body: JsonObject, means: FaceMeans): FaceRequest<ResponsesState> {
+export function* readCompaction(
+  body: JsonObject,
+  means: FaceMeans,
+): Stages<FaceRequest<ResponsesState>> {
   const asked = { ...body, ...means.replaced };
   for (const name of NONE)
     if (asked[name] === true)
       throw refused(name, `A compaction is one reply: it has no ${name}. Leave the field out.`);
-  return { ...readRequest(body, means), endpoint: COMPACT.slice(1) };
+  return { ...(yield* readRequest(body, means)), endpoint: COMPACT.slice(1) };
 }

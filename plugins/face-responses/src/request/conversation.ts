@@ -3,6 +3,7 @@
  * of a call follows the message with the call, wherever the client put it.
  */
 
+import type { StageClock, Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import type { Thoughts } from "../envelope.ts";
 import { type Content, divided, plain } from "./parts.ts";
@@ -97,10 +98,11 @@ export class Conversation {
   }
 
   /** Ends the conversation: its messages and deployments are known. */
-  end(): void {
+  *end(clock: StageClock): Stages<void> {
     this.#endAnswer();
     const messages: JsonObject[] = [];
     for (const entry of this.#entries) {
+      if (clock.isOver()) yield;
       if (entry.message !== undefined) {
         messages.push(entry.message);
         continue;

@@ -1,6 +1,6 @@
 /** The items of `input` as messages of the reference dialect. */
 
-import { isObject } from "@sluice/kit";
+import { isObject, StageClock, type Stages } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
 import type { FaceMeans, JsonObject, JsonValue } from "@sluice/contract";
 import { isEnvelope, open, type Thoughts } from "../envelope.ts";
@@ -54,12 +54,13 @@ function pathOf(index: number, { itemsBefore = 0 }: FaceMeans): string {
 /**
  * Reads `input`, with `instructions` before it. Throws `invalid_field` when there is no message.
  */
-export function readInput(
+export function* readInput(
   { input, instructions }: JsonObject,
   tools: ToolTable,
   notes: Notes,
   means: FaceMeans,
-): Conversation {
+): Stages<Conversation> {
+  const clock = new StageClock();
   const conversation = new Conversation(notes);
   const say = (role: "system" | "user", text: string): void => {
     if (text !== "") conversation.message(role, readContent(text, "input", notes));
@@ -73,10 +74,11 @@ export function readInput(
     for (const [index, item] of (input as readonly JsonValue[]).entries()) {
       noteSealed(item, index, reading);
       readItem(item, pathOf(index, means), reading);
+      if (clock.isOver()) yield;
     }
   } else if (input !== undefined && input !== null)
     throw invalidField("input", "a string or an array of items");
-  conversation.end();
+  yield* conversation.end(clock);
   if (conversation.messages.length === 0 && notes.nativeOnly.length === 0)
     throw invalidField("input", "a text, or items with at least one message");
   return conversation;

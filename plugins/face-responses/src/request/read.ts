@@ -1,5 +1,6 @@
 /** A request of the Responses API in the reference dialect. */
 
+import type { Stages } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import type { FaceMeans, FaceRequest, JsonObject } from "@sluice/contract";
 import type { ResponsesState } from "../state.ts";
@@ -21,8 +22,13 @@ import { Notes } from "./notes.ts";
 import { toolChoice } from "./tool-choice.ts";
 import { ToolTable } from "./tools.ts";
 
-/** Reads a request. Throws `invalid_field` with the client's path. */
-export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<ResponsesState> {
+/**
+ * Reads a request, in stages: `input` may be long. Throws `invalid_field` with the client's path.
+ */
+export function* readRequest(
+  body: JsonObject,
+  means: FaceMeans,
+): Stages<FaceRequest<ResponsesState>> {
   const { model } = body;
   if (typeof model !== "string" || model === "") throw invalidField("model", "the id of a model");
   const stream = flagIn(body, "stream") === true;
@@ -32,7 +38,7 @@ export function readRequest(body: JsonObject, means: FaceMeans): FaceRequest<Res
   tools.declareAll(body.tools, "tools");
   declareTools(body.input, tools, means);
   const native = nativeFields(body, notes);
-  const { messages, thoughtsOf } = readInput(body, tools, notes, means);
+  const { messages, thoughtsOf } = yield* readInput(body, tools, notes, means);
   const used = toolFields(body, tools, notes);
   const { nativeOnly, items, sealed } = notes;
   const dropped = [...ignoredFields(body), ...notes.dropped];

@@ -88,8 +88,7 @@ export class FacedForm implements ReplyForm {
   }
 
   /**
-   * The request in the reference dialect, read by `receive`, in stages: the translation of a large
-   * document is one. The gateway's own members stay at the top level: they are the same in every
+   * The request in the reference dialect, read by `receive`, in stages. The gateway's own members stay at the top level: they are the same in every
    * dialect.
    */
   *read(
@@ -99,7 +98,11 @@ export class FacedForm implements ReplyForm {
   ): Generator<void, GatewayRequest, undefined> {
     const { bare, gateways } = split(document);
     const means = this.#seals.means(this.#kept?.opened);
-    const read = this.#face.read(bare, client, means);
+    const face = this.#face;
+    const read =
+      face.readInStages === undefined
+        ? face.read(bare, client, means)
+        : yield* face.readInStages(bare, client, means);
     const { body, state, dropped = NO_NAMES } = read;
     this.#state = state;
     this.#dropped = dropped;
