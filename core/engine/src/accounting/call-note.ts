@@ -4,7 +4,9 @@
  */
 
 import { promptParts } from "@sluice/runtime/openai";
-import type { Attempt, AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
+import type { AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
+import { StageClock } from "@sluice/kit";
+import { nextTurn } from "@sluice/kit/internals";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { notedCall } from "./rows.ts";
 import type { RequestLedger } from "./ledger/ledger.ts";
@@ -20,6 +22,7 @@ const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
  */
 export class CallNote {
   readonly #ledger: RequestLedger;
+  /** The document that was counted last. */
   #document: JsonDocument | undefined;
   #promptTokens = 0;
 
@@ -30,38 +33,67 @@ export class CallNote {
   /**
    * Resolves once the note is written. Throws or rejects when it cannot be; the attempt is none of
    * the exchange's then. `undefined` for an exchange that leaves no row: one without an identity,
-   * or that is settled.
+   * or that is settled. The prompt of a large request is counted in turns of the event loop first.
    */
   write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined {
     if (exchange.identity === undefined || exchange.isSettled) return undefined;
-    const call = notedCall(
-      exchange,
-      attempt,
-      attempt.admission?.reserved ?? this.#promptOf(exchange, attempt),
-    );
+    const reserved = attempt.admission?.reserved;
+    if (reserved !== undefined) return this.#note(exchange, attempt, reserved);
+    const { operation, client, request } = exchange;
+    if (request === undefined) return this.#note(exchange, attempt, promptOf(0));
+    if (operation === "passthrough") {
+      const bytes = READING.has(client.method) ? 0 : (request.raw?.length ?? 0);
+      return this.#note(exchange, attempt, promptOf(Math.ceil(bytes / BYTES_PER_TOKEN)));
+    }
+    const { document = request.document } = attempt;
+    if (document !== this.#document) {
+      if (request.isLarge === true) return this.#noteLater(exchange, attempt, document);
+      this.#count(document);
+    }
+    return this.#note(exchange, attempt, promptOf(this.#promptTokens));
+  }
+
+  #note(exchange: LiveExchange, attempt: AttemptWriter, usage: Usage): Promise<void> | undefined {
+    const call = notedCall(exchange, attempt, usage);
     return this.#ledger.note(call, () => exchange.withdraw(attempt));
   }
 
-  /** Without a budget the prompt alone is billed. */
-  #promptOf(exchange: LiveExchange, attempt: Attempt): Usage {
-    const promptTokens = this.#promptTokensOf(exchange, attempt);
-    return { promptTokens, completionTokens: 0, totalTokens: promptTokens };
+  async #noteLater(
+    exchange: LiveExchange,
+    attempt: AttemptWriter,
+    document: JsonDocument,
+  ): Promise<void> {
+    try {
+      await nextTurn();
+      const { texts, overhead } = promptParts(document.value);
+      const clock = new StageClock();
+      let bytes = 0;
+      for (const text of texts) {
+        bytes += Buffer.byteLength(text);
+        if (clock.isOver()) await nextTurn();
+      }
+      this.#keep(document, bytes, overhead);
+      if (!exchange.isSettled) await this.#note(exchange, attempt, promptOf(this.#promptTokens));
+    } catch (error) {
+      exchange.withdraw(attempt);
+      throw error;
+    }
   }
 
-  #promptTokensOf({ operation, client, request }: LiveExchange, attempt: Attempt): number {
-    if (request === undefined) return 0;
-    if (operation === "passthrough") {
-      return READING.has(client.method)
-        ? 0
-        : Math.ceil((request.raw?.length ?? 0) / BYTES_PER_TOKEN);
-    }
-    const { document = request.document } = attempt;
-    if (document === this.#document) return this.#promptTokens;
+  #count(document: JsonDocument): void {
     let bytes = 0;
     const { texts, overhead } = promptParts(document.value);
     for (const text of texts) bytes += Buffer.byteLength(text);
+    this.#keep(document, bytes, overhead);
+  }
+
+  #keep(document: JsonDocument, bytes: number, overhead: number): void {
     this.#document = document;
     this.#promptTokens = Math.ceil(bytes / BYTES_PER_TOKEN) + overhead;
-    return this.#promptTokens;
   }
+}
+
+/** Without a budget the prompt alone is billed. */
+function promptOf(promptTokens: number): Usage {
+  return { promptTokens, completionTokens: 0, totalTokens: promptTokens };
 }
