@@ -220,6 +220,11 @@ export interface Provider {
    */
   encode(request: ProviderRequest): UpstreamCall;
   /**
+   * The same in stages of some milliseconds, for large requests: it yields where other requests may
+   * be served. Absent: `encode` is one stage.
+   */
+  encodeInStages?(request: ProviderRequest): Generator<void, UpstreamCall, undefined>;
+  /**
    * The reply in the reference dialect. Throws `upstream_invalid_response`, or the error inside a
    * 200. The reply's headers are for upstreams that report the usage there; a local reply has none.
    */

@@ -93,7 +93,7 @@ export { asGatewayError } from "./transport/errors.ts";
 export { ResponseBody } from "./transport/replies/body.ts";
 export { excerptOf } from "./transport/replies/excerpt.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
-export { nextTurn } from "./transport/turns.ts";
+export { inTurns, nextTurn } from "./transport/turns.ts";
 export {
   type Dispatching,
   Upstream,

@@ -10,6 +10,20 @@ export function atOnce<T>(work: Stages<T>): T {
   return step.value;
 }
 
+/** What a function makes of each item, in one list, in stages. */
+export function* flatMapInStages<Item, Made>(
+  items: readonly Item[],
+  make: (item: Item, index: number) => readonly Made[],
+  clock: StageClock,
+): Stages<Made[]> {
+  const made: Made[] = [];
+  for (const [index, item] of items.entries()) {
+    for (const one of make(item, index)) made.push(one);
+    if (clock.isOver()) yield;
+  }
+  return made;
+}
+
 /** The approximate length of a stage, in milliseconds. */
 const STAGE_MS = 2;
 /** Questions between two looks at the clock. */

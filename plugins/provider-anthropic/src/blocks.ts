@@ -9,19 +9,27 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
+import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 /** Ids of calls (the API's own error: "String should match pattern '^[a-zA-Z0-9_-]+$'"). */
 const CALL_ID: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 
-/** A turn as a message. */
-export function messageOf(
-  { role, parts }: Turn,
+/** Turns as messages. A turn of unsigned thoughts alone has nothing that the API takes. */
+export function* messagesOf(
+  turns: readonly Turn[],
   names: ToolNames.NameMap,
   refuse: Refuse,
-): JsonObject {
-  return { role, content: parts.flatMap((part) => blocksOf(part, names, refuse)) };
+): Stages<JsonObject[]> {
+  const clock = new StageClock();
+  const messages: JsonObject[] = [];
+  for (const { role, parts } of turns) {
+    const blocks = (part: Part): JsonObject[] => blocksOf(part, names, refuse);
+    const content = yield* flatMapInStages(parts, blocks, clock);
+    if (content.length > 0) messages.push({ role, content });
+  }
+  return messages;
 }
 
 /** A text block of the instructions. */

@@ -3,9 +3,9 @@
  * native requests.
  */
 
-import { defineProvider, Option, writtenDocument } from "@sluice/kit";
+import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/contract";
+import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
 import { DIALECT, nativeCall } from "./native.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
@@ -63,6 +63,13 @@ export default defineProvider<AnthropicConfig>({
     };
     if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
     headers["x-api-key"] = config.api_key;
+    const url = `${config.base_url}/v1/messages`;
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      if (request.native !== undefined) return nativeCall(request.native, request, url, headers);
+      const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
+      const { body, dropped } = yield* messagesBody(request, known ?? config.max_tokens);
+      return { kind: "http", method: "POST", url, headers, body: writtenDocument(body), dropped };
+    };
     return {
       capabilities: {
         operations: ["chat", "passthrough"],
@@ -73,13 +80,8 @@ export default defineProvider<AnthropicConfig>({
         supports,
       },
       dialects: [DIALECT],
-      encode(request) {
-        const url = `${config.base_url}/v1/messages`;
-        if (request.native !== undefined) return nativeCall(request.native, request, url, headers);
-        const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
-        const { body, dropped } = messagesBody(request, known ?? config.max_tokens);
-        return { kind: "http", method: "POST", url, headers, body: writtenDocument(body), dropped };
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,

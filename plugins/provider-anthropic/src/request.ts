@@ -9,13 +9,14 @@ import {
   invalidField,
   Members,
   offeredTools,
-  readChatRequest,
+  chatRequestStages,
   Schema,
   Reasoning,
   ToolNames,
 } from "@sluice/kit/dialect";
+import type { Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
-import { marker, messageOf, textBlock } from "./blocks.ts";
+import { marker, messagesOf, textBlock } from "./blocks.ts";
 import { maxOutputTokens, thinkingOf } from "./models.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
@@ -47,9 +48,9 @@ const EFFORTS = Members.table<string>({
   max: "max",
 });
 
-function readRequest(request: ProviderRequest): Chat.Request {
+function readRequest(request: ProviderRequest): Stages<Chat.Request> {
   // The API's own tools carry a date in their type: `web_search_20250305`.
-  return readChatRequest(request, {
+  return chatRequestStages(request, {
     parameters: PARAMETERS,
     native: NATIVE,
     needsTurn: true,
@@ -70,12 +71,12 @@ export interface MessagesCall {
   readonly dropped: readonly string[];
 }
 
-/** The body to send. `maxTokens` is for clients that set none. */
-export function messagesBody(
+/** The body to send, in stages. `maxTokens` is for clients that set none. */
+export function* messagesBody(
   request: ProviderRequest,
   maxTokens: number | undefined,
-): MessagesCall {
-  const chat = readRequest(request);
+): Stages<MessagesCall> {
+  const chat = yield* readRequest(request);
   if (chat.turns.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");
   const { model } = request.target;
@@ -85,10 +86,7 @@ export function messagesBody(
     model,
     max_tokens: limit,
     ...(chat.system.length === 0 ? {} : { system: chat.system.map(textBlock) }),
-    // A turn of unsigned thoughts alone has nothing that the API takes.
-    messages: chat.turns
-      .map((turn) => messageOf(turn, names, chat.refuse))
-      .filter(({ content }) => (content as []).length > 0),
+    messages: yield* messagesOf(chat.turns, names, chat.refuse),
     ...tools(chat, names),
     ...sampling(chat),
     ...thought(chat, model, limit),

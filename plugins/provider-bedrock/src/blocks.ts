@@ -10,6 +10,7 @@ import {
   type Refuse,
   ToolNames,
 } from "@sluice/kit/dialect";
+import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import { cachePoints } from "./models.ts";
 
@@ -52,8 +53,8 @@ type Formats = Readonly<Record<string, string>>;
 
 /** Writes the blocks of one request; documents get names that are theirs alone. */
 export interface BlockWriter {
-  /** The messages, one side after the other. */
-  messages(): JsonObject[];
+  /** The messages, one side after the other, in stages. */
+  messages(): Stages<JsonObject[]>;
   system(): JsonObject[];
 }
 
@@ -92,15 +93,17 @@ export function createBlockWriter(
   const marked = (part: Part, blocks: JsonObject[]): JsonObject[] =>
     points.messages && blocks.length > 0 ? [...blocks, ...cachePoint(part, points.ttl)] : blocks;
   return {
-    messages: () => {
+    *messages() {
+      const clock = new StageClock();
       const written: { role: string; content: JsonObject[] }[] = [];
       for (const { role, parts } of chat.turns) {
         checkDocuments(parts, refuse);
-        const content = parts.flatMap((part) => marked(part, blocksOf(part)));
+        const blocks = (part: Part): JsonObject[] => marked(part, blocksOf(part));
+        const content = yield* flatMapInStages(parts, blocks, clock);
         // A turn of unsigned thoughts alone has nothing that the API takes.
         if (content.length === 0) continue;
         const last = written.at(-1);
-        if (last?.role === role) last.content.push(...content);
+        if (last?.role === role) for (const each of content) last.content.push(each);
         else written.push({ role, content });
       }
       return written;

@@ -3,7 +3,7 @@
  * is for native requests.
  */
 
-import { defineProvider, writtenDocument } from "@sluice/kit";
+import { atOnce, defineProvider, type Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type {
   EncodedCall,
@@ -12,6 +12,7 @@ import type {
   Provider,
   ProviderRequest,
   Secret,
+  UpstreamCall,
 } from "@sluice/contract";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
@@ -84,26 +85,28 @@ export default defineProvider<BedrockConfig>({
       headers: { "content-type": "application/json", ...bearer },
       body: writtenDocument(body),
     });
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      switch (request.operation) {
+        case "embeddings":
+          return call(request, "invoke", embeddingsBody(request));
+        case "images":
+          return call(request, "invoke", imagesBody(request));
+        default: {
+          const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
+          const { body, dropped } = yield* converseBody(request, known);
+          const action = request.stream ? "converse-stream" : "converse";
+          return { ...call(request, action, body), dropped };
+        }
+      }
+    };
     const source =
       key === undefined
         ? sourceOf(config, () => chainCredentials(config.profile, region, host.clock))
         : undefined;
     return {
       capabilities: CAPABILITIES,
-      encode(request) {
-        switch (request.operation) {
-          case "embeddings":
-            return call(request, "invoke", embeddingsBody(request));
-          case "images":
-            return call(request, "invoke", imagesBody(request));
-          default: {
-            const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
-            const { body, dropped } = converseBody(request, known);
-            const action = request.stream ? "converse-stream" : "converse";
-            return { ...call(request, action, body), dropped };
-          }
-        }
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode,
       framing: eventFraming,
       stream: (request) => translateStream(request, () => toolNames(request)),

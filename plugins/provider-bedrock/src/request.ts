@@ -6,14 +6,14 @@
 import {
   BASIC_PARAMETERS,
   type Chat,
+  chatRequestStages,
   invalidField,
   Members,
   offeredTools,
-  readChatRequest,
   Schema,
   ToolNames,
 } from "@sluice/kit/dialect";
-import { isObject } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { cachePoint, createBlockWriter } from "./blocks.ts";
 import { cachePoints, isNova, supports } from "./models.ts";
@@ -50,12 +50,12 @@ export interface ConverseCall {
   readonly dropped: readonly string[];
 }
 
-/** The body to send. `maxTokens` is what the model can write, where that is known. */
-export function converseBody(
+/** The body to send, in stages. `maxTokens` is what the model can write, where that is known. */
+export function* converseBody(
   request: ProviderRequest,
   maxTokens: number | undefined,
-): ConverseCall {
-  const chat = readChatRequest(request, {
+): Stages<ConverseCall> {
+  const chat = yield* chatRequestStages(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE,
     needsTurn: true,
@@ -63,7 +63,7 @@ export function converseBody(
   const { model } = request.target;
   const names = toolNames(request);
   const blocks = createBlockWriter(chat, model, names);
-  const messages = blocks.messages();
+  const messages = yield* blocks.messages();
   if (messages.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");
   if (messages[0]?.role === "assistant") {

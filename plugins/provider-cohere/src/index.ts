@@ -3,9 +3,9 @@
  * native requests.
  */
 
-import { defineProvider, Option, writtenDocument } from "@sluice/kit";
+import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/contract";
+import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { supports } from "./models.ts";
@@ -58,6 +58,18 @@ export default defineProvider<CohereConfig>({
     if (config.client_name !== undefined) account["x-client-name"] = config.client_name;
     account.authorization = config.api_key.map((key) => `Bearer ${key}`);
     const headers = { "content-type": "application/json", accept: "application/json", ...account };
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      const isChat = request.operation === "chat";
+      const body = isChat ? yield* chatBody(request) : embedBody(request);
+      const accept = request.stream ? { accept: "text/event-stream" } : {};
+      return {
+        kind: "http",
+        method: "POST",
+        url: `${config.base_url}/v2/${isChat ? "chat" : "embed"}`,
+        headers: { ...headers, ...accept },
+        body: writtenDocument(body),
+      };
+    };
     return {
       capabilities: {
         operations: ["chat", "embeddings", "passthrough"],
@@ -68,19 +80,8 @@ export default defineProvider<CohereConfig>({
         supports,
         inputsPerCall: () => INPUTS_PER_CALL,
       },
-      encode(request) {
-        const isChat = request.operation === "chat";
-        const body = isChat ? chatBody(request) : embedBody(request);
-        const accept = request.stream ? { accept: "text/event-stream" } : {};
-        const url = `${config.base_url}/v2/${isChat ? "chat" : "embed"}`;
-        return {
-          kind: "http",
-          method: "POST",
-          url,
-          headers: { ...headers, ...accept },
-          body: writtenDocument(body),
-        };
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode: (body, request) =>
         request.operation === "chat"
           ? decodeChat(body, request, toolNames(request))

@@ -12,6 +12,7 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
+import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
 /**
@@ -37,16 +38,17 @@ export interface CohereMessages {
 
 /**
  * The messages of a conversation, its instructions in the one system message that may come first.
+ * In stages.
  */
-export function messagesOf(
+export function* messagesOf(
   system: readonly Chat.TextPart[],
   turns: readonly Turn[],
   terms: MessageTerms,
-): CohereMessages {
+): Stages<CohereMessages> {
   const documents: JsonObject[] = [];
-  const messages = turns.flatMap((turn) =>
-    turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms),
-  );
+  const ofTurn = (turn: Turn): JsonObject[] =>
+    turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms);
+  const messages = yield* flatMapInStages(turns, ofTurn, new StageClock());
   if (system.length > 0)
     messages.unshift({ role: "system", content: Reference.textOrBlocks(system.map(textBlock)) });
   return { messages, documents };

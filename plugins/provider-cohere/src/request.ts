@@ -3,15 +3,16 @@
 import {
   BASIC_PARAMETERS,
   type Chat,
+  chatRequestStages,
   invalidField,
   Members,
   offeredTools,
-  readChatRequest,
   Reference,
   Schema,
   Reasoning,
   ToolNames,
 } from "@sluice/kit/dialect";
+import type { Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
@@ -58,12 +59,12 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
   return ToolNames.map(request, TOOL_NAME);
 }
 
-/** The body of a chat request. */
-export function chatBody(request: ProviderRequest): JsonObject {
+/** The body of a chat request, in stages. */
+export function* chatBody(request: ProviderRequest): Stages<JsonObject> {
   const { model } = request.target;
-  const chat = readChatRequest(request, { parameters: PARAMETERS, native: NATIVE });
+  const chat = yield* chatRequestStages(request, { parameters: PARAMETERS, native: NATIVE });
   const names = toolNames(request);
-  const converted = messagesOf(chat.system, chat.turns, {
+  const converted = yield* messagesOf(chat.system, chat.turns, {
     names,
     refuse: chat.refuse,
     isThinking: /reasoning|command-a-plus/.test(model),

@@ -4,6 +4,7 @@
  */
 
 import { messagesBody } from "@sluice/provider-anthropic/messages";
+import type { Stages } from "@sluice/kit";
 import type { EncodedCall, NativeDocument, ProviderRequest } from "@sluice/contract";
 import type { MethodCall } from "./operations.ts";
 
@@ -11,8 +12,11 @@ import type { MethodCall } from "./operations.ts";
 const VERSION = "vertex-2023-10-16";
 
 /** The call of a chat request: the model is in the address, the version in the body. */
-export function claudeCall(request: ProviderRequest, maxTokens: number | undefined): MethodCall {
-  const { body: made, dropped } = messagesBody(request, maxTokens);
+export function* claudeCall(
+  request: ProviderRequest,
+  maxTokens: number | undefined,
+): Stages<MethodCall> {
+  const { body: made, dropped } = yield* messagesBody(request, maxTokens);
   const { model: _inTheAddress, ...body } = made;
   return {
     method: claudeMethod(request.stream),

@@ -1,8 +1,14 @@
 /** The Gemini API: a key, and the models of Google. */
 
-import { defineProvider, Option, writtenDocument } from "@sluice/kit";
+import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { JsonDocument, ModelTraits, ProviderRequest, Secret } from "@sluice/contract";
+import type {
+  JsonDocument,
+  ModelTraits,
+  ProviderRequest,
+  Secret,
+  UpstreamCall,
+} from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports, thinks } from "./models.ts";
@@ -56,6 +62,12 @@ export const gemini = defineProvider<GeminiConfig>({
   create(config) {
     // In a header, never in the query: logs hold queries.
     const account = { "x-goog-api-key": config.api_key };
+    const headers = { "content-type": "application/json", ...account };
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      const { method, ...made } = yield* callOf(request);
+      const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
+      return { kind: "http", method: "POST", url, headers, ...made };
+    };
     return {
       capabilities: {
         operations: OPERATIONS,
@@ -68,12 +80,8 @@ export const gemini = defineProvider<GeminiConfig>({
         inputsPerCall: () => BATCH.inputsPerCall,
       },
       dialects: [DIALECT],
-      encode(request) {
-        const { method, ...made } = callOf(request);
-        const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
-        const headers = { "content-type": "application/json", ...account };
-        return { kind: "http", method: "POST", url, headers, ...made };
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
@@ -91,13 +99,13 @@ export const gemini = defineProvider<GeminiConfig>({
 });
 
 /** The method with its query, and the body: the client's own, or a translation. */
-function callOf(request: ProviderRequest): {
+function* callOf(request: ProviderRequest): Stages<{
   readonly method: string;
   readonly body: JsonDocument;
   readonly isNative?: true;
-} {
+}> {
   const native = nativeBody(request);
   if (native !== undefined) return { method: chatMethod(request), body: native, isNative: true };
-  const { method, body } = methodCall(request, false);
+  const { method, body } = yield* methodCall(request, false);
   return { method, body: writtenDocument(body) };
 }

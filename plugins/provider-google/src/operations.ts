@@ -1,5 +1,6 @@
 /** The operations of Google's own models, in either API: a method, a body and a reply for each. */
 
+import type { Stages } from "@sluice/kit";
 import type { DecodedReply, JsonObject, Operation, ProviderRequest } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import {
@@ -39,14 +40,14 @@ export function chatMethod({ stream }: ProviderRequest): string {
   return stream ? "streamGenerateContent?alt=sse" : "generateContent";
 }
 
-/** The call of a request. */
-export function methodCall(request: ProviderRequest, isVertex: boolean): MethodCall {
+/** The call of a request, in stages. */
+export function* methodCall(request: ProviderRequest, isVertex: boolean): Stages<MethodCall> {
   const { operation, target } = request;
   switch (operation) {
     case "chat":
       return {
         method: chatMethod(request),
-        body: contentBody(request, isVertex),
+        body: yield* contentBody(request, isVertex),
       };
     case "embeddings": {
       const method = isVertex ? vertexMethod(target.model) : BATCH;

@@ -10,8 +10,8 @@ import {
   type ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { isObject } from "@sluice/kit";
-import type { JsonObject, JsonValue } from "@sluice/contract";
+import { flatMapInStages, isObject, StageClock, type Stages } from "@sluice/kit";
+import type { JsonObject } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
 /** The common settings of one request's parts. */
@@ -66,25 +66,33 @@ const TYPES = Members.table<string>({
 });
 
 /**
- * A turn as a content. `parts` is empty for a turn of thoughts alone: the API gets their signatures
+ * Turns as contents, in stages. A turn of thoughts alone has none: the API gets their signatures
  * with calls and texts.
  */
-export function contentOf(
-  { role, parts }: Turn,
-  terms: PartTerms,
-): JsonObject & { readonly parts: readonly JsonValue[] } {
+export function* contentsOf(turns: readonly Turn[], terms: PartTerms): Stages<JsonObject[]> {
+  const clock = new StageClock();
+  const contents: JsonObject[] = [];
+  for (const turn of turns) {
+    const parts = yield* partsOfTurn(turn, terms, clock);
+    if (parts.length > 0)
+      contents.push({ role: turn.role === "assistant" ? "model" : "user", parts });
+  }
+  return contents;
+}
+
+function partsOfTurn({ parts }: Turn, terms: PartTerms, clock: StageClock): Stages<JsonObject[]> {
   const isSigned = parts.some(
     (part) => part.kind === "call" && signatureOf(part.extra) !== undefined,
   );
   let isFirstCall = true;
-  const made = parts.flatMap((part) => {
+  const made = (part: Part): JsonObject[] => {
     if (part.kind !== "call") return partsOf(part, terms);
     // Of parallel calls the first alone is signed, and must be.
     const missing = isFirstCall && !isSigned && isThird(terms.model) ? NO_SIGNATURE : undefined;
     isFirstCall = false;
     return [callOf(part, missing, terms)];
-  });
-  return { role: role === "assistant" ? "model" : "user", parts: made };
+  };
+  return flatMapInStages(parts, made, clock);
 }
 
 function partsOf(part: Exclude<Part, Chat.CallPart>, terms: PartTerms): JsonObject[] {

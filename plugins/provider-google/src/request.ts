@@ -6,16 +6,17 @@
 import {
   BASIC_PARAMETERS,
   type Chat,
+  chatRequestStages,
   invalidField,
   Members,
   offeredTools,
-  readChatRequest,
   Schema,
   ToolNames,
 } from "@sluice/kit/dialect";
+import type { Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { takesJsonSchema, thinkingOf } from "./models.ts";
-import { contentOf } from "./parts.ts";
+import { contentsOf } from "./parts.ts";
 import { JSON_SCHEMA, OPEN_API_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of chat that the API has a way to say. */
@@ -95,9 +96,9 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
   return ToolNames.map(request, TOOL_NAME);
 }
 
-/** The body to send. */
-export function contentBody(request: ProviderRequest, isVertex: boolean): JsonObject {
-  const chat = readChatRequest(request, {
+/** The body to send, in stages. */
+export function* contentBody(request: ProviderRequest, isVertex: boolean): Stages<JsonObject> {
+  const chat = yield* chatRequestStages(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE_NAMES,
     needsTurn: true,
@@ -108,9 +109,7 @@ export function contentBody(request: ProviderRequest, isVertex: boolean): JsonOb
   const names = toolNames(request);
   if (request.stream && typeof chat.body.n === "number" && chat.body.n > 1)
     refuse("n", "more than one choice on a stream");
-  const contents = chat.turns
-    .map((turn) => contentOf(turn, { model, names, refuse, isVertex }))
-    .filter(({ parts }) => parts.length > 0);
+  const contents = yield* contentsOf(chat.turns, { model, names, refuse, isVertex });
   if (contents.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");
   const config = generationConfig(chat, model);

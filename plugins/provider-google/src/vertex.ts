@@ -2,7 +2,14 @@
  * Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine.
  */
 
-import { defineProvider, isObject, Option, writtenDocument } from "@sluice/kit";
+import {
+  atOnce,
+  defineProvider,
+  isObject,
+  Option,
+  type Stages,
+  writtenDocument,
+} from "@sluice/kit";
 import { Failures } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
 import { Tokens } from "@sluice/kit/transport";
@@ -15,6 +22,7 @@ import {
   type ModelTraits,
   type ProviderRequest,
   type Secret,
+  type UpstreamCall,
 } from "@sluice/contract";
 import { claudeCall, nativeClaude } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
@@ -108,6 +116,12 @@ export const vertex = defineProvider<VertexConfig>({
     const base = config.base_url ?? originOf(config.location);
     const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
     const tokens = tokensOf(config, host);
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      const { method, headers: own, ...made } = yield* callOf(request, host);
+      const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
+      const headers = { "content-type": "application/json", ...own };
+      return { kind: "http", method: "POST", url, headers, ...made };
+    };
     return {
       capabilities: {
         operations: OPERATIONS,
@@ -122,12 +136,8 @@ export const vertex = defineProvider<VertexConfig>({
       },
       dialects: [MESSAGES, DIALECT],
       takesDialect: (dialect, model) => dialect === (isClaude(model) ? MESSAGES : DIALECT),
-      encode(request) {
-        const { method, headers: own, ...made } = callOf(request, host);
-        const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
-        const headers = { "content-type": "application/json", ...own };
-        return { kind: "http", method: "POST", url, headers, ...made };
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode: (body, request) =>
         isClaude(request.target.model)
           ? anthropic.decodeMessage(body, request, anthropic.toolNames(request))
@@ -165,11 +175,11 @@ type VertexCall = Pick<MethodCall, "method" | "dropped"> &
   Pick<EncodedCall, "headers" | "body" | "isNative">;
 
 /** The call of a request: with the client's own document, or with a translation. */
-function callOf(request: ProviderRequest, { models }: Host): VertexCall {
+function* callOf(request: ProviderRequest, { models }: Host): Stages<VertexCall> {
   const own = nativeOf(request);
   if (own !== undefined) return own;
   const isClaudeChat = request.operation === "chat" && isClaude(request.target.model);
-  const { body, ...call } = isClaudeChat
+  const { body, ...call } = yield* isClaudeChat
     ? claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens)
     : methodCall(request, true);
   return { ...call, headers: {}, body: writtenDocument(body) };

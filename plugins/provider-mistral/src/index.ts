@@ -3,10 +3,10 @@
  * native requests.
  */
 
-import { defineProvider, Option, writtenDocument } from "@sluice/kit";
+import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
 import { EmbeddingCalls, reasoningTraits } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/contract";
+import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
 import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";
@@ -51,6 +51,12 @@ export default defineProvider<MistralConfig>({
   create(config) {
     const account = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
     const headers = { "content-type": "application/json", ...account };
+    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+      const isChat = request.operation === "chat";
+      const url = `${config.base_url}/${isChat ? "chat/completions" : "embeddings"}`;
+      const body = isChat ? writtenDocument(yield* chatBody(request)) : embeddingsBody(request);
+      return { kind: "http", method: "POST", url, headers, body };
+    };
     return {
       capabilities: {
         operations: ["chat", "embeddings", "passthrough"],
@@ -61,12 +67,8 @@ export default defineProvider<MistralConfig>({
         traits: (model) => ({ ...TRAITS, ...reasoningTraits(model) }),
         supports,
       },
-      encode(request) {
-        const isChat = request.operation === "chat";
-        const url = `${config.base_url}/${isChat ? "chat/completions" : "embeddings"}`;
-        const body = isChat ? writtenDocument(chatBody(request)) : embeddingsBody(request);
-        return { kind: "http", method: "POST", url, headers, body };
-      },
+      encode: (request) => atOnce(encodeInStages(request)),
+      encodeInStages,
       decode: (body, request) =>
         request.operation === "chat"
           ? decodeReply(body, request, toolNames(request))

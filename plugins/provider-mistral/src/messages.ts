@@ -11,6 +11,7 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
+import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
 /**
@@ -31,15 +32,17 @@ export interface MessageTerms {
   readonly refuse: Refuse;
 }
 
-/** The messages of a conversation, its instructions first. */
-export function messagesOf(
+/** The messages of a conversation, its instructions first, in stages. */
+export function* messagesOf(
   system: readonly ContentPart[],
   turns: readonly Turn[],
   terms: MessageTerms,
-): JsonObject[] {
+): Stages<JsonObject[]> {
   const instructions: JsonObject[] =
     system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
-  const messages = [...instructions, ...turns.flatMap((turn) => messagesOfTurn(turn, terms))];
+  const ofTurn = (turn: Turn): JsonObject[] => messagesOfTurn(turn, terms);
+  const said = yield* flatMapInStages(turns, ofTurn, new StageClock());
+  const messages = [...instructions, ...said];
   const last = messages.at(-1);
   // With `prefix`, the model continues a final assistant message. Without it, it refuses one.
   if (last?.role === "assistant" && last.tool_calls === undefined)

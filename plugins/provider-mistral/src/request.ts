@@ -6,15 +6,16 @@
 import {
   BASIC_PARAMETERS,
   type Chat,
+  chatRequestStages,
   Embeddings,
   invalidField,
   Members,
   offeredTools,
-  readChatRequest,
   Reference,
   refusalsOf,
   ToolNames,
 } from "@sluice/kit/dialect";
+import type { Stages } from "@sluice/kit";
 import { EmbeddingCalls } from "@sluice/kit/openai";
 import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
@@ -68,17 +69,17 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
   return ToolNames.map(request, TOOL_NAME);
 }
 
-/** The body of a chat request. */
-export function chatBody(request: ProviderRequest): JsonObject {
+/** The body of a chat request, in stages. */
+export function* chatBody(request: ProviderRequest): Stages<JsonObject> {
   const { model } = request.target;
-  const chat = readChatRequest(request, {
+  const chat = yield* chatRequestStages(request, {
     parameters: PARAMETERS,
     native: NATIVE,
     isNativeTool: (type) => NATIVE_TOOLS.has(type),
   });
   const names = toolNames(request);
   const terms = { names, refuse: chat.refuse, takesThoughts: takesThoughts(model) };
-  const messages = messagesOf(chat.system, chat.turns, terms);
+  const messages = yield* messagesOf(chat.system, chat.turns, terms);
   if (messages.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");
   return Members.present({

@@ -1,5 +1,7 @@
 /** Turns of the event loop: large work is done one piece a turn, across all callers. */
 
+import type { Stages } from "../stages.ts";
+
 /** A longer piece is followed by turns for other work alone. */
 const LONG_MS = 0.5;
 /**
@@ -25,6 +27,15 @@ export function nextTurn(): Promise<void> {
     waiting.push(resolve);
     if (!isScheduled) schedule();
   });
+}
+
+/** Runs work with each stage in a turn of its own. */
+export async function inTurns<T>(work: Stages<T>): Promise<T> {
+  for (;;) {
+    await nextTurn();
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 function schedule(): void {

@@ -120,6 +120,16 @@ describe("the contract suite", () => {
     expect(failed.get("encodes chat/request")).toContain("was expected and");
   });
 
+  it("finds stages that make another call", () => {
+    const failed = failures({
+      *encodeInStages() {
+        yield;
+        return { kind: "http", method: "POST", url: "https://example.com", headers: {}, body: "" };
+      },
+    });
+    expect(failed.get("encodes chat/request")).toContain("`encodeInStages` makes another call");
+  });
+
   it("finds a stream that ends twice, or goes on after its end", () => {
     const failed = failures({
       stream: (request) => {

@@ -15,7 +15,9 @@ import {
   type UpstreamCall,
   type Usage,
 } from "@sluice/contract";
+import { atOnce } from "@sluice/kit";
 import { costNanoUsd } from "@sluice/runtime";
+import { must } from "./fault.ts";
 import { CONTRACT_KEY, SHOWN_KEY } from "./subject.ts";
 
 /**
@@ -33,10 +35,21 @@ export function attempted<T>(
   }
 }
 
-/** An upstream call, or the refusal of a request. */
+/** An upstream call, or the refusal of a request: the same at once and in stages. */
 export function requestOutcome(provider: Provider, request: ProviderRequest): JsonValue {
-  const made = attempted(() => provider.encode(request));
-  return "error" in made ? { error: shownError(made.error) } : shownCall(made.value);
+  const shown = (encode: () => UpstreamCall): JsonValue => {
+    const made = attempted(encode);
+    return "error" in made ? { error: shownError(made.error) } : shownCall(made.value);
+  };
+  const whole = shown(() => provider.encode(request));
+  if (provider.encodeInStages === undefined) return whole;
+  const stages = provider.encodeInStages.bind(provider);
+  const staged = shown(() => atOnce(stages(request)));
+  must(
+    JSON.stringify(staged) === JSON.stringify(whole),
+    "`encodeInStages` makes another call than `encode`.",
+  );
+  return whole;
 }
 
 /** A call as data: the body as JSON where it is JSON, secrets as `[secret]`. */

@@ -4,7 +4,7 @@
  */
 
 import { defineStep } from "@sluice/kit";
-import { endingOf, nextTurn } from "@sluice/kit/internals";
+import { endingOf, inTurns, nextTurn } from "@sluice/kit/internals";
 import {
   checkCommitAfter,
   type CommitAfterConfig,
@@ -85,7 +85,6 @@ export const provider = defineStep<ProviderConfig>({
         call.checkObjects();
         if (call.isLarge) await nextTurn();
         call.settle();
-        if (call.isLarge) await nextTurn();
         if (call.needsMedia) await call.inlineMedia();
         const waiting = call.setBounds();
         if (waiting !== undefined) await waiting;
@@ -215,7 +214,9 @@ class ProviderCall implements PartCaller, DropListener {
     const target = this.#target;
     const { instance, upstream } = this.#door;
     const settled = this.#settled as SettledRequest;
-    const { request, call } = settled.encode(asked);
+    const { request, call } = this.isLarge
+      ? await inTurns(settled.encodeInStages(asked))
+      : settled.encode(asked);
     // Encoding a large request is a piece of work, and noting its prompt another one.
     if (this.isLarge) await nextTurn();
     const entering =

@@ -3,7 +3,7 @@
  * models or tools itself, metadata, and the notices to the client.
  */
 
-import { isObject } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import {
   droppedWith,
   enforcedReplies,
@@ -20,6 +20,7 @@ import {
   type GatewayFields,
   isGatewayError,
   type JsonObject,
+  type Provider,
   type ProviderInstance,
   type ProviderRequest,
   type UpstreamCall,
@@ -48,6 +49,8 @@ export interface SettledRequest {
    * Encodes the request or a part of it, without droppable fields whose value the provider refuses.
    */
   encode(request: ProviderRequest): EncodedRequest;
+  /** The same in stages, for a large request. */
+  encodeInStages(request: ProviderRequest): Stages<EncodedRequest>;
 }
 
 /**
@@ -87,6 +90,18 @@ export function settleParameters(
   };
   const { document, dropped, rules } = settleFields(asked.document, terms);
   notice.add(dropped);
+  const encoded = (sent: ProviderRequest, call: UpstreamCall): EncodedRequest => {
+    if (call.dropped !== undefined) notice.add(call.dropped);
+    return { request: sent, call };
+  };
+  /** The request without a droppable field that the provider refuses. Throws every other error. */
+  const lessRefused = (error: unknown, sent: ProviderRequest): ProviderRequest => {
+    const refused = droppableField(error, sent, isDropping, hints);
+    if (refused === undefined) throw error;
+    const names = droppedWith(operation, refused, sent.document.value);
+    notice.add(names);
+    return without(sent, names);
+  };
   return {
     request: document === asked.document ? asked : { ...asked, document },
     provider:
@@ -94,22 +109,30 @@ export function settleParameters(
         ? instance
         : { ...instance, translation: enforcedReplies(translation, rules) },
     encode(part) {
-      let sent = part;
-      for (;;) {
+      for (let sent = part; ;) {
         try {
-          const call = translation.encode(sent);
-          if (call.dropped !== undefined) notice.add(call.dropped);
-          return { request: sent, call };
+          return encoded(sent, translation.encode(sent));
         } catch (error) {
-          const refused = droppableField(error, sent, isDropping, hints);
-          if (refused === undefined) throw error;
-          const names = droppedWith(operation, refused, sent.document.value);
-          notice.add(names);
-          sent = without(sent, names);
+          sent = lessRefused(error, sent);
+        }
+      }
+    },
+    *encodeInStages(part) {
+      for (let sent = part; ;) {
+        try {
+          return encoded(sent, yield* encodeStages(translation, sent));
+        } catch (error) {
+          sent = lessRefused(error, sent);
         }
       }
     },
   };
+}
+
+/** The call of a request; in one stage where the provider has no more. */
+function* encodeStages(translation: Provider, request: ProviderRequest): Stages<UpstreamCall> {
+  if (translation.encodeInStages === undefined) return translation.encode(request);
+  return yield* translation.encodeInStages(request);
 }
 
 /** A request of a face, without the extensions that the provider does not have. */
@@ -149,6 +172,9 @@ export function settleNative(
     request,
     provider: instance,
     encode: (part) => ({ request: part, call: instance.translation.encode(part) }),
+    *encodeInStages(part) {
+      return { request: part, call: yield* encodeStages(instance.translation, part) };
+    },
   };
 }
 

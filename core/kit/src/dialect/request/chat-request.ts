@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { atOnce, type Stages } from "../../stages.ts";
 import { TOOL_PARAMETERS } from "../../openai/parameters.ts";
 import { asksNothing, fieldRule } from "../fields/rules.ts";
 import { invalidField, type Refuse, refusalsOf } from "../refusal.ts";
@@ -93,6 +94,14 @@ const GENERAL = new Set(["model", "messages", "stream", "stream_options", "user"
  * silently.
  */
 export function readChatRequest(request: ProviderRequest, dialect: ChatDialect): ChatRequest {
+  return atOnce(chatRequestStages(request, dialect));
+}
+
+/** Reads a chat request in stages: a conversation may be long. */
+export function* chatRequestStages(
+  request: ProviderRequest,
+  dialect: ChatDialect,
+): Stages<ChatRequest> {
   const body = request.document.value;
   const refuse = refusalsOf(request);
   const native: Record<string, JsonValue | undefined> = {};
@@ -104,7 +113,7 @@ export function readChatRequest(request: ProviderRequest, dialect: ChatDialect):
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1 && !dialect.parameters.includes("n"))
     refuse("n", "more than one choice");
-  const conversation = readConversation(body.messages, refuse, dialect);
+  const conversation = yield* readConversation(body.messages, refuse, dialect);
   return {
     ...(dialect.needsTurn === true ? withTurn(conversation) : conversation),
     ...readToolUse(body, refuse, (type) => dialect.isNativeTool?.(type) === true),

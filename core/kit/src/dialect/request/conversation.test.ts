@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { atOnce } from "../../stages.ts";
 import { readConversation } from "./conversation.ts";
 
 const refuse = (path: string): never => {
@@ -7,7 +8,7 @@ const refuse = (path: string): never => {
 
 it("keeps what a provider gave with a call and with an answer, in Google's words and in LiteLLM's", () => {
   const google = { google: { thought_signature: "s1" } };
-  const { turns } = readConversation(
+  const reading = readConversation(
     [
       { role: "user", content: "Hi.", extra_content: google },
       {
@@ -41,6 +42,7 @@ it("keeps what a provider gave with a call and with an answer, in Google's words
     ],
     refuse,
   );
+  const { turns } = atOnce(reading);
   expect(
     turns.map(({ parts }) => parts.map((part) => ("extra" in part ? part.extra : undefined))),
   ).toEqual([[undefined], [undefined, google, google, { thought_signature: "s2" }, undefined]]);

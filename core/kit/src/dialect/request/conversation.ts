@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { StageClock, type Stages } from "../../stages.ts";
 import {
   cacheMarker,
   type ContentPart,
@@ -76,29 +77,31 @@ export interface ConversationOptions {
   readonly takesNativeBlocks?: boolean | undefined;
 }
 
-/** Reads `messages`. Throws `invalid_field`, or refuses a block. */
-export function readConversation(
+/** Reads `messages`, in stages. Throws `invalid_field`, or refuses a block. */
+export function* readConversation(
   messages: JsonValue | undefined,
   refuse: Refuse,
   { keepsOrder = false, takesNativeBlocks = false }: ConversationOptions = {},
-): Conversation {
+): Stages<Conversation> {
   if (!Array.isArray(messages)) throw invalidField("messages", "an array");
   const system: TextPart[] = [];
   const turns: OpenTurn[] = [];
-  const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder, takesNativeBlocks };
-  messages.forEach((message: JsonValue, index) => {
+  const clock = new StageClock();
+  const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder, takesNativeBlocks, clock };
+  for (const [index, message] of (messages as readonly JsonValue[]).entries()) {
+    if (clock.isOver()) yield;
     const path = `messages[${index}]`;
     if (!isObject(message)) throw invalidField(path, "an object");
-    const parts = withMarker(readMessage(message, path, seen, refuse), message);
+    const parts = withMarker(yield* readMessage(message, path, seen, refuse), message);
     if (message.role === "system" || message.role === "developer") {
       system.push(
         ...parts.map((part) =>
           part.kind === "text" ? part : refuse(part.path, `a ${part.kind} in instructions`),
         ),
       );
-      return;
+      continue;
     }
-    if (parts.length === 0) return;
+    if (parts.length === 0) continue;
     const role = message.role === "assistant" ? "assistant" : "user";
     const isOrdered = keepsOrder && Array.isArray(message.content_blocks);
     const last = turns.at(-1);
@@ -106,8 +109,13 @@ export function readConversation(
       last.parts.push(...parts);
       last.isOrdered ||= isOrdered;
     } else turns.push({ role, parts, isOrdered });
-  });
-  return { system, turns: turns.map((turn, index) => ordered(turn, turns[index - 1])) };
+  }
+  const inOrder: Turn[] = [];
+  for (const [index, turn] of turns.entries()) {
+    inOrder.push(ordered(turn, turns[index - 1]));
+    if (clock.isOver()) yield;
+  }
+  return { system, turns: inOrder };
 }
 
 /** A turn that the next message may continue. */
@@ -126,22 +134,28 @@ interface Seen {
   readonly legacy: Map<string, number>;
   readonly keepsOrder: boolean;
   readonly takesNativeBlocks: boolean;
+  readonly clock: StageClock;
 }
 
-function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refuse): Part[] {
-  const content = (): ContentPart[] =>
-    readContent(message.content, `${path}.content`, refuse, seen.takesNativeBlocks);
+function* readMessage(
+  message: JsonObject,
+  path: string,
+  seen: Seen,
+  refuse: Refuse,
+): Stages<Part[]> {
+  const content = (): Stages<ContentPart[]> =>
+    readContent(message.content, `${path}.content`, refuse, seen);
   switch (message.role) {
     case "system":
     case "developer":
     case "user":
-      return content();
+      return yield* content();
     case "assistant": {
       const calls = readCalls(message, path, seen);
       for (const { id, name } of calls) seen.names.set(id, name);
       const said = {
         thoughts: thoughts(message, path),
-        content: withExtra(content(), message),
+        content: withExtra(yield* content(), message),
         calls,
       };
       const kept = seen.keepsOrder ? inGivenOrder(message, path, said) : undefined;
@@ -163,7 +177,7 @@ function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refu
           path,
           id,
           name: own ?? seen.names.get(id),
-          parts: content(),
+          parts: yield* content(),
           isError: message.is_error === true,
         },
       ];

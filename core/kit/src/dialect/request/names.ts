@@ -1,7 +1,7 @@
 /** Maps names and ids to the charset that a provider allows, and back. */
 
 import { createHash } from "node:crypto";
-import type { ProviderRequest } from "@sluice/contract";
+import type { JsonValue, ProviderRequest } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 import { objectsOf } from "../reply.ts";
 
@@ -63,21 +63,21 @@ export function mapToolNames(
   rule: NameRule,
 ): NameMap {
   const { tools, functions, messages } = document.value;
-  const called = objectsOf(messages).flatMap((message) => [
-    ...objectsOf(message.tool_calls).map((call) => call.function),
-    message.function_call,
-  ]);
-  const named = [
-    ...objectsOf(tools).map((tool) => tool.function),
-    ...objectsOf(functions),
-    ...called,
-  ];
-  return mapNames(
-    named.flatMap((each) =>
-      isObject(each) && typeof each.name === "string" && each.name !== "" ? [each.name] : [],
-    ),
-    rule,
-  );
+  const names: string[] = [];
+  const add = (named: JsonValue | undefined): void => {
+    if (isObject(named) && typeof named.name === "string" && named.name !== "")
+      names.push(named.name);
+  };
+  for (const tool of objectsOf(tools)) add(tool.function);
+  for (const named of objectsOf(functions)) add(named);
+  for (const message of Array.isArray(messages) ? (messages as readonly JsonValue[]) : []) {
+    if (!isObject(message)) continue;
+    // Most messages have no calls.
+    if (message.tool_calls !== undefined)
+      for (const call of objectsOf(message.tool_calls)) add(call.function);
+    add(message.function_call);
+  }
+  return mapNames(names, rule);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { table } from "../../json/table.ts";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { flatMapInStages, type StageClock, type Stages } from "../../stages.ts";
 import { type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
 
@@ -99,24 +100,35 @@ export function givenBack(value: JsonObject): { readonly extra?: JsonObject } {
   return extra === undefined ? NO_EXTRA : { extra };
 }
 
-/** The content of a message as parts. Empty texts are left out: several providers refuse them. */
-export function readContent(
+/**
+ * The content of a message as parts, in stages. Empty texts are left out: several providers refuse
+ * them.
+ */
+export function* readContent(
   content: JsonValue | undefined,
   path: string,
   refuse: Refuse,
-  takesNative = false,
-): ContentPart[] {
+  { takesNativeBlocks, clock }: ContentTerms,
+): Stages<ContentPart[]> {
   if (content === undefined || content === null) return [];
   if (typeof content === "string")
     return content.trim() === "" ? [] : [{ kind: "text", text: content, path }];
   if (!Array.isArray(content)) throw invalidField(path, "a string or an array of blocks");
-  return content.flatMap((block: JsonValue, index) => {
+  const read = (block: JsonValue, index: number): ContentPart[] => {
     const at = `${path}[${index}]`;
     if (!isObject(block)) throw invalidField(at, "an object");
-    const isNative = takesNative && block.type === "native_block";
+    const isNative = takesNativeBlocks && block.type === "native_block";
     const part = isNative ? readNative(block, at, refuse) : readBlock(block, at, refuse);
     return part.kind === "text" && part.text.trim() === "" ? [] : [part];
-  });
+  };
+  return yield* flatMapInStages(content as readonly JsonValue[], read, clock);
+}
+
+/** What all contents of a conversation are read with. */
+interface ContentTerms {
+  /** Whether the dialect takes blocks of the client's own. */
+  readonly takesNativeBlocks: boolean;
+  readonly clock: StageClock;
 }
 
 /** Allowed members of a block, by its type. Another member is refused, not dropped. */

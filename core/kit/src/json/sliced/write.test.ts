@@ -40,7 +40,7 @@ describe("a value that is written in slices", () => {
       fc.property(fc.oneof(value, large), (each) => {
         expect([...writtenPieces(each)].join("") === JSON.stringify(each)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: 50 },
     );
   });
 
@@ -50,11 +50,10 @@ describe("a value that is written in slices", () => {
         const pieces = [...writtenPieces(each)];
         // A character is written as at most six.
         expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(14 * PIECE_CHARACTERS);
-        expect(Buffer.concat(pieces.map((piece) => Buffer.from(piece)))).toEqual(
-          Buffer.from(JSON.stringify(each)),
-        );
+        const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+        expect(bytes.equals(Buffer.from(JSON.stringify(each)))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: 15 },
     );
   });
 });

@@ -4,7 +4,7 @@
  */
 
 import { atOnce, type Stages } from "@sluice/kit";
-import { nextTurn } from "@sluice/kit/internals";
+import { inTurns, nextTurn } from "@sluice/kit/internals";
 
 /** A larger body is handled in stages. For a smaller one all stages together are short. */
 export const LARGE_BYTES = 131_072;
@@ -20,13 +20,8 @@ export function isLarge({ length }: Uint8Array): boolean {
  */
 export async function inSlices<T>(work: Stages<T>, bytes: number): Promise<T> {
   if (bytes <= LARGE_BYTES) return atOnce(work);
-  for (;;) {
-    await nextTurn();
-    const step = work.next();
-    if (step.done === true) {
-      // The next work, encoding the body for its upstream, takes as long as a stage.
-      await nextTurn();
-      return step.value;
-    }
-  }
+  const made = await inTurns(work);
+  // The next work, encoding the body for its upstream, takes as long as a stage.
+  await nextTurn();
+  return made;
 }
