@@ -9,14 +9,16 @@ const LONG_MS = 0.5;
  * between each two of them it would wait for as many pieces.
  */
 const OTHER_TURNS = 4;
-/** Other work that takes long itself has fewer: the next piece may begin so long after the last. */
+/** Other work that takes long itself has fewer: the next piece may begin so long after its end. */
 const MAX_REST_MS = 6;
 
 const waiting: (() => void)[] = [];
 let isScheduled = false;
-/** The begin of the last piece, and the turns since. */
-let sinceMs = -Infinity;
-let others = 0;
+/** The begin of the last piece, and the first turn behind it. */
+let beganMs = -Infinity;
+let restedMs = 0;
+/** The turns since. */
+let others = OTHER_TURNS;
 
 /**
  * Resolves in the caller's turn: one caller in each turn of the event loop, in the order of the
@@ -43,18 +45,20 @@ function schedule(): void {
   setImmediate(pass);
 }
 
-/** Runs the next piece, or leaves the turn to other work. */
+/** Runs the next piece, or leaves the turn to other work. There is a turn behind each piece. */
 function pass(): void {
   const nowMs = performance.now();
-  const passedMs = nowMs - sinceMs;
-  if (passedMs > LONG_MS && passedMs < MAX_REST_MS && others < OTHER_TURNS) {
+  if (others === 0) restedMs = nowMs;
+  const isLong = restedMs - beganMs > LONG_MS;
+  const isResting = isLong && others < OTHER_TURNS && nowMs - restedMs < MAX_REST_MS;
+  const next = isResting ? undefined : waiting.shift();
+  if (next === undefined) {
     others += 1;
-    schedule();
-    return;
+  } else {
+    beganMs = nowMs;
+    others = 0;
+    next();
   }
   isScheduled = false;
-  sinceMs = nowMs;
-  others = 0;
-  waiting.shift()?.();
-  if (waiting.length > 0) schedule();
+  if (next !== undefined || waiting.length > 0) schedule();
 }
