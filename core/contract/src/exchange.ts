@@ -32,7 +32,7 @@ export interface GatewayFields {
 /** A request body in the reference dialect, shape-checked. */
 export interface GatewayRequest {
   readonly document: JsonDocument;
-  /** The client's body is large: work on it is done in turns of the event loop. Absent: it is small. */
+  /** The client's body is large, and handled in turns of the event loop. Absent: it is small. */
   readonly isLarge?: true;
   /** The body as it came, on passthrough routes only: whatever it is, these bytes are forwarded. */
   readonly raw?: Uint8Array;

@@ -16,7 +16,7 @@ export * as Form from "./form.ts";
 export * as Option from "./option.ts";
 export { passOn } from "./pass-on.ts";
 export { defineSlot, type Slot } from "./slots.ts";
-export { atOnce, flatMapInStages, StageClock, type Stages } from "./stages.ts";
+export * as Stages from "./stages.ts";
 export { withholdReply } from "./storable.ts";
 export { parseDuration } from "./units/duration.ts";
 export { waitForAnswer, within } from "./waiting.ts";

@@ -1,21 +1,21 @@
 /** Work in stages: that of a large request is done in several turns of the event loop. */
 
 /** Work that yields between its stages. */
-export type Stages<T> = Generator<void, T, undefined>;
+export type Of<T> = Generator<void, T, undefined>;
 
 /** Runs work without a pause. */
-export function atOnce<T>(work: Stages<T>): T {
+export function atOnce<T>(work: Of<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;
 }
 
 /** What a function makes of each item, in one list, in stages. */
-export function* flatMapInStages<Item, Made>(
+export function* flatMap<Item, Made>(
   items: readonly Item[],
   make: (item: Item, index: number) => readonly Made[],
-  clock: StageClock,
-): Stages<Made[]> {
+  clock: Clock,
+): Of<Made[]> {
   const made: Made[] = [];
   for (const [index, item] of items.entries()) {
     for (const one of make(item, index)) made.push(one);
@@ -33,7 +33,7 @@ const QUESTIONS = 16;
  * Says when a stage has taken its time. A loop over many items asks after each one:
  * `if (clock.isOver()) yield;`. The next question begins the next stage.
  */
-export class StageClock {
+export class Clock {
   #untilMs: number | undefined;
   #questions = 0;
 

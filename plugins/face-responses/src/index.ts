@@ -1,6 +1,6 @@
 /** @sluice/face-responses: OpenAI Responses for every model. */
 
-import { atOnce, defineFace, type Stages } from "@sluice/kit";
+import { defineFace, Stages } from "@sluice/kit";
 import type {
   ClientRequest,
   Face,
@@ -45,7 +45,7 @@ export default defineFace<JsonObject>({
     nativeHeaders: ["openai-beta"],
     nativeReplies: { modelAt: [["response", "model"], ["model"]], edits: SEALED },
     heartbeat: ": keep-alive\n\n",
-    read: (document, client, means) => atOnce(readInStages(document, client, means)),
+    read: (document, client, means) => Stages.atOnce(readInStages(document, client, means)),
     readInStages,
     whole: wholeResponse,
     stream: (state, context) => new ResponseStream(state, context),
@@ -61,7 +61,7 @@ function readInStages(
   { value }: JsonDocument,
   { path }: ClientRequest,
   means: FaceMeans,
-): Stages<FaceRequest<ResponsesState>> {
+): Stages.Of<FaceRequest<ResponsesState>> {
   return path.endsWith(COMPACT) ? readCompaction(value, means) : readRequest(value, means);
 }
 

@@ -9,7 +9,7 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
@@ -21,12 +21,12 @@ export function* messagesOf(
   turns: readonly Turn[],
   names: ToolNames.NameMap,
   refuse: Refuse,
-): Stages<JsonObject[]> {
-  const clock = new StageClock();
+): Stages.Of<JsonObject[]> {
+  const clock = new Stages.Clock();
   const messages: JsonObject[] = [];
   for (const { role, parts } of turns) {
     const blocks = (part: Part): JsonObject[] => blocksOf(part, names, refuse);
-    const content = yield* flatMapInStages(parts, blocks, clock);
+    const content = yield* Stages.flatMap(parts, blocks, clock);
     if (content.length > 0) messages.push({ role, content });
   }
   return messages;

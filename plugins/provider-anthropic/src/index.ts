@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
+import { defineProvider, Option, Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
@@ -64,7 +64,7 @@ export default defineProvider<AnthropicConfig>({
     if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
     headers["x-api-key"] = config.api_key;
     const url = `${config.base_url}/v1/messages`;
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       if (request.native !== undefined) return nativeCall(request.native, request, url, headers);
       const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
       const { body, dropped } = yield* messagesBody(request, known ?? config.max_tokens);
@@ -80,7 +80,7 @@ export default defineProvider<AnthropicConfig>({
         supports,
       },
       dialects: [DIALECT],
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),
       stream: (request) => translateStream(request, () => toolNames(request)),

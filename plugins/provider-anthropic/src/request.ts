@@ -5,11 +5,10 @@
 
 import {
   BASIC_PARAMETERS,
-  type Chat,
+  Chat,
   invalidField,
   Members,
   offeredTools,
-  chatRequestStages,
   Schema,
   Reasoning,
   ToolNames,
@@ -48,9 +47,9 @@ const EFFORTS = Members.table<string>({
   max: "max",
 });
 
-function readRequest(request: ProviderRequest): Stages<Chat.Request> {
+function readRequest(request: ProviderRequest): Stages.Of<Chat.Request> {
   // The API's own tools carry a date in their type: `web_search_20250305`.
-  return chatRequestStages(request, {
+  return Chat.requestStages(request, {
     parameters: PARAMETERS,
     native: NATIVE,
     needsTurn: true,
@@ -75,7 +74,7 @@ export interface MessagesCall {
 export function* messagesBody(
   request: ProviderRequest,
   maxTokens: number | undefined,
-): Stages<MessagesCall> {
+): Stages.Of<MessagesCall> {
   const chat = yield* readRequest(request);
   if (chat.turns.length === 0)
     throw invalidField("messages", "a conversation with at least one message that is not empty");

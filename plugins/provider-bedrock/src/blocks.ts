@@ -10,7 +10,7 @@ import {
   type Refuse,
   ToolNames,
 } from "@sluice/kit/dialect";
-import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import { cachePoints } from "./models.ts";
 
@@ -54,7 +54,7 @@ type Formats = Readonly<Record<string, string>>;
 /** Writes the blocks of one request; documents get names that are theirs alone. */
 export interface BlockWriter {
   /** The messages, one side after the other, in stages. */
-  messages(): Stages<JsonObject[]>;
+  messages(): Stages.Of<JsonObject[]>;
   system(): JsonObject[];
 }
 
@@ -94,12 +94,12 @@ export function createBlockWriter(
     points.messages && blocks.length > 0 ? [...blocks, ...cachePoint(part, points.ttl)] : blocks;
   return {
     *messages() {
-      const clock = new StageClock();
+      const clock = new Stages.Clock();
       const written: { role: string; content: JsonObject[] }[] = [];
       for (const { role, parts } of chat.turns) {
         checkDocuments(parts, refuse);
         const blocks = (part: Part): JsonObject[] => marked(part, blocksOf(part));
-        const content = yield* flatMapInStages(parts, blocks, clock);
+        const content = yield* Stages.flatMap(parts, blocks, clock);
         // A turn of unsigned thoughts alone has nothing that the API takes.
         if (content.length === 0) continue;
         const last = written.at(-1);

@@ -3,7 +3,7 @@
  * is for native requests.
  */
 
-import { atOnce, defineProvider, type Stages, writtenDocument } from "@sluice/kit";
+import { defineProvider, Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type {
   EncodedCall,
@@ -85,7 +85,7 @@ export default defineProvider<BedrockConfig>({
       headers: { "content-type": "application/json", ...bearer },
       body: writtenDocument(body),
     });
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       switch (request.operation) {
         case "embeddings":
           return call(request, "invoke", embeddingsBody(request));
@@ -105,7 +105,7 @@ export default defineProvider<BedrockConfig>({
         : undefined;
     return {
       capabilities: CAPABILITIES,
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode,
       framing: eventFraming,

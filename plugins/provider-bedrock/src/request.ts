@@ -5,8 +5,7 @@
 
 import {
   BASIC_PARAMETERS,
-  type Chat,
-  chatRequestStages,
+  Chat,
   invalidField,
   Members,
   offeredTools,
@@ -54,8 +53,8 @@ export interface ConverseCall {
 export function* converseBody(
   request: ProviderRequest,
   maxTokens: number | undefined,
-): Stages<ConverseCall> {
-  const chat = yield* chatRequestStages(request, {
+): Stages.Of<ConverseCall> {
+  const chat = yield* Chat.requestStages(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE,
     needsTurn: true,

@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
+import { defineProvider, Option, Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
@@ -58,7 +58,7 @@ export default defineProvider<CohereConfig>({
     if (config.client_name !== undefined) account["x-client-name"] = config.client_name;
     account.authorization = config.api_key.map((key) => `Bearer ${key}`);
     const headers = { "content-type": "application/json", accept: "application/json", ...account };
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       const isChat = request.operation === "chat";
       const body = isChat ? yield* chatBody(request) : embedBody(request);
       const accept = request.stream ? { accept: "text/event-stream" } : {};
@@ -80,7 +80,7 @@ export default defineProvider<CohereConfig>({
         supports,
         inputsPerCall: () => INPUTS_PER_CALL,
       },
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode: (body, request) =>
         request.operation === "chat"

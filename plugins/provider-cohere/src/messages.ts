@@ -12,7 +12,7 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
 /**
@@ -44,11 +44,11 @@ export function* messagesOf(
   system: readonly Chat.TextPart[],
   turns: readonly Turn[],
   terms: MessageTerms,
-): Stages<CohereMessages> {
+): Stages.Of<CohereMessages> {
   const documents: JsonObject[] = [];
   const ofTurn = (turn: Turn): JsonObject[] =>
     turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms);
-  const messages = yield* flatMapInStages(turns, ofTurn, new StageClock());
+  const messages = yield* Stages.flatMap(turns, ofTurn, new Stages.Clock());
   if (system.length > 0)
     messages.unshift({ role: "system", content: Reference.textOrBlocks(system.map(textBlock)) });
   return { messages, documents };

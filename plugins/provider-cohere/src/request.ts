@@ -2,8 +2,7 @@
 
 import {
   BASIC_PARAMETERS,
-  type Chat,
-  chatRequestStages,
+  Chat,
   invalidField,
   Members,
   offeredTools,
@@ -60,9 +59,9 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
 }
 
 /** The body of a chat request, in stages. */
-export function* chatBody(request: ProviderRequest): Stages<JsonObject> {
+export function* chatBody(request: ProviderRequest): Stages.Of<JsonObject> {
   const { model } = request.target;
-  const chat = yield* chatRequestStages(request, { parameters: PARAMETERS, native: NATIVE });
+  const chat = yield* Chat.requestStages(request, { parameters: PARAMETERS, native: NATIVE });
   const names = toolNames(request);
   const converted = yield* messagesOf(chat.system, chat.turns, {
     names,

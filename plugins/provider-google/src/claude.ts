@@ -15,7 +15,7 @@ const VERSION = "vertex-2023-10-16";
 export function* claudeCall(
   request: ProviderRequest,
   maxTokens: number | undefined,
-): Stages<MethodCall> {
+): Stages.Of<MethodCall> {
   const { body: made, dropped } = yield* messagesBody(request, maxTokens);
   const { model: _inTheAddress, ...body } = made;
   return {

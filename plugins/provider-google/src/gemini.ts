@@ -1,6 +1,6 @@
 /** The Gemini API: a key, and the models of Google. */
 
-import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
+import { defineProvider, Option, Stages, writtenDocument } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
 import type {
   JsonDocument,
@@ -63,7 +63,7 @@ export const gemini = defineProvider<GeminiConfig>({
     // In a header, never in the query: logs hold queries.
     const account = { "x-goog-api-key": config.api_key };
     const headers = { "content-type": "application/json", ...account };
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       const { method, ...made } = yield* callOf(request);
       const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
       return { kind: "http", method: "POST", url, headers, ...made };
@@ -80,7 +80,7 @@ export const gemini = defineProvider<GeminiConfig>({
         inputsPerCall: () => BATCH.inputsPerCall,
       },
       dialects: [DIALECT],
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
@@ -99,7 +99,7 @@ export const gemini = defineProvider<GeminiConfig>({
 });
 
 /** The method with its query, and the body: the client's own, or a translation. */
-function* callOf(request: ProviderRequest): Stages<{
+function* callOf(request: ProviderRequest): Stages.Of<{
   readonly method: string;
   readonly body: JsonDocument;
   readonly isNative?: true;

@@ -41,7 +41,7 @@ export function chatMethod({ stream }: ProviderRequest): string {
 }
 
 /** The call of a request, in stages. */
-export function* methodCall(request: ProviderRequest, isVertex: boolean): Stages<MethodCall> {
+export function* methodCall(request: ProviderRequest, isVertex: boolean): Stages.Of<MethodCall> {
   const { operation, target } = request;
   switch (operation) {
     case "chat":

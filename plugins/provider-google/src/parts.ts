@@ -10,7 +10,7 @@ import {
   type ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { flatMapInStages, isObject, StageClock, type Stages } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
@@ -69,8 +69,8 @@ const TYPES = Members.table<string>({
  * Turns as contents, in stages. A turn of thoughts alone has none: the API gets their signatures
  * with calls and texts.
  */
-export function* contentsOf(turns: readonly Turn[], terms: PartTerms): Stages<JsonObject[]> {
-  const clock = new StageClock();
+export function* contentsOf(turns: readonly Turn[], terms: PartTerms): Stages.Of<JsonObject[]> {
+  const clock = new Stages.Clock();
   const contents: JsonObject[] = [];
   for (const turn of turns) {
     const parts = yield* partsOfTurn(turn, terms, clock);
@@ -80,7 +80,11 @@ export function* contentsOf(turns: readonly Turn[], terms: PartTerms): Stages<Js
   return contents;
 }
 
-function partsOfTurn({ parts }: Turn, terms: PartTerms, clock: StageClock): Stages<JsonObject[]> {
+function partsOfTurn(
+  { parts }: Turn,
+  terms: PartTerms,
+  clock: Stages.Clock,
+): Stages.Of<JsonObject[]> {
   const isSigned = parts.some(
     (part) => part.kind === "call" && signatureOf(part.extra) !== undefined,
   );
@@ -92,7 +96,7 @@ function partsOfTurn({ parts }: Turn, terms: PartTerms, clock: StageClock): Stag
     isFirstCall = false;
     return [callOf(part, missing, terms)];
   };
-  return flatMapInStages(parts, made, clock);
+  return Stages.flatMap(parts, made, clock);
 }
 
 function partsOf(part: Exclude<Part, Chat.CallPart>, terms: PartTerms): JsonObject[] {

@@ -5,8 +5,7 @@
 
 import {
   BASIC_PARAMETERS,
-  type Chat,
-  chatRequestStages,
+  Chat,
   invalidField,
   Members,
   offeredTools,
@@ -97,8 +96,8 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
 }
 
 /** The body to send, in stages. */
-export function* contentBody(request: ProviderRequest, isVertex: boolean): Stages<JsonObject> {
-  const chat = yield* chatRequestStages(request, {
+export function* contentBody(request: ProviderRequest, isVertex: boolean): Stages.Of<JsonObject> {
+  const chat = yield* Chat.requestStages(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE_NAMES,
     needsTurn: true,

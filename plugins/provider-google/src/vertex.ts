@@ -2,14 +2,7 @@
  * Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine.
  */
 
-import {
-  atOnce,
-  defineProvider,
-  isObject,
-  Option,
-  type Stages,
-  writtenDocument,
-} from "@sluice/kit";
+import { defineProvider, isObject, Option, Stages, writtenDocument } from "@sluice/kit";
 import { Failures } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
 import { Tokens } from "@sluice/kit/transport";
@@ -116,7 +109,7 @@ export const vertex = defineProvider<VertexConfig>({
     const base = config.base_url ?? originOf(config.location);
     const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
     const tokens = tokensOf(config, host);
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       const { method, headers: own, ...made } = yield* callOf(request, host);
       const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
       const headers = { "content-type": "application/json", ...own };
@@ -136,7 +129,7 @@ export const vertex = defineProvider<VertexConfig>({
       },
       dialects: [MESSAGES, DIALECT],
       takesDialect: (dialect, model) => dialect === (isClaude(model) ? MESSAGES : DIALECT),
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode: (body, request) =>
         isClaude(request.target.model)
@@ -175,7 +168,7 @@ type VertexCall = Pick<MethodCall, "method" | "dropped"> &
   Pick<EncodedCall, "headers" | "body" | "isNative">;
 
 /** The call of a request: with the client's own document, or with a translation. */
-function* callOf(request: ProviderRequest, { models }: Host): Stages<VertexCall> {
+function* callOf(request: ProviderRequest, { models }: Host): Stages.Of<VertexCall> {
   const own = nativeOf(request);
   if (own !== undefined) return own;
   const isClaudeChat = request.operation === "chat" && isClaude(request.target.model);

@@ -3,7 +3,7 @@
  * native requests.
  */
 
-import { atOnce, defineProvider, Option, type Stages, writtenDocument } from "@sluice/kit";
+import { defineProvider, Option, Stages, writtenDocument } from "@sluice/kit";
 import { EmbeddingCalls, reasoningTraits } from "@sluice/kit/openai";
 import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, ProviderRequest, Secret, UpstreamCall } from "@sluice/contract";
@@ -51,7 +51,7 @@ export default defineProvider<MistralConfig>({
   create(config) {
     const account = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
     const headers = { "content-type": "application/json", ...account };
-    const encodeInStages = function* (request: ProviderRequest): Stages<UpstreamCall> {
+    const encodeInStages = function* (request: ProviderRequest): Stages.Of<UpstreamCall> {
       const isChat = request.operation === "chat";
       const url = `${config.base_url}/${isChat ? "chat/completions" : "embeddings"}`;
       const body = isChat ? writtenDocument(yield* chatBody(request)) : embeddingsBody(request);
@@ -67,7 +67,7 @@ export default defineProvider<MistralConfig>({
         traits: (model) => ({ ...TRAITS, ...reasoningTraits(model) }),
         supports,
       },
-      encode: (request) => atOnce(encodeInStages(request)),
+      encode: (request) => Stages.atOnce(encodeInStages(request)),
       encodeInStages,
       decode: (body, request) =>
         request.operation === "chat"

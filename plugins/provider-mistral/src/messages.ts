@@ -11,7 +11,7 @@ import {
   ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { flatMapInStages, StageClock, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
 /**
@@ -37,11 +37,11 @@ export function* messagesOf(
   system: readonly ContentPart[],
   turns: readonly Turn[],
   terms: MessageTerms,
-): Stages<JsonObject[]> {
+): Stages.Of<JsonObject[]> {
   const instructions: JsonObject[] =
     system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
   const ofTurn = (turn: Turn): JsonObject[] => messagesOfTurn(turn, terms);
-  const said = yield* flatMapInStages(turns, ofTurn, new StageClock());
+  const said = yield* Stages.flatMap(turns, ofTurn, new Stages.Clock());
   const messages = [...instructions, ...said];
   const last = messages.at(-1);
   // With `prefix`, the model continues a final assistant message. Without it, it refuses one.

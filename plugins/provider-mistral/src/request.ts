@@ -5,8 +5,7 @@
 
 import {
   BASIC_PARAMETERS,
-  type Chat,
-  chatRequestStages,
+  Chat,
   Embeddings,
   invalidField,
   Members,
@@ -70,9 +69,9 @@ export function toolNames(request: ProviderRequest): ToolNames.NameMap {
 }
 
 /** The body of a chat request, in stages. */
-export function* chatBody(request: ProviderRequest): Stages<JsonObject> {
+export function* chatBody(request: ProviderRequest): Stages.Of<JsonObject> {
   const { model } = request.target;
-  const chat = yield* chatRequestStages(request, {
+  const chat = yield* Chat.requestStages(request, {
     parameters: PARAMETERS,
     native: NATIVE,
     isNativeTool: (type) => NATIVE_TOOLS.has(type),

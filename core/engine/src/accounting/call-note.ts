@@ -5,7 +5,7 @@
 
 import { promptParts } from "@sluice/runtime/openai";
 import type { AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
-import { StageClock } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { nextTurn } from "@sluice/kit/internals";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { notedCall } from "./rows.ts";
@@ -66,7 +66,7 @@ export class CallNote {
     try {
       await nextTurn();
       const { texts, overhead } = promptParts(document.value);
-      const clock = new StageClock();
+      const clock = new Stages.Clock();
       let bytes = 0;
       for (const text of texts) {
         bytes += Buffer.byteLength(text);

@@ -18,7 +18,7 @@ export * as Reasoning from "./groups/reasoning.ts";
 export * as ToolNames from "./groups/tool-names.ts";
 export { type Refuse, invalidField, refusalsOf } from "./refusal.ts";
 export { chatReply, readJsonBody, readJsonEvent } from "./reply.ts";
-export { BASIC_PARAMETERS, chatRequestStages, readChatRequest } from "./request/chat-request.ts";
+export { BASIC_PARAMETERS, readChatRequest } from "./request/chat-request.ts";
 export type { Part, Turn } from "./request/conversation.ts";
 export { readMediaUrl } from "./request/data-url.ts";
 export type { ContentPart } from "./request/parts.ts";

@@ -1,6 +1,6 @@
 /** Turns of the event loop: large work is done one piece a turn, across all callers. */
 
-import type { Stages } from "../stages.ts";
+import type * as Stages from "../stages.ts";
 
 /** A longer piece is followed by turns for other work alone. */
 const LONG_MS = 0.5;
@@ -32,7 +32,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Runs work with each stage in a turn of its own. */
-export async function inTurns<T>(work: Stages<T>): Promise<T> {
+export async function inTurns<T>(work: Stages.Of<T>): Promise<T> {
   for (;;) {
     await nextTurn();
     const step = work.next();

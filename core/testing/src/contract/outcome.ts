@@ -15,7 +15,7 @@ import {
   type UpstreamCall,
   type Usage,
 } from "@sluice/contract";
-import { atOnce } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { costNanoUsd } from "@sluice/runtime";
 import { must } from "./fault.ts";
 import { CONTRACT_KEY, SHOWN_KEY } from "./subject.ts";
@@ -44,7 +44,7 @@ export function requestOutcome(provider: Provider, request: ProviderRequest): Js
   const whole = shown(() => provider.encode(request));
   if (provider.encodeInStages === undefined) return whole;
   const stages = provider.encodeInStages.bind(provider);
-  const staged = shown(() => atOnce(stages(request)));
+  const staged = shown(() => Stages.atOnce(stages(request)));
   must(
     JSON.stringify(staged) === JSON.stringify(whole),
     "`encodeInStages` makes another call than `encode`.",

@@ -1,7 +1,7 @@
 /** Golden pairs of a face: requests, replies, streams and errors, each with what must come out. */
 
 import type { Face, FaceRequest, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
-import { atOnce, isObject } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import { must } from "../contract/fault.ts";
 import { firstDifference } from "../contract/fixtures.ts";
 import { attempted } from "../contract/outcome.ts";
@@ -47,7 +47,7 @@ function testRequest({ runner, face, each }: FaceSubject): void {
     const first = attempted(() => face.read(documentFor(frozen(given)), client, FACE_MEANS));
     const stages = face.readInStages?.bind(face);
     if (stages !== undefined) {
-      const staged = attempted(() => atOnce(stages(documentFor(given), client, FACE_MEANS)));
+      const staged = attempted(() => Stages.atOnce(stages(documentFor(given), client, FACE_MEANS)));
       must(
         shownReading(staged) === shownReading(first),
         "`readInStages` reads the request differently than `read`.",

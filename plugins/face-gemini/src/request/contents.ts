@@ -1,7 +1,7 @@
 /** `contents` as messages: the conversation of a request in the reference dialect. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject, StageClock, type Stages } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import { invalidField, Members, Reference } from "@sluice/kit/dialect";
 import { Calls } from "./calls.ts";
 import { Fields, type Notes, type Placed } from "./fields.ts";
@@ -12,8 +12,8 @@ import { ModelMessage } from "./model-message.ts";
 export function* messagesOf(
   contents: readonly Placed[],
   notes: Notes,
-): Stages<readonly JsonObject[]> {
-  const clock = new StageClock();
+): Stages.Of<readonly JsonObject[]> {
+  const clock = new Stages.Clock();
   const calls = new Calls();
   const messages: JsonObject[] = [];
   // Clients keep each event of a stream as a content: consecutive ones of the model are one turn.
@@ -65,8 +65,8 @@ export function systemMessage(given: Placed, notes: Notes): JsonObject | undefin
 function* userMessages(
   parts: readonly Placed[],
   content: Fields,
-  { calls, clock }: { readonly calls: Calls; readonly clock: StageClock },
-): Stages<readonly JsonObject[]> {
+  { calls, clock }: { readonly calls: Calls; readonly clock: Stages.Clock },
+): Stages.Of<readonly JsonObject[]> {
   const results: JsonObject[] = [];
   const blocks: JsonObject[] = [];
   for (const each of parts) {

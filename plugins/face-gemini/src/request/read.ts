@@ -1,7 +1,7 @@
 /** Requests of the API as chat requests. */
 
 import type { ClientRequest, FaceRequest, JsonDocument, JsonObject } from "@sluice/contract";
-import { atOnce, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import { type Action, readAction } from "./action.ts";
 import { generationOf } from "./config.ts";
@@ -33,14 +33,14 @@ const DROPPED = ["safetySettings", "labels"] as const;
 
 /** Reads a request. Throws `invalid_field` and `route_not_found`. */
 export function readRequest(document: JsonDocument, client: ClientRequest): FaceRequest<State> {
-  return atOnce(requestStages(document, client));
+  return Stages.atOnce(requestStages(document, client));
 }
 
 /** The same in stages: `contents` may be long. */
 export function* requestStages(
   document: JsonDocument,
   client: ClientRequest,
-): Stages<FaceRequest<State>> {
+): Stages.Of<FaceRequest<State>> {
   const { model, action } = readAction(client);
   const notes = new Notes();
   const whole = new Fields(document.value, "", notes);
@@ -72,7 +72,7 @@ const NOTHING_SAID: JsonObject = { role: "user", content: "" };
 function* bodyOf(
   request: Fields,
   model: string,
-): Stages<{
+): Stages.Of<{
   readonly made: JsonObject;
   readonly includesThoughts: boolean;
 }> {

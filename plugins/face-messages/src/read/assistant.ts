@@ -1,7 +1,7 @@
 /** An earlier answer of the model: thoughts, texts and calls, in their order. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject, type StageClock, type Stages } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import { upstreamCallId } from "../call-ids.ts";
 import { keptExtra } from "../kept-extra.ts";
 import { UNSIGNED } from "../unsigned.ts";
@@ -33,8 +33,8 @@ export function* readAssistant(
   { content }: JsonObject,
   path: string,
   notes: Notes,
-  clock: StageClock,
-): Stages<JsonObject> {
+  clock: Stages.Clock,
+): Stages.Of<JsonObject> {
   if (typeof content === "string") return { role: "assistant", content };
   const answer: Answer = { thoughts: [], content: [], calls: [], order: [], extra: undefined };
   const at = `${path}.content`;

@@ -1,7 +1,7 @@
 /** The conversation: system texts, messages, results of tools. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { StageClock, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { invalidField } from "@sluice/kit/dialect";
 import { upstreamCallId } from "../call-ids.ts";
 import { readAssistant } from "./assistant.ts";
@@ -21,10 +21,10 @@ import {
 const RESULT_MEMBERS = ["type", "tool_use_id", "content", "is_error", "cache_control"];
 
 /** `messages` of the reference dialect, made of `system` and `messages`. */
-export function* readMessages(value: JsonObject, notes: Notes): Stages<readonly JsonObject[]> {
+export function* readMessages(value: JsonObject, notes: Notes): Stages.Of<readonly JsonObject[]> {
   const list = array(value.messages, "messages");
   if (list.length === 0) throw invalidField("messages", "an array with at least one message");
-  const clock = new StageClock();
+  const clock = new Stages.Clock();
   const messages = yield* readSystem(value.system, notes, clock);
   for (const [index, each] of list.entries()) {
     yield* readMessage(each, `messages[${index}]`, { notes, clock, messages });
@@ -39,7 +39,7 @@ export function* readMessages(value: JsonObject, notes: Notes): Stages<readonly 
 /** What a message is read with. */
 interface Reading {
   readonly notes: Notes;
-  readonly clock: StageClock;
+  readonly clock: Stages.Clock;
   /** The messages of the reference dialect so far. */
   readonly messages: JsonObject[];
 }
@@ -47,8 +47,8 @@ interface Reading {
 function* readSystem(
   value: JsonValue | undefined,
   notes: Notes,
-  clock: StageClock,
-): Stages<JsonObject[]> {
+  clock: Stages.Clock,
+): Stages.Of<JsonObject[]> {
   if (!isSet(value) || value === "") return [];
   if (typeof value === "string") return [{ role: "system", content: value }];
   const content: JsonObject[] = [];
@@ -61,7 +61,7 @@ function* readSystem(
   return content.length === 0 ? [] : [{ role: "system", content }];
 }
 
-function* readMessage(value: JsonValue, path: string, reading: Reading): Stages<void> {
+function* readMessage(value: JsonValue, path: string, reading: Reading): Stages.Of<void> {
   const message = object(value, path);
   const { notes, clock, messages } = reading;
   for (const each of unknownMembers(message, ["role", "content"]))
@@ -86,7 +86,7 @@ function* readUser(
   { content }: JsonObject,
   path: string,
   { notes, clock, messages }: Reading,
-): Stages<void> {
+): Stages.Of<void> {
   const at = `${path}.content`;
   if (typeof content === "string") {
     messages.push({ role: "user", content });
@@ -107,8 +107,8 @@ function* readResult(
   block: JsonObject,
   path: string,
   notes: Notes,
-  clock: StageClock,
-): Stages<JsonObject> {
+  clock: Stages.Clock,
+): Stages.Of<JsonObject> {
   for (const each of unknownMembers(block, RESULT_MEMBERS))
     notes.native(`${path}.${each}`, `the member ${each.slice(0, 64)} of a result`);
   const isError = boolean(block.is_error, `${path}.is_error`) === true;
@@ -125,8 +125,8 @@ function* resultContent(
   content: JsonValue | undefined,
   path: string,
   notes: Notes,
-  clock: StageClock,
-): Stages<string | readonly ReadBlock[]> {
+  clock: Stages.Clock,
+): Stages.Of<string | readonly ReadBlock[]> {
   if (!isSet(content)) return "";
   if (typeof content === "string") return content;
   const blocks: ReadBlock[] = [];
@@ -150,7 +150,7 @@ function* readInstruction(
   { content }: JsonObject,
   path: string,
   { notes, clock, messages }: Reading,
-): Stages<void> {
+): Stages.Of<void> {
   const at = `${path}.content`;
   if (typeof content === "string") {
     messages.push({ role: "user", content: `${OPEN}${content}${CLOSE}` });

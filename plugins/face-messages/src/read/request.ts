@@ -8,7 +8,7 @@ import type {
   JsonObject,
   JsonValue,
 } from "@sluice/contract";
-import { atOnce, isObject, type Stages } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
 import { array, boolean, isSet, name, NoteBook, number, object, string } from "./fields.ts";
 import { readMessages } from "./messages.ts";
@@ -57,14 +57,14 @@ export function readRequest(
   document: JsonDocument,
   client: Pick<ClientRequest, "path">,
 ): FaceRequest<JsonObject> {
-  return atOnce(requestStages(document, client));
+  return Stages.atOnce(requestStages(document, client));
 }
 
 /** The same in stages: a conversation may be long. */
 export function* requestStages(
   { value }: JsonDocument,
   { path }: Pick<ClientRequest, "path">,
-): Stages<FaceRequest<JsonObject>> {
+): Stages.Of<FaceRequest<JsonObject>> {
   const notes = new NoteBook();
   const isCount = path.endsWith("/count_tokens");
   const limit = maxTokens(value, isCount);

@@ -19,7 +19,7 @@ const NONE = ["stream", "background"] as const;
 export function* readCompaction(
   body: JsonObject,
   means: FaceMeans,
-): Stages<FaceRequest<ResponsesState>> {
+): Stages.Of<FaceRequest<ResponsesState>> {
   const asked = { ...body, ...means.replaced };
   for (const name of NONE)
     if (asked[name] === true)

@@ -3,7 +3,7 @@
  * of a call follows the message with the call, wherever the client put it.
  */
 
-import type { StageClock, Stages } from "@sluice/kit";
+import type { Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import type { Thoughts } from "../envelope.ts";
 import { type Content, divided, plain } from "./parts.ts";
@@ -98,7 +98,7 @@ export class Conversation {
   }
 
   /** Ends the conversation: its messages and deployments are known. */
-  *end(clock: StageClock): Stages<void> {
+  *end(clock: Stages.Clock): Stages.Of<void> {
     this.#endAnswer();
     const messages: JsonObject[] = [];
     for (const entry of this.#entries) {

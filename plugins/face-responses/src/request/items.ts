@@ -1,6 +1,6 @@
 /** The items of `input` as messages of the reference dialect. */
 
-import { isObject, StageClock, type Stages } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import { invalidField, Members } from "@sluice/kit/dialect";
 import type { FaceMeans, JsonObject, JsonValue } from "@sluice/contract";
 import { isEnvelope, open, type Thoughts } from "../envelope.ts";
@@ -59,8 +59,8 @@ export function* readInput(
   tools: ToolTable,
   notes: Notes,
   means: FaceMeans,
-): Stages<Conversation> {
-  const clock = new StageClock();
+): Stages.Of<Conversation> {
+  const clock = new Stages.Clock();
   const conversation = new Conversation(notes);
   const say = (role: "system" | "user", text: string): void => {
     if (text !== "") conversation.message(role, readContent(text, "input", notes));

@@ -28,7 +28,7 @@ import { ToolTable } from "./tools.ts";
 export function* readRequest(
   body: JsonObject,
   means: FaceMeans,
-): Stages<FaceRequest<ResponsesState>> {
+): Stages.Of<FaceRequest<ResponsesState>> {
   const { model } = body;
   if (typeof model !== "string" || model === "") throw invalidField("model", "the id of a model");
   const stream = flagIn(body, "stream") === true;

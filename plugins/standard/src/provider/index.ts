@@ -21,12 +21,14 @@ import {
   enterLocal,
   enterUpstream,
   runAttempt,
+  type UpstreamEntry,
   withCallHeaders,
 } from "@sluice/runtime/transport";
 import {
   type Exchange,
   GatewayError,
   type Host,
+  type MaybePromise,
   type NativeDocument,
   type ProviderInstance,
   type ProviderRequest,
@@ -40,7 +42,12 @@ import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
 import { modelNotFound } from "../models/not-found.ts";
 import { nativeDocument } from "./native-lane.ts";
-import { type SettledRequest, settleNative, settleParameters } from "./parameters.ts";
+import {
+  type EncodedRequest,
+  type SettledRequest,
+  settleNative,
+  settleParameters,
+} from "./parameters.ts";
 import type { PartCaller } from "./part-calls.ts";
 import { joinAttempts } from "../retry/attempt-budget.ts";
 
@@ -151,12 +158,11 @@ class ProviderCall implements PartCaller, DropListener {
   /** Throws `unsupported_parameter` for what the provider does not support. */
   settle(): void {
     const native = this.#native;
-    const request = this.#request;
     const { instance } = this.#door;
     this.#settled =
       native === undefined
-        ? settleParameters(request, instance, this.#exchange, this.#terms.dropsParameters)
-        : settleNative({ ...request, native }, instance, this.#exchange);
+        ? settleParameters(this.#request, instance, this.#exchange, this.#terms.dropsParameters)
+        : settleNative({ ...this.#request, native }, instance, this.#exchange);
     this.#request = this.#settled.request;
   }
 
@@ -219,10 +225,7 @@ class ProviderCall implements PartCaller, DropListener {
       : settled.encode(asked);
     // Encoding a large request is a piece of work, and noting its prompt another one.
     if (this.isLarge) await nextTurn();
-    const entering =
-      call.kind === "http"
-        ? enterUpstream(exchange, this.#door, target, request.document)
-        : enterLocal(exchange, target, request.document);
+    const entering = enter(exchange, this.#door, target, { request, call });
     const entry = entering instanceof Promise ? await entering : entering;
     const { place } = entry;
     const lease = leaseOf(exchange);
@@ -254,17 +257,25 @@ class ProviderCall implements PartCaller, DropListener {
   }
 
   dropped(): void {
-    const { id } = this.#target;
-    this.#exchange.note(
-      "provider",
-      "left out an event of the stream that is not a JSON object",
-      id,
-    );
-    this.#terms.host.log.warn("unreadable stream event dropped", {
-      request_id: this.#exchange.id,
-      deployment: id,
-    });
+    noteDropped(this.#terms.host, this.#exchange, this.#target);
   }
+}
+
+function noteDropped({ log }: Host, exchange: Exchange, { id }: Target): void {
+  exchange.note("provider", "left out an event of the stream that is not a JSON object", id);
+  log.warn("unreadable stream event dropped", { request_id: exchange.id, deployment: id });
+}
+
+/** Enters the upstream, or the gates alone for a call without a network. */
+function enter(
+  exchange: Exchange,
+  door: ProviderUpstream,
+  target: Target,
+  { request: { document }, call }: EncodedRequest,
+): MaybePromise<UpstreamEntry> {
+  return call.kind === "http"
+    ? enterUpstream(exchange, door, target, document)
+    : enterLocal(exchange, target, document);
 }
 
 /** A step may have replaced the model that the key was checked for, or its target. */

@@ -50,7 +50,7 @@ export interface SettledRequest {
    */
   encode(request: ProviderRequest): EncodedRequest;
   /** The same in stages, for a large request. */
-  encodeInStages(request: ProviderRequest): Stages<EncodedRequest>;
+  encodeInStages(request: ProviderRequest): Stages.Of<EncodedRequest>;
 }
 
 /**
@@ -90,24 +90,37 @@ export function settleParameters(
   };
   const { document, dropped, rules } = settleFields(asked.document, terms);
   notice.add(dropped);
-  const encoded = (sent: ProviderRequest, call: UpstreamCall): EncodedRequest => {
-    if (call.dropped !== undefined) notice.add(call.dropped);
-    return { request: sent, call };
-  };
-  /** The request without a droppable field that the provider refuses. Throws every other error. */
-  const lessRefused = (error: unknown, sent: ProviderRequest): ProviderRequest => {
-    const refused = droppableField(error, sent, isDropping, hints);
-    if (refused === undefined) throw error;
-    const names = droppedWith(operation, refused, sent.document.value);
-    notice.add(names);
-    return without(sent, names);
-  };
   return {
     request: document === asked.document ? asked : { ...asked, document },
     provider:
       rules === undefined
         ? instance
         : { ...instance, translation: enforcedReplies(translation, rules) },
+    ...encoders(
+      translation,
+      (error, sent) => {
+        const refused = droppableField(error, sent, isDropping, hints);
+        if (refused === undefined) throw error;
+        const names = droppedWith(operation, refused, sent.document.value);
+        notice.add(names);
+        return without(sent, names);
+      },
+      notice,
+    ),
+  };
+}
+
+/** Encodes at once and in stages. `lessRefused`: the request without a field that is refused. */
+function encoders(
+  translation: Provider,
+  lessRefused: (error: unknown, sent: ProviderRequest) => ProviderRequest,
+  notice: Notice,
+): Pick<SettledRequest, "encode" | "encodeInStages"> {
+  const encoded = (request: ProviderRequest, call: UpstreamCall): EncodedRequest => {
+    if (call.dropped !== undefined) notice.add(call.dropped);
+    return { request, call };
+  };
+  return {
     encode(part) {
       for (let sent = part; ;) {
         try {
@@ -130,7 +143,7 @@ export function settleParameters(
 }
 
 /** The call of a request; in one stage where the provider has no more. */
-function* encodeStages(translation: Provider, request: ProviderRequest): Stages<UpstreamCall> {
+function* encodeStages(translation: Provider, request: ProviderRequest): Stages.Of<UpstreamCall> {
   if (translation.encodeInStages === undefined) return translation.encode(request);
   return yield* translation.encodeInStages(request);
 }

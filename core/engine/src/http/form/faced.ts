@@ -88,8 +88,8 @@ export class FacedForm implements ReplyForm {
   }
 
   /**
-   * The request in the reference dialect, read by `receive`, in stages. The gateway's own members stay at the top level: they are the same in every
-   * dialect.
+   * The request in the reference dialect, read by `receive`, in stages. The gateway's own members
+   * stay at the top level: they are the same in every dialect.
    */
   *read(
     document: JsonDocument,

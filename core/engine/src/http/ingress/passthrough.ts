@@ -8,7 +8,7 @@ import {
   isGatewayError,
   type JsonObject,
 } from "@sluice/contract";
-import { atOnce, isObject, type Stages } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import {
   parseInSlices,
   readMembers,
@@ -65,7 +65,7 @@ export function receiveNative(
   client: ClientRequest,
   extended?: ExtendedRequest,
 ): GatewayRequest {
-  return atOnce(nativeStages(bytes, contentType, client, extended));
+  return Stages.atOnce(nativeStages(bytes, contentType, client, extended));
 }
 
 /** The same in stages. */
@@ -74,7 +74,7 @@ export function* nativeStages(
   contentType: string | undefined,
   client: ClientRequest,
   extended?: ExtendedRequest,
-): Stages<GatewayRequest> {
+): Stages.Of<GatewayRequest> {
   const value = yield* read(bytes, contentType?.toLowerCase() ?? "", client);
   yield;
   refuseCaseVariants(value);
@@ -90,7 +90,7 @@ export function* nativeStages(
   };
 }
 
-function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages<JsonObject> {
+function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages.Of<JsonObject> {
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
   // Data before the first part of a form has no meaning.
   if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES))
@@ -137,7 +137,7 @@ function parsed(text: string, limits: ShapeLimits): Sliced {
   return { value: fault === undefined ? parse(text) : undefined, members, fault };
 }
 
-function* sliced(text: string, limits: ShapeLimits): Stages<Sliced> {
+function* sliced(text: string, limits: ShapeLimits): Stages.Of<Sliced> {
   try {
     return yield* parseInSlices(text, { ...limits, maxMembers: MAX_MEMBERS });
   } catch {

@@ -8,7 +8,7 @@ import type {
   MaybePromise,
   Operation,
 } from "@sluice/contract";
-import { atOnce, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
@@ -57,7 +57,7 @@ export interface Translation {
   readonly opensReferences: boolean;
   /** The document with what it refers to in place. */
   open(document: JsonDocument): MaybePromise<JsonDocument>;
-  read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages<GatewayRequest>;
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages.Of<GatewayRequest>;
 }
 
 /**
@@ -104,7 +104,7 @@ export async function receiveRequest(
     return isBig
       ? openLarge(bytes, terms, translation)
       : openRequest(readJson(bytes, MAX_NODES[operation]), terms, translation);
-  if (!isBig) return atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
+  if (!isBig) return Stages.atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
   return inSlices(requestStages(bytes, terms), bytes.length);
 }
 
@@ -150,13 +150,13 @@ function openedRequest(
   if (!hasOtherLists(opened, document))
     return terms.isLarge
       ? inSlices(requestOf(opened, terms), Infinity)
-      : atOnce(requestOf(opened, terms));
+      : Stages.atOnce(requestOf(opened, terms));
   // What a request refers to counts as its own. Its size is that of a large body.
   checkContainers(opened.value);
   return inSlices(requestOf(opened, { ...terms, isLarge: true }), Infinity);
 }
 
-function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages<GatewayRequest> {
+function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages.Of<GatewayRequest> {
   const document = yield* documentStages(bytes, terms.operation);
   yield;
   return yield* requestOf(document, terms);
@@ -171,7 +171,7 @@ function hasOtherLists(opened: JsonDocument, before: JsonDocument): boolean {
   );
 }
 
-function documentStages(bytes: Buffer, operation: Operation): Stages<JsonDocument> {
+function documentStages(bytes: Buffer, operation: Operation): Stages.Of<JsonDocument> {
   const maxContainers = operation === "chat" || operation === "tokens" ? MAX_CONTAINERS : undefined;
   return jsonStages(bytes, MAX_NODES[operation], maxContainers);
 }
@@ -179,7 +179,7 @@ function documentStages(bytes: Buffer, operation: Operation): Stages<JsonDocumen
 function* requestOf(
   received: JsonDocument,
   { operation, receive, client, deployment, translation, extended, isLarge: isBig }: ReceiveTerms,
-): Stages<GatewayRequest> {
+): Stages.Of<GatewayRequest> {
   const document =
     extended === undefined || operation === "spend" ? received : extended.read(received);
   if (operation !== "spend") refuseCaseVariants(document.value);

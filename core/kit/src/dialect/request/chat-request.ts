@@ -5,7 +5,7 @@
 
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { atOnce, type Stages } from "../../stages.ts";
+import * as Stages from "../../stages.ts";
 import { TOOL_PARAMETERS } from "../../openai/parameters.ts";
 import { asksNothing, fieldRule } from "../fields/rules.ts";
 import { invalidField, type Refuse, refusalsOf } from "../refusal.ts";
@@ -94,14 +94,14 @@ const GENERAL = new Set(["model", "messages", "stream", "stream_options", "user"
  * silently.
  */
 export function readChatRequest(request: ProviderRequest, dialect: ChatDialect): ChatRequest {
-  return atOnce(chatRequestStages(request, dialect));
+  return Stages.atOnce(chatRequestStages(request, dialect));
 }
 
 /** Reads a chat request in stages: a conversation may be long. */
 export function* chatRequestStages(
   request: ProviderRequest,
   dialect: ChatDialect,
-): Stages<ChatRequest> {
+): Stages.Of<ChatRequest> {
   const body = request.document.value;
   const refuse = refusalsOf(request);
   const native: Record<string, JsonValue | undefined> = {};

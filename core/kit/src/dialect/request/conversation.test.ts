@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { atOnce } from "../../stages.ts";
+import * as Stages from "../../stages.ts";
 import { readConversation } from "./conversation.ts";
 
 const refuse = (path: string): never => {
@@ -42,7 +42,7 @@ it("keeps what a provider gave with a call and with an answer, in Google's words
     ],
     refuse,
   );
-  const { turns } = atOnce(reading);
+  const { turns } = Stages.atOnce(reading);
   expect(
     turns.map(({ parts }) => parts.map((part) => ("extra" in part ? part.extra : undefined))),
   ).toEqual([[undefined], [undefined, google, google, { thought_signature: "s2" }, undefined]]);

@@ -5,7 +5,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { StageClock, type Stages } from "../../stages.ts";
+import * as Stages from "../../stages.ts";
 import {
   cacheMarker,
   type ContentPart,
@@ -82,11 +82,11 @@ export function* readConversation(
   messages: JsonValue | undefined,
   refuse: Refuse,
   { keepsOrder = false, takesNativeBlocks = false }: ConversationOptions = {},
-): Stages<Conversation> {
+): Stages.Of<Conversation> {
   if (!Array.isArray(messages)) throw invalidField("messages", "an array");
   const system: TextPart[] = [];
   const turns: OpenTurn[] = [];
-  const clock = new StageClock();
+  const clock = new Stages.Clock();
   const seen: Seen = { names: new Map(), legacy: new Map(), keepsOrder, takesNativeBlocks, clock };
   for (const [index, message] of (messages as readonly JsonValue[]).entries()) {
     if (clock.isOver()) yield;
@@ -134,7 +134,7 @@ interface Seen {
   readonly legacy: Map<string, number>;
   readonly keepsOrder: boolean;
   readonly takesNativeBlocks: boolean;
-  readonly clock: StageClock;
+  readonly clock: Stages.Clock;
 }
 
 function* readMessage(
@@ -142,8 +142,8 @@ function* readMessage(
   path: string,
   seen: Seen,
   refuse: Refuse,
-): Stages<Part[]> {
-  const content = (): Stages<ContentPart[]> =>
+): Stages.Of<Part[]> {
+  const content = (): Stages.Of<ContentPart[]> =>
     readContent(message.content, `${path}.content`, refuse, seen);
   switch (message.role) {
     case "system":

@@ -3,7 +3,7 @@
 import { table } from "../../json/table.ts";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { flatMapInStages, type StageClock, type Stages } from "../../stages.ts";
+import * as Stages from "../../stages.ts";
 import { type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
 
@@ -109,7 +109,7 @@ export function* readContent(
   path: string,
   refuse: Refuse,
   { takesNativeBlocks, clock }: ContentTerms,
-): Stages<ContentPart[]> {
+): Stages.Of<ContentPart[]> {
   if (content === undefined || content === null) return [];
   if (typeof content === "string")
     return content.trim() === "" ? [] : [{ kind: "text", text: content, path }];
@@ -121,14 +121,14 @@ export function* readContent(
     const part = isNative ? readNative(block, at, refuse) : readBlock(block, at, refuse);
     return part.kind === "text" && part.text.trim() === "" ? [] : [part];
   };
-  return yield* flatMapInStages(content as readonly JsonValue[], read, clock);
+  return yield* Stages.flatMap(content as readonly JsonValue[], read, clock);
 }
 
 /** What all contents of a conversation are read with. */
 interface ContentTerms {
   /** Whether the dialect takes blocks of the client's own. */
   readonly takesNativeBlocks: boolean;
-  readonly clock: StageClock;
+  readonly clock: Stages.Clock;
 }
 
 /** Allowed members of a block, by its type. Another member is refused, not dropped. */

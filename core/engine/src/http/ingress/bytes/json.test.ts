@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
 import { checkMediaType, jsonStages, readJson } from "./json.ts";
-import { atOnce } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 
 const refused = (code: string, message?: string): unknown =>
   expect.objectContaining({
@@ -96,7 +96,7 @@ describe("a body", () => {
   });
 
   it("that is large is read as a small one is", () => {
-    const readLarge = (bytes: Buffer) => atOnce(jsonStages(bytes));
+    const readLarge = (bytes: Buffer) => Stages.atOnce(jsonStages(bytes));
     const large = `"${"x".repeat(200_000)}"`;
     const text = `{"a": ${large}, "model":"m", "b":[1.0,${large}]}`;
     expect(readLarge(Buffer.from(text)).value).toEqual(JSON.parse(text));
@@ -120,7 +120,7 @@ describe("a body", () => {
 
   it("that is large may hold as many lists and objects as it is allowed, and no more", () => {
     const read = (count: number, most?: number) => () =>
-      atOnce(
+      Stages.atOnce(
         jsonStages(
           Buffer.from(`{"messages":[${"{},".repeat(count - 3)}{}]${" ".repeat(70_000)}}`),
           undefined,

@@ -83,7 +83,7 @@ export function* jsonStages(
   bytes: Buffer,
   maxNodes = LIMITS.maxNodes,
   maxContainers?: number,
-): Stages<JsonDocument> {
+): Stages.Of<JsonDocument> {
   const raw = decode(bytes);
   const text = withoutMark(raw);
   yield;
@@ -141,7 +141,7 @@ function* sliced(
   text: string,
   maxNodes: number,
   maxContainers = Infinity,
-): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
+): Stages.Of<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
   // A large text or number in place of an object is refused without parsing.
   const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();

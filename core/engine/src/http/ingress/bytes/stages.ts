@@ -3,7 +3,7 @@
  * are served between them.
  */
 
-import { atOnce, type Stages } from "@sluice/kit";
+import { Stages } from "@sluice/kit";
 import { inTurns, nextTurn } from "@sluice/kit/internals";
 
 /** A larger body is handled in stages. For a smaller one all stages together are short. */
@@ -18,8 +18,8 @@ export function isLarge({ length }: Uint8Array): boolean {
  * Runs work on this many bytes: one stage per turn for a large body, without a pause for a small
  * one.
  */
-export async function inSlices<T>(work: Stages<T>, bytes: number): Promise<T> {
-  if (bytes <= LARGE_BYTES) return atOnce(work);
+export async function inSlices<T>(work: Stages.Of<T>, bytes: number): Promise<T> {
+  if (bytes <= LARGE_BYTES) return Stages.atOnce(work);
   const made = await inTurns(work);
   // The next work, encoding the body for its upstream, takes as long as a stage.
   await nextTurn();
