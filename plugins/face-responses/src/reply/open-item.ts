@@ -65,7 +65,7 @@ export class TextPart {
     this.#emit(`${this.#event}.delta`, `${this.#place},"delta":${JSON.stringify(delta)}${more}`);
   }
 
-  /** Writes deltas. `insides`: each of them as the inside of a JSON string. `delta`: all of them. */
+  /** Writes deltas. `insides`: each as the inside of a JSON string. `delta`: all of them. */
   addAll(insides: readonly string[], delta: string, more = ""): void {
     this.#text += delta;
     const head = `${this.#place},"delta":"`;

@@ -87,8 +87,7 @@ export class Output {
   texts(insides: readonly string[]): boolean {
     const item = this.#open;
     if (!(item instanceof MessageItem && item.isSaying)) return false;
-    const inside = insides.join("");
-    const text = inside.includes("\\") ? (JSON.parse(`"${inside}"`) as string) : inside;
+    const text = textOf(insides.join(""));
     this.#count(text);
     item.texts(insides, text);
     return true;
@@ -114,15 +113,7 @@ export class Output {
   image(result: string): void {
     this.#count(result);
     this.close("completed");
-    const place = this.#place("ig");
-    const item = {
-      id: place.id,
-      type: "image_generation_call",
-      status: "in_progress",
-      result: null,
-    };
-    emitAdded(place, item);
-    this.#items.push(emitDone(place, { ...item, status: "completed", result }));
+    this.#items.push(writtenImage(this.#place("ig"), result));
   }
 
   /** Begins a call, behind the data that its upstream needs back. */
@@ -173,9 +164,7 @@ export class Output {
   #message(): MessageItem {
     if (this.#open instanceof MessageItem) return this.#open;
     this.close("completed");
-    const item = new MessageItem(this.#place("msg"));
-    this.#open = item;
-    return item;
+    return (this.#open = new MessageItem(this.#place("msg")));
   }
 
   #place(prefix: string): ItemPlace {
@@ -189,12 +178,26 @@ export class Output {
 
   #count(text: string): void {
     this.#characters += text.length;
-    if (this.#characters > MAX_CHARACTERS)
-      throw new GatewayError(
-        "upstream_invalid_response",
-        "The upstream's reply is larger than the gateway accepts.",
-      );
+    if (this.#characters > MAX_CHARACTERS) throw tooLarge();
   }
+}
+
+/** The item of an image, with its events. */
+function writtenImage(place: ItemPlace, result: string): JsonObject {
+  const { id } = place;
+  const item = { id, type: "image_generation_call", status: "in_progress", result: null };
+  emitAdded(place, item);
+  return emitDone(place, { ...item, status: "completed", result });
+}
+
+/** The text of the inside of a JSON string. */
+function textOf(inside: string): string {
+  return inside.includes("\\") ? (JSON.parse(`"${inside}"`) as string) : inside;
+}
+
+function tooLarge(): GatewayError {
+  const message = "The upstream's reply is larger than the gateway accepts.";
+  return new GatewayError("upstream_invalid_response", message);
 }
 
 function prefixOf({ kind }: ToolName): string {
