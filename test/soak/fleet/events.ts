@@ -12,10 +12,17 @@ export interface Fleet {
   readonly postgres: PostgresCluster;
   readonly redis: ProofRedis;
   readonly network: OwnNetwork | undefined;
+  /**
+   * Uses each budget once. A budget is read from the ledger again after a restart of Redis; one that
+   * is first used while PostgreSQL is away is refused with 503.
+   */
+  readonly useBudgets: () => Promise<void>;
 }
 
 const KILL_EVERY_MS = 10_000;
 const OUTAGE_MS = 20_000;
+/** Within this time all gateways decide by a Redis that is back. */
+const ALONE_MS = 8_000;
 /** When each outage begins, as a part of the whole time. */
 const OUTAGES = [
   { at: 0.12, what: "PostgreSQL" },
@@ -67,6 +74,10 @@ export async function runEvents(
       await pause(OUTAGE_MS);
       await bringBack(fleet, what);
       note(`${what} is back`);
+      if (what !== "Redis") continue;
+      await pause(ALONE_MS);
+      await fleet.useBudgets();
+      note("each budget was used since Redis restarted");
     }
   };
   await Promise.all([kills(), outages()]);

@@ -110,7 +110,8 @@ try {
   await traffic.warm();
   note("every gateway knows the keys, and Redis the budgets");
   const load = traffic.run(RATE);
-  const fleet = { gateways, postgres, redis, network };
+  const useBudgets = () => traffic.warm();
+  const fleet = { gateways, postgres, redis, network, useBudgets };
   const losses = await runEvents(fleet, TOTAL_MS, values.outages.split(","), note);
   traffic.stop();
   await load;
