@@ -1,4 +1,10 @@
-import type { JsonObject, NativeDocument, SealedItem, StreamSink } from "@sluice/contract";
+import type {
+  JsonDocument,
+  JsonObject,
+  NativeDocument,
+  SealedItem,
+  StreamSink,
+} from "@sluice/contract";
 import { requestOf } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import { writtenDocument } from "../../json/document.ts";
@@ -15,7 +21,12 @@ function bodyOf(body: JsonObject, more: Partial<NativeDocument> = {}): JsonObjec
   const document = writtenDocument(body);
   const native = { dialect: "openai/responses", document, headers: {}, ...more };
   const { body: sent } = Responses.call(native, REQUEST, { url: "https://x.example", headers: {} });
-  return JSON.parse(Buffer.from(sent as Uint8Array).toString()) as JsonObject;
+  return parsed(sent as JsonDocument);
+}
+
+/** What the text of a document says. */
+function parsed({ bytes }: JsonDocument): JsonObject {
+  return JSON.parse(Buffer.from(bytes as Uint8Array).toString()) as JsonObject;
 }
 
 describe("the call of the lane", () => {
@@ -37,7 +48,7 @@ describe("the call of the lane", () => {
     const native = { dialect: "openai/responses", document, headers: {}, isKept: true } as const;
     const { body } = Responses.call(native, plain, { url: "https://x.example", headers: {} });
     // A model that does not reason refuses it.
-    expect(JSON.parse(Buffer.from(body as Uint8Array).toString())).not.toHaveProperty("include");
+    expect(parsed(body as JsonDocument)).not.toHaveProperty("include");
   });
 
   it("opens what is sealed for its deployment, and leaves other reasoning out", () => {
