@@ -29,3 +29,17 @@ it("stands for the signal of an exchange that has no ending", () => {
   expect(signalOf(endingOf({ signal }))).toBe(signal);
   expect(endingOf({ signal, ending } as { signal: AbortSignal })).toBe(ending);
 });
+
+it("does not call a listener that an earlier one removes, and aborts its signal where one throws", () => {
+  const ending = new LateSignal();
+  const heard: string[] = [];
+  const removed = (): void => void heard.push("removed");
+  ending.addEventListener("abort", () => ending.removeEventListener("abort", removed));
+  ending.addEventListener("abort", removed);
+  ending.addEventListener("abort", () => {
+    throw new Error("a listener failed");
+  });
+  const { signal } = ending;
+  expect(() => ending.abort("over")).toThrow("a listener failed");
+  expect([heard, signal.aborted]).toEqual([[], true]);
+});

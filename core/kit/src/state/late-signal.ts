@@ -44,10 +44,14 @@ export class LateSignal implements Ending {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    if (listeners !== undefined) for (const listener of listeners) listener();
-    this.#controller?.abort(reason);
+    const listeners = this.#listeners ?? [];
+    try {
+      // As with an AbortSignal, a listener that an earlier one has removed is not called.
+      for (const listener of [...listeners]) if (listeners.includes(listener)) listener();
+    } finally {
+      this.#listeners = undefined;
+      this.#controller?.abort(reason);
+    }
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
