@@ -55,14 +55,10 @@ export {
   SERVED,
   type UsageEstimate,
 } from "./slots.ts";
-export {
-  makeSpendLogs,
-  readSpendLogs,
-  type SpendListText,
-  type SpendLogsRequest,
-} from "./spend/logs.ts";
+export { type DateRange, dateRange } from "./spend/dates.ts";
 export {
   booleanOf,
+  cursorOf,
   invalidParameter,
   limitOf,
   MAX_ROWS,
@@ -75,8 +71,6 @@ export {
   type SpendReportRequest,
 } from "./spend/report-query.ts";
 export { makeSpendReport, spendGroupMembers, type SpendReportText } from "./spend/report-text.ts";
-export { publicRow } from "./spend/row.ts";
-export { makeSpendTags, readSpendTags, type SpendTagsRequest } from "./spend/tags.ts";
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";

@@ -266,34 +266,6 @@ describe("a report of a virtual key", () => {
   });
 });
 
-describe("rows and tags on the admin listener", () => {
-  const onAdmin = <T>(path: string): Promise<T> =>
-    read<T>(path, gateway.masterKey, gateway.adminUrl);
-
-  it("are those that the public listener lists for the master key", async () => {
-    const days = new Date().toISOString().slice(0, 10);
-    for (const path of [
-      "/spend/logs",
-      `/spend/logs?api_key=${keys.own.token_id}&summarize=false`,
-      `/spend/logs?start_date=${days}&end_date=${days}`,
-      "/spend/tags",
-      "/spend/tags?limit=1",
-    ])
-      expect([path, await onAdmin<unknown[]>(path)]).toEqual([path, await read<unknown[]>(path)]);
-    expect(await onAdmin<Row[]>("/spend/logs?api_key=own")).toEqual(await rowsFor(keys.own.key));
-  });
-
-  it("come page by page, and refuse what the public listener refuses", async () => {
-    const first = await admin(gateway, "/spend/logs?limit=1");
-    const cursor = first.headers.get("x-sluice-next-cursor");
-    const [second] = await onAdmin<Row[]>(`/spend/logs?limit=1&cursor=${cursor}`);
-    expect(second).toEqual((await rowsFor())[1]);
-    for (const query of ["/spend/logs?limit=0", "/spend/logs?what=1", "/spend/tags?start_date=x"])
-      expect([query, (await admin(gateway, query)).status]).toEqual([query, 400]);
-    expect((await admin(gateway, "/spend/logs", undefined, keys.own.key)).status).toBe(403);
-  });
-});
-
 describe("the summary of the admin listener", () => {
   const day = (days: number): string =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

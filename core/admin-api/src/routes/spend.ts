@@ -44,11 +44,6 @@ const REPORT_QUERY = Object.freeze({
   ...FILTERS,
 });
 
-const DATES = {
-  start_date: { ...TEXT, description: "A date or a time in UTC, inclusive." },
-  end_date: { ...TEXT, description: "Inclusive." },
-} as const;
-
 const AMOUNTS = {
   spend: { ...NUMBER, description: "Known costs, in dollars." },
   lost_spend: { ...NUMBER, description: "The part of it that is of failed and partial rows." },
@@ -96,30 +91,6 @@ export const SPEND_ROUTES = {
     query: object({}, REPORT_QUERY),
     answer: { ...OPEN, description: "docs/spend.md has the members." },
     texts: ["text/csv"],
-  },
-  "GET /spend/logs": {
-    about: "List the rows of spend, or the sums of their days, in the form of LiteLLM",
-    query: object(
-      {},
-      {
-        request_id: { ...TEXT, description: "The id of a request, or of its completion." },
-        api_key: TEXT,
-        user_id: TEXT,
-        ...DATES,
-        summarize: {
-          ...TEXT,
-          description: "With both dates: true (the default) sums up days, false lists rows.",
-        },
-        limit: TEXT,
-        cursor: { ...TEXT, description: "x-sluice-next-cursor of the page before." },
-      },
-    ),
-    answer: { ...list(OPEN), description: "docs/spend.md has the members." },
-  },
-  "GET /spend/tags": {
-    about: "List the spend of each tag, the highest first, in the form of LiteLLM",
-    query: object({}, { ...DATES, limit: TEXT }),
-    answer: { ...list(OPEN), description: "docs/spend.md has the members." },
   },
   "GET /spend/summary": {
     about: "Sum up a span of time: in all, by hour or day, and the groups that spent most",

@@ -47,7 +47,8 @@ export class LateSignal implements Ending {
     const listeners = this.#listeners ?? [];
     try {
       // As with an AbortSignal, a listener that an earlier one has removed is not called.
-      for (const listener of [...listeners]) if (listeners.includes(listener)) listener();
+      const all = listeners.slice();
+      for (const listener of all) if (listeners.includes(listener)) listener();
     } finally {
       this.#listeners = undefined;
       this.#controller?.abort(reason);

@@ -8,8 +8,8 @@ import {
   type LedgerTag,
   type SpendRow,
 } from "@sluice/contract";
-import { publicRow } from "@sluice/runtime";
 import { fakeClient, fakeExchange, fakeHost, fakeIdentity } from "@sluice/testing";
+import { publicRow } from "./row.ts";
 import { spend } from "./index.ts";
 
 const row: SpendRow = {

@@ -24,8 +24,7 @@ async function answered(
     queries.push(query);
     return groups(query);
   };
-  const none = async (): Promise<readonly never[]> => [];
-  const routes = spendRoutes({ report, rows: none, days: none, tags: none }, async (key) => {
+  const routes = spendRoutes({ report }, async (key) => {
     if (key === "alias") return "key_1";
     throw new GatewayError("not_found", "No key.");
   });

@@ -14,7 +14,6 @@ import {
 import { makeSpendReport, readSpendReport } from "@sluice/runtime";
 import type { Visible } from "../../access/may.ts";
 import type { SharedPool } from "../../../resources/shared-pool.ts";
-import { spendListRoutes } from "./lists.ts";
 import { makeSummary, readSummary } from "./summary.ts";
 import { type AdminRoutes, atWhole, listed, TextAnswer } from "../../access/route.ts";
 
@@ -22,7 +21,7 @@ const READ_TIMEOUT_MS = 10_000;
 
 /** The routes. `keyIdOf` finds the id of a key by its id, its alias or itself. */
 export function spendRoutes(
-  ledger: Pick<LedgerReader, "report" | "rows" | "days" | "tags">,
+  ledger: Pick<LedgerReader, "report">,
   keyIdOf: (key: string) => Promise<string>,
 ): AdminRoutes {
   const narrowed = async (query: SpendReportQuery, visible: Visible): Promise<SpendReportQuery> => {
@@ -32,8 +31,6 @@ export function spendRoutes(
     return { ...query, filter, ...withinOf(visible) };
   };
   return {
-    // A deleted key has rows, too.
-    ...spendListRoutes(ledger, (key) => idOf(key, keyIdOf)),
     "GET /spend/summary": listed("spend.read", async (request, visible) => {
       const { times, groups, before } = readSummary(request.query);
       const { filter, within } = await narrowed(groups, visible);

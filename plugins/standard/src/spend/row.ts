@@ -1,7 +1,7 @@
 /** A spend row with the field names of the public interface, which are LiteLLM's. */
 
 import type { JsonObject, SpendRow } from "@sluice/contract";
-import { dollarsOf } from "../money/dollars.ts";
+import { dollarsOf } from "@sluice/runtime";
 
 /** The public shape of a row. */
 export function publicRow(row: SpendRow): JsonObject {

@@ -1,16 +1,20 @@
-/** Long lists as text, written in pieces: the event loop serves other requests between them. */
+/**
+ * Long lists as replies, written in pieces, so that the event loop serves other requests between
+ * them.
+ */
 
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import type { JsonObject } from "@sluice/contract";
+import { documentOf } from "@sluice/kit";
+import type { JsonObject, WholeReply } from "@sluice/contract";
 
 /** Characters of one piece: about a millisecond of work. */
 const TURN_CHARACTERS = 128 * 1024;
 
-/** The JSON array of every item's public shape. */
-export async function listText<T>(
+/** A whole reply with status 200: the JSON array of every item's public shape. */
+export async function listReply<T>(
   items: readonly T[],
   shape: (item: T) => JsonObject,
-): Promise<string> {
+): Promise<WholeReply> {
   const parts: string[] = [];
   let characters = 0;
   for (const item of items) {
@@ -21,5 +25,5 @@ export async function listText<T>(
     characters = 0;
     await yieldToLoop();
   }
-  return `[${parts.join(",")}]`;
+  return { kind: "whole", status: 200, document: documentOf(`[${parts.join(",")}]`) };
 }
