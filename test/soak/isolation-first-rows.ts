@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { admin, chat, MESSAGES } from "../system/support/client.ts";
-import { again, flood, keyed, type Row, SECONDS, type Stage } from "./isolation-stage.ts";
+import { again, flood, keyed, OPTIONS, type Row, SECONDS, type Stage } from "./isolation-stage.ts";
 import { EVERY_MS } from "./victim.ts";
 
 /** The first rows, by name. */
@@ -10,10 +10,12 @@ export const FIRST_ROWS: Readonly<Record<string, Row>> = {
   async connections(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     stage.upstream.script("slow", { kind: "hang" });
+    // Each worker has connections of its own.
+    const count = 140 * Number(OPTIONS.workers);
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) =>
-        flood(stage, 140, attacker, { model: "up/slow", stream: true }, signal, refused),
+        flood(stage, count, attacker, { model: "up/slow", stream: true }, signal, refused),
       refusal: /The provider up had no room|in_flight_share/,
     };
   },
