@@ -102,3 +102,4 @@ export {
 } from "./transport/upstream.ts";
 export { DURATION_PATTERN } from "./units/duration.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";
+export { textPieces } from "./text-pieces.ts";

@@ -47,15 +47,12 @@ export function unwrittenPieces(document: JsonDocument): Iterable<string> | unde
   return document instanceof TextDocument ? document.unwritten() : undefined;
 }
 
-/** Characters of a text whose members are joined only where the whole is asked for. */
-const LARGE_CHARACTERS = 131_072;
-
 class TextDocument implements JsonDocument {
   #text: string | undefined;
   readonly #original: Uint8Array | undefined;
   #value: JsonObject | undefined;
   readonly #members: readonly Member[] | undefined;
-  /** In place of the text, for a large one with changes. */
+  /** In place of the text, after changes: they are joined where the whole is asked for. */
   readonly #texts: MemberTexts | undefined;
 
   constructor(
@@ -99,21 +96,14 @@ class TextDocument implements JsonDocument {
       if (to === undefined) delete changed[name];
       else changed[name] = to;
     }
-    if (this.#texts === undefined && this.#text === undefined)
-      return new TextDocument(undefined, undefined, changed);
-    const texts = this.#texts ?? this.#largeTexts();
-    if (texts !== undefined)
-      return new TextDocument(undefined, undefined, changed, undefined, texts.with(changes, names));
-    const text = this.#text ?? "";
-    const edited = editText(text, this.#members ?? readMembers(text).members, changes, names);
-    return new TextDocument(edited.text, undefined, changed, edited.members);
+    const texts = this.#memberTexts()?.with(changes, names);
+    return new TextDocument(undefined, undefined, changed, undefined, texts);
   }
 
-  #largeTexts(): MemberTexts | undefined {
-    const text = this.#text ?? "";
-    return text.length > LARGE_CHARACTERS
-      ? MemberTexts.of(text, this.#members ?? readMembers(text).members)
-      : undefined;
+  /** `undefined` for a document that has no text. */
+  #memberTexts(): MemberTexts | undefined {
+    if (this.#texts !== undefined || this.#text === undefined) return this.#texts;
+    return MemberTexts.of(this.#text, this.#members ?? readMembers(this.#text).members);
   }
 }
 
@@ -126,38 +116,4 @@ export function replaceMember(text: string, key: string, json: string): string {
   return member === undefined
     ? text
     : text.slice(0, member.valueStart) + json + text.slice(member.end);
-}
-
-/**
- * Sets and removes members of an object's text. Every other member keeps its characters. Returns
- * the new positions of the members too.
- */
-function editText(
-  text: string,
-  members: readonly Member[],
-  changes: JsonObject,
-  names: readonly string[],
-): { readonly text: string; readonly members: readonly Member[] } {
-  const left = new Set(names);
-  const parts: string[] = [];
-  const edited: Member[] = [];
-  let at = 1;
-  const add = (key: string, part: string, toValue: number): void => {
-    parts.push(part);
-    edited.push({ key, start: at, valueStart: at + toValue, end: at + part.length });
-    at += part.length + 1;
-  };
-  for (const { key, start, valueStart, end } of members) {
-    if (!names.includes(key)) {
-      add(key, text.slice(start, end), valueStart - start);
-    } else if (left.delete(key) && changes[key] !== undefined) {
-      add(key, text.slice(start, valueStart) + JSON.stringify(changes[key]), valueStart - start);
-    }
-  }
-  for (const name of left) {
-    if (changes[name] === undefined) continue;
-    const quoted = `${JSON.stringify(name)}:`;
-    add(name, quoted + JSON.stringify(changes[name]), quoted.length);
-  }
-  return { text: `{${parts.join(",")}}`, members: edited };
 }

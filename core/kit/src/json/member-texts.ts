@@ -1,9 +1,10 @@
-/** The texts of an object's members, one for each: a large text is edited without joining it. */
+/** The texts of an object's members, one for each: a text is edited without joining it. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import type { Member } from "./members.ts";
+import { textPieces } from "../text-pieces.ts";
 import { PIECE_CHARACTERS } from "./sliced/text.ts";
-import { textPieces, writtenPieces } from "./sliced/write.ts";
+import { writtenPieces } from "./sliced/write.ts";
 
 interface MemberText {
   readonly key: string;

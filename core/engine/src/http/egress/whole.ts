@@ -1,6 +1,7 @@
 /** Whole replies on the wire: the bytes as they are. */
 
 import type { WholeReply } from "@sluice/contract";
+import { textPieces } from "@sluice/kit/internals";
 import { byteLengthInTurns } from "@sluice/runtime/transport";
 import { drained } from "./drained.ts";
 import type { Outgoing } from "./outgoing.ts";
@@ -78,14 +79,9 @@ async function writeLongText(
 }
 
 async function writeText(response: Outgoing, text: string): Promise<void> {
-  for (let from = 0; from < text.length;) {
-    let to = Math.min(text.length, from + PIECE_BYTES);
-    // A character outside of the basic plane is two units: they stay together.
-    const last = text.charCodeAt(to - 1);
-    if (to < text.length && last >= 0xd800 && last < 0xdc00) to -= 1;
-    if (!response.write(text.slice(from, to), "utf8")) await drained(response);
+  for (const piece of textPieces(text, PIECE_BYTES)) {
+    if (!response.write(piece, "utf8")) await drained(response);
     if (response.destroyed) return;
-    from = to;
   }
   response.end();
 }

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
+import { textPieces } from "../../text-pieces.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 
 /** The text of a value in pieces. A piece ends between two characters, never within one. */
@@ -80,20 +81,6 @@ class SlicedWriter {
     if (from > 0) this.#text += ",";
     this.#text += JSON.stringify(items.slice(from, to)).slice(1, -1);
   }
-}
-
-/** A text in parts of about `characters`. The two halves of a character stay together. */
-export function* textPieces(text: string, characters: number): Generator<string, void, undefined> {
-  for (let from = 0; from < text.length;) {
-    let to = Math.min(text.length, from + characters);
-    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
-    yield text.slice(from, to);
-    from = to;
-  }
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 function isSmall(value: JsonValue): boolean {

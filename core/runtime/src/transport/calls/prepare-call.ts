@@ -4,7 +4,14 @@
  */
 
 import { GatewayError, type HttpCall, isGatewayError, type Provider } from "@sluice/contract";
-import { type Ending, signalOf, TimeLimit, unlessAborted, nextTurn } from "@sluice/kit/internals";
+import {
+  type Ending,
+  signalOf,
+  textPieces,
+  TimeLimit,
+  unlessAborted,
+  nextTurn,
+} from "@sluice/kit/internals";
 
 /** The maximum wait for a token service. */
 const MAX_WAIT_MS = 10_000;
@@ -59,7 +66,7 @@ export function encodeInTurns(text: string): string | Promise<Uint8Array> {
 async function encode(text: string): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(await byteLengthInTurns(text));
   let written = 0;
-  for (const piece of piecesOf(text)) {
+  for (const piece of textPieces(text, PIECE_CHARACTERS)) {
     await nextTurn();
     written += bytes.write(piece, written, "utf8");
   }
@@ -70,23 +77,9 @@ async function encode(text: string): Promise<Uint8Array> {
 /** The UTF-8 length of a long text. */
 export async function byteLengthInTurns(text: string): Promise<number> {
   let bytes = 0;
-  for (const piece of piecesOf(text)) {
+  for (const piece of textPieces(text, PIECE_CHARACTERS)) {
     await nextTurn();
     bytes += Buffer.byteLength(piece);
   }
   return bytes;
-}
-
-function* piecesOf(text: string): Generator<string, void, undefined> {
-  for (let from = 0; from < text.length;) {
-    let to = Math.min(text.length, from + PIECE_CHARACTERS);
-    // A character outside the basic plane is two units, which must stay together.
-    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
-    yield text.slice(from, to);
-    from = to;
-  }
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
 }
