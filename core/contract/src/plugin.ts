@@ -149,7 +149,13 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
 }
 
 /** What a provider package exports. */
-export interface ProviderDefinition<C = unknown> extends Definition<"provider", C, Provider> {}
+export interface ProviderDefinition<C = unknown> extends Definition<"provider", C, Provider> {
+  /**
+   * The native path that lists models for nothing, without a leading slash: a check of the
+   * credential asks it. Absent: no such path is known.
+   */
+  readonly modelList?: string;
+}
 
 /** A request that a guardrail must refuse. */
 export interface RequestSample {

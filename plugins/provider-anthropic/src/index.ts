@@ -31,6 +31,7 @@ export default defineProvider<AnthropicConfig>({
   stability: "beta",
   summary:
     "Claude by Anthropic's own API: chat, tools, images, documents, thinking; and every native path.",
+  modelList: "v1/models",
   config: {
     type: "object",
     required: ["api_key"],

@@ -41,6 +41,7 @@ export default defineProvider<CohereConfig>({
   stability: "beta",
   summary:
     "Cohere's own API: chat, tools, documents with citations, images, thinking, embeddings; and every native path.",
+  modelList: "v1/models",
   config: {
     type: "object",
     required: ["api_key"],

@@ -29,6 +29,7 @@ export default defineProvider<CompatibleConfig>({
   stability: "beta",
   summary:
     "Groq, DeepSeek, xAI, Together, Fireworks, OpenRouter, Perplexity, Ollama, vLLM, LM Studio, and any server that speaks the OpenAI format.",
+  modelList: "models",
   config: compatibleConfigSchema,
   check: checkOptions,
   create(config) {

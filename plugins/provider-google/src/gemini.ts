@@ -45,6 +45,7 @@ export const gemini = defineProvider<GeminiConfig>({
   stability: "beta",
   summary:
     "Gemini and Imagen by the Gemini API: chat, tools, every medium, thinking, embeddings, images; and every native path.",
+  modelList: "v1beta/models",
   config: {
     type: "object",
     required: ["api_key"],

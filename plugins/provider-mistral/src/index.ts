@@ -40,6 +40,7 @@ export default defineProvider<MistralConfig>({
   stability: "beta",
   summary:
     "Mistral's own API: chat, tools, images, documents, audio, thinking, embeddings; and every native path.",
+  modelList: "v1/models",
   config: {
     type: "object",
     required: ["api_key"],

@@ -30,6 +30,7 @@ export default defineProvider<OpenaiConfig>({
   name: "openai",
   stability: "beta",
   summary: "The OpenAI API, and any upstream that speaks it without quirks.",
+  modelList: "v1/models",
   config: {
     type: "object",
     required: ["api_key"],

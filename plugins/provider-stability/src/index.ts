@@ -35,6 +35,7 @@ export default defineProvider<StabilityConfig>({
   stability: "beta",
   summary:
     "Stability AI's own API: images by Stable Image, Stable Diffusion 3.5 and engines; and every native path.",
+  modelList: "v1/engines/list",
   config: {
     type: "object",
     required: ["api_key"],

@@ -1,6 +1,8 @@
 /** Commands for who runs a gateway: doctor, import and soak, as they are called. */
 
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
@@ -43,6 +45,48 @@ describe("sluice doctor", () => {
     });
     expect(of("provider openai")?.grade).toBe("ok");
     expect(stdout).not.toContain("sk-upstream");
+  });
+
+  it("asks providers online for their models, each at the path of its own API", async () => {
+    const asked: string[] = [];
+    const upstream = createServer(({ url = "", headers }, response) => {
+      asked.push(url);
+      const isRefused = headers["x-api-key"] !== undefined;
+      response.writeHead(isRefused ? 401 : 200).end("{}");
+    });
+    await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+    const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    const provider = (use: string, address = `base_url: ${baseUrl}`): string =>
+      `${use}: { use: ${use}, api_key: "\${env:OPENAI_API_KEY}", ${address} }`;
+    const online = createWorkspace({
+      baseUrl: `${baseUrl}/v1`,
+      providers: [
+        ...["anthropic", "gemini", "stability"].map((use) => provider(use)),
+        provider("azure", `endpoint: ${baseUrl}`),
+      ],
+    });
+    try {
+      const words = ["doctor", "--online", "--config", online.configPath, "--json"];
+      const { code, stdout } = await run(...words);
+      const checks = JSON.parse(stdout) as { name: string; grade: string; found: string }[];
+      const of = (name: string) => checks.find((check) => check.name === `provider ${name}`);
+      expect(asked.toSorted()).toEqual([
+        "/v1/engines/list",
+        "/v1/models",
+        "/v1/models",
+        "/v1beta/models",
+      ]);
+      expect(of("gemini")).toMatchObject({ grade: "ok", found: expect.stringMatching(/^answers/) });
+      expect(of("anthropic")).toMatchObject({
+        grade: "fail",
+        found: "it refuses the credential (401)",
+      });
+      expect(of("azure")?.found).toBe("its credential is set");
+      expect(code).toBe(1);
+    } finally {
+      online.remove();
+      upstream.close();
+    }
   });
 
   it("says what is wrong with a configuration, and how to mend it", async () => {

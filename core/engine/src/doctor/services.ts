@@ -149,17 +149,6 @@ export async function checkState(
   }
 }
 
-/** The endpoints that list models, for nothing, by the plugin. */
-const LISTINGS: Readonly<Record<string, string>> = {
-  openai: "v1/models",
-  compatible: "models",
-  anthropic: "v1/models",
-  mistral: "v1/models",
-  gemini: "v1beta/models",
-  cohere: "v1/models",
-  stability: "v1/engines/list",
-};
-
 /**
  * Checks that providers have their credentials. With `isOnline`, also that the upstream accepts
  * them, by a list of models or the like, which is free.
@@ -182,7 +171,7 @@ export async function checkProviders(
         };
       }
       const definition = definitions.providers.get(use);
-      const endpoint = LISTINGS[use];
+      const endpoint = definition?.modelList;
       if (!isOnline || definition === undefined || endpoint === undefined)
         return { name, grade: "ok", found: "its credential is set" };
       return { name, ...(await askProvider(settings, definition, endpoint)) };
