@@ -292,9 +292,11 @@ export interface StateDriver extends SharedState {
    */
   readonly isAway?: boolean;
   /**
-   * Whether it refuses budgets: it has not reached its server since the start. Absent: it does not.
+   * Since when it refuses budgets that other instances may serve, in milliseconds of the monotonic
+   * clock: it has not reached its server since the start, or neither the server nor the ledger says
+   * what was spent. Absent: it does not.
    */
-  readonly refusesBudgets?: boolean;
+  readonly refusesBudgetsSinceMs?: number | undefined;
   /**
    * Rejects when its server is unreachable. It keeps trying to connect, and its calls work after
    * that.

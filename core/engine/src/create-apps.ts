@@ -96,20 +96,24 @@ export function createPublic(
   return withFairTurns(listeners.public, (request) => presentedBy(request, authHeaders));
 }
 
-/** How long a gateway that refuses budgets since its start is not ready: others serve meanwhile. */
+/**
+ * How long a gateway that refuses budgets is not ready: others serve meanwhile. It is ready again
+ * after that, because an outage of all stores must not take every gateway out of service.
+ */
 const REFUSAL_MS = 60_000;
 
 function readiness(
   { manager, ledger, validity, fleet, state, clock }: GatewayProcess,
   admission: Admission,
 ): () => boolean {
-  const startedMs = clock.monotonic();
+  const refusesBudgets = (): boolean =>
+    clock.monotonic() - (state.refusesBudgetsSinceMs ?? -Infinity) <= REFUSAL_MS;
   return () =>
     admission.phase === "serving" &&
     manager.live !== undefined &&
     !fleet.isEmpty() &&
     ledger.health().fault === undefined &&
-    (state.refusesBudgets !== true || clock.monotonic() - startedMs > REFUSAL_MS) &&
+    !refusesBudgets() &&
     (validity.health?.servesKnown ?? true);
 }
 

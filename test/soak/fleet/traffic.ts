@@ -1,4 +1,7 @@
-/** The load of the proof: whole and streamed requests of all keys, sent to gateways that are up. */
+/**
+ * The load of the proof: whole and streamed requests of all keys, sent to gateways that are ready, as
+ * a load balancer does.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Gateway } from "./gateways.ts";
@@ -13,7 +16,8 @@ const TIMEOUT_MS = 30_000;
 const SLACK_MS = 1_000;
 /** A 503 says when to repeat. Official clients do that twice. */
 const REPEATS = 2;
-const REPEAT_AFTER_MS = 1_000;
+/** A load balancer asks each gateway this often whether it is ready. */
+const PROBE_MS = 1_000;
 /** Requests at once before the load begins. */
 const WARM_AT_ONCE = 8;
 
@@ -40,12 +44,15 @@ export class Traffic {
   readonly #keys: ProofKeys;
   readonly #refusals = new Map<Unit, number>();
   readonly #active: Unit[] = [];
+  /** Gateways that were ready when they were last asked. */
+  #ready: readonly Gateway[];
   #next = 0;
   #serial = 0;
   #isOver = false;
 
   constructor(gateways: readonly Gateway[], keys: ProofKeys) {
     this.#gateways = gateways;
+    this.#ready = gateways;
     this.#keys = keys;
   }
 
@@ -66,7 +73,7 @@ export class Traffic {
 
   /** Sends so many requests a second until `stop`; resolves when all have ended. */
   async run(rate: number): Promise<void> {
-    const running = new Set<Promise<void>>();
+    const running = new Set<Promise<void>>([this.#probe()]);
     const startedMs = performance.now();
     for (let sent = 0; !this.#isOver; sent += 1) {
       const one = this.#sendOne().finally(() => running.delete(one));
@@ -78,6 +85,15 @@ export class Traffic {
 
   stop(): void {
     this.#isOver = true;
+  }
+
+  /** Asks the gateways until `stop` whether they are ready. */
+  async #probe(): Promise<void> {
+    while (!this.#isOver) {
+      const asked = this.#gateways.map(async (one) => ((await one.isReady()) ? [one] : []));
+      this.#ready = (await Promise.all(asked)).flat();
+      await pause(PROBE_MS);
+    }
   }
 
   async #sendOne({ key, unit } = this.#choose()): Promise<void> {
@@ -104,7 +120,7 @@ export class Traffic {
       return { id, unit, repeats, gateway: asked, startedMs: begunMs, endedMs, ...ended };
     };
     for (let tries = 0; tries < 100; tries += 1) {
-      const up = this.#gateways.filter((gateway) => gateway.isUp);
+      const up = this.#ready.filter(({ isUp }) => isUp);
       const gateway = up[Math.floor(Math.random() * up.length)];
       if (gateway === undefined) {
         await pause(100);
@@ -113,10 +129,10 @@ export class Traffic {
       asked = gateway.name;
       const startedMs = performance.now();
       try {
-        const { status, ...answer } = await ask(gateway, key, body);
-        if (status !== 503 || repeats === REPEATS) return outcome(answer);
+        const { repeatAfterMs, ...answer } = await ask(gateway, key, body);
+        if (repeatAfterMs === undefined || repeats === REPEATS) return outcome(answer);
         repeats += 1;
-        await pause(REPEAT_AFTER_MS);
+        await pause(repeatAfterMs);
       } catch (error) {
         if (isUnsent(error)) continue;
         const endedMs = performance.now() + SLACK_MS;
@@ -153,7 +169,7 @@ async function ask(
   { publicUrl }: Gateway,
   key: string,
   body: string,
-): Promise<Pick<Outcome, "result" | "reason"> & { readonly status: number }> {
+): Promise<Pick<Outcome, "result" | "reason"> & { readonly repeatAfterMs?: number }> {
   const answer = await fetch(`${publicUrl}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -162,10 +178,13 @@ async function ask(
   });
   const text = await answer.text();
   const { status } = answer;
-  if (status === 429) return { result: "refused", status };
+  if (status === 429) return { result: "refused" };
   const isWhole = text.endsWith("data: [DONE]\n\n") || text.endsWith("}");
-  if (status === 200 && isWhole && !text.includes('"error"')) return { result: "served", status };
-  return { result: "failed", reason: `${status} ${text.slice(-300)}`, status };
+  if (status === 200 && isWhole && !text.includes('"error"')) return { result: "served" };
+  const failed = { result: "failed", reason: `${status} ${text.slice(-300)}` } as const;
+  return status === 503
+    ? { ...failed, repeatAfterMs: Number(answer.headers.get("retry-after") ?? 1) * 1_000 }
+    : failed;
 }
 
 function isUnsent(error: unknown): boolean {

@@ -15,6 +15,9 @@ import { createReplay, longestLeaseMs, type Replay } from "./replay.ts";
 import { createShares, type Shares } from "./shares.ts";
 import { StoredRows } from "./stored-rows.ts";
 
+/** A budget is read from the ledger within this time, where the ledger answers. */
+const UNREAD_MS = 1_000;
+
 /** What a fallback is made with. */
 export interface FallbackOptions {
   readonly driver: StateDriver;
@@ -38,9 +41,15 @@ export class Fallback {
   readonly #decisions: LocalDecisions;
   readonly #shares: Shares;
   readonly #replay: Replay;
+  readonly #nowMs: () => number;
+  readonly #instances: number;
+  /** Since when budgets are asked for that were not read from the ledger. */
+  #unreadSinceMs: number | undefined;
 
   constructor({ driver, instances, clock, ledgerLagMs = () => Infinity }: FallbackOptions) {
     const nowMs = (): number => clock.monotonic();
+    this.#nowMs = nowMs;
+    this.#instances = instances;
     const local = createDecisions({ clock });
     this.#driver = driver;
     this.#decisions = local;
@@ -56,11 +65,20 @@ export class Fallback {
   begin(): void {
     this.#decisions.beginAlone();
     this.#shares.clear();
+    this.#unreadSinceMs = undefined;
+  }
+
+  /** Since when budgets are refused that others may serve: the ledger does not answer either. */
+  get unreadSinceMs(): number | undefined {
+    if (this.#instances === 1) return undefined;
+    const sinceMs = this.#unreadSinceMs;
+    return sinceMs !== undefined && this.#nowMs() - sinceMs > UNREAD_MS ? sinceMs : undefined;
   }
 
   take(reservation: Reservation, leaseMs: number): TakeResult {
     const result = this.#decisions.take(this.#shares.scaled(reservation), leaseMs);
     if (result.outcome === "granted") this.#replay.owe(reservation, leaseMs);
+    else if (result.outcome === "unseeded") this.#unreadSinceMs ??= this.#nowMs();
     return this.#shares.unscaled(reservation, result);
   }
 
@@ -95,6 +113,7 @@ export class Fallback {
   }
 
   seed(key: string, spentNanoUsd: number): void {
+    this.#unreadSinceMs = undefined;
     this.#shares.seeded(key, spentNanoUsd);
     this.#decisions.seed(key, spentNanoUsd);
   }

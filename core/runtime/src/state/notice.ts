@@ -14,6 +14,7 @@ const RETRY_AFTER_MS = 1_000;
 export class Notice {
   #isKnown = false;
   #isGiven = true;
+  #begunMs = 0;
   #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   #timer: NodeJS.Timeout | undefined;
 
@@ -22,14 +23,15 @@ export class Notice {
     this.#isKnown = true;
   }
 
-  /** Whether it refuses: the others do not know of this gateway. */
-  get refuses(): boolean {
-    return !this.#isKnown && !this.#isGiven;
+  /** Since when it refuses: the others do not know of this gateway. */
+  get refusesSinceMs(): number | undefined {
+    return this.#isKnown || this.#isGiven ? undefined : this.#begunMs;
   }
 
   /** Begins to wait. */
-  begin(): void {
+  begin(nowMs: number): void {
     this.end();
+    this.#begunMs = nowMs;
     this.#isGiven = false;
     this.#ended = Promise.withResolvers();
     this.#timer = setTimeout(() => this.end(), NOTICE_MS);

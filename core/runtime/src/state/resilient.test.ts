@@ -265,6 +265,27 @@ describe("shared state that does not fail", () => {
     await state.stop();
   });
 
+  it("says since when it refuses budgets that the ledger does not tell", async () => {
+    for (const instances of [1, 2]) {
+      isAway = false;
+      const state = resilient(instances);
+      await state.start(new AbortController().signal);
+      await server.seed("b", 0);
+      const ask = () => state.take({ id: freshId(), claims: [budget("b", 1_000, 100)] }, LEASE_MS);
+      expect((await ask()).outcome).toBe("granted");
+      isAway = true;
+      expect((await ask()).outcome).toBe("unseeded");
+      expect(state.refusesBudgetsSinceMs).toBeUndefined();
+      const askedMs = clock.monotonic();
+      clock.advance(1_500);
+      expect(state.refusesBudgetsSinceMs).toBe(instances === 1 ? undefined : askedMs);
+      await state.seed("b", 0);
+      expect(state.refusesBudgetsSinceMs).toBeUndefined();
+      expect((await ask()).outcome).toBe("granted");
+      await state.stop();
+    }
+  });
+
   it("refuses budgets where the others have never heard of this gateway", async () => {
     server = Object.assign(server, {
       beat: async () => {
@@ -277,9 +298,11 @@ describe("shared state that does not fail", () => {
     const ask = async (claim: Claim) =>
       (await state.take({ id: freshId(), claims: [claim] }, LEASE_MS)).outcome;
     await vi.advanceTimersByTimeAsync(10_000);
+    expect(state.refusesBudgetsSinceMs).toBe(clock.monotonic());
     await expect(ask(budget("b", 1_000, 100))).rejects.toMatchObject({ code: "overloaded" });
     expect(await ask(window("w", 10))).toBe("granted");
     await comeBack();
+    expect(state.refusesBudgetsSinceMs).toBeUndefined();
     await server.seed("b", 0);
     expect(await ask(budget("b", 1_000, 100))).toBe("granted");
     isAway = true;

@@ -51,8 +51,8 @@ export function createResilientState(options: ResilientOptions): StateDriver {
     get isAway() {
       return server.isAway;
     },
-    get refusesBudgets() {
-      return server.isAway && server.notice.refuses;
+    get refusesBudgetsSinceMs() {
+      return server.isAway ? (server.notice.refusesSinceMs ?? fallback.unreadSinceMs) : undefined;
     },
     start: (signal) => server.start(signal),
     stop: () => server.stop(),
@@ -167,7 +167,7 @@ class ResilientServer {
     this.#degradedSinceMs = clock.monotonic();
     if (instances > 1) this.#alone.begin();
     this.fallback.begin();
-    if (instances > 1 && this.#driver.beat !== undefined) this.notice.begin();
+    if (instances > 1 && this.#driver.beat !== undefined) this.notice.begin(this.#degradedSinceMs);
     log.warn("shared state is away: this gateway decides alone", {
       reason: errorMessage(error),
       share: `1/${instances}`,

@@ -182,7 +182,7 @@ function unreadable(cause: unknown): GatewayError {
     "The gateway cannot read the spend now. Retry after the time in retry-after.",
     {
       cause,
-      retryAfterMs: 1_000,
+      retryAfterMs: 5_000,
     },
   );
 }
