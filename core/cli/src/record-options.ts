@@ -54,7 +54,7 @@ export function withLimitOptions(command: Command): Command {
 export function withTeamOptions(command: Command): Command {
   return withLife(withLimitOptions(command))
     .option("--organization <id>", "the organization it belongs to")
-    .option("--model-aliases <json>", 'names for models: {"fast": "gpt-4o-mini"}', object)
+    .addOption(modelAliases())
     .option("--user-budgets <rule>", "count or ignore: whether budgets of users hold in it")
     .option("--member-defaults <json>", "limits of members without their own", object)
     .option("--self-service <json>", "what members may make for themselves", object);
@@ -71,6 +71,11 @@ function withLife(command: Command): Command {
     .option("--expires <time>", "when it ends: 2030-01-31T12:00:00Z");
 }
 
+function modelAliases(): Option {
+  const example = 'names for models: {"fast": "gpt-4o-mini"}';
+  return new Option("--model-aliases <json>", example).argParser(object);
+}
+
 /** Another word for a count, which the help does not list. */
 function understood(flags: string): Option {
   return new Option(flags).argParser(number).hideHelp();
@@ -85,6 +90,7 @@ export function withKeyOptions(command: Command): Command {
     .option("--team <id>", "the team it belongs to")
     .option("--organization <id>", "the organization of a key without a team")
     .option("--customer <id>", "the customer whose requests it makes")
+    .addOption(modelAliases())
     .option("--spend-scope <scope>", "whose spend rows the key may read: key, user or team");
 }
 

@@ -70,7 +70,7 @@ export interface Identity {
    * Absent: administration made it.
    */
   readonly madeWith?: { readonly keyId: string; readonly alias: string | undefined };
-  /** Names of its team for models: alias to model id. Absent: none. */
+  /** Names of the key and of its team for models: alias to model id. Absent: none. */
   readonly modelAliases?: Readonly<Record<string, string>>;
   /** The customer that the key acts for. It wins over the one that a request names. */
   readonly customerId?: string | undefined;

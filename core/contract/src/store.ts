@@ -53,6 +53,8 @@ export interface KeyRecord extends LimitBlock {
   readonly customerId: string | null;
   /** Whether its requests may name their customer. */
   readonly mayNameCustomers: boolean;
+  /** Names of its own for models: alias to model id. They win over those of its team. */
+  readonly modelAliases: Readonly<Record<string, string>>;
   /** Whether it acts with the roles of its user on the admin listener. */
   readonly admin: boolean;
   /**

@@ -76,6 +76,7 @@ export interface KeyTable extends LimitColumns {
   effective_organization_id: string;
   customer_id: string | null;
   may_name_customers: number;
+  model_aliases: string;
   admin: number;
   issued_by: string | null;
   made_with: string | null;

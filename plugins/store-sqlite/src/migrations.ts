@@ -280,4 +280,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
         where team_id is not null and alias is not null`.execute(database);
     },
   },
+  "0140_key_model_aliases": {
+    async up(database) {
+      await sql`alter table virtual_key add column model_aliases text not null default '{}'`.execute(
+        database,
+      );
+    },
+  },
 };

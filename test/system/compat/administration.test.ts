@@ -36,12 +36,8 @@ async function ask(
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-const talk = (key: string) =>
-  chat(
-    gateway,
-    { model: "gpt-4o-mini", messages: MESSAGES },
-    { headers: { authorization: `Bearer ${key}` } },
-  );
+const talk = (key: string, model = "gpt-4o-mini") =>
+  chat(gateway, { model, messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
 
 describe.each(["public", "admin"] as const)("keys on the %s listener", (listener) => {
   const at = () => ({ at: listener === "public" ? gateway.publicUrl : gateway.adminUrl });
@@ -100,6 +96,41 @@ describe.each(["public", "admin"] as const)("keys on the %s listener", (listener
     expect(both.body.info).toMatchObject([{ key_alias: alias }]);
   });
 
+  it("have names of their own for models, before those of the team", async () => {
+    const team_id = `aliased-${listener}`;
+    const model_aliases = { tiny: "gpt-4o", ours: "gpt-4o-mini" };
+    expect((await ask("/team/new", { team_id, model_aliases }, at())).status).toBe(200);
+    const aliases = { tiny: "gpt-4o-mini", shut: "gpt-4o" };
+    const asked = { team_id, models: ["gpt-4o-mini"], aliases };
+    const made = await ask("/key/generate", asked, at());
+    expect(made).toMatchObject({ status: 200, body: { aliases, model_aliases: aliases } });
+    expect(made.body).not.toHaveProperty("ignored_fields");
+    const { key, token } = made.body as { key: string; token: string };
+    const tiny = await talk(key, "tiny");
+    expect(tiny.status).toBe(200);
+    expect(await rowsOf(gateway, tiny.headers.get("x-request-id"))).toMatchObject([
+      { model: "gpt-4o-mini" },
+    ]);
+    expect((await talk(key, "ours")).status).toBe(200);
+    // The list of the key holds for the model that a name stands for.
+    expect((await talk(key, "shut")).status).toBe(404);
+    const wrong = await ask("/key/update", { key, aliases: { tiny: 1 } }, at());
+    expect(wrong.status).toBe(400);
+    expect((await talk(key, "tiny")).status).toBe(200);
+    const changed = await ask("/key/update", { key, aliases: { little: "gpt-4o-mini" } }, at());
+    expect(changed).toMatchObject({ status: 200, body: { aliases: { little: "gpt-4o-mini" } } });
+    expect((await talk(key, "little")).status).toBe(200);
+    // What the key no longer names is the team's again: a model that the key may not use.
+    expect((await talk(key, "tiny")).status).toBe(404);
+    const info = await ask(`/key/info?key=${token}`, undefined, at());
+    expect(info.body.info).toMatchObject({ aliases: { little: "gpt-4o-mini" } });
+    const cleared = await ask("/key/update", { key, aliases: null }, at());
+    expect(cleared.body).toMatchObject({ aliases: {} });
+    expect((await talk(key, "little")).status).toBe(404);
+    const audit = await ask(`/audit?object=key:${token}`, undefined, { at: gateway.adminUrl });
+    expect(JSON.stringify(audit.body)).toContain('"little":"gpt-4o-mini"');
+  });
+
   it("may have a secret that the script chooses", async () => {
     const key = `sk-chosen-${listener}-0123456789abcdefghijklmn`;
     const made = await ask("/key/generate", { key, duration: "30d" }, at());
@@ -112,7 +143,6 @@ describe.each(["public", "admin"] as const)("keys on the %s listener", (listener
   it.each([
     ["allowed_routes", ["management_routes"]],
     ["key_type", "management"],
-    ["aliases", { a: "b" }],
     ["allowed_cache_controls", ["no-cache"]],
     ["object_permission", { mcp_servers: ["a"] }],
     ["not_a_field", 1],

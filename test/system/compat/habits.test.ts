@@ -68,6 +68,7 @@ const ROWS: Readonly<Record<string, readonly [what: string, ...proofs: Proof[]]>
   B1: [
     "keys: fields of new ones, regenerate with changes, the key in the path",
     [ADMINISTRATION, "are made from every field that LiteLLM's tools send, and read back"],
+    [ADMINISTRATION, "have names of their own for models, before those of the team"],
     [ADMINISTRATION, "may have a secret that the script chooses"],
     [ADMINISTRATION, "change by key or alias, and null clears"],
     [ADMINISTRATION, "get a new secret, also with the key in the path, and with changes"],
@@ -133,7 +134,7 @@ const ROWS: Readonly<Record<string, readonly [what: string, ...proofs: Proof[]]>
 
 /** Values of fields that are refused all the same, because nothing here would enforce them. */
 const REFUSED: Readonly<Record<string, Proof>> = {
-  "aliases of one key, limits of routes, cache controls and object permissions": [
+  "limits of routes, cache controls and object permissions": [
     ADMINISTRATION,
     "are refused with %s, which nothing enforces",
   ],

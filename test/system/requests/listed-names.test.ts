@@ -1,4 +1,4 @@
-/** The list of models has the names that a key's requests may have: its team's aliases too. */
+/** The list of models has the names that a key's requests may have: its aliases and its team's too. */
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
@@ -37,13 +37,14 @@ it.each([
     };
     const made = await admin(gateway, "/team/new", { team_id, model_aliases, models: ["all"] });
     expect(made.status).toBe(200);
-    const { key } = await createKey(gateway, { team_id });
+    const own = { fast: "gpt-4o", mine: "gpt-4o-mini", shut: "closed" };
+    const { key } = await createKey(gateway, { team_id, model_aliases: own });
     const headers = { authorization: `Bearer ${key}` };
     const get = (one: string) => fetch(`${gateway.publicUrl}${one}`, { headers });
     const shown = (await (await get(path)).json()) as Record<string, Record<string, string>[]>;
     const names = shown[list]?.map((item) => String(item[name]).slice(prefix.length));
-    expect(names?.toSorted()).toEqual(["fast", "gpt-4.1", "gpt-4o-mini"]);
-    for (const model of [...(names ?? []), "gone", "gpt-4o"]) {
+    expect(names?.toSorted()).toEqual(["fast", "gpt-4.1", "gpt-4o-mini", "mine"]);
+    for (const model of [...(names ?? []), "gone", "gpt-4o", "shut"]) {
       const isListed = names?.includes(model) === true;
       const called = await chat(gateway, { model, messages: MESSAGES }, { headers });
       expect([model, called.status]).toEqual([model, isListed ? 200 : 404]);

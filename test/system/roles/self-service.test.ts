@@ -131,6 +131,14 @@ describe("a user makes keys", () => {
     expect((await ask("GET /key/info", undefined, secret)).body).toMatchObject({
       info: { token_id: made.body["token_id"] },
     });
+    // A name opens no model: the lists hold for the one that it stands for.
+    const names = { fast: "gpt-4o", shut: "echo" };
+    const named = await ask("POST /key/generate", { model_aliases: names }, own.key);
+    expect(named).toMatchObject({ status: 200, body: { model_aliases: names } });
+    const shut = { model: "shut", messages: [{ role: "user", content: "Hello" }] };
+    expect((await ask("POST /v1/chat/completions", shut, String(named.body["key"]))).status).toBe(
+      404,
+    );
     const beyond: readonly object[] = [
       { rpm: 41 },
       { rpm: null },

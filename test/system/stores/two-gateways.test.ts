@@ -23,12 +23,13 @@ function workspaceOn(baseUrl: string, pooled: boolean): Workspace {
   return workspace;
 }
 
-const ask = (gateway: GatewayProcess, key: string): Promise<Response> =>
-  chat(
-    gateway,
-    { model: "gpt-4o-mini", messages: MESSAGES },
-    { headers: { authorization: `Bearer ${key}` } },
-  );
+async function statusOf(response: Response): Promise<number> {
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const ask = (gateway: GatewayProcess, key: string, model = "gpt-4o-mini"): Promise<Response> =>
+  chat(gateway, { model, messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
 
 for (const { way, isThere, pooled } of WAYS)
   describe.skipIf(!isThere)(`two gateways on PostgreSQL ${way}`, () => {
@@ -62,6 +63,22 @@ for (const { way, isThere, pooled } of WAYS)
         await response.text();
         return response.status === 401;
       });
+    });
+
+    it("have each other's names for models of a key, which win over the team's", async () => {
+      const model_aliases = { tiny: "nothing" };
+      await admin(first, "/team/new", { team_id: "names", model_aliases });
+      const { key, token_id: id } = await createKey(first, {
+        team_id: "names",
+        model_aliases: { tiny: "gpt-4o-mini" },
+      });
+      const tiny = (gateway: GatewayProcess): Promise<number> =>
+        ask(gateway, key, "tiny").then(statusOf);
+      expect([await tiny(first), await tiny(second)]).toEqual([200, 200]);
+      const changed = await admin(second, "/key/update", { key: id, model_aliases: null });
+      expect(await changed.json()).toMatchObject({ model_aliases: {} });
+      expect(await tiny(second)).toBe(404);
+      await eventually("the change at the first gateway", async () => (await tiny(first)) === 404);
     });
 
     it("read each other's rows, and count them in one budget", async () => {

@@ -31,7 +31,7 @@ customers:
   records:
     - { customer_id: c-1, organization_id: acme, rpm: 0 }
 keys:
-  - { alias: ci, key: "\${env:CI_KEY}", team_id: core, user_id: ann }
+  - { alias: ci, key: "\${env:CI_KEY}", team_id: core, user_id: ann, model_aliases: { quick: echo }, per_model: { echo: { rpm: 40 } } }
 `;
 
 let workspace: Workspace;
@@ -61,8 +61,8 @@ async function ask(
   return [response.status, (await response.json()) as Record<string, unknown>];
 }
 
-async function use(user?: string, key = KEY): Promise<number> {
-  const request = { model: "echo", messages: MESSAGES, ...(user !== undefined && { user }) };
+async function use(user?: string, key = KEY, model = "echo"): Promise<number> {
+  const request = { model, messages: MESSAGES, ...(user !== undefined && { user }) };
   const headers = { authorization: `Bearer ${key}` };
   const response = await chat(gateway, request, { headers });
   await response.arrayBuffer();
@@ -113,6 +113,14 @@ describe("declared tenants", () => {
       budget_id: "monthly",
       blocked: false,
     });
+    expect(await info("/key/info?key_alias=ci", "info")).toMatchObject({
+      managed_by: "file",
+      model_aliases: { quick: "echo" },
+      per_model: { echo: { rpm_limit: 40 } },
+    });
+    expect([await use(undefined, KEY, "quick"), await use(undefined, KEY, "quicker")]).toEqual([
+      200, 404,
+    ]);
     const customer = "/customer/info?customer_id=c-1&organization_id=acme";
     expect(await info(customer, "customer_info")).toMatchObject({ rpm_limit: 0 });
     expect((await ask("/customer/list?organization_id=acme"))[1]["customers"]).toMatchObject([

@@ -19,6 +19,7 @@ import {
   LIMIT_FIELDS,
   LIMITS_VIEW,
   MANAGED_BY,
+  MODEL_ALIASES,
   NAME,
   NAMES,
   NOTES,
@@ -42,7 +43,7 @@ export const TEAM_FIELDS = {
   team_alias: NAME,
   ...LIMIT_FIELDS,
   organization_id: NAME,
-  model_aliases: { ...NOTES, description: "Names of its own for models: alias to model id." },
+  model_aliases: MODEL_ALIASES,
   user_budgets: { type: ["string", "null"], enum: ["count", "ignore", null] },
   member_defaults: {
     ...NOTES,

@@ -3,6 +3,7 @@
 import {
   COUNT,
   FLAG,
+  map,
   NUMBER,
   NUMBER_OR_NULL,
   COUNT_OR_NULL,
@@ -13,7 +14,7 @@ import {
   TIME_OR_NULL,
   words,
 } from "../schema.ts";
-import { LIMIT_FIELDS, LIMITS_VIEW, MANAGED_BY, NAME, SWITCH } from "./limits.ts";
+import { LIMIT_FIELDS, LIMITS_VIEW, MANAGED_BY, MODEL_ALIASES, NAME, SWITCH } from "./limits.ts";
 
 /** Fields of a new key and of a change. */
 export const KEY_FIELDS = {
@@ -24,6 +25,7 @@ export const KEY_FIELDS = {
   organization_id: NAME,
   customer_id: NAME,
   may_name_customers: SWITCH,
+  model_aliases: MODEL_ALIASES,
   admin: { ...SWITCH, description: "The key opens the admin listener with its user's roles." },
   spend_scope: { type: ["string", "null"], enum: ["key", "user", "team", null] },
 } as const;
@@ -41,6 +43,7 @@ export const KEY_VIEW = {
   organization_id: TEXT_OR_NULL,
   customer_id: TEXT_OR_NULL,
   may_name_customers: FLAG,
+  model_aliases: map(TEXT),
   admin: FLAG,
   spend_scope: words("key", "user", "team"),
   made_with: { ...TEXT_OR_NULL, description: "The key that self-service made it with." },

@@ -89,6 +89,12 @@ export const LIMIT_FIELDS = {
   expires: { type: ["string", "null"], description: "A time in ISO 8601." },
 } as const;
 
+/** Names for models in a body. */
+export const MODEL_ALIASES = {
+  ...NOTES,
+  description: "Names of its own for models: alias to model id.",
+} as const;
+
 /** Rules of self-service in a body. */
 export const SELF_SERVICE_FIELD = { self_service: NOTES } as const;
 

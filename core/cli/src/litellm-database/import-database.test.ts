@@ -477,4 +477,29 @@ describe("ids and names", () => {
     const { outcome } = await send({ "keys.jsonl": keys });
     expect(outcome.notes).toMatchObject([{ kind: "missing", count: 300 }]);
   });
+
+  it("are names for models of a key that stand for none", async () => {
+    const keys = [
+      { fast: "a", wrong: 1, "": "a", none: "", line: "a\nb" },
+      '{"large": "b"}',
+      {},
+      "none",
+    ].map((aliases, index) => ({
+      ...KEY,
+      token: index.toString(16).padStart(64, "0"),
+      key_alias: `k${index}`,
+      aliases,
+    }));
+    const { outcome, bodies } = await send({ "keys.jsonl": keys });
+    expect(bodies["keys"]?.map(({ model_aliases: names }) => names)).toEqual([
+      { fast: "a" },
+      { large: "b" },
+      undefined,
+      undefined,
+    ]);
+    expect(outcome.notes).toMatchObject([
+      { kind: "missing", count: 1 },
+      { kind: "missing", count: 1 },
+    ]);
+  });
 });

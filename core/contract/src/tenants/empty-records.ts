@@ -56,6 +56,7 @@ export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs
   organizationId: null,
   customerId: null,
   mayNameCustomers: true,
+  modelAliases: {},
   admin: false,
   issuedBy: null,
   madeWith: null,

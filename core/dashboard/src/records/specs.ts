@@ -84,6 +84,16 @@ export const MODEL_SPECS: readonly FieldSpec[] = [
   },
 ];
 
+/** Names of its own for models: of keys and teams. */
+export const MODEL_ALIASES_SPEC: FieldSpec = {
+  name: "model_aliases",
+  label: "Names for models",
+  hint: 'JSON: {"fast": "gpt-4o-mini"}',
+  group: "More",
+  kind: "json",
+  option: "--model-aliases",
+};
+
 /** When a record ends. */
 export const LIFE_SPECS: readonly FieldSpec[] = [
   {

@@ -24,6 +24,7 @@ export function keysOf(gateway: ResolvedDocument, sections: GatewaySections): De
       allowedTags: key.allowed_tags,
       metadata: key.metadata,
       ...ownersOf(key),
+      ...aliasesOf(key),
       ...sparse(periodOf(key)),
       // Without a limit the key is as cheap as one of the store that has none.
       ...(isBounded(limits) && { limits }),
@@ -40,6 +41,12 @@ function ownersOf(key: KeySection) {
     ...(!key.may_name_customers && { mayNameCustomers: false }),
     ...(key.budget_id !== undefined && { budgetId: key.budget_id, budgetShare: key.budget_share }),
   };
+}
+
+/** Names for models; absent where there are none. */
+function aliasesOf({ model_aliases: aliases }: KeySection): Pick<DeclaredKey, "modelAliases"> {
+  if (Object.keys(aliases).length === 0) return {};
+  return { modelAliases: aliases as Readonly<Record<string, string>> };
 }
 
 /** The members that say something: a key without them is as cheap as one of the store. */

@@ -230,6 +230,8 @@ export interface DeclaredKey {
   readonly customerId?: string;
   /** `false`: its requests may not name their customer. Absent: they may. */
   readonly mayNameCustomers?: boolean;
+  /** Names of its own for models: alias to model id. Absent: none. */
+  readonly modelAliases?: Readonly<Record<string, string>>;
   /** Absent: `calendar`. */
   readonly budgetAnchor?: BudgetAnchor;
   /** Absent: none. */

@@ -84,7 +84,7 @@ function playedBase(
 
 function declaredKey(settings: DeclaredKey): KeyBase {
   const { alias, userId, teamId, spendScope, metadata, limits, ...others } = settings;
-  const { organizationId, customerId, mayNameCustomers, ...block } = others;
+  const { organizationId, customerId, mayNameCustomers, modelAliases, ...block } = others;
   const names = {
     keyId: `yaml:${alias}`,
     alias,
@@ -95,6 +95,7 @@ function declaredKey(settings: DeclaredKey): KeyBase {
     metadata,
     ...(customerId !== undefined && { customerId }),
     ...(mayNameCustomers === false && { mayNameCustomers }),
+    ...(modelAliases !== undefined && { modelAliases }),
   };
   return keyBase(names, { ...block, ...limits }, false);
 }

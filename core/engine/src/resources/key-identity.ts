@@ -14,6 +14,7 @@ export type KeyNames = Pick<
   | "organizationId"
   | "customerId"
   | "mayNameCustomers"
+  | "modelAliases"
   | "spendScope"
   | "metadata"
 >;
@@ -33,6 +34,7 @@ export function storedKey(record: KeyRecord): KeyBase {
     metadata,
     ...(record.customerId !== null && { customerId: record.customerId }),
     ...(!record.mayNameCustomers && { mayNameCustomers: false }),
+    ...(Object.keys(record.modelAliases).length > 0 && { modelAliases: record.modelAliases }),
   };
   const base = keyBase(names, record, true);
   return record.madeWith === null ? base : { ...base, madeWith: record.madeWith };

@@ -15,7 +15,15 @@ import type { RefusalOf } from "./conflicts.ts";
 import { keyConditions } from "./key-filter.ts";
 import { keyPage } from "./key-page.ts";
 import type { Place } from "./table.ts";
-import { flag, limitColumns, limitMembers, nullableText, present } from "./limits.ts";
+import {
+  flag,
+  jsonText,
+  limitColumns,
+  limitMembers,
+  nullableText,
+  present,
+  readAliases,
+} from "./limits.ts";
 import { anyOf, isOneOf } from "./shape.ts";
 import { tagReads } from "./tag-owners.ts";
 
@@ -236,6 +244,7 @@ function toColumns(key: KeyChanges): Partial<KeyTable> {
       organization_id: nullableText(key.organizationId),
       customer_id: nullableText(key.customerId),
       may_name_customers: flag(key.mayNameCustomers),
+      model_aliases: jsonText(key.modelAliases),
       admin: flag(key.admin),
     }),
   };
@@ -269,6 +278,7 @@ function toRecord(row: KeyTable): KeyRecord {
     organizationId: row.organization_id,
     customerId: row.customer_id,
     mayNameCustomers: row.may_name_customers === 1,
+    modelAliases: readAliases(row.model_aliases),
     admin: row.admin === 1,
     issuedBy: row.issued_by,
     madeWith: row.made_with,

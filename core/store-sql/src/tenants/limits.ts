@@ -98,6 +98,12 @@ export function readPerModel(text: string): Readonly<Record<string, Amounts>> {
   );
 }
 
+/** Reads names for models. */
+export function readAliases(text: string): Readonly<Record<string, string>> {
+  // Most records have none.
+  return text === "{}" ? {} : (readObject(text) as Readonly<Record<string, string>>);
+}
+
 /** Reads a rule of self-service; null is none. */
 export function readSelfService(text: string | null): SelfService | null {
   return text === null ? null : (JSON.parse(text) as SelfService);

@@ -88,6 +88,7 @@ function everyKind({ it, expect, store, fresh }: Suite): void {
       organizationId: o,
       customerId: "c",
       mayNameCustomers: false,
+      modelAliases: { fast: "gpt-4o-mini", "gpt-4o": "claude" },
       admin: true,
       spendScope: "team",
       madeWith: `${p}maker`,

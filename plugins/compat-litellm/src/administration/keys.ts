@@ -42,7 +42,7 @@ export const KEY_RULES: FieldRules = {
   budget_id: id("budget_id"),
   may_name_customers: flag("may_name_customers"),
   duration: { to: "duration", read: (value) => (value === "-1" || value === "" ? null : value) },
-  aliases: { refuse: "Give the team of the key `model_aliases`." },
+  aliases: { to: "model_aliases" },
   allowed_cache_controls: { refuse: ELSEWHERE },
   allowed_vector_store_indexes: { refuse: ELSEWHERE },
   denied_passthrough_routes: { refuse: ELSEWHERE },
@@ -83,11 +83,11 @@ export const KEY_RULES: FieldRules = {
 export function keyView(record: JsonObject): JsonObject {
   return {
     spend: 0,
-    aliases: {},
     config: {},
     permissions: {},
     model_max_budget: {},
     ...record,
+    aliases: record.model_aliases ?? {},
     token: record.token_id ?? null,
     litellm_budget_table: null,
     updated_at: record.created_at ?? null,

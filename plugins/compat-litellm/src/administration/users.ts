@@ -64,7 +64,9 @@ export function userView(record: JsonObject): JsonObject {
 const OF_KEY = ["key_alias", "duration"];
 
 async function create({ body }: ExtensionRequest, gateway: EdgeGateway): Promise<EdgeAnswer> {
-  const { teams, key_alias: alias, duration, auto_create_key: makesKey = true, ...rest } = body;
+  const { teams, auto_create_key: makesKey = true, ...fields } = body;
+  const { key_alias: alias = null, duration = null, aliases = null, ...others } = fields;
+  const rest: JsonObject = makesKey === false ? { ...others, aliases } : others;
   refuseNoModels(rest);
   const plain = PLAIN_ROLES.has(rest.user_role) ? { ...rest, user_role: null } : rest;
   const answer = await write(
@@ -91,7 +93,7 @@ async function create({ body }: ExtensionRequest, gateway: EdgeGateway): Promise
   if (makesKey === false) return mapped(answer, (view) => ({ ...view, teams: joined, key: "" }));
   const key = await write(
     gateway,
-    { user_id: userId, key_alias: alias ?? null, duration: duration ?? null },
+    { user_id: userId, key_alias: alias, duration, aliases },
     { path: "/key/generate", rules: KEY_RULES, isNew: true, view: keyView },
   );
   if (key.status >= 300) return key;

@@ -103,7 +103,10 @@ async function checkTags(
   if (tag !== undefined) throw foreignTag(tag);
 }
 
-/** A request whose model is the one that its team gives this name to. Rows show that model. */
+/**
+ * A request whose model is the one that its key or its team gives this name to. Rows show that
+ * model.
+ */
 function withoutAlias(request: GatewayRequest, { modelAliases }: Identity): GatewayRequest {
   if (modelAliases === undefined || !Object.hasOwn(modelAliases, request.model)) return request;
   return { ...request, model: modelAliases[request.model] ?? request.model };

@@ -14,7 +14,7 @@ export interface AccessGroup {
 export interface ModelView {
   /**
    * Models that a request may name, each once: entries in the order of the file, wildcards as the
-   * known models that they match, then aliases of the team under their own names.
+   * known models that they match, then aliases of the key and its team under their own names.
    */
   models(viewer: Identity): readonly Model[];
   /** Wildcards as they are written. */
@@ -26,7 +26,10 @@ export interface ModelView {
    * identity.
    */
   find(viewer: Identity, id: string): Model | undefined;
-  /** The model that a request with this name gets: as `find`, with the aliases of the team. */
+  /**
+   * The model that a request with this name gets: as `find`, with the aliases of the key and its
+   * team.
+   */
   named(viewer: Identity, name: string): Model | undefined;
 }
 

@@ -86,4 +86,12 @@ export const MIGRATIONS: readonly Migration[] = [
       "drop index spend_customer_day_by_customer",
     ],
   },
+  {
+    version: 12,
+    name: "key_model_aliases",
+    oldestThatWorks: 1,
+    statements: [
+      `alter table virtual_key add column model_aliases text collate "C" not null default '{}'`,
+    ],
+  },
 ];

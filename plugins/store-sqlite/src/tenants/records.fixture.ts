@@ -36,6 +36,7 @@ export const key: KeyRecord = {
   perModel: { "gpt-4o": { ...EMPTY_AMOUNTS, rpm: 5 } },
   customerId: "c1",
   mayNameCustomers: false,
+  modelAliases: { smart: "gpt-4o" },
   admin: true,
   createdAtMs: 1_700_000_000_000,
 };

@@ -61,8 +61,9 @@ export function judge(world: World): (probe: Probe) => Verdict {
   return (probe) => {
     const key = (world.keys[probe.key] as World["keys"][number]).row;
     const team = find.team(key["team_id"]);
-    // The team's own names of models are replaced before the checks.
-    const isNamed = team?.["model_id"] === 7 && probe.model === "fast";
+    // Names that the key or its team has for models are replaced before the checks.
+    const ofTeam = team?.["model_id"] === 7 && probe.model === "fast" ? "m1" : undefined;
+    const ofKey = (key["aliases"] as Readonly<Record<string, string>> | undefined)?.[probe.model];
     const subject: Subject = {
       key,
       team,
@@ -70,7 +71,7 @@ export function judge(world: World): (probe: Probe) => Verdict {
       membership: find.membership(key["user_id"], key["team_id"]),
       organization: find.organization(key["organization_id"] ?? team?.["organization_id"]),
       customer: find.customer(probe.customer),
-      model: isNamed ? "m1" : probe.model,
+      model: ofKey ?? ofTeam ?? probe.model,
     };
     const { litellm, wider } = checks(subject, find.budget);
     const isWider = wider && litellm.length === 0;

@@ -257,6 +257,9 @@ export function stagedKey(
   if (index >= 990) return { columns: { team_id: "team-9", ...KEY_STATES.at(-1) }, model: "m6" };
   // A group that opens a model which the list of the team does not have.
   if (index >= 980) return { columns: { team_id: "team-15", ...KEY_MODELS.at(-1) }, model: "m5" };
+  // A name that the key has for a model, and that its team has for another one.
+  if (index >= 975)
+    return { columns: { team_id: "team-11", aliases: { fast: "m2" } }, model: "fast" };
   // A name that the team has for a model.
   if (index >= 970) return { columns: { team_id: "team-11" }, model: "fast" };
   return undefined;

@@ -6,6 +6,7 @@ import { type Entry, type LeftOut, type Loss, NO_MODEL, type Reference } from ".
 import { groupsOf } from "./groups.ts";
 import { lost } from "./losses.ts";
 import { memberId } from "./member.ts";
+import { namesForModels } from "./model-names.ts";
 
 /** Groups of routes that every key may call here too. */
 const INFERENCE_ROUTES: readonly string[] = ["llm_api_routes", "openai_routes"];
@@ -27,6 +28,7 @@ export function keyEntry(row: Row, reading: Reading): Entry | LeftOut {
   const isClosed = teamId === undefined && hasNoModels(row, reading);
   const models = isClosed ? [NO_MODEL] : modelsOf(row, groups.names, teamId !== undefined);
   const { fields, ...block } = blockOf(row, models, reading);
+  const aliases = namesForModels(row, "aliases");
   const isBeyond = isOfOtherOrganization(row, reading);
   return {
     id: token.toLowerCase(),
@@ -36,6 +38,7 @@ export function keyEntry(row: Row, reading: Reading): Entry | LeftOut {
       last4: last4Of(row) ?? "",
       ...defined("key_alias", textAt(row, "key_alias")),
       ...fields,
+      ...(aliases.map !== undefined && { model_aliases: aliases.map }),
       ...defined("expires", isoAt(row, "expires")),
       ...defined("user_id", idAt(row, "user_id")),
       ...defined("team_id", teamId),
@@ -44,7 +47,7 @@ export function keyEntry(row: Row, reading: Reading): Entry | LeftOut {
     references: [...block.references, ...placesOf(row, reading)],
     bounds: [...block.bounds, ...boundsOf(row, isBeyond)],
     unreadable: block.unreadable,
-    losses: [...block.losses, ...groups.losses, ...lossesOf(row)],
+    losses: [...block.losses, ...groups.losses, ...aliases.losses, ...lossesOf(row)],
   };
 }
 
@@ -109,7 +112,6 @@ function boundsOf(row: Row, isBeyond: boolean): Loss[] {
 
 function lossesOf(row: Row): Loss[] {
   return [
-    ...lost(row, "aliases", "other names of models are those of a team, or of the configuration"),
     ...lost(row, "config", "it has no equivalent"),
     ...lost(row, "permissions", "permissions of single features have no equivalent"),
     ...lost(row, "allowed_cache_controls", "the step cache says what requests may ask"),

@@ -3,6 +3,7 @@
 import type { JsonObject } from "@sluice/contract";
 import { defined, hasContent, idAt, jsonAt, objectAt, type Row, textAt } from "../values.ts";
 import { isObject } from "@sluice/kit";
+import { type ModelNames, namesForModels } from "./model-names.ts";
 import { amountsOf } from "./amounts.ts";
 import { blockOf, modelsOf, type Reading, referencesOf } from "./block.ts";
 import type { Entry, LeftOut, Loss, Reference } from "./entry.ts";
@@ -55,14 +56,11 @@ export function teamEntry(row: Row, reading: Reading): Entry | LeftOut {
 }
 
 /** The team's own names of models. */
-function aliasesOf(
-  row: Row,
-  { index }: Reading,
-): { readonly map?: JsonObject; readonly losses: readonly Loss[] } {
+function aliasesOf(row: Row, { index }: Reading): ModelNames {
   if (!hasContent(row, "model_id")) return { losses: [] };
   const found = index.aliases.get(String(row["model_id"]));
-  const map = found === undefined ? undefined : jsonAt(found, "aliases");
-  if (isObject(map)) return { map, losses: [] };
+  if (found !== undefined && isObject(jsonAt(found, "aliases")))
+    return namesForModels(found, "aliases");
   const why = "the team's own names of models are in LiteLLM_ModelTable; add it to the export";
   return { losses: [{ column: "model_id", why }] };
 }

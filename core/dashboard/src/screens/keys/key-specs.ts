@@ -5,6 +5,7 @@ import { organizationOptions, teamOptions, userOptions } from "../../records/opt
 import {
   BUDGET_SPECS,
   LIFE_SPECS,
+  MODEL_ALIASES_SPEC,
   MODEL_SPECS,
   MORE_SPECS,
   TRAFFIC_SPECS,
@@ -60,6 +61,7 @@ export const KEY_SPECS: readonly FieldSpec[] = [
     kind: "text",
     option: "--customer",
   },
+  MODEL_ALIASES_SPEC,
   {
     name: "spend_scope",
     label: "Whose spend it may read",

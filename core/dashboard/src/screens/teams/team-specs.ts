@@ -5,6 +5,7 @@ import { organizationOptions } from "../../records/options.ts";
 import {
   BUDGET_SPECS,
   LIFE_SPECS,
+  MODEL_ALIASES_SPEC,
   MODEL_SPECS,
   MORE_SPECS,
   TRAFFIC_SPECS,
@@ -54,14 +55,7 @@ export const TEAM_SPECS: readonly FieldSpec[] = [
     normal: "count",
     option: "--user-budgets",
   },
-  {
-    name: "model_aliases",
-    label: "Names for models",
-    hint: 'JSON: {"fast": "gpt-4o-mini"}',
-    group: "More",
-    kind: "json",
-    option: "--model-aliases",
-  },
+  MODEL_ALIASES_SPEC,
   {
     name: "member_defaults",
     label: "Limits of members without their own",

@@ -136,6 +136,18 @@ export const limitFields = {
   },
 } as const;
 
+/** Names for models, by what has them. */
+export const modelAliases = {
+  type: "object",
+  default: {},
+  additionalProperties: {
+    type: "string",
+    minLength: 1,
+    maxLength: 256,
+    description: "A model id.",
+  },
+} as const satisfies JsonSchema;
+
 /** One entry of `keys:`. */
 export const keySchema = {
   type: "object",
@@ -179,6 +191,11 @@ export const keySchema = {
       type: "boolean",
       default: true,
       description: "Whether requests of the key may name their customer.",
+    },
+    model_aliases: {
+      ...modelAliases,
+      description:
+        "Names of the key's own for models: `{ fast: gpt-4o-mini }`. They win over those of its team.",
     },
     spend_scope: {
       type: "string",

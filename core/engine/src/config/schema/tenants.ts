@@ -2,7 +2,7 @@
 
 import type { JsonSchema } from "@sluice/contract";
 import type { FromSchema } from "./from-schema.ts";
-import { amountFields, limitFields, periodFields } from "./keys.ts";
+import { amountFields, limitFields, modelAliases, periodFields } from "./keys.ts";
 
 const ID = {
   type: "string",
@@ -108,9 +108,7 @@ export const teamSchema = {
     team_alias: { ...TEXT, description: "A name for people." },
     organization_id: { ...ID, description: "The organization that the team belongs to." },
     model_aliases: {
-      type: "object",
-      default: {},
-      additionalProperties: { ...TEXT, description: "A model id." },
+      ...modelAliases,
       description: "Names of the team's own for models: `{ fast: gpt-4o-mini }`.",
     },
     user_budgets: {

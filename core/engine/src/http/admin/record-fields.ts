@@ -75,6 +75,7 @@ export const KEY_FIELDS: Fields = {
   organization_id: { member: "organizationId", read: readId, cleared: null },
   customer_id: { member: "customerId", read: readText, cleared: null },
   may_name_customers: { member: "mayNameCustomers", read: readFlag, cleared: true },
+  model_aliases: { member: "modelAliases", read: readAliases, cleared: {} },
   admin: { member: "admin", read: readFlag, cleared: false },
   spend_scope: { member: "spendScope", read: readScope, cleared: "key" },
 };

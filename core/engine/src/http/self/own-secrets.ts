@@ -38,6 +38,7 @@ const OWN: readonly string[] = [
   "duration",
   "expires",
   "guardrails",
+  "model_aliases",
 ];
 const OWN_FIELDS: Fields = Object.fromEntries(
   Object.entries(KEY_FIELDS).filter(([name]) => OWN.includes(name)),
@@ -166,6 +167,7 @@ function derived(
   made: Pick<KeyRecord, "id" | "digest" | "last4" | "issuedBy" | "madeWith" | "createdAtMs">,
 ): KeyRecord {
   const { alias = null, guardrails = [], softBudgetNanoUsd = null } = named as Partial<KeyRecord>;
+  const { modelAliases = calling.modelAliases } = named as Partial<KeyRecord>;
   const { userId, teamId, organizationId, customerId, mayNameCustomers } = calling;
   const { tags, perModel, budgetAnchor, budgetId, budgetShare } = calling;
   return {
@@ -183,6 +185,7 @@ function derived(
     organizationId,
     customerId,
     mayNameCustomers,
+    modelAliases,
     guardrails: [...new Set([...calling.guardrails, ...guardrails])],
     ...made,
   };

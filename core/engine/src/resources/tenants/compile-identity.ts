@@ -67,7 +67,7 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
     // The key's own come first, then from the nearest to the widest.
     [...new Set(all.toReversed().flatMap((holder) => holder.block[name] ?? []))];
   const allowedTags = of("allowedTags");
-  const aliases = team?.modelAliases;
+  const aliases = aliasesOf(identity.modelAliases, team?.modelAliases);
   // Those of the key alone have a budget of 0 for each budget that is not known yet.
   const { scopes: _ofKeyAlone, ...names } = identity;
   return Object.freeze<Identity>({
@@ -83,7 +83,7 @@ export function compileIdentity({ identity, block }: KeyBase, parts: IdentityPar
       madeWith: { keyId: maker.id, alias: maker.alias ?? undefined },
     }),
     ...(scopes.length > 0 && { scopes }),
-    ...(aliases !== undefined && Object.keys(aliases).length > 0 && { modelAliases: aliases }),
+    ...(aliases !== undefined && { modelAliases: aliases }),
   });
 }
 
@@ -100,6 +100,17 @@ function withOwnTags(
   if (maker !== undefined) own.push(madeTag(maker.id));
   return own.length === 0 ? tags : [...new Set([...tags, ...own])];
 }
+
+/**
+ * Names for models; `undefined`: there are none. Keys without names of their own share the object
+ * of their team.
+ */
+function aliasesOf(own: Aliases | undefined, ofTeam: Aliases = {}): Aliases | undefined {
+  const aliases = own === undefined ? ofTeam : { ...ofTeam, ...own };
+  return Object.keys(aliases).length > 0 ? aliases : undefined;
+}
+
+type Aliases = Readonly<Record<string, string>>;
 
 function isNotEmpty(list: readonly string[]): boolean {
   return list.length > 0;

@@ -221,6 +221,21 @@ describe("the models of a key", () => {
     });
   });
 
+  it("have names of the key and of its team: those of the key win", async () => {
+    const teams = { t: { modelAliases: { fast: "a", large: "b" } } };
+    const own = { ...TEAM, modelAliases: { fast: "c", mine: "d" } };
+    expect((await identityOf(own, { teams }))?.modelAliases).toEqual({
+      fast: "c",
+      large: "b",
+      mine: "d",
+    });
+    const alone = await identityOf({ modelAliases: { mine: "d" } }, {});
+    expect(alone?.modelAliases).toEqual({ mine: "d" });
+    const shared = await identityOf(TEAM, { teams });
+    expect(shared?.modelAliases).toBe(teams.t.modelAliases);
+    expect(await identityOf({}, {})).not.toHaveProperty("modelAliases");
+  });
+
   it("add tags and guardrails of all that it belongs to, and open native paths by one", async () => {
     const records: Records = {
       organizations: { o: { tags: ["o"], guardrails: ["pii"] } },
