@@ -30,16 +30,22 @@ it("stands for the signal of an exchange that has no ending", () => {
   expect(endingOf({ signal, ending } as { signal: AbortSignal })).toBe(ending);
 });
 
-it("does not call a listener that an earlier one removes, and aborts its signal where one throws", () => {
+it("calls its listeners as an AbortSignal does: all, once, but for those that are removed", () => {
   const ending = new LateSignal();
   const heard: string[] = [];
   const removed = (): void => void heard.push("removed");
+  const twice = (): void => void heard.push("twice");
   ending.addEventListener("abort", () => ending.removeEventListener("abort", removed));
   ending.addEventListener("abort", removed);
   ending.addEventListener("abort", () => {
     throw new Error("a listener failed");
   });
+  ending.addEventListener("abort", twice);
+  ending.addEventListener("abort", twice);
   const { signal } = ending;
+  signal.addEventListener("abort", () => heard.push("signal"));
   expect(() => ending.abort("over")).toThrow("a listener failed");
-  expect([heard, signal.aborted]).toEqual([[], true]);
+  ending.addEventListener("abort", () => heard.push("late"));
+  ending.abort("again");
+  expect([heard, signal.reason]).toEqual([["twice", "signal"], "over"]);
 });

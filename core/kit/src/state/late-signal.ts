@@ -39,23 +39,31 @@ export class LateSignal implements Ending {
     return this.#controller.signal;
   }
 
-  /** Ends the work. The first reason stays. */
+  /** Ends the work. The first reason stays. Throws the first error of the listeners, at the end. */
   abort(reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
     const listeners = this.#listeners ?? [];
-    try {
-      // As with an AbortSignal, a listener that an earlier one has removed is not called.
-      const all = listeners.slice();
-      for (const listener of all) if (listeners.includes(listener)) listener();
-    } finally {
-      this.#listeners = undefined;
-      this.#controller?.abort(reason);
+    const errors: unknown[] = [];
+    // As with an AbortSignal, a listener that an earlier one has removed is not called, and one
+    // that throws keeps no other from being called.
+    for (const listener of listeners.slice()) {
+      if (!listeners.includes(listener)) continue;
+      try {
+        listener();
+      } catch (error) {
+        errors.push(error);
+      }
     }
+    this.#listeners = undefined;
+    this.#controller?.abort(reason);
+    if (errors.length > 0) throw errors[0];
   }
 
+  /** A listener that is added twice is called once, and one that comes too late is not called. */
   addEventListener(_type: "abort", listener: () => void): void {
+    if (this.#aborted || this.#listeners?.includes(listener) === true) return;
     if (this.#listeners === undefined) this.#listeners = [listener];
     else this.#listeners.push(listener);
   }
