@@ -45,7 +45,7 @@ const PNG = base64(Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer
 const TEXT = base64(
   "A plain text of some length, as a document would hold it, with several words in each of its lines.",
 );
-const WORDS = ["hello", "a question", "The weather is fine.", "Read this, please."] as const;
+export const WORDS = ["hello", "a question", "The weather is fine.", "Read this, please."] as const;
 const schema = (chance: Chance): object => ({
   type: "object",
   ...chance.members(

@@ -6,6 +6,7 @@ import {
   type NativeRequest,
   type NativeUpstream,
 } from "../native-upstream.ts";
+import { largeText } from "./large.ts";
 import { plant, PLANTED } from "./places.ts";
 import { Chance, type PlantedRequest } from "./requests.ts";
 import type { WorkspaceOptions } from "../workspace.ts";
@@ -16,6 +17,8 @@ const AT_ONCE = 8;
  * proves nothing.
  */
 const CONTROL_EVERY = 10;
+/** Every so many requests goes in the large form. */
+const LARGE_EVERY = 7;
 
 /** The environment of a gateway with `plantedWorkspace`. */
 export const PLANTED_ENVIRONMENT = { NATIVE_KEY: "a-native-credential-0123456789" };
@@ -76,8 +79,15 @@ function holdsWord({ url, headers, body }: NativeRequest): boolean {
   return (
     decodeURIComponent(url).includes(PLANTED) ||
     JSON.stringify(headers).includes(PLANTED) ||
-    text.includes(PLANTED) ||
+    unescaped(text).includes(PLANTED) ||
     JSON.stringify(JSON.parse(text)).includes(PLANTED)
+  );
+}
+
+/** A text whose escaped letters are letters, also those of members that a parser drops. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\u00([0-9a-f]{2})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
   );
 }
 
@@ -138,10 +148,13 @@ export async function runPlanted(run: PlantedRun): Promise<PlantedFindings> {
     const { how, body } = isControl
       ? { how: "an ordinary request", body: request.body }
       : plant(request.body, chance);
-    const { status, outcome, said } = await send(run, { ...request, body });
-    if (!isControl) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    const isLarge = number % LARGE_EVERY === 0;
+    const text = isLarge ? largeText(body, chance) : JSON.stringify(body);
+    const { status, outcome, said } = await send(run, request.path, text);
+    const form = isLarge ? "large" : "small";
+    if (!isControl) outcomes[`${form} ${outcome}`] = (outcomes[`${form} ${outcome}`] ?? 0) + 1;
     if (status >= 500 || (isControl && status !== 200))
-      faults.push(`${status} for ${how}: ${request.path} ${said} ${JSON.stringify(body)}`);
+      faults.push(`${status} for ${how}, ${form}: ${request.path} ${said} ${JSON.stringify(body)}`);
   };
   const work = async (): Promise<void> => {
     // oxlint-disable-next-line no-await-in-loop -- so many at a time and no more.
@@ -159,12 +172,13 @@ function shortened(fault: string): string {
 
 async function send(
   { gateway }: PlantedRun,
-  { path, body }: PlantedRequest,
+  path: string,
+  body: string,
 ): Promise<{ readonly status: number; readonly outcome: string; readonly said: string }> {
   const response = await fetch(gateway.publicUrl + path, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
+    body,
   });
   const { status } = response;
   const { error } = (await response.json()) as {
