@@ -64,13 +64,13 @@ export class CallNote {
     document: JsonDocument,
   ): Promise<void> {
     try {
-      await nextTurn();
+      await nextTurn(exchange.ending);
       const { texts, overhead } = promptParts(document.value);
       const clock = new Stages.Clock();
       let bytes = 0;
       for (const text of texts) {
         bytes += Buffer.byteLength(text);
-        if (clock.isOver()) await nextTurn();
+        if (clock.isOver()) await nextTurn(exchange.ending);
       }
       this.#keep(document, bytes, overhead);
       if (!exchange.isSettled) await this.#note(exchange, attempt, promptOf(this.#promptTokens));

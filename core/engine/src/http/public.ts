@@ -273,7 +273,7 @@ function openExchange(
     note: mayDetach ? new DetachingNote(note, () => detachment) : note,
     beforeBody: route.beforeBody,
     held,
-    read: ({ identity }) => readRequest(message, client, routed, form, held, identity),
+    read: (asking) => readRequest(message, client, routed, form, held, asking),
   });
   if (isPlayed(message)) PLAYED.set(exchange, true);
   const detachment = mayDetach ? new Detachment(form, exchange, response, parts) : undefined;

@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
-import { nextTurn } from "./turns.ts";
+import { LateSignal } from "../state/late-signal.ts";
+import { inTurns, nextTurn } from "./turns.ts";
 
 it("lets one caller go in each turn of the event loop, in the order in which they asked", async () => {
   const order: string[] = [];
@@ -19,6 +20,30 @@ it("lets one caller go in each turn of the event loop, in the order in which the
     true,
   );
   await nextTurn();
+});
+
+it("does no more stages of work whose ending has come, and lets others go on", async () => {
+  const stages: string[] = [];
+  function* work(name: string): Generator<void, string, undefined> {
+    for (let at = 0; at < 3; at += 1) {
+      stages.push(`${name}${at}`);
+      if (name === "a" && at === 1) early.abort("the client has gone");
+      yield;
+    }
+    return name;
+  }
+  const early = new LateSignal();
+  const outcomes = Promise.allSettled([
+    inTurns(work("a"), early),
+    inTurns(work("b"), new LateSignal()),
+    nextTurn(early),
+  ]);
+  expect(await outcomes).toEqual([
+    { status: "rejected", reason: "the client has gone" },
+    { status: "fulfilled", value: "b" },
+    { status: "fulfilled", value: undefined },
+  ]);
+  expect(stages.toSorted()).toEqual(["a0", "a1", "b0", "b1", "b2"]);
 });
 
 it.each([1, 30])("leaves turns to other work behind a piece of %i ms", async (pieceMs) => {

@@ -1,6 +1,7 @@
 /** Turns of the event loop: large work is done one piece a turn, across all callers. */
 
 import type * as Stages from "../stages.ts";
+import type { Ending } from "../state/late-signal.ts";
 
 /** A longer piece is followed by turns for other work alone. */
 const LONG_MS = 0.5;
@@ -23,18 +24,29 @@ let others = OTHER_TURNS;
 /**
  * Resolves in the caller's turn: one caller in each turn of the event loop, in the order of the
  * calls. With a hundred large streams, other work waits for one piece instead of a hundred.
+ * `ending`: of the caller's work. Rejects with its reason where it has come by then.
  */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
+export function nextTurn(ending?: Ending): Promise<void> {
+  return new Promise((resolve, reject) => {
+    waiting.push(
+      ending === undefined
+        ? resolve
+        : () => {
+            if (ending.aborted) reject(ending.reason);
+            else resolve();
+          },
+    );
     if (!isScheduled) schedule();
   });
 }
 
-/** Runs work with each stage in a turn of its own. */
-export async function inTurns<T>(work: Stages.Of<T>): Promise<T> {
+/**
+ * Runs work with each stage in a turn of its own. Rejects with the reason of an ending that comes
+ * before its end: the rest is not done.
+ */
+export async function inTurns<T>(work: Stages.Of<T>, ending: Ending): Promise<T> {
   for (;;) {
-    await nextTurn();
+    await nextTurn(ending);
     const step = work.next();
     if (step.done === true) return step.value;
   }

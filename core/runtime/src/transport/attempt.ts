@@ -239,7 +239,7 @@ function send(options: AttemptOptions, call: EncodedCall, sent: Sent): Promise<U
   const { place } = options;
   let ready: MaybePromise<HttpCall>;
   try {
-    const written = withWrittenBody(call, options.isLarge === true);
+    const written = withWrittenBody(call, options.isLarge === true, options.signal);
     ready =
       written instanceof Promise
         ? written.then((writtenCall) => authorized(options, writtenCall, sent))

@@ -17,6 +17,7 @@ import {
   batchesOf,
   type BodyText,
   chunkFrame,
+  endingOf,
   translationOf,
   withTexts,
 } from "@sluice/kit/internals";
@@ -47,7 +48,12 @@ export async function guardReply(
     model: exchange.request?.model ?? "",
     direction: "output",
   } as const;
-  const options: BodyOptions = { set, order: config.order ?? "parallel", context };
+  const options: BodyOptions = {
+    set,
+    order: config.order ?? "parallel",
+    context,
+    ending: endingOf(exchange),
+  };
   switch (reply.kind) {
     case "whole": {
       // An embeddings reply holds numbers and no text.

@@ -5,8 +5,7 @@
 
 import { hasRepeatedMembers, IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import { writtenDocument } from "@sluice/kit/internals";
-import { type BodyText, withTexts } from "@sluice/kit/internals";
+import { type BodyText, endingOf, withTexts, writtenDocument } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
 import {
@@ -51,7 +50,13 @@ export async function guardRequest(
     ...addressTexts(exchange),
     ...(forwardsNotes ? notesOf(request, operation) : []),
   ];
-  const edits = await checkTexts(all, { set, order: config.order ?? "parallel", context, vault });
+  const edits = await checkTexts(all, {
+    set,
+    order: config.order ?? "parallel",
+    context,
+    vault,
+    ending: endingOf(exchange),
+  });
   const isRead = isReadAlike(request);
   if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
 }

@@ -90,7 +90,7 @@ export const provider = defineStep<ProviderConfig>({
       async run({ exchange }) {
         const call = new ProviderCall(terms, exchange);
         call.checkObjects();
-        if (call.isLarge) await nextTurn();
+        if (call.isLarge) await nextTurn(endingOf(exchange));
         call.settle();
         if (call.needsMedia) await call.inlineMedia();
         const waiting = call.setBounds();
@@ -220,11 +220,12 @@ class ProviderCall implements PartCaller, DropListener {
     const target = this.#target;
     const { instance, upstream } = this.#door;
     const settled = this.#settled as SettledRequest;
+    const ending = endingOf(exchange);
     const { request, call } = this.isLarge
-      ? await inTurns(settled.encodeInStages(asked))
+      ? await inTurns(settled.encodeInStages(asked), ending)
       : settled.encode(asked);
     // Encoding a large request is a piece of work, and noting its prompt another one.
-    if (this.isLarge) await nextTurn();
+    if (this.isLarge) await nextTurn(ending);
     const entering = enter(exchange, this.#door, target, { request, call });
     const entry = entering instanceof Promise ? await entering : entering;
     const { place } = entry;
@@ -250,7 +251,7 @@ class ProviderCall implements PartCaller, DropListener {
       isLarge: this.isLarge,
       dropListener: this,
       observer: lease?.watch(attempt),
-      signal: endingOf(exchange),
+      signal: ending,
       clock: this.#terms.host.clock,
       place,
     });

@@ -1,7 +1,14 @@
 /** Reads and checks the body of one exchange. */
 
 import type { IncomingMessage } from "node:http";
-import type { ClientRequest, EdgeRequest, GatewayRequest, Identity } from "@sluice/contract";
+import type {
+  ClientRequest,
+  EdgeRequest,
+  Exchange,
+  GatewayRequest,
+  Identity,
+} from "@sluice/contract";
+import { endingOf } from "@sluice/kit/internals";
 import type { GuardrailUseSettings } from "../../config/snapshot.ts";
 import type { Edge } from "../../generation/extensions.ts";
 import type { Generation } from "../../generation/generation.ts";
@@ -57,10 +64,11 @@ export async function readRequest(
   { generation, target, route, parameters }: RoutedTarget,
   form: ReplyForm,
   held: HeldAccount,
-  identity: Identity | undefined,
+  exchange: Pick<Exchange, "identity" | "signal">,
 ): Promise<GatewayRequest | undefined> {
   const { providers, guardrails, server } = generation.snapshot;
   const { operation } = route;
+  const { identity } = exchange;
   const isProvider = (name: string): boolean =>
     providers.some((provider) => provider.name === name);
   const { provider = "ref" } = parameters;
@@ -76,6 +84,7 @@ export async function readRequest(
   const limits = {
     maxBytes: server.maxBodyBytes,
     hold: (bytes: number) => held.takeBody(bytes, identity),
+    ending: endingOf(exchange),
   };
   const translate = form instanceof FacedForm ? form : undefined;
   const about = { operation, client, identity };

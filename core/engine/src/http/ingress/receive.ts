@@ -9,6 +9,7 @@ import type {
   Operation,
 } from "@sluice/contract";
 import { Stages } from "@sluice/kit";
+import type { Ending } from "@sluice/kit/internals";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
@@ -60,15 +61,24 @@ export interface Translation {
   read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages.Of<GatewayRequest>;
 }
 
+/** What bounds the reading of one body. */
+export interface ReadBounds {
+  readonly maxBytes: number;
+  /** Counts bytes that are kept. Throws where there is no room. */
+  readonly hold: (bytes: number) => void;
+  /** That of the exchange: a body is not read on for a client that has gone. */
+  readonly ending: Ending;
+}
+
 /**
  * The request of an operation, `undefined` where there is no body to read. `translation`: that of a
- * route with a face. `extended`: the readers of extensions.
+ * route with a face. `extended`: the readers of extensions. Rejects with the reason of the ending.
  */
 export async function receiveRequest(
   operation: Operation,
   message: IncomingMessage,
   client: ClientRequest,
-  { maxBytes, hold }: { readonly maxBytes: number; readonly hold: (bytes: number) => void },
+  { maxBytes, hold, ending }: ReadBounds,
   isProvider: (name: string) => boolean,
   translation?: Translation,
   extended?: ExtendedRequest,
@@ -83,7 +93,7 @@ export async function receiveRequest(
       hold,
     });
     const type = message.headers["content-type"];
-    return inSlices(nativeStages(native, type, client, extended), native.length);
+    return inSlices(nativeStages(native, type, client, extended), native.length, ending);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
@@ -98,14 +108,23 @@ export async function receiveRequest(
     hold,
   });
   const isBig = isLarge(bytes);
-  const terms = { operation, receive, client, deployment, translation, extended, isLarge: isBig };
+  const terms = {
+    operation,
+    receive,
+    client,
+    deployment,
+    translation,
+    extended,
+    ending,
+    isLarge: isBig,
+  };
   // A small body is read without stages, which would cost more than they save.
   if (translation?.opensReferences === true)
     return isBig
       ? openLarge(bytes, terms, translation)
       : openRequest(readJson(bytes, MAX_NODES[operation]), terms, translation);
   if (!isBig) return Stages.atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
-  return inSlices(requestStages(bytes, terms), bytes.length);
+  return inSlices(requestStages(bytes, terms), bytes.length, ending);
 }
 
 /** What a document becomes a request by. */
@@ -116,6 +135,7 @@ interface ReceiveTerms {
   readonly deployment: Deployment | undefined;
   readonly translation: Translation | undefined;
   readonly extended: ExtendedRequest | undefined;
+  readonly ending: Ending;
   readonly isLarge: boolean;
 }
 
@@ -125,7 +145,8 @@ async function openLarge(
   terms: ReceiveTerms,
   translation: Translation,
 ): Promise<GatewayRequest> {
-  const document = await inSlices(documentStages(bytes, terms.operation), bytes.length);
+  const { operation, ending } = terms;
+  const document = await inSlices(documentStages(bytes, operation), bytes.length, ending);
   const opened = await translation.open(document);
   return openedRequest(opened, document, terms);
 }
@@ -149,11 +170,11 @@ function openedRequest(
 ): MaybePromise<GatewayRequest> {
   if (!hasOtherLists(opened, document))
     return terms.isLarge
-      ? inSlices(requestOf(opened, terms), Infinity)
+      ? inSlices(requestOf(opened, terms), Infinity, terms.ending)
       : Stages.atOnce(requestOf(opened, terms));
   // What a request refers to counts as its own. Its size is that of a large body.
   checkContainers(opened.value);
-  return inSlices(requestOf(opened, { ...terms, isLarge: true }), Infinity);
+  return inSlices(requestOf(opened, { ...terms, isLarge: true }), Infinity, terms.ending);
 }
 
 function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages.Of<GatewayRequest> {

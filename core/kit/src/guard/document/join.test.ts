@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "../../json/document.ts";
+import { LateSignal } from "../../state/late-signal.ts";
 import { checkTexts } from "@sluice/runtime/guard";
 import {
   blocking,
@@ -29,6 +30,7 @@ async function judged(
     set,
     order: "parallel",
     context,
+    ending: new LateSignal(),
     ...(vault === undefined ? {} : { vault }),
   } as const;
   const edits = await checkTexts(bodyTexts(body, "chat", join).texts, options);

@@ -5,7 +5,14 @@
 import type { TextContext } from "@sluice/contract";
 import type { GuardrailSet } from "../guardrail-set.ts";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
-import { applySpans, type BodyText, Joined, nextTurn, orderSpans } from "@sluice/kit/internals";
+import {
+  applySpans,
+  type BodyText,
+  type Ending,
+  Joined,
+  nextTurn,
+  orderSpans,
+} from "@sluice/kit/internals";
 import { SLICE } from "./slices.ts";
 import type { Vault } from "../vault.ts";
 
@@ -23,6 +30,8 @@ export interface BodyOptions {
   readonly context: Omit<TextContext, "part" | "place" | "isPartial" | "offset">;
   /** Receives masked texts that are restored in the reply. Absent: nothing is restored. */
   readonly vault?: Vault;
+  /** Ends the check of many texts. */
+  readonly ending: Ending;
 }
 
 /** The edits of one guardrail set. */
@@ -30,7 +39,8 @@ type Spans = Map<BodyText, SetSpan[]>;
 
 /**
  * Checks the texts of a body. Returns the edited ones. Throws `guardrail_violation`, or
- * `plugin_failed` for a guardrail that failed.
+ * `plugin_failed` for a guardrail that failed. Rejects with the reason of an ending that comes
+ * between two turns.
  */
 export async function checkTexts(
   texts: readonly BodyText[],
@@ -49,7 +59,7 @@ export async function checkTexts(
       if (characters > SLICE) {
         characters = text.text.length;
         // oxlint-disable-next-line no-await-in-loop -- a bounded amount of work for each turn.
-        await nextTurn();
+        await nextTurn(options.ending);
       }
       const running = check.run(text);
       if (running === undefined) continue;

@@ -58,27 +58,30 @@ async function wait(
 /** Characters of a piece. A megabyte takes some milliseconds. */
 const PIECE_CHARACTERS = 1_048_576;
 
-/** The UTF-8 bytes of a long text. A short text is returned unchanged. */
-export function encodeInTurns(text: string): string | Promise<Uint8Array> {
-  return text.length <= PIECE_CHARACTERS ? text : encode(text);
+/**
+ * The UTF-8 bytes of a long text. A short text is returned unchanged. Rejects with the reason of an
+ * ending that comes between two turns.
+ */
+export function encodeInTurns(text: string, ending: Ending): string | Promise<Uint8Array> {
+  return text.length <= PIECE_CHARACTERS ? text : encode(text, ending);
 }
 
-async function encode(text: string): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafeSlow(await byteLengthInTurns(text));
+async function encode(text: string, ending: Ending): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(await byteLengthInTurns(text, ending));
   let written = 0;
   for (const piece of textPieces(text, PIECE_CHARACTERS)) {
-    await nextTurn();
+    await nextTurn(ending);
     written += bytes.write(piece, written, "utf8");
   }
-  await nextTurn();
+  await nextTurn(ending);
   return bytes;
 }
 
-/** The UTF-8 length of a long text. */
-export async function byteLengthInTurns(text: string): Promise<number> {
+/** The UTF-8 length of a long text. `ending`: as of `nextTurn`. */
+export async function byteLengthInTurns(text: string, ending?: Ending): Promise<number> {
   let bytes = 0;
   for (const piece of textPieces(text, PIECE_CHARACTERS)) {
-    await nextTurn();
+    await nextTurn(ending);
     bytes += Buffer.byteLength(piece);
   }
   return bytes;

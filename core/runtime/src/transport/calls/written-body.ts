@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { EncodedCall, HttpCall, JsonDocument, MaybePromise } from "@sluice/contract";
-import { nextTurn, unwrittenPieces } from "@sluice/kit/internals";
+import { type Ending, nextTurn, unwrittenPieces } from "@sluice/kit/internals";
 import { encodeInTurns } from "./prepare-call.ts";
 
 /** Memory of a block. */
@@ -12,29 +12,38 @@ const TURN_MS = 2;
 
 /**
  * A call with its body as bytes or as a text. `isLarge`: the request is a large one, so its
- * document is written in turns.
+ * document is written in turns. Rejects with the reason of an ending that comes between two turns.
  */
-export function withWrittenBody(call: EncodedCall, isLarge: boolean): MaybePromise<HttpCall> {
+export function withWrittenBody(
+  call: EncodedCall,
+  isLarge: boolean,
+  ending: Ending,
+): MaybePromise<HttpCall> {
   const { body } = call;
   if (body === undefined || body instanceof Uint8Array) return call as HttpCall;
-  const written = typeof body === "string" ? encodeInTurns(body) : writtenBody(body, isLarge);
+  const written =
+    typeof body === "string" ? encodeInTurns(body, ending) : writtenBody(body, isLarge, ending);
   if (written instanceof Promise) return written.then((bytes) => ({ ...call, body: bytes }));
   return written === body ? (call as HttpCall) : { ...call, body: written };
 }
 
-function writtenBody(document: JsonDocument, isLarge: boolean): MaybePromise<Uint8Array | string> {
+function writtenBody(
+  document: JsonDocument,
+  isLarge: boolean,
+  ending: Ending,
+): MaybePromise<Uint8Array | string> {
   const pieces = isLarge ? unwrittenPieces(document) : undefined;
-  if (pieces !== undefined) return writeInTurns(pieces);
+  if (pieces !== undefined) return writeInTurns(pieces, ending);
   const { bytes } = document;
-  return typeof bytes === "string" ? encodeInTurns(bytes) : bytes;
+  return typeof bytes === "string" ? encodeInTurns(bytes, ending) : bytes;
 }
 
-async function writeInTurns(pieces: Iterable<string>): Promise<Uint8Array> {
+async function writeInTurns(pieces: Iterable<string>, ending: Ending): Promise<Uint8Array> {
   const blocks = new Blocks();
-  await nextTurn();
+  await nextTurn(ending);
   let untilMs = performance.now() + TURN_MS;
   const pause = async (): Promise<void> => {
-    await nextTurn();
+    await nextTurn(ending);
     untilMs = performance.now() + TURN_MS;
   };
   for (const piece of pieces) {
@@ -48,7 +57,7 @@ async function writeInTurns(pieces: Iterable<string>): Promise<Uint8Array> {
     at += block.length;
     if (performance.now() > untilMs) await pause();
   }
-  await nextTurn();
+  await nextTurn(ending);
   return bytes;
 }
 
