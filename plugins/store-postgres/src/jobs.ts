@@ -7,6 +7,7 @@ import { DAY_MS } from "./ledger/days-of-ids.ts";
 import { retentionJob } from "./ledger/retention.ts";
 import { makeComingPartitions } from "./ledger/coming-partitions.ts";
 import { compareSums } from "./ledger/sums/verify.ts";
+import { weeksJob } from "./ledger/sums/weeks.ts";
 
 /** The deadline of the comparison of one day. */
 export const CHECK_MS = 600_000;
@@ -25,6 +26,7 @@ export function createJobs(pool: Pool, { clock }: Pick<StoreHost, "clock">): rea
       },
     },
     retentionJob(pool, () => clock.now()),
+    weeksJob(pool),
     {
       name: "sums",
       everyMs: DAY_MS,

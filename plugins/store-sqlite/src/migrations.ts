@@ -11,6 +11,7 @@ import { createAuditTable } from "./audit/create-table.ts";
 import { GUARDRAIL_DAYS } from "./ledger/guardrails.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 import { createSpendDays } from "./ledger/sums/create-days.ts";
+import { createSpendWeeks } from "./ledger/sums/create-weeks.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
 
 const KEY_LISTS = [
@@ -285,6 +286,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table virtual_key add column model_aliases text not null default '{}'`.execute(
         database,
       );
+    },
+  },
+  "0150_spend_weeks": {
+    async up(database) {
+      await createSpendWeeks(database);
     },
   },
 };

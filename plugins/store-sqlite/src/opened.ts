@@ -9,6 +9,7 @@ import { createLedgerInsert } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
 import { retentionJob } from "./ledger/prune.ts";
 import { sumsJob } from "./ledger/sums/check-job.ts";
+import { weeksJob } from "./ledger/sums/weeks.ts";
 import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { fillSums, logProgress } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";
@@ -111,8 +112,8 @@ export async function open(
 }
 
 function jobsOf(path: string, run: RunTransaction, now: () => number): readonly StoreJob[] {
-  const retention = retentionJob(run, now);
-  return path === MEMORY ? [retention] : [retention, sumsJob(path, now)];
+  const jobs = [retentionJob(run, now), weeksJob(run, now)];
+  return path === MEMORY ? jobs : [...jobs, sumsJob(path, now)];
 }
 
 function reportLeftOut(rows: number, log: Log): void {

@@ -51,14 +51,15 @@ export const spendQuestion = fc
     within: oneOf(false, false, true).chain((isBound) =>
       isBound ? fc.array(fewOf(ids, 2), { maxLength: 3 }) : fc.constant(undefined),
     ),
-    from: oneOf(undefined, undefined, -2, -1, 0, 1),
-    to: oneOf(undefined, undefined, 0, 1, 2, 3),
+    from: oneOf(undefined, undefined, -7, -2, -1, 0, 1),
+    to: oneOf(undefined, undefined, 0, 1, 2, 3, 7, 8),
+    isOfDays: fc.boolean(),
     limit: fc.integer({ min: 1, max: 4 }),
   })
-  .map(({ by, bucket, filter, within, from, to, limit }): SpendReportQuery => {
+  .map(({ by, bucket, filter, within, from, to, isOfDays, limit }): SpendReportQuery => {
     const query = { by, filter, bucket, limit };
     const isOfCustomers = by.includes("customer") || filter.customer !== undefined;
-    const unitMs = isOfCustomers ? DAY_MS : 23 * HOUR_MS;
+    const unitMs = isOfCustomers || isOfDays ? DAY_MS : 23 * HOUR_MS;
     return {
       ...query,
       ...(isOfCustomers && bucket === "hour" && { bucket: "day" }),

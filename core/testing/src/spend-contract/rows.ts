@@ -37,9 +37,9 @@ export const spendRow: fc.Arbitrary<SpendRow> = fc.record({
   costNanoUsd: count,
   costStatus: oneOf<SpendRow["costStatus"]>("priced", "unpriced", "free"),
   cacheHit: fc.boolean(),
-  // Around the borders of hours and days, before 1970 too, and several in one hour.
+  // Around the borders of hours, days and weeks, before 1970 too, and several in one hour.
   startedAtMs: fc
-    .tuple(oneOf(-1, 0, 0, 0, 2), oneOf(0, 0, 1, 23), oneOf(-1, 0, 0, 1))
+    .tuple(oneOf(-1, 0, 0, 0, 2, 6), oneOf(0, 0, 1, 23), oneOf(-1, 0, 0, 1))
     .map(([day, hour, ms]) => day * DAY_MS + hour * HOUR_MS + ms),
   firstContentAtMs: fc.constant(null),
   endedAtMs: fc.constant(0),

@@ -9,10 +9,12 @@ import {
 } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
 import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
+import { WEEK_DAYS, weeksOf } from "@sluice/store-sql/weeks";
 import { Conditions } from "../filter.ts";
 import { newestAliases } from "../key-aliases.ts";
 import type { Reading } from "../read.ts";
 import { AMOUNTS } from "./amounts.ts";
+import { NEXT_WEEK } from "./weeks.ts";
 
 /** The columns of dimensions: of facts `f` and cells `c`. */
 const COLUMNS: Readonly<Record<SpendDimension, string>> = {
@@ -29,6 +31,8 @@ const COLUMNS: Readonly<Record<SpendDimension, string>> = {
 /** The sums that a report reads, and the length of their unit. */
 interface Source {
   readonly table: string;
+  /** What is read instead of the table: its span is that of the query. */
+  readonly from?: string;
   readonly unit: "hour" | "day";
   readonly unitMs: number;
 }
@@ -53,7 +57,7 @@ export async function readReport(
   const highest = "sum(f.nano_usd) desc, sum(f.row_count) desc";
   const orders = [...(order === "spend" ? [highest] : []), ...(numbers === "" ? [] : [numbers])];
   const { rows } = await reading.query<Record<string, string | number>>(
-    `select ${[...names, ...sums].join(", ")} from ${source.table} f ${needsCells(query) ? "join spend_cell c on c.id = f.cell" : ""}
+    `select ${[...names, ...sums].join(", ")} from ${source.from ?? source.table} f ${needsCells(query) ? "join spend_cell c on c.id = f.cell" : ""}
      where ${conditions.where} ${numbers === "" ? "having count(*) > 0" : `group by ${numbers}`}
      ${orders.length === 0 ? "" : `order by ${orders.join(", ")}`} limit ${Math.trunc(limit)}`,
     conditions.parameters,
@@ -66,15 +70,31 @@ export async function readReport(
   );
 }
 
-function sourceOf({ by, filter, bucket, fromMs = 0, toMs = 0 }: SpendReportQuery): Source {
+function sourceOf(query: SpendReportQuery): Source {
+  const { by, filter, bucket, fromMs = 0, toMs = 0 } = query;
   const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
   const days = { unit: "day", unitMs: DAY_MS } as const;
   if (has("customer")) return { table: "spend_customer_day", ...days };
   if (has("tag")) return { table: "spend_tag_hour", unit: "hour", unitMs: HOUR_MS };
   // Sums by day are a twentieth of those by hour, or less.
   const areWholeDays = fromMs % DAY_MS === 0 && toMs % DAY_MS === 0;
-  if (areWholeDays && bucket !== "hour") return { table: "spend_day", ...days };
+  if (areWholeDays && bucket === "day") return { table: "spend_day", ...days };
+  if (areWholeDays && bucket === "none")
+    return { table: "spend_day", ...days, from: daysAndWeeks(query) };
   return { table: "spend_hour", unit: "hour", unitMs: HOUR_MS };
+}
+
+/**
+ * The sums of a span of days: of whole weeks that are added up, and of the days around them. One
+ * statement is one snapshot: a week that is added up meanwhile counts once.
+ */
+function daysAndWeeks(query: SpendReportQuery): string {
+  const { fromDay, firstWeek, endWeek, toDay } = weeksOf(query);
+  const end = `greatest(${firstWeek}, least(${endWeek}, coalesce(${NEXT_WEEK}, ${firstWeek})))`;
+  const select = `select cell, ${AMOUNTS.map(({ column }) => column).join(", ")} from`;
+  return `(${select} spend_week where week >= ${firstWeek} and week < ${end}
+    union all ${select} spend_day where day >= ${fromDay} and day < ${Math.min(firstWeek * WEEK_DAYS, toDay)}
+    union all ${select} spend_day where day >= ${end} * ${WEEK_DAYS} and day < ${toDay})`;
 }
 
 /** Whether a report asks for anything that stands in the cells. */
@@ -90,12 +110,13 @@ function bucketColumn(bucket: "hour" | "day", { unit }: Source): string {
 
 function conditionsOf(
   { filter, within, fromMs, toMs, by, bucket, after }: SpendReportQuery,
-  { unit, unitMs }: Source,
+  { unit, unitMs, from: bound }: Source,
   keys: readonly string[],
 ): Conditions {
   const found = new Conditions();
-  if (fromMs !== undefined) found.add(`f.${unit} >= ?`, bounded(fromMs / unitMs));
-  if (toMs !== undefined) found.add(`f.${unit} < ?`, bounded(toMs / unitMs));
+  const isOpen = bound === undefined;
+  if (isOpen && fromMs !== undefined) found.add(`f.${unit} >= ?`, bounded(fromMs / unitMs));
+  if (isOpen && toMs !== undefined) found.add(`f.${unit} < ?`, bounded(toMs / unitMs));
   for (const name of SPEND_DIMENSIONS) {
     const id = filter[name];
     if (id !== undefined) found.add(`${COLUMNS[name]} = ?`, id);

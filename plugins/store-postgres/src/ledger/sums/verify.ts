@@ -5,10 +5,12 @@
 
 import type { SumDifference, SumsCheck } from "@sluice/contract";
 import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
+import { WEEK_DAYS, WEEK_MS } from "@sluice/store-sql/weeks";
 import { dayOf, firstIdOf, timeOfId } from "../days-of-ids.ts";
 import { type Reading, type ReadPlace, readWithin } from "../read.ts";
 import { prunedBefore } from "../retention.ts";
 import { AMOUNTS } from "./amounts.ts";
+import { NEXT_WEEK } from "./weeks.ts";
 
 /** Differences that are reported; the others are counted. */
 const MAX_DIFFERENCES = 100;
@@ -53,7 +55,7 @@ const TAGS = `cross join lateral (select distinct value as tag from jsonb_array_
 /** Sums of one kind: how rows make them, and where they are stored. */
 interface Kind {
   readonly table: string;
-  readonly unit: "hour" | "day" | "span";
+  readonly unit: "hour" | "day" | "span" | "week";
   readonly unitMs: number;
   /** The columns of the key besides the unit. */
   readonly key: readonly string[];
@@ -112,7 +114,20 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** Sums by week are compared with those by day, which are compared with the rows. */
+const WEEKS: Kind = {
+  table: "spend_week",
+  unit: "week",
+  unitMs: WEEK_MS,
+  key: CELL,
+  amounts: ALL,
+  ofRows: `select ${[`floor(day / ${WEEK_DAYS}.0)::integer as week`, ...CELL, ...ALL].join(", ")} from spend_day join spend_cell on id = cell
+    where day >= $1::bigint / ${DAY_MS} and day < $2::bigint / ${DAY_MS} and day < ${NEXT_WEEK} * ${WEEK_DAYS}`,
+  stored: `select ${["week", ...CELL, ...ALL].join(", ")} from spend_week join spend_cell on id = cell`,
+};
+
 const STATEMENTS = KINDS.map((kind) => ({ kind, text: statementOf(kind) }));
+const OF_WEEKS = [{ kind: WEEKS, text: statementOf(WEEKS) }];
 
 /** Joins the sums of rows with the stored ones; returns the counts and the first differences. */
 function statementOf({ unit, unitMs, key, amounts, ofRows, stored }: Kind): string {
@@ -161,18 +176,24 @@ export async function compareSums(
   }));
   const first = Math.max(found.first, Math.floor(Math.max(fromMs, prunedMs) / DAY_MS));
   const end = Math.min(found.end, Math.ceil(toMs / DAY_MS));
-  let [rows, sums, total] = [0, 0, 0];
-  const differences: SumDifference[] = [];
+  const check = { rows: 0, sums: 0, total: 0, differences: [] as SumDifference[] };
+  const add = ({ rows, sums, total, differences }: SumsCheck): void => {
+    check.rows += rows;
+    check.sums += sums;
+    check.total += total;
+    check.differences.push(...differences.slice(0, MAX_DIFFERENCES - check.differences.length));
+  };
   for (let day = first; day < end; day++) {
     // oxlint-disable-next-line no-await-in-loop -- one day after the other.
-    const check = await readWithin(place, signal, (reading) => compareDay(reading, day));
-    rows += check.rows;
-    sums += check.sums;
-    total += check.total;
-    differences.push(...check.differences.slice(0, MAX_DIFFERENCES - differences.length));
+    add(await readWithin(place, signal, (reading) => compareDay(reading, day)));
+  }
+  const begin = Math.max(found.first, Math.floor(fromMs / DAY_MS));
+  for (let week = Math.floor(begin / WEEK_DAYS); week < Math.ceil(end / WEEK_DAYS); week++) {
+    // oxlint-disable-next-line no-await-in-loop -- one week after the other.
+    add(await readWithin(place, signal, (reading) => compareWeek(reading, week)));
   }
   const pruned = Number.isFinite(prunedMs) && { prunedBeforeMs: prunedMs };
-  return { rows, sums, differences, total, ...pruned };
+  return { ...check, ...pruned };
 }
 
 /** The days that may have rows or sums, the end exclusive. Each of them is read from an index. */
@@ -181,6 +202,8 @@ async function daysOf(reading: Reading): Promise<{ readonly first: number; reado
     `select min(day)::integer as first, max(day)::integer as last from (
        select floor(min(hour) / 24.0) as day from spend_hour union all select floor(max(hour) / 24.0) from spend_hour
        union all select floor(min(hour) / 24.0) from spend_tag_hour union all select floor(max(hour) / 24.0) from spend_tag_hour
+       union all select min(day) from spend_day union all select max(day) from spend_day
+       union all select min(week) * ${WEEK_DAYS} from spend_week union all select max(week) * ${WEEK_DAYS} from spend_week
        union all select min(day) from spend_customer_day union all select max(day) from spend_customer_day
        union all select floor(min(span) / 96.0) from spend_total where subject = 'all'
        union all select floor(max(span) / 96.0) from spend_total where subject = 'all') days`,
@@ -203,16 +226,30 @@ async function compareDay(reading: Reading, day: number): Promise<SumsCheck> {
     `select count(*) as rows from (${ROWS}) day`,
     span,
   );
+  return { rows: counted.rows[0]?.rows ?? 0, ...(await compareKinds(reading, STATEMENTS, span)) };
+}
+
+async function compareWeek(reading: Reading, week: number): Promise<SumsCheck> {
+  const [fromMs, toMs] = [week * WEEK_MS, (week + 1) * WEEK_MS];
+  const span = [fromMs, toMs, firstIdOf(fromMs), firstIdOf(toMs)];
+  return { rows: 0, ...(await compareKinds(reading, OF_WEEKS, span)) };
+}
+
+async function compareKinds(
+  reading: Reading,
+  statements: typeof STATEMENTS,
+  span: readonly unknown[],
+): Promise<Omit<SumsCheck, "rows">> {
   let [sums, total] = [0, 0];
   const differences: SumDifference[] = [];
-  for (const { kind, text } of STATEMENTS) {
+  for (const { kind, text } of statements) {
     // oxlint-disable-next-line no-await-in-loop -- one connection.
-    const found = (await reading.query<Found>(text, span)).rows;
+    const found = (await reading.query<Found>(text, [...span])).rows;
     sums += found[0]?.sums ?? 0;
     total += found[0]?.total ?? 0;
     differences.push(...found.flatMap((row) => differencesOf(row, kind)));
   }
-  return { rows: counted.rows[0]?.rows ?? 0, sums, differences, total };
+  return { sums, differences, total };
 }
 
 function differencesOf(row: Found, { table, unit, unitMs, key, amounts }: Kind): SumDifference[] {

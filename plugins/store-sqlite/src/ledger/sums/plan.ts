@@ -3,6 +3,7 @@
 import { SPEND_DIMENSIONS, type SpendDimension, type SpendReportQuery } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
 import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
+import { WEEK_DAYS, WEEK_MS, weeksOf } from "@sluice/store-sql/weeks";
 import type { SQLInputValue } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
 
@@ -17,7 +18,7 @@ export interface ReportDay {
 export interface ReportPlan {
   readonly table: string;
   /** The column of time, and the length of its unit in milliseconds. */
-  readonly unit: "hour" | "day";
+  readonly unit: "hour" | "day" | "week";
   readonly unitMs: number;
   /** Units that one statement reads at most. */
   readonly unitsAtOnce: number;
@@ -55,25 +56,57 @@ interface Terms {
   readonly parameters: SQLInputValue[];
 }
 
-/**
- * Plans a report; `undefined` when no group can come after the query's last one. Throws
- * `invalid_field` for what the sums do not answer.
- */
-export function planReport(query: SpendReportQuery): ReportPlan | undefined {
-  const { by, bucket, filter, after } = query;
-  const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
-  const table = has("customer")
-    ? "spend_customer_day"
-    : has("tag")
-      ? "spend_tag_hour"
-      : hasWholeDays(query)
-        ? "spend_day"
-        : "spend_hour";
-  const unit = table === "spend_customer_day" || table === "spend_day" ? "day" : "hour";
-  const unitMs = unit === "day" ? DAY_MS : HOUR_MS;
-  checkReport(query, unit);
-  if (after !== undefined && by.length === 0 && bucket === "none") return undefined;
+/** A table of sums, and its unit of time. */
+interface Table {
+  readonly table: string;
+  readonly unit: "hour" | "day" | "week";
+  readonly unitMs: number;
+}
 
+const DAYS: Table = { table: "spend_day", unit: "day", unitMs: DAY_MS };
+const WEEKS: Table = { table: "spend_week", unit: "week", unitMs: WEEK_MS };
+
+/**
+ * Plans a report: parts that are read one after the other. There are none when no group can come
+ * after the query's last one. Weeks before `nextWeek` are added up. Throws `invalid_field` for what
+ * the sums do not answer.
+ */
+export function planReport(query: SpendReportQuery, nextWeek: number): readonly ReportPlan[] {
+  const { by, bucket, after } = query;
+  const table = tableOf(query);
+  checkReport(query, table.unit === "hour" ? "hour" : "day");
+  if (after !== undefined && by.length === 0 && bucket === "none") return [];
+  const first = Math.max(
+    (query.fromMs ?? -Infinity) / table.unitMs,
+    firstAfter(query, table.unitMs),
+  );
+  const end = Math.min((query.toMs ?? Infinity) / table.unitMs, Number.MAX_SAFE_INTEGER);
+  if (table !== DAYS || bucket !== "none") return [partOf(query, table, first, end)];
+  const { firstWeek, endWeek } = weeksOf(query);
+  const endOfWeeks = Math.max(firstWeek, Math.min(endWeek, nextWeek));
+  return [
+    partOf(query, DAYS, first, Math.min(end, firstWeek * WEEK_DAYS)),
+    partOf(query, WEEKS, firstWeek, endOfWeeks),
+    partOf(query, DAYS, Math.max(first, endOfWeeks * WEEK_DAYS), end),
+  ];
+}
+
+function tableOf(query: SpendReportQuery): Table {
+  const { by, filter } = query;
+  const has = (name: SpendDimension): boolean => by.includes(name) || filter[name] !== undefined;
+  if (has("customer")) return { ...DAYS, table: "spend_customer_day" };
+  if (has("tag")) return { table: "spend_tag_hour", unit: "hour", unitMs: HOUR_MS };
+  return hasWholeDays(query) ? DAYS : { table: "spend_hour", unit: "hour", unitMs: HOUR_MS };
+}
+
+/** A part of a report, from one table. */
+function partOf(
+  query: SpendReportQuery,
+  { table, unit, unitMs }: Table,
+  first: number,
+  end: number,
+): ReportPlan {
+  const { by, bucket } = query;
   const columns = by.map((name) => COLUMNS[name]);
   const keys = bucket === "hour" ? ["f.hour", ...columns] : columns;
   const where = conditions(query);
@@ -83,13 +116,14 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
     ...(by.includes("tag") ? ["join spend_tag t on t.id = f.tag"] : []),
   ].join(" ");
   const sums = AMOUNT_COLUMNS.map((name) => `sum(f.${name})`);
+  const isLong = unit === "week" || (table === DAYS.table && bucket === "none");
   return {
     table,
     unit,
     unitMs,
-    unitsAtOnce: table === "spend_day" && bucket === "none" ? HOURS_A_DAY : DAY_MS / unitMs,
-    first: Math.max((query.fromMs ?? -Infinity) / unitMs, firstAfter(query, unitMs)),
-    end: Math.min((query.toMs ?? Infinity) / unitMs, Number.MAX_SAFE_INTEGER),
+    unitsAtOnce: isLong ? HOURS_A_DAY : DAY_MS / unitMs,
+    first,
+    end,
     select(day) {
       const span = [`f.${unit} >= ?`, `f.${unit} < ?`];
       const last = afterConditions(query, columns, day, unitMs);
@@ -105,7 +139,7 @@ export function planReport(query: SpendReportQuery): ReportPlan | undefined {
   };
 }
 
-/** A day of sums by hour is as long as so many sums by day. */
+/** A day of sums by hour is as long as so many sums by day or by week. */
 const HOURS_A_DAY = DAY_MS / HOUR_MS;
 
 /** Whether sums by day answer a report: a day of 24 hours has 24 sums of each cell by hour. */

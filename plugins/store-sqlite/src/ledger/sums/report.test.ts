@@ -16,7 +16,13 @@ import { createSqliteStore } from "../../store.ts";
 
 const HOUR_MS = 3_600_000;
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
-const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
+/** A week and more behind the times of the rows. */
+const NOW_MS = 30 * 24 * HOUR_MS;
+const host = {
+  log,
+  clock: { now: () => NOW_MS, monotonic: () => 0 },
+  dataDirectory: "/nonexistent",
+};
 const never = new AbortController().signal;
 
 let folder: string;
@@ -37,7 +43,13 @@ for (const place of ["memory", "file"] as const) {
   const numRuns = place === "memory" ? amount(25, 200) : amount(4, 15);
   const open = async () => {
     const store = await openStore(place);
-    return { ledger: store.ledger, close: () => store.stop() };
+    const weeks = store.jobs?.find(({ name }) => name === "weeks");
+    if (weeks === undefined) throw new Error("the store adds no weeks up");
+    return {
+      ledger: store.ledger,
+      roll: async () => void (await weeks.run({ keepLedgerMs: undefined, signal: never })),
+      close: () => store.stop(),
+    };
   };
   spendContract({ describe, it: test, expect }, `a ${place}`, open, numRuns);
 }

@@ -1,6 +1,6 @@
 /**
  * Reports of the stored sums, part by part: no statement reads more than a day of hours, or as many
- * days as a day has hours.
+ * days or weeks as a day has hours.
  */
 
 import { GatewayError, type SpendGroup, type SpendReportQuery } from "@sluice/contract";
@@ -8,6 +8,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { createStatementCache } from "../filter.ts";
 import { compareIds, compareSpend, Merged, readGroup } from "./group.ts";
 import { planReport, type ReportDay, type ReportPlan } from "./plan.ts";
+import { createNextWeek } from "./weeks.ts";
 
 /** Groups in one message to the main thread. */
 const BATCH_GROUPS = 250;
@@ -24,6 +25,7 @@ export function createSpendReport(
     statement.setReturnArrays(true);
     return statement;
   });
+  const nextWeek = createNextWeek(database);
 
   /** Groups with the aliases of their keys, in batches. */
   function* inBatches(
@@ -52,10 +54,13 @@ export function createSpendReport(
   }
 
   /** One bucket for all days. */
-  function* merged(query: SpendReportQuery, plan: ReportPlan): Generator<readonly SpendGroup[]> {
+  function* merged(
+    query: SpendReportQuery,
+    plans: readonly ReportPlan[],
+  ): Generator<readonly SpendGroup[]> {
     const isBySpend = query.order === "spend";
     const found = new Merged();
-    for (const day of daysOf(prepare, plan)) {
+    for (const { plan, day } of partsOf(prepare, plans)) {
       const { sql, parameters } = plan.select(day);
       // The first groups of all days are among the first of each day.
       const limit = isBySpend ? MAX_GROUPS + 1 : query.limit;
@@ -70,10 +75,19 @@ export function createSpendReport(
   }
 
   return function* (query) {
-    const plan = planReport(query);
+    const plans = planReport(query, nextWeek());
+    const [plan] = plans;
     if (plan === undefined || query.limit <= 0) return;
-    yield* query.bucket === "none" ? merged(query, plan) : inTime(query, plan);
+    yield* query.bucket === "none" ? merged(query, plans) : inTime(query, plan);
   };
+}
+
+/** The days of several plans, one after the other. */
+function* partsOf(
+  prepare: (sql: string) => StatementSync,
+  plans: readonly ReportPlan[],
+): Generator<{ readonly plan: ReportPlan; readonly day: ReportDay }> {
+  for (const plan of plans) for (const day of daysOf(prepare, plan)) yield { plan, day };
 }
 
 /** The days of a report that have sums of any scope, oldest first. */

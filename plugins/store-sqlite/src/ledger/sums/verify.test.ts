@@ -114,3 +114,35 @@ test("a file without sums, and one that is missing, are refused by name", async 
   (await openEarlierStore(path, "0021_spend_sums")).close();
   await expect(verifySums(path, {}, never)).rejects.toThrow(/sluice\.db are not filled yet/);
 });
+
+/** A file whose weeks are added up before the last of its rows come. */
+async function weeksOf(made: readonly SpendRow[]): Promise<void> {
+  const clock = { now: () => 30 * DAY_MS, monotonic: () => 0 };
+  const store = createSqliteStore({ path }, { ...host, clock });
+  await store.start(never);
+  await store.ledger.insert(made.slice(0, 40));
+  const job = store.jobs?.find(({ name }) => name === "weeks");
+  expect(await job?.run({ keepLedgerMs: undefined, signal: never })).toMatch(/^added up \d weeks/);
+  expect(await job?.run({ keepLedgerMs: undefined, signal: never })).toBeUndefined();
+  await store.ledger.insert(made);
+  await store.stop();
+}
+
+test("sums by week are those of the rows, also of rows that came later", async () => {
+  const made = rows();
+  await weeksOf(made);
+  expect(change("update spend_week set week = week")).toBeGreaterThan(0);
+  expect(await verifySums(path, {}, never)).toMatchObject({ rows: made.length, total: 0 });
+});
+
+test.each([
+  ["changed", "update spend_week set row_count = row_count + 1 where cell = 1 and week = 0"],
+  ["deleted", "delete from spend_week where cell = 1 and week = 0"],
+  ["made", "update spend_week set cell = 999 where cell = 1 and week = 0"],
+])("a sum by week that was %s is found", async (_, sql) => {
+  await weeksOf(rows().map((row) => ({ ...row, keyId: "k1", model: "m1" })));
+  expect(change(sql)).toBe(1);
+  const { total, differences } = await verifySums(path, {}, never);
+  expect(total).toBeGreaterThan(0);
+  expect(new Set(differences.map(({ sums }) => sums))).toEqual(new Set(["spend_week"]));
+});

@@ -2,6 +2,7 @@
 
 import type { SumDifference, SumsCheck } from "@sluice/contract";
 import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
+import { WEEK_DAYS, WEEK_MS } from "@sluice/store-sql/weeks";
 import { existsSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
@@ -11,6 +12,7 @@ import { addAmounts, AMOUNT_COLUMNS, type LedgerValues, noAmounts } from "./amou
 import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
 import { createKnownIds } from "./ids.ts";
+import { createNextWeek, weekOf } from "./weeks.ts";
 
 /** Differences that are reported; the others are counted. */
 const MAX_DIFFERENCES = 100;
@@ -27,7 +29,7 @@ interface Table {
   readonly name: string;
   /** The columns of the key. The one of time is named by `unit`. */
   readonly key: readonly string[];
-  readonly unit: "hour" | "day" | "span";
+  readonly unit: "hour" | "day" | "span" | "week";
   readonly unitMs: number;
   readonly amounts: readonly string[];
   /** Texts of a key, instead of ids. */
@@ -80,6 +82,19 @@ const TABLES = [
   },
 ] as const satisfies readonly Table[];
 
+/** Its sums are compared with those by day, which are compared with the rows. */
+const WEEKS = {
+  name: "spend_week",
+  key: ["week", "cell"],
+  unit: "week",
+  unitMs: WEEK_MS,
+  amounts: AMOUNT_COLUMNS,
+  ids: CELL,
+} as const satisfies Table;
+
+const DAYS_OF_WEEK = `select ${weekOf("day")}, cell, ${AMOUNT_COLUMNS.map((name) => `sum(${name})`).join(", ")} from spend_day
+  where day >= ? * ${WEEK_DAYS} and day < (? + 1) * ${WEEK_DAYS} group by 1, 2`;
+
 /**
  * Compares the sums of a file. It may be in use. Rejects with the signal's reason, and with `Error`
  * that names a file that cannot be read.
@@ -113,9 +128,11 @@ class UnfilledError extends Error {
 
 function isFilled(database: DatabaseSync): boolean {
   const tables = database
-    .prepare("select 1 from sqlite_master where name in ('spend_fill', 'ledger_pruned')")
+    .prepare(
+      "select 1 from sqlite_master where name in ('spend_fill', 'ledger_pruned', 'spend_rolled')",
+    )
     .all();
-  return tables.length === 2 && database.prepare("select 1 from spend_fill").get() === undefined;
+  return tables.length === 3 && database.prepare("select 1 from spend_fill").get() === undefined;
 }
 
 type Keyed = Summed<readonly (string | number)[]>;
@@ -161,6 +178,7 @@ class SumsComparison {
       at = next + DAY_MS;
       await yieldToLoop();
     }
+    await this.#compareWeeks(fromMs, toMs, signal);
     return {
       rows: this.#rows,
       sums: this.#sums,
@@ -211,6 +229,45 @@ class SumsComparison {
     } finally {
       this.#database.exec("rollback");
     }
+  }
+
+  /** The weeks of a span, also those whose rows are gone. */
+  async #compareWeeks(
+    fromMs = Number.MIN_SAFE_INTEGER,
+    toMs = Number.MAX_SAFE_INTEGER,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const next = this.#database.prepare(
+      `select min(week) as week from (select min(week) as week from spend_week where week >= ?
+         union all select ${weekOf("min(day)")} from spend_day where day >= ? * ${WEEK_DAYS})`,
+    );
+    const nextWeek = createNextWeek(this.#database);
+    for (let at = Math.floor(fromMs / WEEK_MS); ;) {
+      signal.throwIfAborted();
+      const week = next.get(at, at)?.["week"];
+      if (typeof week !== "number" || week * WEEK_MS >= toMs) return;
+      this.#database.exec("begin");
+      try {
+        this.#compareWeek(week, week < nextWeek());
+      } finally {
+        this.#database.exec("rollback");
+      }
+      at = week + 1;
+      await yieldToLoop();
+    }
+  }
+
+  #compareWeek(week: number, isRolled: boolean): void {
+    const expected: Keyed = new Map();
+    const days = this.#database.prepare(DAYS_OF_WEEK);
+    days.setReturnArrays(true);
+    days.setReadBigInts(true);
+    for (const row of isRolled ? days.iterate(week, week) : []) {
+      const [at, cell, ...amounts] = row as unknown as readonly bigint[];
+      const key = [Number(at), Number(cell)];
+      expected.set(key.join("\0"), { key, amounts });
+    }
+    this.#compareTable(WEEKS, expected, week * WEEK_MS, (week + 1) * WEEK_MS);
   }
 
   #compareTable(
