@@ -1,7 +1,7 @@
 /**
- * Weeks of sums: seven UTC days each, counted from 1970-01-01. The leader adds the days of a week up
- * when the week is over for some days; days stay. A report reads whole weeks that are added up, and
- * days around them.
+ * Weeks of sums: seven UTC days each, counted from 1970-01-01. The leader adds the days of a week
+ * up when the week is over for some days; days stay. A report reads whole weeks that are added up,
+ * and days around them.
  */
 
 import type { SpendReportQuery } from "@sluice/contract";

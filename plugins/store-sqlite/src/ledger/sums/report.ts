@@ -27,18 +27,6 @@ export function createSpendReport(
   });
   const nextWeek = createNextWeek(database);
 
-  /** Groups with the aliases of their keys, in batches. */
-  function* inBatches(
-    groups: readonly SpendGroup[],
-    { by }: SpendReportQuery,
-  ): Generator<readonly SpendGroup[]> {
-    const at = by.indexOf("key");
-    for (let start = 0; start < groups.length; start += BATCH_GROUPS) {
-      const batch = groups.slice(start, start + BATCH_GROUPS);
-      yield at < 0 ? batch : batch.map((group) => withAlias(group, group.ids[at], prepare));
-    }
-  }
-
   /** One bucket or several of a day after the other: they are complete as they come. */
   function* inTime(query: SpendReportQuery, plan: ReportPlan): Generator<readonly SpendGroup[]> {
     let left = query.limit;
@@ -46,7 +34,7 @@ export function createSpendReport(
       const { sql, parameters } = plan.select(day);
       const rows = prepare(sql).all(...parameters, left) as unknown as readonly unknown[][];
       const groups = rows.map((row) => readGroup(row, query, day.first * plan.unitMs));
-      yield* inBatches(groups, query);
+      yield* inBatches(groups, query, prepare);
       left -= groups.length;
       if (left <= 0) return;
       yield [];
@@ -71,7 +59,7 @@ export function createSpendReport(
       yield [];
     }
     const groups = found.sorted(isBySpend ? compareSpend : compareIds);
-    yield* inBatches(groups.slice(0, query.limit), query);
+    yield* inBatches(groups.slice(0, query.limit), query, prepare);
   }
 
   return function* (query) {
@@ -80,6 +68,19 @@ export function createSpendReport(
     if (plan === undefined || query.limit <= 0) return;
     yield* query.bucket === "none" ? merged(query, plans) : inTime(query, plan);
   };
+}
+
+/** Groups with the aliases of their keys, in batches. */
+function* inBatches(
+  groups: readonly SpendGroup[],
+  { by }: SpendReportQuery,
+  prepare: (sql: string) => StatementSync,
+): Generator<readonly SpendGroup[]> {
+  const at = by.indexOf("key");
+  for (let start = 0; start < groups.length; start += BATCH_GROUPS) {
+    const batch = groups.slice(start, start + BATCH_GROUPS);
+    yield at < 0 ? batch : batch.map((group) => withAlias(group, group.ids[at], prepare));
+  }
 }
 
 /** The days of several plans, one after the other. */

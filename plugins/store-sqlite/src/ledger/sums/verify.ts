@@ -1,21 +1,19 @@
 /** Compares the stored sums with the rows, a UTC day in each read transaction. */
 
-import type { SumDifference, SumsCheck } from "@sluice/contract";
+import type { SumsCheck } from "@sluice/contract";
 import { DAY_MS, HOUR_MS, TOTAL_MS } from "@sluice/store-sql/sums";
-import { WEEK_DAYS, WEEK_MS } from "@sluice/store-sql/weeks";
 import { existsSync } from "node:fs";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { explainOpenError } from "../../open-database.ts";
 import { createPrunedBefore } from "../prune.ts";
+import { CELL, type Keyed, type Table, TableComparison } from "./compare-table.ts";
 import { addAmounts, AMOUNT_COLUMNS, type LedgerValues, noAmounts } from "./amounts.ts";
 import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
 import { createKnownIds } from "./ids.ts";
-import { createNextWeek, weekOf } from "./weeks.ts";
+import { compareWeeks } from "./verify-weeks.ts";
 
-/** Differences that are reported; the others are counted. */
-const MAX_DIFFERENCES = 100;
 /** How long a read waits for another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 30_000;
 
@@ -24,20 +22,6 @@ export interface VerifiedSpan {
   readonly fromMs?: number;
   readonly toMs?: number;
 }
-
-interface Table {
-  readonly name: string;
-  /** The columns of the key. The one of time is named by `unit`. */
-  readonly key: readonly string[];
-  readonly unit: "hour" | "day" | "span" | "week";
-  readonly unitMs: number;
-  readonly amounts: readonly string[];
-  /** Texts of a key, instead of ids. */
-  readonly ids: string;
-}
-
-const CELL = `(select c.organization_id || ' ' || c.team_id || ' ' || c.user_id || ' ' || c.key_id || ' ' || m.model || ' ' || c.provider
-  from spend_cell c join spend_model m on m.id = c.model_id where c.id = cell)`;
 
 const TABLES = [
   {
@@ -82,19 +66,6 @@ const TABLES = [
   },
 ] as const satisfies readonly Table[];
 
-/** Its sums are compared with those by day, which are compared with the rows. */
-const WEEKS = {
-  name: "spend_week",
-  key: ["week", "cell"],
-  unit: "week",
-  unitMs: WEEK_MS,
-  amounts: AMOUNT_COLUMNS,
-  ids: CELL,
-} as const satisfies Table;
-
-const DAYS_OF_WEEK = `select ${weekOf("day")}, cell, ${AMOUNT_COLUMNS.map((name) => `sum(${name})`).join(", ")} from spend_day
-  where day >= ? * ${WEEK_DAYS} and day < (? + 1) * ${WEEK_DAYS} group by 1, 2`;
-
 /**
  * Compares the sums of a file. It may be in use. Rejects with the signal's reason, and with `Error`
  * that names a file that cannot be read.
@@ -135,8 +106,6 @@ function isFilled(database: DatabaseSync): boolean {
   return tables.length === 3 && database.prepare("select 1 from spend_fill").get() === undefined;
 }
 
-type Keyed = Summed<readonly (string | number)[]>;
-
 /** Sums by day of those by hour. */
 function daysOf(hours: Summed<readonly [hour: number, cell: number]>): Keyed {
   const days: Keyed = new Map();
@@ -156,13 +125,12 @@ function daysOf(hours: Summed<readonly [hour: number, cell: number]>): Keyed {
 /** One comparison over an open file. */
 class SumsComparison {
   readonly #database: DatabaseSync;
-  readonly #differences: SumDifference[] = [];
+  readonly #tables: TableComparison;
   #rows = 0;
-  #sums = 0;
-  #total = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#tables = new TableComparison(database);
   }
 
   /** Compares the days that have rows or sums. */
@@ -178,12 +146,10 @@ class SumsComparison {
       at = next + DAY_MS;
       await yieldToLoop();
     }
-    await this.#compareWeeks(fromMs, toMs, signal);
+    await compareWeeks(this.#database, this.#tables, { fromMs, toMs }, signal);
     return {
       rows: this.#rows,
-      sums: this.#sums,
-      differences: this.#differences,
-      total: this.#total,
+      ...this.#tables.found,
       ...(Number.isFinite(prunedMs) && { prunedBeforeMs: prunedMs }),
     };
   }
@@ -220,108 +186,9 @@ class SumsComparison {
       const sums = rowSums.byTable(createKnownIds(this.#database));
       const expected = [sums.hours, daysOf(sums.hours), sums.tags, sums.customers, sums.totals];
       for (const [index, table] of TABLES.entries())
-        this.#compareTable(
-          table,
-          expected[index] as Summed<readonly (string | number)[]>,
-          fromMs,
-          toMs,
-        );
+        this.#tables.compare(table, expected[index] as Keyed, fromMs, toMs);
     } finally {
       this.#database.exec("rollback");
     }
-  }
-
-  /** The weeks of a span, also those whose rows are gone. */
-  async #compareWeeks(
-    fromMs = Number.MIN_SAFE_INTEGER,
-    toMs = Number.MAX_SAFE_INTEGER,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const next = this.#database.prepare(
-      `select min(week) as week from (select min(week) as week from spend_week where week >= ?
-         union all select ${weekOf("min(day)")} from spend_day where day >= ? * ${WEEK_DAYS})`,
-    );
-    const nextWeek = createNextWeek(this.#database);
-    for (let at = Math.floor(fromMs / WEEK_MS); ;) {
-      signal.throwIfAborted();
-      const week = next.get(at, at)?.["week"];
-      if (typeof week !== "number" || week * WEEK_MS >= toMs) return;
-      this.#database.exec("begin");
-      try {
-        this.#compareWeek(week, week < nextWeek());
-      } finally {
-        this.#database.exec("rollback");
-      }
-      at = week + 1;
-      await yieldToLoop();
-    }
-  }
-
-  #compareWeek(week: number, isRolled: boolean): void {
-    const expected: Keyed = new Map();
-    const days = this.#database.prepare(DAYS_OF_WEEK);
-    days.setReturnArrays(true);
-    days.setReadBigInts(true);
-    for (const row of isRolled ? days.iterate(week, week) : []) {
-      const [at, cell, ...amounts] = row as unknown as readonly bigint[];
-      const key = [Number(at), Number(cell)];
-      expected.set(key.join("\0"), { key, amounts });
-    }
-    this.#compareTable(WEEKS, expected, week * WEEK_MS, (week + 1) * WEEK_MS);
-  }
-
-  #compareTable(
-    { name, key, unit, unitMs, amounts, ids }: Table,
-    expected: Summed<readonly (string | number)[]>,
-    fromMs: number,
-    toMs: number,
-  ): void {
-    const stored: StatementSync = this.#database.prepare(
-      `select ${[...key, ...amounts].join(", ")}, ${ids} from ${name} where ${unit} >= ? and ${unit} < ?`,
-    );
-    stored.setReturnArrays(true);
-    stored.setReadBigInts(true);
-    const at = key.indexOf(unit);
-    for (const row of stored.iterate(fromMs / unitMs, toMs / unitMs)) {
-      const values = row as unknown as readonly unknown[];
-      const text = values.slice(0, key.length).join("\0");
-      const sum = expected.get(text);
-      expected.delete(text);
-      this.#sums += 1;
-      for (const [index, amount] of amounts.entries()) {
-        const ofRows = BigInt(sum?.amounts[index] ?? 0);
-        const found = values[key.length + index];
-        if (found === ofRows) continue;
-        this.#differ({
-          sums: name,
-          startMs: Number(values[at]) * unitMs,
-          ids: [String(values.at(-1) ?? "")],
-          amount,
-          stored: typeof found === "bigint" ? found : BigInt(Math.trunc(Number(found ?? 0))),
-          ofRows,
-        });
-      }
-    }
-    for (const sum of expected.values()) {
-      this.#sums += 1;
-      const others = sum.key.filter((_, place) => place !== at).map(String);
-      for (const [index, amount] of amounts.entries()) {
-        const ofRows = BigInt(sum.amounts[index] ?? 0);
-        if (ofRows !== 0n)
-          this.#differ({
-            sums: name,
-            startMs: Number(sum.key[at]) * unitMs,
-            ids: others,
-            amount,
-            stored: 0n,
-            ofRows,
-          });
-      }
-    }
-  }
-
-  #differ(difference: SumDifference): void {
-    this.#total += 1;
-    if (this.#differences.length < MAX_DIFFERENCES) this.#differences.push(difference);
   }
 }
