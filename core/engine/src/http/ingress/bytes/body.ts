@@ -147,7 +147,7 @@ function holdMore(reading: Reading, size: number): boolean {
 /** Leaves the rest of the bytes to another turn of the event loop, or to the decoder. */
 function takeTurn(reading: Reading, bytes: number): void {
   reading.turnBytes += bytes;
-  reading.turnChunks += 1;
+  reading.turnChunks += reading.chunks?.newChunks() ?? 1;
   if (reading.turnBytes < TURN_BYTES && reading.turnChunks < TURN_CHUNKS) return;
   reading.turnBytes = 0;
   reading.turnChunks = 0;
