@@ -29,6 +29,7 @@ import { ConfigReader } from "./generation/rollout/config-reader.ts";
 import { ConfigEdits } from "./generation/rollout/edits.ts";
 import { RolloutMonitor } from "./generation/rollout/rollout-monitor.ts";
 import type { ClosingScope } from "./generation/scope.ts";
+import { nextTurn } from "@sluice/kit/internals";
 import {
   installationOf,
   openBlockWatch,
@@ -69,7 +70,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const previousMaster = () => generations.manager.live?.snapshot.server.admin.previousKey;
   const keyRing = new KeyRing({ ...keysOf(durable), clock, validity, log, previousMaster });
   follow(validity, keyRing, scope);
-  const tokens = createCounter({ log, clock });
+  const tokens = createCounter({ log, clock, turn: nextTurn });
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
   const state = await openState(snapshot, definitions, log, clock, worker?.remoteState, durable);

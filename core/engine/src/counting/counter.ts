@@ -27,12 +27,18 @@ export interface ProcessCounter extends TokenCounter {
   close(): Promise<void>;
 }
 
+/** What a counter is made from. */
+export interface CounterOptions extends PoolOptions {
+  /** Resolves where a piece of work may be done on this thread. Absent: in each turn. */
+  readonly turn?: () => Promise<void>;
+}
+
 /**
  * A counter of `o200k_base`. Nothing is loaded before the first count. The first one starts the
  * pool; this thread gets the tables from there, a slice at a time, and counts short texts itself
  * from then on. So no turn of the loop waits for them.
  */
-export function createCounter(options: PoolOptions): ProcessCounter {
+export function createCounter({ turn = setImmediate, ...options }: CounterOptions): ProcessCounter {
   const pool = new CountingPool(options);
   let inline: TextCounter | undefined;
   let isLoading = false;
@@ -48,13 +54,13 @@ export function createCounter(options: PoolOptions): ProcessCounter {
         if (step.done === true) {
           const ready = createTextCounter(step.value);
           for (const sample of SAMPLES) {
-            await setImmediate();
+            await turn();
             ready(sample);
           }
           inline = ready;
           return;
         }
-        await setImmediate();
+        await turn();
       }
     } finally {
       isLoading = false;

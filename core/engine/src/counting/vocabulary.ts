@@ -37,11 +37,10 @@ export function packVocabulary(tokens: RawTokens): PackedVocabulary {
   return { bytes, lengths };
 }
 
-/**
- * Tokens unpacked between two looks at the clock of a sliced unpacking: about two milliseconds'
- * work.
- */
-const SLICE = 8_192;
+/** Tokens unpacked between two looks at the clock. */
+const LOOK_EVERY = 256;
+/** The approximate length of a slice, in milliseconds. */
+const SLICE_MS = 2;
 
 /**
  * Unpacks a vocabulary; yields after each slice of the work, so that a thread that serves may do
@@ -56,13 +55,16 @@ export function* unpackVocabulary({
   const pairs = new Int32Array(65_536).fill(-1);
   let longest = 0;
   let at = 0;
+  let untilMs = performance.now() + SLICE_MS;
   for (let rank = 0; rank < lengths.length; rank++) {
     const length = lengths[rank] ?? 0;
     if (length > 0) ranks.set(buffer.toString("latin1", at, at + length), rank);
     if (length === 2) pairs[((buffer[at] ?? 0) << 8) | (buffer[at + 1] ?? 0)] = rank;
     if (length > longest) longest = length;
     at += length;
-    if (rank % SLICE === SLICE - 1) yield;
+    if (rank % LOOK_EVERY !== 0 || performance.now() < untilMs) continue;
+    yield;
+    untilMs = performance.now() + SLICE_MS;
   }
   return { ranks, pairs, longest };
 }
