@@ -1,7 +1,8 @@
 /** A JSON document that holds bytes: they are decoded and parsed on first use. */
 
 import type { JsonDocument, JsonObject } from "@sluice/contract";
-import { documentOf } from "./document.ts";
+import { asBuffer } from "./as-buffer.ts";
+import { documentOf, parsedDocument } from "./document.ts";
 
 /**
  * The document of bytes that hold a JSON object in UTF-8. They are decoded and parsed on first use
@@ -13,19 +14,21 @@ export function bytesDocument(bytes: Uint8Array): JsonDocument {
 
 /**
  * The same for bytes in pieces. They are joined on the first use of `bytes`, and not when they are
- * only written.
+ * only written. `value`: what they hold, where it is known.
  */
-export function piecesDocument(pieces: readonly Uint8Array[]): JsonDocument {
-  return new BytesDocument(pieces);
+export function piecesDocument(pieces: readonly Uint8Array[], value?: JsonObject): JsonDocument {
+  return new BytesDocument(pieces, value);
 }
 
 class BytesDocument implements JsonDocument {
   readonly pieces: readonly Uint8Array[];
   #bytes: Uint8Array | undefined;
   #parsed: JsonDocument | undefined;
+  readonly #value: JsonObject | undefined;
 
-  constructor(pieces: readonly Uint8Array[]) {
+  constructor(pieces: readonly Uint8Array[], value?: JsonObject) {
     this.pieces = pieces;
+    this.#value = value;
   }
 
   get bytes(): Uint8Array {
@@ -36,7 +39,7 @@ class BytesDocument implements JsonDocument {
   }
 
   get value(): JsonObject {
-    return this.#document.value;
+    return this.#value ?? this.#document.value;
   }
 
   with(changes: JsonObject): JsonDocument {
@@ -45,11 +48,13 @@ class BytesDocument implements JsonDocument {
   }
 
   get #document(): JsonDocument {
+    if (this.#parsed !== undefined) return this.#parsed;
     const { bytes } = this;
-    this.#parsed ??= documentOf(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"),
-      bytes,
-    );
+    const text = asBuffer(bytes).toString("utf8");
+    this.#parsed =
+      this.#value === undefined
+        ? documentOf(text, bytes)
+        : parsedDocument(text, this.#value, bytes);
     return this.#parsed;
   }
 }

@@ -6,7 +6,7 @@
 import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/contract";
 import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
-import { writtenPieces } from "./sliced/write.ts";
+import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
@@ -41,10 +41,13 @@ export function jsonReply(value: JsonValue): WholeReply {
 
 /**
  * The text of a document in pieces, while it has no text: it can be written without joining it.
- * `undefined` for every other document.
+ * `undefined` for every other document, and for one of about `characters` at most.
  */
-export function unwrittenPieces(document: JsonDocument): Iterable<string> | undefined {
-  return document instanceof TextDocument ? document.unwritten() : undefined;
+export function unwrittenPieces(
+  document: JsonDocument,
+  characters = 0,
+): Iterable<string> | undefined {
+  return document instanceof TextDocument ? document.unwritten(characters) : undefined;
 }
 
 class TextDocument implements JsonDocument {
@@ -80,9 +83,11 @@ class TextDocument implements JsonDocument {
     return this.#text;
   }
 
-  unwritten(): Iterable<string> | undefined {
+  unwritten(characters: number): Iterable<string> | undefined {
     if (this.#text !== undefined || this.#original !== undefined || this.#value === undefined)
       return undefined;
+    const isLonger = this.#texts?.isLonger(characters) ?? isLongerThan(this.#value, characters);
+    if (!isLonger) return undefined;
     return this.#texts?.pieces() ?? writtenPieces(this.#value);
   }
 

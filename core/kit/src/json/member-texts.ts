@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import type { Member } from "./members.ts";
 import { textPieces } from "../text-pieces.ts";
 import { PIECE_CHARACTERS } from "./sliced/text.ts";
-import { writtenPieces } from "./sliced/write.ts";
+import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 interface MemberText {
   readonly key: string;
@@ -50,6 +50,16 @@ export class MemberTexts {
     }
     for (const name of left) set(name, `${JSON.stringify(name)}:`);
     return new MemberTexts(members);
+  }
+
+  /** Whether the object's text has more than about `characters`. */
+  isLonger(characters: number): boolean {
+    let left = characters;
+    for (const { text, value } of this.#members) {
+      left -= text.length;
+      if (left < 0 || (value !== undefined && isLongerThan(value, left))) return true;
+    }
+    return false;
   }
 
   /** The object's text. */

@@ -3,9 +3,10 @@
  * (decode, read, parse).
  */
 
+import type { JsonObject } from "@sluice/contract";
 import { asBuffer } from "./as-buffer.ts";
-import type { ShapeLimits } from "./members.ts";
-import { parseInSlices } from "./sliced/parse.ts";
+import type { Member, ShapeLimits } from "./members.ts";
+import { parseInSlices, type Sliced } from "./sliced/parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 
@@ -13,6 +14,13 @@ const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 interface Prepared {
   readonly text: string;
   readonly value: unknown;
+  /** The members of the outermost object, of a text that was prepared. */
+  readonly members?: readonly Member[];
+}
+
+/** The same of a text that holds an object. */
+export interface PreparedObject extends Prepared {
+  readonly value: JsonObject;
 }
 
 const prepared = new WeakMap<Uint8Array, Prepared>();
@@ -25,18 +33,24 @@ export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>):
   await turn();
   const text = textOf(bytes);
   await turn();
-  let value: unknown;
+  let parsed: Sliced;
   try {
     const work = parseInSlices(text, UNBOUNDED);
     let step = work.next();
     for (; step.done !== true; step = work.next()) await turn();
-    value = step.value.value;
+    parsed = step.value;
   } catch {
     // The decoder finds the same fault and reports it.
     return;
   }
-  prepared.set(bytes, { text, value });
+  const { value, members } = parsed;
+  prepared.set(bytes, { text, value, members });
   await turn();
+}
+
+/** What `prepareJson` made of bytes; `undefined` for other bytes. */
+export function preparedJson(bytes: Uint8Array): Prepared | undefined {
+  return prepared.get(bytes);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Replaces one string in a JSON object's text, by its path. Every other character stays. */
 
-import { findMember } from "./members.ts";
+import { findMember, type Member } from "./members.ts";
 
 /** The edit of a text. */
 export interface TextEdit {
@@ -10,22 +10,32 @@ export interface TextEdit {
   readonly to: string;
 }
 
+/** A member with a string, by its offsets, and the path that leads to it. */
+export interface StringPlace extends Pick<Member, "start" | "valueStart" | "end"> {
+  readonly path: readonly string[];
+}
+
 /**
- * The text with another string at a path of names; `undefined` where the path leads to no string,
- * and where the string is there already. Assumes that `JSON.parse` accepts the text.
+ * The string at a path of names that is to become `json`; `undefined` where the path leads to no
+ * string, and where the string is there already. `members`: those of the outermost object, where
+ * they are known. Assumes that `JSON.parse` accepts the text.
  */
-export function replaceAt(
+export function stringAt(
   text: string,
   path: readonly string[],
-  value: string,
-): TextEdit | undefined {
+  json: string,
+  members?: readonly Member[],
+): StringPlace | undefined {
   const last = path.at(-1);
   // Names of members have no escapes where a dialect is written by machines; others are not found.
-  if (last === undefined || !text.includes(`"${last}"`)) return undefined;
+  if (last === undefined || (members === undefined && !text.includes(`"${last}"`)))
+    return undefined;
   let from = 0;
   let inner = text;
   for (const [depth, name] of path.entries()) {
-    const member = findMember(inner, name);
+    const known = depth === 0 ? members : undefined;
+    const member =
+      known === undefined ? findMember(inner, name) : known.find(({ key }) => key === name);
     if (member === undefined) return undefined;
     const { start, valueStart, end } = member;
     if (depth < path.length - 1) {
@@ -33,15 +43,26 @@ export function replaceAt(
       from += valueStart;
       continue;
     }
-    const json = JSON.stringify(value);
     const old = inner.slice(valueStart, end);
     if (!old.startsWith('"') || old === json) return undefined;
-    const before = inner.slice(start, valueStart);
-    return {
-      text: text.slice(0, from + valueStart) + json + text.slice(from + end),
-      from: before + old,
-      to: before + json,
-    };
+    return { path, start: from + start, valueStart: from + valueStart, end: from + end };
   }
   return undefined;
+}
+
+/** The text with another string at a path; `undefined` where `stringAt` has none. */
+export function replaceAt(
+  text: string,
+  path: readonly string[],
+  value: string,
+): TextEdit | undefined {
+  const json = JSON.stringify(value);
+  const place = stringAt(text, path, json);
+  if (place === undefined) return undefined;
+  const { start, valueStart, end } = place;
+  return {
+    text: text.slice(0, valueStart) + json + text.slice(end),
+    from: text.slice(start, end),
+    to: text.slice(start, valueStart) + json,
+  };
 }

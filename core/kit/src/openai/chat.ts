@@ -10,9 +10,11 @@ import {
   type JsonObject,
   type ProviderRequest,
 } from "@sluice/contract";
-import { parsedDocument, replaceMember } from "../json/document.ts";
+import { parsedDocument } from "../json/document.ts";
+import { editedBody } from "../json/edited-bytes.ts";
+import { findMember, type Member } from "../json/members.ts";
 import { isObject } from "../json/narrow.ts";
-import { parseBytes } from "../json/prepared.ts";
+import { parseBytes, type PreparedObject } from "../json/prepared.ts";
 import type { ReplyIdentity } from "./repair/chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { adaptHistory, type HistoryRules } from "./history.ts";
@@ -42,7 +44,8 @@ export function decodeChat(
   replyModel: string,
   identity?: ReplyIdentity,
 ): DecodedReply {
-  const { text, value } = parseReply(body);
+  const reply = parseReply(body);
+  const { value } = reply;
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
     if (isObject(value.error)) throw readEmbeddedError(value.error);
     if (typeof value.error === "string") throw readEmbeddedError({ message: value.error });
@@ -58,46 +61,67 @@ export function decodeChat(
     );
   const usage = readUsage(value.usage, value.service_tier);
   return {
-    document: named(renamed(parsedDocument(text, value, body), text, replyModel), identity),
+    document: shown(reply, body, replyModel, identity),
     usage,
   };
 }
 
-/** The reply with the client's name for the model. Every other character stays. */
-function renamed(document: JsonDocument, text: string, model: string): JsonDocument {
-  const { value } = document;
-  if (value.model === model) return document;
-  const edited = replaceMember(text, "model", JSON.stringify(model));
-  return edited === text ? document.with({ model }) : parsedDocument(edited, { ...value, model });
+/**
+ * The reply with the client's name for the model, and with the identity members that it lacks.
+ * Every other character stays.
+ */
+function shown(
+  { text, value, members }: PreparedObject,
+  body: Uint8Array,
+  model: string,
+  identity: ReplyIdentity | undefined,
+): JsonDocument {
+  const missing = missingMembers(value, identity);
+  if (missing !== undefined || value.model === model)
+    return parsedDocument(text, value, body, members).with({ model, ...missing });
+  const place = modelOf(members) ?? findMember(text, "model");
+  if (place === undefined) return parsedDocument(text, value, body).with({ model });
+  const json = JSON.stringify(model);
+  const edited = { ...value, model };
+  return (
+    editedBody(body, text, place, json, edited) ??
+    parsedDocument(text.slice(0, place.valueStart) + json + text.slice(place.end), edited)
+  );
 }
 
-/** The reply with the identity members that it lacks. */
-function named(document: JsonDocument, identity: ReplyIdentity | undefined): JsonDocument {
-  const { id, object, created } = document.value;
+function modelOf(members: readonly Member[] | undefined): Member | undefined {
+  return members?.find(({ key }) => key === "model");
+}
+
+/** The identity members that a reply lacks; `undefined` for one that has them. */
+function missingMembers(
+  { id, object, created }: JsonObject,
+  identity: ReplyIdentity | undefined,
+): JsonObject | undefined {
   const hasId = typeof id === "string" && id !== "";
-  if (identity === undefined) return document;
-  if (hasId && typeof object === "string" && typeof created === "number") return document;
-  return document.with({
+  if (identity === undefined) return undefined;
+  if (hasId && typeof object === "string" && typeof created === "number") return undefined;
+  return {
     id: hasId ? id : identity.replyId,
     object: typeof object === "string" ? object : "chat.completion",
     created: typeof created === "number" ? created : identity.createdSeconds,
-  });
+  };
 }
 
-function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
-  let text: string;
-  let value: unknown;
+function parseReply(body: Uint8Array): PreparedObject {
+  let reply;
   try {
-    ({ text, value } = parseBytes(body));
+    reply = parseBytes(body);
   } catch (cause) {
     throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", {
       cause,
     });
   }
+  const { text, value, members } = reply;
   if (!isObject(value))
     throw new GatewayError(
       "upstream_invalid_response",
       "The upstream's reply is not a JSON object.",
     );
-  return { text, value };
+  return members === undefined ? { text, value } : { text, value, members };
 }

@@ -1,8 +1,13 @@
 /** Whole replies in the client's own dialect, beside their translation. */
 
 import type { JsonDocument } from "@sluice/contract";
-import { documentOf, writtenDocument } from "../json/document.ts";
-import { replaceAt } from "../json/replace-at.ts";
+import { setAt } from "../guard/document/at-path.ts";
+import { asBuffer } from "../json/as-buffer.ts";
+import { documentOf, parsedDocument, writtenDocument } from "../json/document.ts";
+import { editedBody } from "../json/edited-bytes.ts";
+import { isObject } from "../json/narrow.ts";
+import { preparedJson, type PreparedObject } from "../json/prepared.ts";
+import { replaceAt, stringAt } from "../json/replace-at.ts";
 import type { RelayRules } from "./relay.ts";
 
 /** A reply as its upstream wrote it, but for the name of the model. */
@@ -17,10 +22,35 @@ const ORIGINALS = new WeakMap<JsonDocument, OriginalReply>();
 /** Keeps the upstream's reply for clients of its dialect, with the client's name of the model. */
 export function relayWhole(translated: JsonDocument, body: Uint8Array, rules: RelayRules): void {
   const { dialect, modelAt, model } = rules;
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const known = preparedJson(body);
+  const document =
+    known !== undefined && isObject(known.value)
+      ? renamedLarge(body, { ...known, value: known.value }, rules)
+      : undefined;
+  if (document !== undefined) {
+    keepOriginal(translated, { dialect, document });
+    return;
+  }
+  const text = asBuffer(body).toString("utf8");
   const edit = modelAt.map((path) => replaceAt(text, path, model)).find((each) => each);
-  const document = documentOf(edit?.text ?? text, edit === undefined ? body : undefined);
-  keepOriginal(translated, { dialect, document });
+  keepOriginal(translated, {
+    dialect,
+    document: documentOf(edit?.text ?? text, edit === undefined ? body : undefined),
+  });
+}
+
+/** A reply that was read already: it is neither read again nor copied. */
+function renamedLarge(
+  body: Uint8Array,
+  { text, value, members }: PreparedObject,
+  { modelAt, model }: RelayRules,
+): JsonDocument | undefined {
+  const json = JSON.stringify(model);
+  const place = modelAt
+    .map((path) => stringAt(text, path, json, members))
+    .find((each) => each !== undefined);
+  if (place === undefined) return parsedDocument(text, value, body, members);
+  return editedBody(body, text, place, json, setAt(value, place.path, model));
 }
 
 /** Keeps an original that is there already: that of a stored reply. */

@@ -169,7 +169,8 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
       ...bounds,
     });
   }
-  const body = masked(await response.body.collect(MAX_REPLY_BYTES, options.hold), response, sent);
+  const collected = response.body.collect(MAX_REPLY_BYTES, options.hold, announcedBytes(response));
+  const body = masked(await collected, response, sent);
   // A large reply is a piece of work of its own.
   if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
   const decoded = decode(options, body, response);
@@ -322,6 +323,12 @@ function isJson({ headers }: UpstreamResponse): boolean {
 function isEventStream({ headers }: UpstreamResponse): boolean {
   const type = headers["content-type"];
   return typeof type === "string" && /^text\/event-stream\b/i.test(type);
+}
+
+/** The length that the head announces; 0 without one. */
+function announcedBytes({ headers }: UpstreamResponse): number {
+  const length = Number(headers["content-length"] ?? 0);
+  return Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
 /** No coding was requested: a compressed reply cannot be read. */

@@ -20,3 +20,4 @@ export { wholeAsStream } from "./replies/whole-stream.ts";
 export type { DropListener } from "../stream/output.ts";
 export { type ScriptedAnswer, type ScriptedCall, createScriptedUpstream } from "./scripted.ts";
 export { byteLengthInTurns } from "./calls/prepare-call.ts";
+export { blocksInTurns } from "./calls/written-body.ts";

@@ -1,14 +1,14 @@
-/** Whole replies on the wire: the bytes as they are. */
+/** Whole replies on the wire: the bytes as they are. A long reply is written in turns. */
 
 import type { WholeReply } from "@sluice/contract";
-import { textPieces } from "@sluice/kit/internals";
-import { byteLengthInTurns } from "@sluice/runtime/transport";
+import { textPieces, unwrittenPieces } from "@sluice/kit/internals";
+import { blocksInTurns, byteLengthInTurns } from "@sluice/runtime/transport";
 import { drained } from "./drained.ts";
 import type { Outgoing } from "./outgoing.ts";
 
 /** The piece size of a longer reply. A piece is written when the client has read the one before. */
 const PIECE_BYTES = 65_536;
-/** The length of a text with more characters is counted in turns of the event loop of its own. */
+/** A text with more characters is written or counted in turns of the event loop of its own. */
 const LONG_CHARACTERS = 262_144;
 
 /** Writes a reply. A long one goes out in pieces, so that a slow client's data is held once. */
@@ -19,6 +19,8 @@ export function writeWhole(
 ): Promise<void> | undefined {
   const { pieces } = reply.document;
   if (pieces !== undefined) return writePieces(response, reply.status, pieces, headers);
+  const texts = unwrittenPieces(reply.document, LONG_CHARACTERS);
+  if (texts !== undefined) return writeTexts(response, reply.status, texts, headers);
   const { bytes } = reply.document;
   const isText = typeof bytes === "string";
   if (!isText && !(bytes instanceof Uint8Array))
@@ -53,6 +55,24 @@ function writePieces(
   response.end();
   response.uncork();
   return undefined;
+}
+
+async function writeTexts(
+  response: Outgoing,
+  status: number,
+  texts: Iterable<string>,
+  headers: string[],
+): Promise<void> {
+  const blocks = await blocksInTurns(whileOpen(texts, response));
+  if (!response.destroyed) await writePieces(response, status, blocks, headers);
+}
+
+/** The texts until the client is gone. */
+function* whileOpen(texts: Iterable<string>, response: Outgoing): Generator<string> {
+  for (const text of texts) {
+    if (response.destroyed) return;
+    yield text;
+  }
 }
 
 async function writeBytes(response: Outgoing, ...parts: readonly Uint8Array[]): Promise<void> {

@@ -135,7 +135,7 @@ class SlicedParser implements Sliced {
       return;
     }
     this.#at = at;
-    if (this.#string.hasPart(at) && !this.#isName()) this.#string.parsePart(at);
+    if (this.#string.hasPart(at) && !this.#isName()) this.#string.readPart(at);
   }
 
   #endString(quote: number): void {

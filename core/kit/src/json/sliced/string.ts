@@ -1,9 +1,15 @@
-/** The string that the walk is in. A string longer than a piece is parsed separately, in parts. */
+/**
+ * The string that the walk is in. A string longer than a piece is read separately, in parts. A part
+ * without an escape is one of the text itself and not copied.
+ */
 
-import { indexWithin, PIECE_CHARACTERS, passString } from "./text.ts";
+import { indexWithin, PIECE_CHARACTERS, passString, unexpected } from "./text.ts";
 
-/** Characters of a long string that are parsed at once. */
+/** Characters of a long string that are looked at at once. Parts with escapes are shorter. */
 const PART_CHARACTERS = 524_288;
+/** What a string must write as an escape. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x1f]/;
 
 /** One string after the other. */
 export class SlicedString {
@@ -11,10 +17,14 @@ export class SlicedString {
   /** The opening quote, or -1 outside of a string. */
   #start = -1;
   /** The parsed parts, and the offset of the rest. */
-  #parts: string[] | undefined;
+  #parts: string | undefined;
   #partStart = 0;
-  /** Before this offset no backslash follows the walk's position. */
-  #plainUntil = 0;
+  /** Whether the part may have an escape, and whether a part before it may. */
+  #mayEscape = false;
+  #hasEscaped = false;
+  /** The text is searched for a backslash up to an offset; the last one that was found. */
+  #searchedUntil = 0;
+  #backslash = -1;
 
   constructor(text: string) {
     this.#text = text;
@@ -36,14 +46,21 @@ export class SlicedString {
     const from = start + 1;
     this.#start = start;
     this.#partStart = from;
+    this.#mayEscape = false;
+    this.#hasEscaped = false;
     const quote = indexWithin(this.#text, '"', from, from + PART_CHARACTERS + 1);
-    return quote >= 0 && this.#isPlain(from, quote) ? quote : -1;
+    if (quote < 0) return -1;
+    this.#mayEscape = !this.#isPlain(from, quote);
+    return this.#mayEscape ? -1 : quote;
   }
 
   /** Walks up to about `until`. Returns the closing quote, or the offset that it reached. */
   walk(from: number, until: number): number {
     const end = Math.min(from + PART_CHARACTERS + 1, this.#text.length);
-    if (!this.#isPlain(from, end)) return passString(this.#text, from, until);
+    if (!this.#isPlain(from, end)) {
+      this.#mayEscape = true;
+      return passString(this.#text, from, until);
+    }
     // Without an escape, the next quote closes the string.
     const quote = indexWithin(this.#text, '"', from, end);
     return quote < 0 ? end : quote;
@@ -54,25 +71,29 @@ export class SlicedString {
    * be slow.
    */
   #isPlain(from: number, end: number): boolean {
-    if (this.#plainUntil <= from) {
-      const until = Math.min(this.#text.length, from + 2 * PART_CHARACTERS);
-      const found = indexWithin(this.#text, "\\", from, until);
-      this.#plainUntil = found < 0 ? until : found;
+    if (this.#backslash < from && this.#searchedUntil < end) {
+      const begin = Math.max(from, this.#searchedUntil);
+      const until = Math.min(this.#text.length, begin + 2 * PART_CHARACTERS);
+      this.#backslash = indexWithin(this.#text, "\\", begin, until);
+      this.#searchedUntil = this.#backslash < 0 ? until : this.#backslash;
     }
-    return end <= this.#plainUntil;
+    return end <= this.#searchedUntil;
   }
 
-  /** Whether the unparsed text before an offset is longer than a part. */
+  /** Whether the unread text before an offset is a part. */
   hasPart(at: number): boolean {
-    return at - this.#partStart > PART_CHARACTERS;
+    return at - this.#partStart > (this.#mayEscape ? PIECE_CHARACTERS : PART_CHARACTERS);
   }
 
-  /** Parses the part that ends at an offset. */
-  parsePart(end: number): void {
-    const part = JSON.parse(`"${this.#text.slice(this.#partStart, end)}"`) as string;
-    this.#parts ??= [];
-    this.#parts.push(part);
+  /** Reads the part that ends at an offset. */
+  readPart(end: number): void {
+    const text = this.#text.slice(this.#partStart, end);
+    if (!this.#mayEscape && CONTROL.test(text)) throw unexpected(this.#partStart);
+    const part = this.#mayEscape ? (JSON.parse(`"${text}"`) as string) : text;
+    this.#parts = this.#parts === undefined ? part : this.#parts + part;
     this.#partStart = end;
+    this.#hasEscaped ||= this.#mayEscape;
+    this.#mayEscape = false;
   }
 
   /** Whether the string that ends at a quote is longer than a piece. */
@@ -82,10 +103,10 @@ export class SlicedString {
 
   /** The value of the string that ends at a quote. */
   value(quote: number): string {
-    this.parsePart(quote);
-    const value = this.#parts?.join("") ?? "";
+    this.readPart(quote);
+    const value = this.#hasEscaped ? this.#parts : this.#text.slice(this.#start + 1, quote);
     this.#parts = undefined;
-    return value;
+    return value ?? "";
   }
 
   /** Ends the string. */

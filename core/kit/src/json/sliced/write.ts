@@ -26,7 +26,7 @@ class SlicedWriter {
   }
 
   *value(value: JsonValue): Generator<string, void, undefined> {
-    if (isSmall(value)) this.#text += JSON.stringify(value);
+    if (!isLongerThan(value, PIECE_CHARACTERS)) this.#text += JSON.stringify(value);
     else if (typeof value === "string") yield* this.#string(value);
     else if (Array.isArray(value)) yield* this.#list(value as readonly JsonValue[]);
     else yield* this.#object(value as JsonObject);
@@ -83,8 +83,9 @@ class SlicedWriter {
   }
 }
 
-function isSmall(value: JsonValue): boolean {
-  return lessLength(value, PIECE_CHARACTERS) >= 0;
+/** Whether a value's text has more than about `characters`. */
+export function isLongerThan(value: JsonValue, characters: number): boolean {
+  return lessLength(value, characters) < 0;
 }
 
 /** A number less the approximate length of a value's text. Ends early below zero. */

@@ -91,10 +91,16 @@ export class ResponseBody {
 
   /**
    * The whole body. Rejects with `upstream_invalid_response` over the limit, with `overloaded` when
-   * `hold` refuses more, or with the transport's failure.
+   * `hold` refuses more, or with the transport's failure. `announced`: the length in the response's
+   * head. It is counted before the bytes arrive, and they are gathered in one place. Absent: it is
+   * not known.
    */
-  async collect(maxBytes: number, hold?: (bytes: number) => boolean): Promise<Uint8Array> {
-    const collected = new Collected(maxBytes, hold);
+  async collect(
+    maxBytes: number,
+    hold?: (bytes: number) => boolean,
+    announced = 0,
+  ): Promise<Uint8Array> {
+    const collected = new Collected(maxBytes, hold, announced);
     const refusal = collected.pushAll(this.#waiting.take());
     this.#collected = collected;
     if (refusal !== undefined) {
@@ -167,13 +173,16 @@ const HELD_STEP_BYTES = 65_536;
 
 /** The collected bytes of one reply. */
 class Collected {
-  readonly #gathered = new Gathered();
+  readonly #gathered: Gathered;
+  readonly #announced: number;
   readonly #maxBytes: number;
   /** Counts further bytes; false when the gateway has no memory for them. */
   readonly #hold: ((bytes: number) => boolean) | undefined;
   #heldBytes = 0;
 
-  constructor(maxBytes: number, hold: ((bytes: number) => boolean) | undefined) {
+  constructor(maxBytes: number, hold: ((bytes: number) => boolean) | undefined, announced: number) {
+    this.#announced = announced;
+    this.#gathered = new Gathered(announced <= maxBytes ? announced : 0);
     this.#maxBytes = maxBytes;
     this.#hold = hold;
   }
@@ -201,13 +210,13 @@ class Collected {
   }
 
   #refusal(): GatewayError | undefined {
-    if (this.#gathered.length > this.#maxBytes) return tooLarge();
+    if (Math.max(this.#announced, this.#gathered.length) > this.#maxBytes) return tooLarge();
     return this.#isHeld() ? undefined : noRoom();
   }
 
   /** Whether the gathered bytes are counted, or fit. */
   #isHeld(): boolean {
-    const more = this.#gathered.length - this.#heldBytes;
+    const more = Math.max(this.#announced, this.#gathered.length) - this.#heldBytes;
     if (this.#hold === undefined || more <= 0) return true;
     const step = this.#heldBytes === 0 ? more : Math.max(more, HELD_STEP_BYTES);
     this.#heldBytes += step;

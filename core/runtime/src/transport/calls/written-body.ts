@@ -39,31 +39,40 @@ function writtenBody(
 }
 
 async function writeInTurns(pieces: Iterable<string>, ending: Ending): Promise<Uint8Array> {
-  const blocks = new Blocks();
-  await nextTurn(ending);
-  let untilMs = performance.now() + TURN_MS;
-  const pause = async (): Promise<void> => {
-    await nextTurn(ending);
-    untilMs = performance.now() + TURN_MS;
-  };
-  for (const piece of pieces) {
-    blocks.add(piece);
-    if (performance.now() > untilMs) await pause();
-  }
-  const bytes = Buffer.allocUnsafeSlow(blocks.length);
+  const blocks = await blocksInTurns(pieces, ending);
+  const bytes = Buffer.allocUnsafeSlow(blocks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const block of blocks.take()) {
+  for (const block of blocks) {
+    await nextTurn(ending);
     bytes.set(block, at);
     at += block.length;
-    if (performance.now() > untilMs) await pause();
   }
   await nextTurn(ending);
   return bytes;
 }
 
+/**
+ * Texts as UTF-8 in blocks of about a MiB, written in turns of the event loop. Each text ends
+ * between two characters. Rejects with what the texts throw, and with the reason of the ending.
+ */
+export async function blocksInTurns(
+  pieces: Iterable<string>,
+  ending?: Ending,
+): Promise<readonly Uint8Array[]> {
+  const blocks = new Blocks();
+  await nextTurn(ending);
+  let untilMs = performance.now() + TURN_MS;
+  for (const piece of pieces) {
+    blocks.add(piece);
+    if (performance.now() <= untilMs) continue;
+    await nextTurn(ending);
+    untilMs = performance.now() + TURN_MS;
+  }
+  return blocks.take();
+}
+
 /** Texts as UTF-8 in blocks. */
 class Blocks {
-  length = 0;
   readonly #full: Uint8Array[] = [];
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #used = 0;
@@ -73,9 +82,7 @@ class Blocks {
     // A unit of UTF-16 has at most three bytes.
     const maxBytes = text.length * 3;
     if (maxBytes > this.#block.length - this.#used) this.#open(Math.max(BLOCK_BYTES, maxBytes));
-    const bytes = this.#block.write(text, this.#used, "utf8");
-    this.#used += bytes;
-    this.length += bytes;
+    this.#used += this.#block.write(text, this.#used, "utf8");
   }
 
   take(): readonly Uint8Array[] {
