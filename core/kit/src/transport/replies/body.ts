@@ -7,8 +7,11 @@ import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
-/** A larger body is joined in a turn of the event loop of its own. */
+/** Joining a larger body is a piece of work of its own, in a turn of the event loop. */
 const LARGE_BYTES = 131_072;
+
+/** Counts further bytes; false when the gateway has no memory for them. */
+type Hold = (bytes: number) => boolean;
 
 /** One response body. It has one reader, which either collects or iterates it. */
 export class ResponseBody {
@@ -91,15 +94,10 @@ export class ResponseBody {
 
   /**
    * The whole body. Rejects with `upstream_invalid_response` over the limit, with `overloaded` when
-   * `hold` refuses more, or with the transport's failure. `announced`: the length in the response's
-   * head. It is counted before the bytes arrive, and they are gathered in one place. Absent: it is
-   * not known.
+   * `hold` refuses more, or with the transport's failure. `announced`: the length in the head, or
+   * 0. It is counted before the bytes arrive.
    */
-  async collect(
-    maxBytes: number,
-    hold?: (bytes: number) => boolean,
-    announced = 0,
-  ): Promise<Uint8Array> {
+  async collect(maxBytes: number, hold?: Hold, announced = 0): Promise<Uint8Array> {
     const collected = new Collected(maxBytes, hold, announced);
     const refusal = collected.pushAll(this.#waiting.take());
     this.#collected = collected;
@@ -112,7 +110,6 @@ export class ResponseBody {
     // The transport refers to this object for long: it must not keep the bytes and the exchange.
     this.#collected = undefined;
     if (this.#failure !== undefined) throw this.#failure;
-    // Joining a large body is a piece of work of its own.
     if (collected.length > LARGE_BYTES) await nextTurn();
     return collected.take();
   }
@@ -176,11 +173,10 @@ class Collected {
   readonly #gathered: Gathered;
   readonly #announced: number;
   readonly #maxBytes: number;
-  /** Counts further bytes; false when the gateway has no memory for them. */
-  readonly #hold: ((bytes: number) => boolean) | undefined;
+  readonly #hold: Hold | undefined;
   #heldBytes = 0;
 
-  constructor(maxBytes: number, hold: ((bytes: number) => boolean) | undefined, announced: number) {
+  constructor(maxBytes: number, hold: Hold | undefined, announced: number) {
     this.#announced = announced;
     this.#gathered = new Gathered(announced <= maxBytes ? announced : 0);
     this.#maxBytes = maxBytes;

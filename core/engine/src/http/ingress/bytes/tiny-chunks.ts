@@ -1,7 +1,7 @@
 /**
- * The minimum size of a body's chunks, and the small chunks of one read in few pieces. Node's parser
- * takes about half a microsecond for each chunk, and one read of the socket holds 11,000 chunks of
- * one byte.
+ * The minimum size of a body's chunks, and the small chunks of one read in few pieces. Node's
+ * parser takes about half a microsecond for each chunk, and one read of the socket holds 11,000
+ * chunks of one byte.
  */
 
 import type { IncomingMessage, RequestListener } from "node:http";
