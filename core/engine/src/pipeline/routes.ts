@@ -15,13 +15,22 @@ export type RouteMatch<T> =
 
 interface Pattern<T> {
   readonly path: string;
-  readonly segments: readonly string[];
+  /** The text before its first parameter. */
+  readonly prefix: string;
+  readonly segments: readonly Segment[];
+  /** The index of the parameter that takes several segments; -1 without one. */
+  readonly rest: number;
   /** What the path ends with, behind its last parameter: `:countTokens`. Often empty. */
   readonly suffix: string;
   readonly methods: Map<string, T>;
 }
 
-const NO_SEGMENTS: readonly string[] = Object.freeze([]);
+/** A fixed text, or the name of a parameter. */
+interface Segment {
+  readonly text: string;
+  readonly isFixed: boolean;
+}
+
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
@@ -48,12 +57,11 @@ export class RouteTable<T> {
   find(method: string, path: string): RouteMatch<T> {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return pick(exact, method, NO_PARAMETERS);
-    if (this.#patterns.length > 0) {
-      const segments = path.split("/");
-      for (const pattern of this.#patterns) {
-        const parameters = matchPattern(pattern.segments, withoutSuffix(segments, pattern.suffix));
-        if (parameters !== undefined) return pick(pattern.methods, method, parameters);
-      }
+    for (const pattern of this.#patterns) {
+      const { prefix, suffix, methods } = pattern;
+      if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
+      const parameters = matchPattern(pattern, path.slice(0, path.length - suffix.length));
+      if (parameters !== undefined) return pick(methods, method, parameters);
     }
     return { kind: "none" };
   }
@@ -75,21 +83,26 @@ export class RouteTable<T> {
 
 /** Fixed segments; a suffix counts as half of one. */
 function fixedSegments({ segments, suffix }: Pattern<unknown>): number {
-  const fixed = segments.filter((segment) => !segment.startsWith("{")).length;
+  const fixed = segments.filter(({ isFixed }) => isFixed).length;
   return suffix === "" ? fixed : fixed + 0.5;
 }
 
 function patternOf<T>(path: string, methods: Map<string, T>): Pattern<T> {
   const [, start = path, suffix = ""] = /^(.*\})(:[^/{}]+)$/.exec(path) ?? [];
-  return { path, segments: start.split("/"), suffix, methods };
+  const segments = start.split("/");
+  return {
+    path,
+    prefix: path.slice(0, path.indexOf("{")),
+    segments: segments.map(segmentOf),
+    rest: segments.findIndex((segment) => segment.endsWith("...}")),
+    suffix,
+    methods,
+  };
 }
 
-/** The segments of a path without the suffix; none when the path has another end. */
-function withoutSuffix(segments: readonly string[], suffix: string): readonly string[] {
-  const last = segments.at(-1) ?? "";
-  if (suffix === "") return segments;
-  if (!last.endsWith(suffix)) return NO_SEGMENTS;
-  return [...segments.slice(0, -1), last.slice(0, -suffix.length)];
+function segmentOf(segment: string): Segment {
+  const name = /^\{(.*?)(?:\.\.\.)?\}$/.exec(segment)?.[1];
+  return name === undefined ? { text: segment, isFixed: true } : { text: name, isFixed: false };
 }
 
 function pick<T>(
@@ -102,45 +115,21 @@ function pick<T>(
   return { kind: "method", allow: [...methods.keys()] };
 }
 
+/** The parameters of a path without its suffix; `undefined` when it does not match. */
 function matchPattern(
-  pattern: readonly string[],
-  path: readonly string[],
+  { segments, rest }: Pattern<unknown>,
+  path: string,
 ): Readonly<Record<string, string>> | undefined {
-  const rest = pattern.findIndex((segment) => segment.endsWith("...}"));
+  const parts = path.split("/");
+  // Segments that the parameter with several of them takes beside its first one.
+  const more = parts.length - segments.length;
+  if (rest < 0 ? more !== 0 : more < 0) return undefined;
   const parameters: Record<string, string> = {};
-  if (rest < 0)
-    return path.length === pattern.length && matchSegments(pattern, path, parameters)
-      ? parameters
-      : undefined;
-  const after = pattern.length - rest - 1;
-  const taken = path.slice(rest, path.length - after).join("/");
-  if (taken === "" || path.length < pattern.length) return undefined;
-  if (!matchSegments(pattern.slice(0, rest), path, parameters)) return undefined;
-  parameters[nameOf(pattern[rest]!)] = taken;
-  if (after > 0 && !matchSegments(pattern.slice(-after), path.slice(-after), parameters))
-    return undefined;
+  for (const [index, { text, isFixed }] of segments.entries()) {
+    const at = rest >= 0 && index > rest ? index + more : index;
+    const part = index === rest ? parts.slice(at, at + more + 1).join("/") : (parts[at] ?? "");
+    if (isFixed ? part !== text : part === "") return undefined;
+    if (!isFixed) parameters[text] = part;
+  }
   return parameters;
-}
-
-/**
- * Whether each segment of a pattern fits the path's at the same place; what the pattern takes is
- * written down.
- */
-function matchSegments(
-  pattern: readonly string[],
-  path: readonly string[],
-  parameters: Record<string, string>,
-): boolean {
-  return pattern.every((expected, index) => {
-    const actual = path[index];
-    if (!expected.startsWith("{")) return expected === actual;
-    if (actual === undefined || actual === "") return false;
-    parameters[nameOf(expected)] = actual;
-    return true;
-  });
-}
-
-/** The name in `{name}` or `{name...}`. */
-function nameOf(segment: string): string {
-  return segment.slice(1, segment.endsWith("...}") ? -4 : -1);
 }
