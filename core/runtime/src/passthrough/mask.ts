@@ -11,14 +11,15 @@ import {
   credentialText,
   MIN_SECRET_CHARACTERS,
 } from "./credential-values.ts";
+import { SoughtForm } from "./sought-form.ts";
 
 const MASK = "*".charCodeAt(0);
 const LINE_FEED = 10;
 const NOTHING = Buffer.alloc(0);
-const NO_FORMS: readonly Buffer[] = [];
+const NO_FORMS: readonly SoughtForm[] = [];
 const MAX_KNOWN = 64;
 /** Forms by the text of a header, so that no reply writes them again. */
-const knownForms = new Map<string, readonly Buffer[]>();
+const knownForms = new Map<string, readonly SoughtForm[]>();
 
 /**
  * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for
@@ -40,7 +41,7 @@ export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefin
       let from = bytes.length;
       // Events end with a line feed, and no header has one.
       if (bytes.at(-1) !== LINE_FEED)
-        for (const form of forms) from = Math.min(from, beginOf(bytes, form));
+        for (const form of forms) from = Math.min(from, beginOf(bytes, form.bytes));
       // A copy: a part of a piece would keep the whole of it.
       held = from === bytes.length ? NOTHING : Buffer.from(bytes.subarray(from));
       return from === bytes.length ? bytes : bytes.subarray(0, from);
@@ -56,7 +57,7 @@ export function maskedBody(body: Uint8Array, headers: HttpCall["headers"]): Uint
 }
 
 /** Every request asks for them: one credential costs a look-up and makes nothing. */
-function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
+function maskedForms(headers: HttpCall["headers"]): readonly SoughtForm[] {
   let forms = NO_FORMS;
   for (const name in headers) {
     const text = credentialText(name, headers[name]);
@@ -68,33 +69,34 @@ function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
 }
 
 /** The forms of a header's value without its scheme, which is no secret. */
-function newForms(text: string): readonly Buffer[] {
+function newForms(text: string): readonly SoughtForm[] {
   const bare = bareValue(text);
   const texts = new Set([bare, JSON.stringify(bare).slice(1, -1), encodeURIComponent(bare)]);
   const forms =
-    bare.length < MIN_SECRET_CHARACTERS ? NO_FORMS : [...texts].map((form) => Buffer.from(form));
+    bare.length < MIN_SECRET_CHARACTERS ? NO_FORMS : [...texts].map((form) => new SoughtForm(form));
   if (knownForms.size >= MAX_KNOWN) knownForms.clear();
   knownForms.set(text, forms);
   return forms;
 }
 
-function union(forms: readonly Buffer[], others: readonly Buffer[]): readonly Buffer[] {
-  return [...forms, ...others.filter((other) => !forms.some((form) => form.equals(other)))];
+function union(forms: readonly SoughtForm[], others: readonly SoughtForm[]): readonly SoughtForm[] {
+  const isNew = ({ bytes }: SoughtForm): boolean => !forms.some((form) => form.bytes.equals(bytes));
+  return [...forms, ...others.filter(isNew)];
 }
 
 /** The bytes with all forms masked. `isForeign`: they are not ours to write to. */
-function maskedAll(bytes: Buffer, forms: readonly Buffer[], isForeign: boolean): Buffer {
+function maskedAll(bytes: Buffer, forms: readonly SoughtForm[], isForeign: boolean): Buffer {
   let shown = bytes;
   for (const form of forms) shown = masked(shown, form, isForeign && shown === bytes);
   return shown;
 }
 
 /** The bytes with a form masked. `isForeign`: they are not ours to write to. */
-function masked(bytes: Buffer, form: Buffer, isForeign: boolean): Buffer {
-  let at = bytes.indexOf(form);
+function masked(bytes: Buffer, form: SoughtForm, isForeign: boolean): Buffer {
+  let at = form.placeIn(bytes, 0);
   if (at < 0) return bytes;
   const own = isForeign ? Buffer.from(bytes) : bytes;
-  for (; at >= 0; at = own.indexOf(form, at + form.length)) own.fill(MASK, at, at + form.length);
+  for (; at >= 0; at = form.placeIn(own, at + form.length)) own.fill(MASK, at, at + form.length);
   return own;
 }
 

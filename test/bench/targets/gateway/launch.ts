@@ -1,12 +1,15 @@
 /** How the gateway of a checkout is started: its files in a folder of its own, and the command. */
 
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MODEL, NATIVE_MODEL, TRANSLATED_MODEL } from "../../scenarios.ts";
 import { untestedPipelines } from "./pipelines.ts";
 import { freePort, type BenchContext, type Launch } from "../../target.ts";
 import type { Checkout } from "./present.ts";
+
+/** As long and as random as the keys of upstreams, which are sought in every reply. */
+const UPSTREAM_KEY = `sk-upstream-${hash("sha256", "bench", "base64url")}`;
 
 /** What a gateway has beside the shipped configuration. */
 export interface Additions {
@@ -61,8 +64,8 @@ export async function launch(
       SLUICE_MASTER_KEY: masterKey,
       SLUICE_PORT: String(port),
       SLUICE_ADMIN_PORT: String(adminPort),
-      OPENAI_API_KEY: "sk-upstream",
-      ANTHROPIC_API_KEY: "sk-upstream",
+      OPENAI_API_KEY: UPSTREAM_KEY,
+      ANTHROPIC_API_KEY: UPSTREAM_KEY,
     },
     readyPath: "/health/ready",
     readyStatus: 200,
