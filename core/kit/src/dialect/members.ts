@@ -5,9 +5,12 @@ import { isObject } from "../json/narrow.ts";
 
 /** An object without the members that are `undefined`. */
 export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as JsonObject;
+  const found: [string, JsonValue][] = [];
+  for (const name of Object.keys(members)) {
+    const value = members[name];
+    if (value !== undefined) found.push([name, value]);
+  }
+  return Object.fromEntries(found);
 }
 
 /** A text that is not empty; `undefined` for every other value. */

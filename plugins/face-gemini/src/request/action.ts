@@ -6,6 +6,9 @@ import { invalidField } from "@sluice/kit/dialect";
 const ACTIONS = ["generateContent", "streamGenerateContent", "countTokens"] as const;
 export type Action = (typeof ACTIONS)[number];
 
+/** The query of every stream of an SDK: it needs no reading. */
+const STREAM_QUERY = "alt=sse";
+
 /** What the path says. */
 export interface Asked {
   readonly model: string;
@@ -30,7 +33,8 @@ export function readAction({ parameters, path, query }: ClientRequest): Asked {
   const end = `:${action}`;
   const model = (rest.endsWith(end) ? rest.slice(0, -end.length) : rest).replace(/^models\//, "");
   if (model === "") throw invalidField("model", "the name of a model before the colon");
-  checkQuery(new URLSearchParams(query), action);
+  if (query !== STREAM_QUERY || action !== "streamGenerateContent")
+    checkQuery(new URLSearchParams(query), action);
   return { model, action };
 }
 
@@ -47,6 +51,7 @@ function checkQuery(query: URLSearchParams, action: Action): void {
 
 /** A name that is not well encoded stands for itself. */
 function decoded(text: string): string {
+  if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {

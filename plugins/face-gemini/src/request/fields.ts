@@ -60,6 +60,8 @@ export class Fields {
   readonly path: string;
   readonly notes: Notes;
   readonly #value: JsonObject;
+  /** Whether a member may be in the second spelling. */
+  readonly #hasSnake: boolean;
   /** The members that were read. A large request has many objects with few members each. */
   #read: string[] = NO_NAMES;
 
@@ -67,6 +69,7 @@ export class Fields {
   constructor(value: JsonValue | undefined, path: string, notes: Notes) {
     if (!isObject(value)) throw invalidField(path, "an object");
     this.#value = value;
+    this.#hasSnake = Object.keys(value).some((name) => name.includes("_"));
     this.path = path;
     this.notes = notes;
   }
@@ -156,7 +159,7 @@ export class Fields {
    * upstream reads is not known, and limits and guardrails hold for one.
    */
   #find(name: string): string | undefined {
-    const snake = snakeOf(name);
+    const snake = this.#hasSnake ? snakeOf(name) : name;
     const other = snake !== name && this.#has(snake) ? snake : undefined;
     const found = this.#has(name) ? name : other;
     if (found === undefined) return undefined;

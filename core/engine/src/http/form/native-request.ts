@@ -9,6 +9,7 @@ import type {
 } from "@sluice/contract";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What a native request is made of beside the translation. */
 export interface NativeParts {
@@ -46,6 +47,7 @@ function headersOf(
   client: ClientRequest,
   names: readonly string[],
 ): Readonly<Record<string, string>> {
+  if (names.length === 0) return NO_HEADERS;
   const found = names.map((name) => [name, client.header(name)] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<
     string,
