@@ -84,8 +84,9 @@ export interface StreamSink {
   readonly takesForm?: boolean;
   /**
    * Declares that the event's one frame depends on these of its values alone, and that translating
-   * it left nothing else behind. An event that differs in them alone is then not translated: its
-   * frame is made of this one. Optional for every translator.
+   * it left nothing else behind but a preamble before the first content. An event that differs in
+   * them alone is then not translated: its frame is made of this one. Optional for every
+   * translator.
    */
   form?(form: EventForm): void;
   /** Reports the end mark of the stream. */

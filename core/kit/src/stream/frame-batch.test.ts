@@ -97,7 +97,7 @@ describe("a batch with a run", () => {
     const parts = {
       text,
       isAscii,
-      inside: pieces.join(""),
+      characters: pieces.join("").length,
       pieces,
       count: 2,
       end: text.length,

@@ -28,10 +28,13 @@ export interface RunParts {
   readonly wire?: RunWire | undefined;
   /** Whether the text is ASCII. `false` where that is not known. */
   readonly isAscii: boolean;
-  /** The pieces, joined. */
-  readonly inside: string;
-  /** The inside of each JSON string that the frames show, frame by frame. */
-  readonly pieces: readonly string[];
+  /**
+   * The inside of each JSON string that the frames show, frame by frame; or what reads them of the
+   * events.
+   */
+  readonly pieces: readonly string[] | (() => readonly string[]);
+  /** The characters of the pieces. */
+  readonly characters: number;
   readonly count: number;
   /** The offset behind the last event. */
   readonly end: number;
@@ -43,28 +46,33 @@ export interface RunParts {
 export class FrameRun implements RunParts {
   readonly wire: RunWire | undefined;
   readonly isAscii: boolean;
-  readonly inside: string;
-  readonly pieces: readonly string[];
+  readonly characters: number;
   readonly count: number;
   readonly end: number;
   readonly lastData: string;
   readonly #shape: FrameShape;
+  #pieces: RunParts["pieces"];
   #text: string | undefined;
   #last: Frame | undefined;
 
   constructor(
     shape: FrameShape,
-    { text, wire, isAscii, inside, pieces, count, end, lastData }: RunParts,
+    { text, wire, isAscii, pieces, characters, count, end, lastData }: RunParts,
   ) {
     this.#shape = shape;
     this.#text = text;
     this.wire = wire;
     this.isAscii = isAscii;
-    this.inside = inside;
-    this.pieces = pieces;
+    this.#pieces = pieces;
+    this.characters = characters;
     this.count = count;
     this.end = end;
     this.lastData = lastData;
+  }
+
+  get pieces(): readonly string[] {
+    if (typeof this.#pieces === "function") this.#pieces = this.#pieces();
+    return this.#pieces;
   }
 
   /** The frames as server-sent events. */
@@ -98,9 +106,9 @@ export class FrameRun implements RunParts {
 
   /** Bytes of the frames' texts. */
   get bytes(): number {
-    const { isAscii, count, wire } = this;
+    const { isAscii, characters, count, wire } = this;
     // What is relayed is counted there. The text of the frames is not made to measure it.
-    if (this.#text === undefined && wire !== undefined) return this.inside.length;
+    if (this.#text === undefined && wire !== undefined) return characters;
     const { text } = this;
     return (isAscii ? text.length : Buffer.byteLength(text)) - count * EVENT_BYTES;
   }
@@ -112,42 +120,42 @@ export class FrameRun implements RunParts {
   saying(text: string): Frame {
     const { behind, said } = this.#shape;
     const { length } = behind;
-    return new RunFrame(this.#shape, this.pieces.slice(0, length).with(said, text), 0);
+    return new RunFrame(this.#shape, { pieces: this.pieces.slice(0, length).with(said, text) }, 0);
   }
 
   /** The inside of the JSON strings that the frames say, joined. */
   said(): string {
     const { behind, said } = this.#shape;
     const { length } = behind;
-    return length === 1
-      ? this.inside
-      : this.pieces.filter((_, index) => index % length === said).join("");
+    const { pieces } = this;
+    return (length === 1 ? pieces : pieces.filter((_, index) => index % length === said)).join("");
   }
 
   #frame(index: number): Frame {
-    return new RunFrame(this.#shape, this.pieces, index);
+    return new RunFrame(this.#shape, this, index);
   }
 }
 
 class RunFrame implements Frame {
   readonly #shape: FrameShape;
-  readonly #pieces: readonly string[];
+  readonly #run: { readonly pieces: readonly string[] };
   readonly #index: number;
   #raw: string | undefined;
   #chunk: JsonObject | undefined;
 
-  constructor(shape: FrameShape, pieces: readonly string[], index: number) {
+  constructor(shape: FrameShape, run: { readonly pieces: readonly string[] }, index: number) {
     this.#shape = shape;
-    this.#pieces = pieces;
+    this.#run = run;
     this.#index = index;
   }
 
   get raw(): string {
     if (this.#raw === undefined) {
       const { head, behind } = this.#shape;
+      const { pieces } = this.#run;
       let raw = head;
       for (const [at, text] of behind.entries())
-        raw += (this.#pieces[this.#index * behind.length + at] ?? "") + text;
+        raw += (pieces[this.#index * behind.length + at] ?? "") + text;
       this.#raw = raw;
     }
     return this.#raw;

@@ -35,6 +35,13 @@ interface ModelName {
   readonly to: string;
 }
 
+/**
+ * What an added event means for events that differ from it in the insides of strings alone. `same`:
+ * `run` takes those that are like it, and those that are like the events before it. `other`: `run`
+ * takes those that are like it alone. `none`: `run` takes none.
+ */
+export type RunnableForm = "same" | "other" | "none";
+
 /** What follows the name of a member that has a text as its value. */
 const NAMED_VALUE = /^\s*:\s*"/;
 // oxlint-disable-next-line no-control-regex -- they are ASCII too.
@@ -69,13 +76,11 @@ export class Relay {
   }
 
   /**
-   * Adds one event. `isEnd`: the reply ended with it. Returns whether events that differ from it in
-   * the insides of strings alone may be added by `run`, and by no form of an earlier event.
-   * `isAscii`: the event is known to be ASCII.
+   * Adds one event. `isEnd`: the reply ended with it. `isAscii`: the event is known to be ASCII.
    */
-  event({ event, data }: UpstreamEvent, isEnd: boolean, isAscii = false): boolean {
+  event({ event, data }: UpstreamEvent, isEnd: boolean, isAscii = false): RunnableForm {
     // A bare text is a mark of a proxy: the dialects have objects alone.
-    if (!data.trimStart().startsWith("{")) return false;
+    if (!data.trimStart().startsWith("{")) return "none";
     const { data: shown, name } = this.#named(data);
     const text = eventText(event, shown);
     const { edits } = this.#rules;
@@ -92,7 +97,8 @@ export class Relay {
     const isLikeBefore = name?.from === this.#name?.from && hasWord === this.#hasWord;
     this.#name = name;
     this.#hasWord = hasWord;
-    return isLikeBefore && (name === undefined || isOnce(data, name.from));
+    if (name !== undefined && !isOnce(data, name.from)) return "none";
+    return isLikeBefore ? "same" : "other";
   }
 
   /** Adds the text of events that have the form of the last one. */

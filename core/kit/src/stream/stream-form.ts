@@ -39,15 +39,24 @@ interface WireHole {
   readonly written: string | undefined;
 }
 
+/**
+ * What is kept of events while they are read. `frames`: their texts, and the frames as they are
+ * written. `texts`: their texts. `count`: nothing, they are read again for a step that asks.
+ */
+export type Kept = "frames" | "texts" | "count";
+
 /** A run while it is read. */
 interface OpenRun {
   /** The texts that the frames show. */
   readonly pieces: string[];
+  /** Their characters. */
+  characters: number;
   /** The frames, without the end of the last one. */
   written: string;
   /** Whether the head of another event follows. */
   hasNext: boolean;
-  readonly isRelayed: boolean;
+  /** Whether the texts are ASCII without escapes. */
+  isPlain: boolean;
 }
 
 /** The text before and after the data of an event. Other fields would differ, or are comments. */
@@ -56,8 +65,6 @@ const BEHIND_DATA = /^(?:\r?\n){2}$/;
 /** No JSON string has these characters unescaped. */
 // oxlint-disable-next-line no-control-regex -- these are the ones.
 const CONTROL = /[\u0000-\u001f]/;
-/** ASCII without backslashes and quotes: the inside of a JSON string needs no escapes for it. */
-const PLAIN = /^[ !#-[\]-~]*$/;
 const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
@@ -89,7 +96,7 @@ export class StreamForm {
     this.#shape = shape;
     this.#dataAt = dataAt;
     this.#endLength = endLength;
-    this.#head = wire.slice(0, dataAt + (holes[0]?.from ?? 0));
+    this.#head = flat(wire.slice(0, dataAt + (holes[0]?.from ?? 0)));
     this.#writtenHead = `data: ${shape.head}`;
     this.#writtenTail = `${shape.behind.at(-1)}\n\n`;
     this.#writtenGlue = this.#writtenTail + this.#writtenHead;
@@ -100,7 +107,7 @@ export class StreamForm {
       const isLast = next === undefined;
       return {
         isNumber,
-        behind: isLast ? behind + this.#head : behind,
+        behind: flat(isLast ? behind + this.#head : behind),
         tail: isLast ? behind : undefined,
         written: isShown ? between.shift() : undefined,
       };
@@ -133,19 +140,19 @@ export class StreamForm {
 
   /**
    * The events of this form from an offset on; `undefined` when the first one has another form, or
-   * is not whole. `isRelayed`: the events go on as they came, and their frames are not written.
+   * is not whole. `kept`: other than `frames` for events that go on as they came.
    */
-  read(text: string, at: number, isRelayed = false): FrameRun | undefined {
+  read(text: string, at: number, kept: Kept = "frames"): FrameRun | undefined {
     const head = this.#head;
     if (text.slice(at, at + head.length) !== head) return undefined;
-    const run: OpenRun = { pieces: [], written: "", hasNext: true, isRelayed };
+    const run: OpenRun = { pieces: [], characters: 0, written: "", hasNext: true, isPlain: true };
     const { pieces } = run;
     let count = 0;
     let last = at;
     let end = at;
     while (run.hasNext) {
       const known = pieces.length;
-      const behind = this.#event(text, end + head.length, run);
+      const behind = this.#event(text, end + head.length, run, kept);
       if (behind < 0) {
         pieces.length = known;
         break;
@@ -155,33 +162,40 @@ export class StreamForm {
       end = behind;
     }
     if (count === 0) return undefined;
-    const inside = pieces.join("");
-    const isPlain = PLAIN.test(inside);
-    if (!(isPlain || areInsides(pieces, inside))) return undefined;
-    const isWireAscii = isPlain && this.#isWireAscii;
-    return new FrameRun(this.#shape, {
-      ...(isRelayed
-        ? { wire: { text: text.slice(at, end), isAscii: isWireAscii } }
-        : { text: run.written + this.#writtenTail }),
+    const { isPlain, characters } = run;
+    const common = {
       isAscii: isPlain && this.#isAscii,
-      inside,
-      pieces,
+      characters,
       count,
       end,
       lastData: text.slice(last + this.#dataAt, end - this.#endLength),
-    });
+    };
+    if (kept === "frames")
+      return new FrameRun(this.#shape, {
+        ...common,
+        pieces,
+        text: run.written + this.#writtenTail,
+      });
+    const wire = { text: text.slice(at, end), isAscii: isPlain && this.#isWireAscii };
+    const all = kept === "texts" ? pieces : () => this.read(wire.text, 0)?.pieces ?? [];
+    return new FrameRun(this.#shape, { ...common, pieces: all, wire });
   }
 
   /** Adds the event whose first hole is at an offset. Returns its end; -1 for another form. */
-  #event(text: string, firstHole: number, run: OpenRun): number {
-    const { isRelayed } = run;
+  #event(text: string, firstHole: number, run: OpenRun, kept: Kept): number {
     let written = "";
-    if (!isRelayed)
+    if (kept === "frames")
       written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
     let place = firstHole;
-    for (const { isNumber, behind, tail, written: between } of this.#holes) {
+    const holes = this.#holes;
+    for (let index = 0; index < holes.length; index++) {
+      const { isNumber, behind, tail, written: between } = holes[index]!;
       const from = place;
-      const close = holeEnd(text, from, isNumber, between !== undefined);
+      let close = isNumber ? numberEnd(text, from) : plainEnd(text, from);
+      if (close < 0 && between !== undefined) {
+        close = insideEnd(text, from);
+        if (close > from) run.isPlain = false;
+      }
       if (close <= from) return -1;
       place = close + behind.length;
       // One comparison for the end of an event and the head of the next one.
@@ -192,44 +206,38 @@ export class StreamForm {
         run.hasNext = false;
       }
       if (between === undefined) continue;
+      run.characters += close - from;
+      if (kept === "count") continue;
       const piece = text.slice(from, close);
       run.pieces.push(piece);
-      if (!isRelayed) written += piece + between;
+      if (kept === "frames") written += piece + between;
     }
     run.written = written;
     return run.hasNext ? place - this.#head.length : place;
   }
 }
 
+/** A copy in one piece: a comparison with a part of another text, or with joined ones, is slow. */
+function flat(text: string): string {
+  return Buffer.from(text).toString();
+}
+
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
-/** Whether all pieces are the insides of JSON strings. `joined`: the pieces, joined. */
-function areInsides(pieces: readonly string[], joined: string): boolean {
-  return (
-    !CONTROL.test(joined) &&
-    (!joined.includes("\\") || pieces.every((piece) => JSON_INSIDE.test(piece)))
-  );
-}
-
-/** The end of the JSON string that an offset is in; -1 when it does not end. */
-function stringEnd(text: string, from: number): number {
+/** The end of the inside of a JSON string at an offset; -1 for what is not one. */
+function insideEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end, from))
     end = text.indexOf('"', end + 1);
-  return end;
-}
-
-/** The end of what is in a hole; at most its beginning for what is not read there. */
-function holeEnd(text: string, from: number, isNumber: boolean, isShown: boolean): number {
-  if (isNumber) return numberEnd(text, from);
-  return isShown ? stringEnd(text, from) : plainEnd(text, from);
+  const inside = text.slice(from, Math.max(from, end));
+  return CONTROL.test(inside) || (inside.includes("\\") && !JSON_INSIDE.test(inside)) ? -1 : end;
 }
 
 /**
- * The end of a JSON string that no frame shows: paddings and marks. -1 for one with an escape, a
- * control character or one beyond ASCII: such an event is parsed.
+ * The end of the inside of a JSON string at an offset; -1 for one with an escape, a control
+ * character or one beyond ASCII.
  */
 function plainEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {

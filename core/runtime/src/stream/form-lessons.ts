@@ -1,6 +1,6 @@
 /** Learns the form of a stream's events from those that are translated, as long as it is of use. */
 
-import type { EventForm, Frame } from "@sluice/contract";
+import type { EventForm, Frame, FrameRole } from "@sluice/contract";
 import { StreamForm } from "@sluice/kit/internals";
 
 /**
@@ -15,9 +15,9 @@ export class FormLessons {
   form: StreamForm | undefined;
   /** Events that were read by their form. */
   repeated = 0;
-  /** The form that the present event declared, and the number of its frames. */
+  /** The form that the present event declared. */
   declared: EventForm | undefined;
-  frames = 0;
+  #frames = 0;
   #lessons = 0;
 
   /**
@@ -26,9 +26,17 @@ export class FormLessons {
    */
   begin(wire: string | undefined): boolean {
     this.declared = undefined;
-    this.frames = 0;
+    this.#frames = 0;
     if (wire === undefined && this.form === undefined) return false;
     return this.#lessons <= FREE_LESSONS + this.repeated / EVENTS_FOR_A_LESSON;
+  }
+
+  /**
+   * Adds a frame of the present event. The role before the first content is written once: events
+   * like that one do not have it.
+   */
+  add(role: FrameRole, isCommitted: boolean): void {
+    if (role !== "preamble" || isCommitted) this.#frames++;
   }
 
   /** Forgets the form: an event that declares none may change what the translator does next. */
@@ -39,7 +47,7 @@ export class FormLessons {
   /** Ends an event. `frame`: the last one of the stream. */
   end(data: string, wire: string | undefined, frame: Frame | undefined): void {
     const { declared } = this;
-    if (declared === undefined || this.frames !== 1 || frame === undefined) {
+    if (declared === undefined || this.#frames !== 1 || frame === undefined) {
       this.drop();
       return;
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, ProviderRequest, StreamTranslator } from "@sluice/contract";
-import { FrameBatch, FrameRun } from "@sluice/kit/internals";
+import { FrameBatch, FrameRun, Relay } from "@sluice/kit/internals";
 import { createStreamTranslator, readJsonEvent } from "@sluice/kit/dialect";
 import { Compatible, createChatTranslator } from "@sluice/kit/openai";
 import { amount, fakeAttempt, fakeClock, requestOf } from "@sluice/testing";
@@ -208,8 +208,11 @@ interface Played {
 
 type Make = () => StreamTranslator;
 
-/** Reads a stream in pieces. `mayRun`: events of one form are taken together. */
-function play(make: Make, pieces: readonly Uint8Array[], mayRun: boolean): Played {
+/**
+ * Reads a stream in pieces. `mayRun`: events of one form are taken together. `relay`: they also go
+ * on as they came.
+ */
+function play(make: Make, pieces: readonly Uint8Array[], mayRun: boolean, relay?: Relay): Played {
   const attempt = fakeAttempt();
   const translator = make();
   const output = new StreamOutput({
@@ -219,6 +222,7 @@ function play(make: Make, pieces: readonly Uint8Array[], mayRun: boolean): Playe
     includeUsage: true,
     clock: fakeClock(),
     startedMs: 0,
+    relay,
   });
   output.mayRun = mayRun;
   const reader = createFormedReader("text/event-stream", undefined, output)!;
@@ -307,6 +311,11 @@ describe.each(Object.entries(MAKES))("a stream %s", (name, make) => {
         expect(JSON.stringify([frames, record])).toBe(wantedText);
       };
       check([bytes]);
+      for (const cuts of [[bytes], cut(bytes, 333)]) {
+        const relay = new Relay({ dialect: "own", model: "asked", modelAt: [["model"]] });
+        const { frames, record } = play(make, cuts, true, relay);
+        expect(JSON.stringify([frames, record])).toBe(wantedText);
+      }
       // Each cut plays the whole stream: the longer ones are cut at every third byte, and the other
       // translators' seldom.
       const step = amount(
@@ -340,6 +349,15 @@ describe("events of one form", () => {
   it("are taken together from the second word on", () => {
     const text = events([ROLE, ...words(2), STOP, USAGE, "[DONE]"]);
     expect(play(MAKES["of the reference dialect"]!, [Buffer.from(text)], true).runs).toBe(1);
+  });
+
+  it("are taken together from the first word on, where the gateway writes the role", () => {
+    const text = events([...words(2), STOP]);
+    const relay = new Relay({ dialect: "own", model: "asked", modelAt: [["model"]] });
+    const make = MAKES["of another dialect"]!;
+    expect(play(make, [Buffer.from(text)], true).runs).toBe(1);
+    expect(play(make, [Buffer.from(text)], true, relay).runs).toBe(1);
+    expect(relay.take()?.text).toBe(text.replaceAll("m-2024", "asked"));
   });
 
   it("are taken together where one of them is cut", () => {

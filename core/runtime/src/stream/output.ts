@@ -115,14 +115,13 @@ export class StreamOutput implements StreamSink, FormedOutput {
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
     translator.event(event, this);
-    const isAlike = this.relay?.event(event, this.isDone, isAscii) !== false;
+    const runnable = this.relay?.event(event, this.isDone, isAscii) ?? "same";
     if (!this.takesForm) return;
     this.takesForm = false;
     // No run may come before the first content, which is measured and recorded.
-    if (!this.committed || !isAlike) {
-      this.#lessons.drop();
-      return;
-    }
+    const isFirm = this.committed && runnable !== "none";
+    if (!isFirm || runnable === "other") this.#lessons.drop();
+    if (!isFirm) return;
     const frame = this.#queue.at(-1);
     this.#lessons.end(event.data, wire, frame instanceof FrameRun ? undefined : frame);
   }
@@ -140,7 +139,9 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   read(text: string, at: number): FrameRun | undefined {
     if (this.isDone) return undefined;
-    return this.#lessons.form?.read(text, at, this.relay !== undefined);
+    // An estimate would read the texts.
+    const kept = this.relay === undefined ? "frames" : this.#isUncounted ? "texts" : "count";
+    return this.#lessons.form?.read(text, at, kept);
   }
 
   run(run: FrameRun): void {
@@ -153,7 +154,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
   }
 
   frame(frame: Frame, role: FrameRole): void {
-    this.#lessons.frames++;
+    this.#lessons.add(role, this.committed);
     if (role === "usage" && !this.#options.includeUsage) return;
     if (role === "content") {
       if (!this.committed) this.#commit(frame);

@@ -25,7 +25,7 @@ function runOf(member: string, pieces: readonly string[]): FrameRun {
   return new FrameRun(shape, {
     text,
     isAscii: true,
-    inside: pieces.join(""),
+    characters: pieces.join("").length,
     pieces,
     count: pieces.length,
     end: text.length,
