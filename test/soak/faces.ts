@@ -79,6 +79,7 @@ function countTests(point: string, files: readonly string[], names?: string): vo
       "run",
       "--project=system",
       "--project=processes",
+      "--project=long",
       "--reporter=json",
       `--outputFile.json=${output}`,
       ...(names === undefined ? [] : ["-t", names]),
