@@ -4,6 +4,8 @@ import type { FrameRole, JsonObject, ProviderRequest, StreamSink, Usage } from "
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 import { usageJson } from "./usage.ts";
 
+const OBJECT = "chat.completion.chunk";
+
 /** Writes the chunks of one stream: one id, created and model in all. */
 export class ChunkOutput {
   readonly #base: JsonObject;
@@ -11,14 +13,12 @@ export class ChunkOutput {
   readonly #head: string;
   #sink: StreamSink | undefined;
 
-  constructor({ replyId, createdSeconds, replyModel }: ProviderRequest) {
-    this.#base = {
-      id: replyId,
-      object: "chat.completion.chunk",
-      created: createdSeconds,
-      model: replyModel,
-    };
-    this.#head = `${JSON.stringify(this.#base).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  constructor({ replyId: id, createdSeconds: created, replyModel: model }: ProviderRequest) {
+    this.#base = { id, object: OBJECT, created, model };
+    // Two texts alone need escapes: this is written for every stream.
+    this.#head =
+      `{"id":${JSON.stringify(id)},"object":"${OBJECT}","created":${created},` +
+      `"model":${JSON.stringify(model)},"choices":[{"index":0,"delta":`;
   }
 
   /** Sets the sink of the following chunks. */

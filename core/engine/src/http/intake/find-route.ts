@@ -68,6 +68,7 @@ function withColon(
   method: string,
   target: RequestTarget,
 ): RequestTarget {
+  if (!target.path.includes("%")) return target;
   const path = target.path.replace(/%3a(?=[a-z]+$)/i, ":");
   if (path === target.path || routes.find(method, target.path).kind === "found") return target;
   const match = routes.find(method, path);
