@@ -6,6 +6,7 @@
 import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/contract";
 import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
+import type { PagedText } from "./paged-text.ts";
 import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
@@ -18,7 +19,7 @@ export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
  * members, where they are known.
  */
 export function parsedDocument(
-  text: string,
+  text: string | PagedText,
   value: JsonObject,
   bytes?: Uint8Array,
   members?: readonly Member[],
@@ -51,7 +52,7 @@ export function unwrittenPieces(
 }
 
 class TextDocument implements JsonDocument {
-  #text: string | undefined;
+  #text: string | PagedText | undefined;
   readonly #original: Uint8Array | undefined;
   #value: JsonObject | undefined;
   readonly #members: readonly Member[] | undefined;
@@ -59,7 +60,7 @@ class TextDocument implements JsonDocument {
   readonly #texts: MemberTexts | undefined;
 
   constructor(
-    text: string | undefined,
+    text: string | PagedText | undefined,
     original: Uint8Array | undefined,
     value: JsonObject | undefined,
     members?: readonly Member[],
@@ -73,13 +74,13 @@ class TextDocument implements JsonDocument {
   }
 
   get value(): JsonObject {
-    this.#value ??= JSON.parse(this.#text ?? "{}") as JsonObject;
+    this.#value ??= JSON.parse(wholeOf(this.#text ?? "{}")) as JsonObject;
     return this.#value;
   }
 
   get bytes(): Uint8Array | string {
     if (this.#original !== undefined) return this.#original;
-    this.#text ??= this.#texts?.text() ?? JSON.stringify(this.#value);
+    this.#text = wholeOf(this.#text ?? this.#texts?.text() ?? JSON.stringify(this.#value));
     return this.#text;
   }
 
@@ -108,8 +109,13 @@ class TextDocument implements JsonDocument {
   /** `undefined` for a document that has no text. */
   #memberTexts(): MemberTexts | undefined {
     if (this.#texts !== undefined || this.#text === undefined) return this.#texts;
-    return MemberTexts.of(this.#text, this.#members ?? readMembers(this.#text).members);
+    const text = this.#text;
+    return MemberTexts.of(text, this.#members ?? readMembers(wholeOf(text)).members);
   }
+}
+
+function wholeOf(text: string | PagedText): string {
+  return typeof text === "string" ? text : text.slice(0, text.length);
 }
 
 /**

@@ -8,6 +8,7 @@ import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { asBuffer } from "./as-buffer.ts";
 import { piecesDocument } from "./bytes-document.ts";
 import type { Member } from "./members.ts";
+import type { ReadableText } from "./paged-text.ts";
 
 /** A shorter text is edited as a text: a copy of it costs less than further pieces. */
 const MIN_CHARACTERS = 65_536;
@@ -20,7 +21,7 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  */
 export function editedBody(
   body: Uint8Array,
-  text: string,
+  text: ReadableText,
   { valueStart, end }: Pick<Member, "valueStart" | "end">,
   json: string,
   value: JsonObject,

@@ -2,16 +2,19 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import type { Member } from "./members.ts";
+import type { PagedText } from "./paged-text.ts";
 import { textPieces } from "../text-pieces.ts";
 import { PIECE_CHARACTERS } from "./sliced/text.ts";
 import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 interface MemberText {
   readonly key: string;
-  /** The name with its colon, and the value where `value` is absent. */
+  /** The name with its colon, and the value where `value` and `pages` are absent. */
   readonly text: string;
   /** The length of the name with its colon. */
   readonly toValue: number;
+  /** The value of a text in pages. */
+  readonly pages?: readonly string[];
   /** A changed value, which is not written yet. */
   readonly value?: JsonValue;
 }
@@ -25,7 +28,16 @@ export class MemberTexts {
   }
 
   /** Those of a text whose members stand at these offsets. */
-  static of(text: string, members: readonly Member[]): MemberTexts {
+  static of(text: string | PagedText, members: readonly Member[]): MemberTexts {
+    if (typeof text !== "string")
+      return new MemberTexts(
+        members.map(({ key, start, valueStart, end }) => ({
+          key,
+          text: text.slice(start, valueStart),
+          toValue: valueStart - start,
+          pages: [...text.pieces(valueStart, end)],
+        })),
+      );
     return new MemberTexts(
       members.map(({ key, start, valueStart, end }) => ({
         key,
@@ -55,8 +67,8 @@ export class MemberTexts {
   /** Whether the object's text has more than about `characters`. */
   isLonger(characters: number): boolean {
     let left = characters;
-    for (const { text, value } of this.#members) {
-      left -= text.length;
+    for (const { text, pages = [], value } of this.#members) {
+      left -= text.length + pages.reduce((sum, { length }) => sum + length, 0);
       if (left < 0 || (value !== undefined && isLongerThan(value, left))) return true;
     }
     return false;
@@ -65,17 +77,21 @@ export class MemberTexts {
   /** The object's text. */
   text(): string {
     return `{${this.#members
-      .map(({ text, value }) => (value === undefined ? text : text + JSON.stringify(value)))
+      .map(({ text, pages, value }) => {
+        if (pages !== undefined) return text + pages.join("");
+        return value === undefined ? text : text + JSON.stringify(value);
+      })
       .join(",")}}`;
   }
 
   /** The same in pieces. */
   *pieces(): Generator<string, void, undefined> {
     let mark = "{";
-    for (const { text, value } of this.#members) {
+    for (const { text, pages = [], value } of this.#members) {
       yield mark;
       mark = ",";
       yield* textPieces(text, PIECE_CHARACTERS);
+      for (const page of pages) yield* textPieces(page, PIECE_CHARACTERS);
       if (value !== undefined) yield* writtenPieces(value);
     }
     yield mark === "{" ? "{}" : "}";

@@ -6,13 +6,15 @@
 import type { JsonObject } from "@sluice/contract";
 import { asBuffer } from "./as-buffer.ts";
 import type { Member, ShapeLimits } from "./members.ts";
+import type * as Stages from "../stages.ts";
+import { decodePages, type PagedText } from "./paged-text.ts";
 import { parseInSlices, type Sliced } from "./sliced/parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 
 /** The text and the value of some bytes. A text that is not JSON has no value. */
 interface Prepared {
-  readonly text: string;
+  readonly text: string | PagedText;
   readonly value: unknown;
   /** The members of the outermost object, of a text that was prepared. */
   readonly members?: readonly Member[];
@@ -30,15 +32,12 @@ const prepared = new WeakMap<Uint8Array, Prepared>();
  * the result.
  */
 export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>): Promise<void> {
-  await turn();
-  const text = textOf(bytes);
-  await turn();
+  let text;
   let parsed: Sliced;
   try {
-    const work = parseInSlices(text, UNBOUNDED);
-    let step = work.next();
-    for (; step.done !== true; step = work.next()) await turn();
-    parsed = step.value;
+    // Bytes that are no UTF-8 have a text all the same, in which marks stand for the others.
+    text = (await inTurnsOf(decodePages(bytes), turn)) ?? textOf(bytes);
+    parsed = await inTurnsOf(parseInSlices(text, UNBOUNDED), turn);
   } catch {
     // The decoder finds the same fault and reports it.
     return;
@@ -46,6 +45,14 @@ export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>):
   const { value, members } = parsed;
   prepared.set(bytes, { text, value, members });
   await turn();
+}
+
+async function inTurnsOf<T>(work: Stages.Of<T>, turn: () => Promise<void>): Promise<T> {
+  for (;;) {
+    await turn();
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** What `prepareJson` made of bytes; `undefined` for other bytes. */

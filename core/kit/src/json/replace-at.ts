@@ -1,6 +1,7 @@
 /** Replaces one string in a JSON object's text, by its path. Every other character stays. */
 
 import { findMember, type Member } from "./members.ts";
+import type { ReadableText } from "./paged-text.ts";
 
 /** The edit of a text. */
 export interface TextEdit {
@@ -21,21 +22,23 @@ export interface StringPlace extends Pick<Member, "start" | "valueStart" | "end"
  * they are known. Assumes that `JSON.parse` accepts the text.
  */
 export function stringAt(
-  text: string,
+  text: ReadableText | string,
   path: readonly string[],
   json: string,
   members?: readonly Member[],
 ): StringPlace | undefined {
   const last = path.at(-1);
   // Names of members have no escapes where a dialect is written by machines; others are not found.
-  if (last === undefined || (members === undefined && !text.includes(`"${last}"`)))
-    return undefined;
+  if (last === undefined) return undefined;
+  if (typeof text === "string" && !text.includes(`"${last}"`)) return undefined;
   let from = 0;
-  let inner = text;
+  let inner: ReadableText = text;
   for (const [depth, name] of path.entries()) {
     const known = depth === 0 ? members : undefined;
     const member =
-      known === undefined ? findMember(inner, name) : known.find(({ key }) => key === name);
+      known === undefined
+        ? findMember(inner.slice(0, inner.length), name)
+        : known.find(({ key }) => key === name);
     if (member === undefined) return undefined;
     const { start, valueStart, end } = member;
     if (depth < path.length - 1) {

@@ -79,13 +79,16 @@ function shown(
   const missing = missingMembers(value, identity);
   if (missing !== undefined || value.model === model)
     return parsedDocument(text, value, body, members).with({ model, ...missing });
-  const place = modelOf(members) ?? findMember(text, "model");
-  if (place === undefined) return parsedDocument(text, value, body).with({ model });
+  const place = typeof text === "string" ? findMember(text, "model") : modelOf(members);
+  if (place === undefined) return parsedDocument(text, value, body, members).with({ model });
   const json = JSON.stringify(model);
   const edited = { ...value, model };
   return (
     editedBody(body, text, place, json, edited) ??
-    parsedDocument(text.slice(0, place.valueStart) + json + text.slice(place.end), edited)
+    parsedDocument(
+      text.slice(0, place.valueStart) + json + text.slice(place.end, text.length),
+      edited,
+    )
   );
 }
 

@@ -16,7 +16,7 @@ import type {
   Sealer,
   WholeReply,
 } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
 import { isGatewayOnly } from "@sluice/runtime/dialect";
@@ -31,7 +31,7 @@ import { Seals } from "./seals.ts";
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /** Reads a checked document of the reference dialect. */
-type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+type Receive = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
 
 /** What a form is made with. */
 interface Started extends ReplyOrigin {
@@ -108,7 +108,7 @@ export class FacedForm implements ReplyForm {
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
     yield;
-    const request = receive(writtenDocument({ ...body, ...gateways }), client);
+    const request = yield* receive(writtenDocument({ ...body, ...gateways }), client);
     yield;
     const isKept = this.#kept?.isWanted === true;
     const native = nativeRequest(this.#face, read, {

@@ -13,7 +13,7 @@ import type { Ending } from "@sluice/kit/internals";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseCaseVariants } from "./refused-members.ts";
-import { receiveChat } from "./chat/chat.ts";
+import { chatStages, receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
@@ -31,6 +31,12 @@ import { inSlices, isLarge } from "./bytes/stages.ts";
 
 /** Converts a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+
+/** The same of a large document. */
+type ReceiveStages = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
+
+/** Those whose check takes long. */
+const STAGES: Partial<Record<Operation, ReceiveStages>> = { chat: chatStages, tokens: chatStages };
 
 /** Operations with a JSON body. The others have none. */
 const RECEIVERS: Partial<Record<Operation, Receive>> = {
@@ -58,7 +64,11 @@ export interface Translation {
   readonly opensReferences: boolean;
   /** The document with what it refers to in place. */
   open(document: JsonDocument): MaybePromise<JsonDocument>;
-  read(document: JsonDocument, client: ClientRequest, receive: Receive): Stages.Of<GatewayRequest>;
+  read(
+    document: JsonDocument,
+    client: ClientRequest,
+    receive: ReceiveStages,
+  ): Stages.Of<GatewayRequest>;
 }
 
 /** What bounds the reading of one body. */
@@ -205,15 +215,23 @@ function* requestOf(
     extended === undefined || operation === "spend" ? received : extended.read(received);
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (translation !== undefined) yield;
+  const stages = isBig ? STAGES[operation] : undefined;
   const named = deployment === undefined ? document : withDeployment(document, deployment);
-  const request =
-    translation === undefined
-      ? receive(named, client)
-      : yield* translation.read(named, client, receive);
+  let request: GatewayRequest;
+  if (translation !== undefined)
+    request = yield* translation.read(named, client, stages ?? oneStage(receive));
+  else request = stages === undefined ? receive(named, client) : yield* stages(named, client);
   if (deployment === undefined && !isBig) return request;
   return {
     ...request,
     ...(deployment === undefined ? {} : { otherModels: deployment.otherModels }),
     ...(isBig ? { isLarge: true } : {}),
+  };
+}
+
+function oneStage(receive: Receive): ReceiveStages {
+  // oxlint-disable-next-line require-yield
+  return function* (document, client) {
+    return receive(document, client);
   };
 }

@@ -6,14 +6,21 @@
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import type { Member } from "@sluice/kit/internals";
+import { type Member, PAGE_CHARACTERS, type PagedText } from "@sluice/kit/internals";
 import { caseVariant, hasRepeatedMembers } from "@sluice/runtime";
 import { invalidField } from "./body-fields.ts";
 
+/** At least the characters of the longest of these names. */
+const LONGEST = 16;
 const DANGEROUS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Whether a text may hold such a name, written out or with escapes. */
-function isSuspect(text: string): boolean {
+function isSuspect(text: string | PagedText): boolean {
+  if (typeof text !== "string")
+    return text.pages.some((page, index) => {
+      const end = (index + 1) * PAGE_CHARACTERS;
+      return isSuspect(page) || isSuspect(text.slice(end - LONGEST, end + LONGEST));
+    });
   return text.includes("proto") || text.includes("constructor") || text.includes("\\u00");
 }
 
@@ -34,7 +41,7 @@ const DEEPEST_OPAQUE = 4;
  * Throws `invalid_field` for such a member of a parsed body. `text` is what was parsed; its depth
  * is bounded.
  */
-export function refuseDangerousMembers(text: string, value: JsonObject): void {
+export function refuseDangerousMembers(text: string | PagedText, value: JsonObject): void {
   if (isSuspect(text)) visit(value, "", 0);
 }
 
@@ -91,7 +98,7 @@ const BOUNDS: ReadonlySet<string> = new Set([
  * parsed from.
  */
 export function refuseRepeatedMembers(
-  text: string,
+  text: string | PagedText,
   value: JsonObject,
   members: readonly Member[],
 ): void {

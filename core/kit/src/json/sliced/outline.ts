@@ -1,6 +1,7 @@
 /** The outline of a text: the members of the outermost object, and the limits of its shape. */
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
+import type { PagedText } from "../paged-text.ts";
 import { isSpace, keyEndOf, QUOTE, skipSpace } from "./text.ts";
 import type { OpenValue } from "./values.ts";
 
@@ -11,7 +12,7 @@ const MAX_RUN_CHARACTERS = 1_048_576;
 export class Outline {
   readonly members: Member[] = [];
   fault: ShapeFault | undefined;
-  readonly #text: string;
+  readonly #text: PagedText;
   readonly #limits: ShapeLimits;
   readonly #maxNodes: number;
   readonly #maxContainers: number;
@@ -20,7 +21,7 @@ export class Outline {
   /** The last bracket, comma or end of a string. */
   #mark = 0;
 
-  constructor(text: string, limits: ShapeLimits) {
+  constructor(text: PagedText, limits: ShapeLimits) {
     this.#text = text;
     this.#limits = limits;
     this.#maxNodes = limits.maxNodes;

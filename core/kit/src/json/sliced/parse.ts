@@ -5,6 +5,7 @@
  */
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
+import { pagedText, type PagedText, pageStart } from "../paged-text.ts";
 import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
@@ -37,10 +38,10 @@ export interface Sliced {
  * other work may run. Throws a `SyntaxError`.
  */
 export function* parseInSlices(
-  text: string,
+  text: string | PagedText,
   limits: ShapeLimits,
 ): Generator<void, Sliced, undefined> {
-  const parser = new SlicedParser(text, limits);
+  const parser = new SlicedParser(typeof text === "string" ? pagedText(text) : text, limits);
   while (parser.walk()) yield;
   return parser;
 }
@@ -48,13 +49,13 @@ export function* parseInSlices(
 /** Walks a text and hands its strings, values and members to their owners. */
 class SlicedParser implements Sliced {
   value: unknown;
-  readonly #text: string;
+  readonly #text: PagedText;
   readonly #string: SlicedString;
   readonly #values: OpenValues;
   readonly #outline: Outline;
   #at = 0;
 
-  constructor(text: string, limits: ShapeLimits) {
+  constructor(text: PagedText, limits: ShapeLimits) {
     this.#text = text;
     this.#string = new SlicedString(text);
     this.#values = new OpenValues(text);
@@ -64,7 +65,7 @@ class SlicedParser implements Sliced {
     const first = text.charCodeAt(this.#at);
     // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-      this.value = JSON.parse(text);
+      this.value = JSON.parse(text.slice(0, text.length));
       this.#at = text.length;
     }
   }
@@ -91,13 +92,14 @@ class SlicedParser implements Sliced {
     return false;
   }
 
-  /** Walks to about `until`, into a string that ends later, or to a fault. */
+  /** Walks to about `until` or the end of a page, into a string that ends later, or to a fault. */
   #walkValues(until: number): void {
-    const text = this.#text;
-    const end = Math.min(text.length, until);
     let at = this.#at;
+    const page = this.#text.pageOf(at);
+    const start = pageStart(at);
+    const end = Math.min(start + page.length, until);
     for (; at < end; at++) {
-      switch (text.charCodeAt(at)) {
+      switch (page.charCodeAt(at - start)) {
         case QUOTE:
           if (!this.#outline.reach(at)) return;
           this.#beginString(at);

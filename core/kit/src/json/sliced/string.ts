@@ -3,7 +3,8 @@
  * without an escape is one of the text itself and not copied.
  */
 
-import { indexWithin, PIECE_CHARACTERS, passString, unexpected } from "./text.ts";
+import type { PagedText } from "../paged-text.ts";
+import { PIECE_CHARACTERS, passString, unexpected } from "./text.ts";
 
 /** Characters of a long string that are looked at at once. Parts with escapes are shorter. */
 const PART_CHARACTERS = 524_288;
@@ -13,7 +14,7 @@ const CONTROL = /[\0-\x1f]/;
 
 /** One string after the other. */
 export class SlicedString {
-  readonly #text: string;
+  readonly #text: PagedText;
   /** The opening quote, or -1 outside of a string. */
   #start = -1;
   /** The parsed parts, and the offset of the rest. */
@@ -26,7 +27,7 @@ export class SlicedString {
   #searchedUntil = 0;
   #backslash = -1;
 
-  constructor(text: string) {
+  constructor(text: PagedText) {
     this.#text = text;
   }
 
@@ -48,7 +49,7 @@ export class SlicedString {
     this.#partStart = from;
     this.#mayEscape = false;
     this.#hasEscaped = false;
-    const quote = indexWithin(this.#text, '"', from, from + PART_CHARACTERS + 1);
+    const quote = this.#text.indexWithin('"', from, this.#until(from));
     if (quote < 0) return -1;
     this.#mayEscape = !this.#isPlain(from, quote);
     return this.#mayEscape ? -1 : quote;
@@ -56,13 +57,13 @@ export class SlicedString {
 
   /** Walks up to about `until`. Returns the closing quote, or the offset that it reached. */
   walk(from: number, until: number): number {
-    const end = Math.min(from + PART_CHARACTERS + 1, this.#text.length);
+    const end = this.#until(from);
     if (!this.#isPlain(from, end)) {
       this.#mayEscape = true;
       return passString(this.#text, from, until);
     }
     // Without an escape, the next quote closes the string.
-    const quote = indexWithin(this.#text, '"', from, end);
+    const quote = this.#text.indexWithin('"', from, end);
     return quote < 0 ? end : quote;
   }
 
@@ -74,7 +75,7 @@ export class SlicedString {
     if (this.#backslash < from && this.#searchedUntil < end) {
       const begin = Math.max(from, this.#searchedUntil);
       const until = Math.min(this.#text.length, begin + 2 * PART_CHARACTERS);
-      this.#backslash = indexWithin(this.#text, "\\", begin, until);
+      this.#backslash = this.#text.indexWithin("\\", begin, until);
       this.#searchedUntil = this.#backslash < 0 ? until : this.#backslash;
     }
     return end <= this.#searchedUntil;
@@ -88,12 +89,23 @@ export class SlicedString {
   /** Reads the part that ends at an offset. */
   readPart(end: number): void {
     const text = this.#text.slice(this.#partStart, end);
-    if (!this.#mayEscape && CONTROL.test(text)) throw unexpected(this.#partStart);
+    if (!this.#mayEscape) this.#checkPlain(end);
     const part = this.#mayEscape ? (JSON.parse(`"${text}"`) as string) : text;
     this.#parts = this.#parts === undefined ? part : this.#parts + part;
     this.#partStart = end;
     this.#hasEscaped ||= this.#mayEscape;
     this.#mayEscape = false;
+  }
+
+  /** Throws where a part without an escape has a character that needs one. */
+  #checkPlain(end: number): void {
+    for (const piece of this.#text.pieces(this.#partStart, end))
+      if (CONTROL.test(piece)) throw unexpected(this.#partStart);
+  }
+
+  /** The end of what is looked at from an offset. */
+  #until(from: number): number {
+    return Math.min(from + PART_CHARACTERS + 1, this.#text.length);
   }
 
   /** Whether the string that ends at a quote is longer than a piece. */

@@ -1,5 +1,7 @@
 /** Characters and places of a JSON text. */
 
+import { PAGE_CHARACTERS, type PagedText, pageStart } from "../paged-text.ts";
+
 /** Characters of a piece that is parsed in one call. */
 export const PIECE_CHARACTERS = 65_536;
 
@@ -15,10 +17,8 @@ const BACKSLASH = 92;
 const LETTER_U = 117;
 
 /** The offset after the closing quote of a name that begins at `start`, at most `end`. */
-export function keyEndOf(text: string, start: number, end: number): number {
-  let at = start + 1;
-  while (at < end && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return Math.min(at + 1, end);
+export function keyEndOf(text: PagedText, start: number, end: number): number {
+  return Math.min(passString(text, start + 1, end) + 1, end);
 }
 
 /** Whether a character is white space in JSON. */
@@ -27,31 +27,29 @@ export function isSpace(code: number): boolean {
 }
 
 /** The first offset from `from` that is not white space. */
-export function skipSpace(text: string, from: number): number {
+export function skipSpace(text: PagedText, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at++;
   return at;
 }
 
-/** The first offset of a character in `from` to `end`, or -1. No more of the text is searched. */
-export function indexWithin(text: string, character: string, from: number, end: number): number {
-  if (end >= text.length) return text.indexOf(character, from);
-  const found = text.slice(from, end).indexOf(character);
-  return found < 0 ? -1 : from + found;
-}
-
 /**
  * Within a string: its closing quote from `from`, or an offset between two characters near `until`.
  */
-export function passString(text: string, from: number, until: number): number {
+export function passString(text: PagedText, from: number, until: number): number {
   const end = Math.min(until, text.length);
   let at = from;
   while (at < end) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    // An escape is skipped as a whole, so that no piece ends within it.
-    if (code === BACKSLASH) at += text.charCodeAt(at + 1) === LETTER_U ? 6 : 2;
-    else at += 1;
+    const page = text.pageOf(at);
+    const start = pageStart(at);
+    const stop = Math.min(end, start + PAGE_CHARACTERS);
+    while (at < stop) {
+      const code = page.charCodeAt(at - start);
+      if (code === QUOTE) return at;
+      // An escape is skipped as a whole, so that no piece ends within it.
+      if (code === BACKSLASH) at += text.charCodeAt(at + 1) === LETTER_U ? 6 : 2;
+      else at += 1;
+    }
   }
   return at;
 }

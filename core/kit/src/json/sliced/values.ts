@@ -1,5 +1,6 @@
 /** The lists and objects whose end is not reached yet, and the parsed part of each. */
 
+import type { PagedText } from "../paged-text.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, PIECE_CHARACTERS, skipSpace, unexpected } from "./text.ts";
 
 type Container = Record<string, unknown> | unknown[];
@@ -24,12 +25,12 @@ export interface OpenValue {
  * around it.
  */
 export class OpenValues {
-  readonly #text: string;
+  readonly #text: PagedText;
   /** The innermost open value. */
   innermost: OpenValue | undefined;
   readonly #open: OpenValue[] = [];
 
-  constructor(text: string) {
+  constructor(text: PagedText) {
     this.#text = text;
   }
 

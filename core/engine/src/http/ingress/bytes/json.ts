@@ -5,7 +5,9 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject, type Stages } from "@sluice/kit";
 import {
+  decodePages,
   type Member,
+  type PagedText,
   parsedDocument,
   parseInSlices,
   readMembers,
@@ -14,6 +16,8 @@ import {
 } from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./body.ts";
 import { refuseDangerousMembers, refuseRepeatedMembers } from "../refused-members.ts";
+
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
@@ -84,17 +88,20 @@ export function* jsonStages(
   maxNodes = LIMITS.maxNodes,
   maxContainers?: number,
 ): Stages.Of<JsonDocument> {
-  const raw = decode(bytes);
-  const text = withoutMark(raw);
-  yield;
+  const text = yield* decodePages(bytes);
+  if (text === undefined) throw notUtf8();
   const { value, members } = yield* sliced(text, maxNodes, maxContainers);
   yield;
-  return documentOf(text, raw === text ? bytes : undefined, value, members);
+  return documentOf(text, bytes.subarray(0, 3).equals(MARK) ? undefined : bytes, value, members);
 }
 
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
+  if (!isUtf8(bytes)) throw notUtf8();
   return bytes.toString("utf8");
+}
+
+function notUtf8(): GatewayError {
+  return new GatewayError("invalid_json", "The body is not valid UTF-8.");
 }
 
 /** The text without a byte order mark; the same string where there is none. */
@@ -125,7 +132,7 @@ function parse(text: string): JsonObject {
 
 /** The document of a body whose members are allowed and clear. */
 function documentOf(
-  text: string,
+  text: string | PagedText,
   bytes: Buffer | undefined,
   value: JsonObject,
   members: readonly Member[],
@@ -138,12 +145,12 @@ function documentOf(
 
 /** What a large text holds. */
 function* sliced(
-  text: string,
+  text: PagedText,
   maxNodes: number,
   maxContainers = Infinity,
 ): Stages.Of<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
   // A large text or number in place of an object is refused without parsing.
-  const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
+  const [first = ""] = /[^ \t\r\n]/.exec(text.pageOf(0)) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();
   let found: Sliced;
   try {
@@ -155,7 +162,7 @@ function* sliced(
     });
   } catch {
     // Where a piece is wrong its parser counts from the piece's beginning.
-    throw invalidJson(text);
+    throw invalidJson(text.pages.every((page) => page.trim() === "") ? "" : "{");
   }
   const { value, members, fault } = found;
   refuseShape(fault, maxNodes);

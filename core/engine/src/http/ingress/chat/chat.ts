@@ -3,9 +3,10 @@
  */
 
 import type { ClientRequest, GatewayRequest, JsonDocument, JsonObject } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, type Stages } from "@sluice/kit";
 import { CHAT_FIELDS } from "./fields.ts";
 import { compileFields, type FieldTable, invalidField } from "../body-fields.ts";
+import { compileFieldStages } from "../field-stages.ts";
 import { GATEWAY_FIELDS } from "../gateway-fields/table.ts";
 import { takeGatewayFields } from "../gateway-fields/gateway-fields.ts";
 
@@ -13,11 +14,26 @@ import { takeGatewayFields } from "../gateway-fields/gateway-fields.ts";
 export const CHAT_BODY: FieldTable = { ...GATEWAY_FIELDS, ...CHAT_FIELDS };
 
 const checkFields = compileFields(CHAT_BODY);
+const checkInStages = compileFieldStages(CHAT_BODY);
 
 /** The request of a chat body. Throws `invalid_field` with the field's name. */
 export function receiveChat(document: JsonDocument, client: ClientRequest): GatewayRequest {
+  checkFields(document.value);
+  return checkedRequest(document, client);
+}
+
+/** The same in stages, for a large body. */
+export function* chatStages(
+  document: JsonDocument,
+  client: ClientRequest,
+): Stages.Of<GatewayRequest> {
+  yield* checkInStages(document.value);
+  yield;
+  return checkedRequest(document, client);
+}
+
+function checkedRequest(document: JsonDocument, client: ClientRequest): GatewayRequest {
   const { value } = document;
-  checkFields(value);
   checkTogether(value);
   const stream = value.stream === true;
   return {
