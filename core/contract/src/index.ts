@@ -3,6 +3,7 @@
 export * from "./attempt.ts";
 export * from "./codes.ts";
 export * from "./tenants/budget-watch.ts";
+export * from "./tenants/window-book.ts";
 export * from "./tenants/budget-watch.ts";
 export * from "./deployment.ts";
 export * from "./error.ts";

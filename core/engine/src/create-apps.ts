@@ -259,7 +259,8 @@ function overviewPartsOf(parts: GatewayProcess) {
   };
 }
 
-function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: GatewayProcess) {
+function keyPartsOf(parts: GatewayProcess) {
+  const { store, keyRing, ledger, clock, snapshot, manager, shared, state } = parts;
   const { keys, teams, tenants } = store;
   return {
     keys,
@@ -274,6 +275,8 @@ function keyPartsOf({ store, keyRing, ledger, clock, snapshot, manager }: Gatewa
     declaredTeams: () => manager.live?.snapshot.teams ?? [],
     readKey: () => manager.live?.snapshot.server.admin.readKey,
     defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
+    shared,
+    isStateAway: () => state.isAway,
   };
 }
 

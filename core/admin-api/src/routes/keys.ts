@@ -2,7 +2,7 @@
 
 import { COUNT, FLAG, list, object, TEXT, TEXT_OR_NULL, TEXTS, words } from "../schema.ts";
 import { KEY, KEY_FIELDS, KEY_VIEW, LISTED_KEY } from "../shapes/key.ts";
-import { NAMES, NOTES, SPENT_VIEW, WARNINGS } from "../shapes/limits.ts";
+import { NAMES, NOTES, SPENT_VIEW, USED_VIEW, WARNINGS } from "../shapes/limits.ts";
 
 const WHICH = { type: "string", description: "A key, or its id (token_id)." } as const;
 /** The field that names the key that a request is about. */
@@ -46,7 +46,7 @@ export const KEY_ROUTES = {
   "GET /key/info": {
     about: "Read a key",
     query: object({}, { key: WHICH, key_alias: TEXT }),
-    answer: object({ key: TEXT, info: object({ ...KEY_VIEW, ...SPENT_VIEW }) }),
+    answer: object({ key: TEXT, info: object({ ...KEY_VIEW, ...SPENT_VIEW, ...USED_VIEW }) }),
   },
   "POST /key/bulk": {
     about: "Change up to 100 keys in one way",

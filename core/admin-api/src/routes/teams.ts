@@ -27,6 +27,7 @@ import {
   SELF_SERVICE_FIELD,
   SELF_SERVICE_VIEW,
   SPENT_VIEW,
+  USED_VIEW,
   WARNINGS,
 } from "../shapes/limits.ts";
 import { NEXT_CURSOR, PAGE_QUERY, TENANT_FILTERS } from "../shapes/lists.ts";
@@ -116,7 +117,7 @@ export const TEAM_ROUTES = {
     answer: object(
       {
         team_id: TEXT,
-        team_info: object({ ...TEAM_VIEW, ...SPENT_VIEW }),
+        team_info: object({ ...TEAM_VIEW, ...SPENT_VIEW, ...USED_VIEW }),
         keys: list(KEY),
         total_keys: COUNT,
       },

@@ -142,6 +142,18 @@ export const SPENT_VIEW = {
   budget_reset_at: TIME_OR_NULL,
 } as const;
 
+/** What is used of the rates now, as the limits count it. */
+export const USED_VIEW = {
+  rpm_used: {
+    ...COUNT_OR_NULL,
+    description: "Requests of the last minute. Null: without a limit, or not known.",
+  },
+  tpm_used: {
+    ...COUNT_OR_NULL,
+    description: "Tokens of the last minute, with those reserved. Null: as for rpm_used.",
+  },
+} as const;
+
 /** Rules of self-service in an answer. */
 export const SELF_SERVICE_VIEW = {
   anyOf: [

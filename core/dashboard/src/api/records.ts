@@ -24,6 +24,8 @@ export interface Limits {
   readonly spend?: number | null;
   readonly budget_remaining?: number | null;
   readonly budget_reset_at?: string | null;
+  readonly rpm_used?: number | null;
+  readonly tpm_used?: number | null;
 }
 
 /** A key. */

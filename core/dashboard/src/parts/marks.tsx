@@ -1,7 +1,7 @@
 /** Small signs: a state, a time, a bar of a budget. */
 
 import type { ComponentChildren } from "preact";
-import { atMoment, atTime, fromNow, money } from "./format.ts";
+import { atMoment, atTime, count, fromNow, money } from "./format.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 /** How good or bad something is. */
@@ -99,16 +99,49 @@ export function BudgetBar(props: {
   const tone = isOver ? "bad" : isNear ? "warn" : "";
   const words = isOver ? "Budget used up" : isNear ? "Near the budget" : undefined;
   return (
+    <Meter part={part} tone={tone} words={words} used={money(spent)} of={money(max)}>
+      {typeof soft === "number" && max > 0 && soft < max && (
+        <div class="soft" style={{ left: `${(soft / max) * 100}%` }} />
+      )}
+    </Meter>
+  );
+}
+
+/** How much of a rate is used, in whole requests or tokens. */
+export function RateBar(props: {
+  readonly used: number;
+  readonly max: number;
+  /** What is counted. */
+  readonly unit: string;
+}) {
+  const { used, max, unit } = props;
+  const part = max === 0 ? 1 : Math.min(1, used / max);
+  const tone = used >= max ? "bad" : part >= 0.8 ? "warn" : "";
+  const words = used >= max ? "At the limit" : part >= 0.8 ? "Near the limit" : undefined;
+  return (
+    <Meter part={part} tone={tone} words={words} used={count(used)} of={`${count(max)} ${unit}`} />
+  );
+}
+
+function Meter(props: {
+  /** 0 to 1. */
+  readonly part: number;
+  readonly tone: string;
+  readonly words: string | undefined;
+  readonly used: string;
+  readonly of: string;
+  readonly children?: ComponentChildren;
+}) {
+  const { part, tone, words, used, of, children } = props;
+  return (
     <div class={`meter ${tone}`} title={words}>
       <span>
-        {money(spent)} <span class="muted">of {money(max)}</span>
+        {used} <span class="muted">of {of}</span>
         {words !== undefined && <span class="unseen"> {words}</span>}
       </span>
       <div class="track">
         <div class="fill" style={{ width: `${part * 100}%` }} />
-        {typeof soft === "number" && max > 0 && soft < max && (
-          <div class="soft" style={{ left: `${(soft / max) * 100}%` }} />
-        )}
+        {children}
       </div>
     </div>
   );

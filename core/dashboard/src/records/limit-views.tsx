@@ -4,7 +4,8 @@ import type { ComponentChildren } from "preact";
 import type { Limits } from "../api/records.ts";
 import { href } from "../app/route.ts";
 import { compact, count, money } from "../parts/format.ts";
-import { BudgetBar, Mark, When } from "../parts/marks.tsx";
+import { BudgetBar, Mark, RateBar, When } from "../parts/marks.tsx";
+import { Panel } from "../parts/page.tsx";
 import type { Column } from "../parts/table.tsx";
 
 /** Whether requests pass, in a word. */
@@ -124,6 +125,26 @@ export function limitColumns<Row extends ShortLimits>(
       isHiddenAtFirst: true,
     },
   ];
+}
+
+/** The bars of a page: the spend of the period, and the rates of the last minute. */
+export function UsePanels({ record }: { readonly record: Limits }) {
+  const { rpm_limit: rpm, tpm_limit: tpm, rpm_used: requests, tpm_used: tokens } = record;
+  const hasRequests = typeof rpm === "number" && typeof requests === "number";
+  const hasTokens = typeof tpm === "number" && typeof tokens === "number";
+  return (
+    <>
+      <Panel title="Spend of the period">
+        <BudgetBar spent={record.spend} max={record.max_budget} soft={record.soft_budget} />
+      </Panel>
+      {(hasRequests || hasTokens) && (
+        <Panel title="Use of the last minute">
+          {hasRequests && <RateBar used={requests} max={rpm} unit="requests" />}
+          {hasTokens && <RateBar used={tokens} max={tpm} unit="tokens" />}
+        </Panel>
+      )}
+    </>
+  );
 }
 
 const PERIOD_WORDS: Readonly<Record<string, string>> = {

@@ -29,6 +29,7 @@ import type { RuleSet } from "./rules/rule.ts";
 import { SoftBudgets } from "./soft-budget.ts";
 import { openTargetTokens } from "./target-tokens.ts";
 import { Reserver } from "./reserver.ts";
+import { openWindowBook } from "./window-book.ts";
 
 /** Operations without an upstream call. */
 const CALLS_NOTHING: ReadonlySet<Operation> = new Set(["spend", "tokens", "responses"]);
@@ -68,6 +69,7 @@ export const limits = defineStep<LimitsConfig>({
       open: new OpenReservations(config.reserved_share, host),
       tokens: openTargetTokens(host),
     };
+    openWindowBook(host);
     const concurrency = new ConcurrencyLimiter(config, host);
     const hasTargetRules = resolver.hasProviderBudgets || hasLimitedTarget(host);
     const whole = { ...parts, hasTargetRules };

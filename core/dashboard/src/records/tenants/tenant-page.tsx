@@ -7,12 +7,11 @@ import { useRead, useRefresh } from "../../app/live.ts";
 import { useMayOn } from "../../app/may.ts";
 import { go, href } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
-import { BudgetBar } from "../../parts/marks.tsx";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { Facts, Head, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
-import { limitFacts, OriginMark, StateMark, stateOf } from "../limit-views.tsx";
+import { limitFacts, OriginMark, StateMark, stateOf, UsePanels } from "../limit-views.tsx";
 import { RecordDialog } from "../record-dialog.tsx";
 import type { Names, TenantKind } from "./kind.ts";
 import { BlockTenant, DeleteTenant } from "./tenant-actions.tsx";
@@ -60,9 +59,7 @@ export function TenantPage<Row extends Limits>({ kind, path }: PageProps<Row>) {
       <div class="columns wide-first">
         <div class="stack">{Panels !== undefined && <Panels row={row} names={names} />}</div>
         <div class="stack">
-          <Panel title="Spend of the period">
-            <BudgetBar spent={row.spend} max={row.max_budget} soft={row.soft_budget} />
-          </Panel>
+          <UsePanels record={row} />
           <Panel title="What it is">
             <Facts rows={[...kind.facts(row), ...limitFacts(row)]} />
           </Panel>

@@ -7,12 +7,18 @@ import { useRead, useRefresh } from "../../app/live.ts";
 import { useMayOn } from "../../app/may.ts";
 import { go, href } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
-import { BudgetBar, Mark, When } from "../../parts/marks.tsx";
+import { Mark, When } from "../../parts/marks.tsx";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { Facts, Head, Panel } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { toast } from "../../parts/toasts.tsx";
-import { limitFacts, OriginMark, StateMark, stateOf } from "../../records/limit-views.tsx";
+import {
+  limitFacts,
+  OriginMark,
+  StateMark,
+  stateOf,
+  UsePanels,
+} from "../../records/limit-views.tsx";
 import { RecordDialog } from "../../records/record-dialog.tsx";
 import { LastRequests } from "../../records/last-requests.tsx";
 import { BlockKey, DeleteKey, RotateKey } from "./key-actions.tsx";
@@ -56,9 +62,7 @@ export function KeyPage({ id }: { readonly id: string }) {
           <LastRequests title="Last requests" filter={{ key: id }} />
         </div>
         <div class="stack">
-          <Panel title="Spend of the period">
-            <BudgetBar spent={key.spend} max={key.max_budget} soft={key.soft_budget} />
-          </Panel>
+          <UsePanels record={key} />
           <Panel title="What it is">
             <Facts rows={[...identityFacts(key), ...limitFacts(key)]} />
           </Panel>

@@ -39,9 +39,10 @@ import {
   textOf,
 } from "./tenants/team-deletion.ts";
 import { declaredTeamView, declaredView, keyView, teamView } from "./record-view.ts";
+import { type WindowParts, windowView } from "./window-view.ts";
 
 /** The parts of the routes. */
-export interface TeamRouteParts extends KeyPlaces, BudgetParts, WarningParts {
+export interface TeamRouteParts extends KeyPlaces, BudgetParts, WindowParts, WarningParts {
   readonly teams: TeamStore;
   readonly clock: Clock;
 }
@@ -207,9 +208,15 @@ function teamPages(parts: TeamRouteParts): AdminRoutes {
       const view = written === undefined ? teamView(team as TeamRecord) : declaredTeamView(written);
       const members = declared().filter(({ teamId }) => teamId === id);
       const { keys: found, total } = await keys.list({ teamId: id, offset: 0, limit: SHOWN_KEYS });
+      const organizationId = team.organizationId ?? undefined;
+      const belonging = { keyId: "", userId: undefined, teamId: id, organizationId };
+      const [spent, used] = await Promise.all([
+        budgetView(team, { teamId: id }, parts),
+        windowView(team, { kind: "team", id, belonging }, parts),
+      ]);
       return {
         team_id: id,
-        team_info: { ...view, ...(await budgetView(team, { teamId: id }, parts)) },
+        team_info: { ...view, ...spent, ...used },
         keys: [...members.map(declaredView), ...found.map(keyView)],
         total_keys: members.length + total,
         ...(await membersOf(id, parts)),

@@ -233,6 +233,11 @@ function wordsFor(per: PerSubject, id: string): string {
   return per === "tag" || per === "provider" ? `${per} ${id}` : per;
 }
 
+/** What the requests or tokens of a window are counted under. */
+export function rateKey(kind: RateRule["kind"], subjectKey: string, windowMs: number): string {
+  return `${kind}:${subjectKey}:${windowMs}`;
+}
+
 /** Requests or tokens in a window of a subject. `subjectKey` names it in shared state. */
 export function rate(
   subject: Subject,
@@ -242,7 +247,7 @@ export function rate(
   windowMs: number,
   target?: string,
 ): RateRule {
-  const key = `${kind}:${subjectKey}:${windowMs}`;
+  const key = rateKey(kind, subjectKey, windowMs);
   const { group, holder } = subject;
   const claim = { kind: "window", key, limit, windowMs, amount: 1, group, holder } as const;
   return { ...shapeOf(subject), kind, target, claim, use: undefined };

@@ -4,18 +4,19 @@ import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contra
 import type { DeclaredKey } from "../../../config/snapshot.ts";
 import { type AdminRoutes, listed, type Located, named } from "../../access/route.ts";
 import { isVisible } from "../../access/may.ts";
-import { belongingOf, keyLocated, locateKey, type PlaceParts } from "../locate.ts";
+import { belongingOf, keyLocated, locateKey, type PlaceParts, placesOf } from "../locate.ts";
 import { type BudgetParts, keyBudgetView } from "../budget-view.ts";
 import { invalid, refuseUnknown } from "../fields.ts";
 import type { FoundKey } from "../find-key.ts";
 import { keyPage, type KeyPageParts, PAGED_PARAMETERS } from "./page.ts";
 import { declaredView, keyView } from "../record-view.ts";
+import { type WindowParts, windowView } from "../window-view.ts";
 
 const MAX_SIZE = 100;
 const DEFAULT_SIZE = 10;
 
 /** `GET /key/info` and `GET /key/list`. */
-export function keyListRoutes(places: KeyPageParts & BudgetParts): AdminRoutes {
+export function keyListRoutes(places: KeyPageParts & BudgetParts & WindowParts): AdminRoutes {
   return {
     "GET /key/info": named(
       "key.read",
@@ -23,8 +24,11 @@ export function keyListRoutes(places: KeyPageParts & BudgetParts): AdminRoutes {
       async (_, found) => {
         const view = viewOf(found);
         const keyId = String(view["token_id"]);
-        const info = { ...view, ...(await keyBudgetView(limitsOf(found), keyId, places)) };
-        return { key: keyId, info };
+        const [spent, used] = await Promise.all([
+          keyBudgetView(limitsOf(found), keyId, places),
+          keyWindows(found, keyId, places),
+        ]);
+        return { key: keyId, info: { ...view, ...spent, ...used } };
       },
     ),
     "GET /key/list": listed("key.read", async ({ query }, visible) => {
@@ -80,6 +84,21 @@ function noAlias(): GatewayError {
 
 function viewOf(found: FoundKey): JsonObject {
   return "record" in found ? keyView(found.record) : declaredView(found.declared);
+}
+
+/** What is used of the key's own rates. */
+async function keyWindows(
+  found: FoundKey,
+  keyId: string,
+  parts: PlaceParts & WindowParts,
+): Promise<JsonObject> {
+  const key = "record" in found ? found.record : found.declared;
+  const organization = "record" in found ? found.record.organizationId : null;
+  const [userId, teamId] = [key.userId ?? undefined, key.teamId ?? undefined];
+  const [place] = await placesOf(parts, { teamId, organizationId: organization });
+  const belonging = { keyId, userId, teamId, organizationId: place?.organizationId ?? undefined };
+  const limits = "record" in found ? found.record : (found.declared.limits ?? {});
+  return windowView(limits, { kind: "key", id: keyId, belonging }, parts);
 }
 
 function limitsOf(

@@ -1,0 +1,27 @@
+/** What of the rates of a key or of a team is used now. */
+
+import type { SharedValue } from "../host.ts";
+import type { Identity } from "../identity.ts";
+
+/** The key under which the book is shared. */
+export const WINDOW_BOOK_KEY = "limits-windows";
+
+/** Whose windows are asked for. */
+export interface WindowOwner {
+  readonly kind: "key" | "team";
+  readonly id: string;
+  /** What it belongs to, as in the identities of its requests. */
+  readonly belonging: Pick<Identity, "keyId" | "userId" | "teamId" | "organizationId">;
+}
+
+/** What is used of the windows of a minute, as the limits count it. */
+export interface WindowUse {
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** Reads windows where requests are counted: in the process, or in a server of all. */
+export interface WindowBook extends SharedValue {
+  /** Rejects as shared state does. */
+  used(owner: WindowOwner): Promise<WindowUse>;
+}
