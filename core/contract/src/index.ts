@@ -4,7 +4,6 @@ export * from "./attempt.ts";
 export * from "./codes.ts";
 export * from "./tenants/budget-watch.ts";
 export * from "./tenants/window-book.ts";
-export * from "./tenants/budget-watch.ts";
 export * from "./deployment.ts";
 export * from "./error.ts";
 export * from "./exchange.ts";

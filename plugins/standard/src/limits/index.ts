@@ -29,7 +29,7 @@ import type { RuleSet } from "./rules/rule.ts";
 import { SoftBudgets } from "./soft-budget.ts";
 import { openTargetTokens } from "./target-tokens.ts";
 import { Reserver } from "./reserver.ts";
-import { openWindowBook } from "./window-book.ts";
+import { openWindowBook } from "./books/window-book.ts";
 
 /** Operations without an upstream call. */
 const CALLS_NOTHING: ReadonlySet<Operation> = new Set(["spend", "tokens", "responses"]);

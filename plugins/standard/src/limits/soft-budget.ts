@@ -5,8 +5,8 @@
 
 import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/contract";
 import { dollarText } from "@sluice/runtime";
-import { openBudgetBook, type RecentBudgets } from "./budget-book.ts";
-import { type NearBudgets, openBudgetWatch } from "./budget-watch.ts";
+import { openBudgetBook, type RecentBudgets } from "./books/budget-book.ts";
+import { type NearBudgets, openBudgetWatch } from "./books/budget-watch.ts";
 import type { Rule } from "./rules/rule.ts";
 
 const HEADER = "x-sluice-soft-budget";

@@ -7,7 +7,7 @@ import {
   type Host,
   type WatchedBudget,
 } from "@sluice/contract";
-import { type BudgetRule, UNLIMITED } from "./rules/rule.ts";
+import { type BudgetRule, UNLIMITED } from "../rules/rule.ts";
 
 /** The used part from which a budget is watched. */
 const WATCHED_PART = 0.8;

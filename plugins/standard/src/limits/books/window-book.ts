@@ -8,8 +8,8 @@ import {
   type WindowOwner,
   type WindowUse,
 } from "@sluice/contract";
-import { groupOf } from "./rules/groups.ts";
-import { MINUTE_MS, rateKey } from "./rules/rule.ts";
+import { groupOf } from "../rules/groups.ts";
+import { MINUTE_MS, rateKey } from "../rules/rule.ts";
 
 /** Opens the book of the process: it reads the state of the newest generation. */
 export function openWindowBook(host: Pick<Host, "shared" | "state">): void {

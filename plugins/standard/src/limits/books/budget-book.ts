@@ -8,7 +8,7 @@ import {
   type BudgetDifference,
   type Host,
 } from "@sluice/contract";
-import { type BudgetRule, UNLIMITED } from "./rules/rule.ts";
+import { type BudgetRule, UNLIMITED } from "../rules/rule.ts";
 
 /** Beyond so many, the one that came first is dropped. */
 const MAX_BUDGETS = 2_000;
