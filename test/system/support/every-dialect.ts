@@ -7,7 +7,7 @@ import type { JsonObject } from "@sluice/contract";
 import { chat } from "./client.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
-import type { WorkspaceOptions } from "./workspace.ts";
+import type { Workspace, WorkspaceOptions } from "./workspace.ts";
 
 const KEY = 'api_key: "${env:SOME_KEY}"';
 const PRESETS = [
@@ -116,9 +116,10 @@ export interface EveryDialect {
   close(): Promise<void>;
 }
 
-/** Starts both. */
+/** Starts both. `make`: of the options, for a workspace with more than they say. */
 export async function startEveryDialect(
   options: Pick<WorkspaceOptions, "plugins" | "sections"> = {},
+  make: (options: WorkspaceOptions) => Workspace | WorkspaceOptions = (made) => made,
 ): Promise<EveryDialect> {
   const upstream = await createNativeUpstream();
   const reset = (): void => {
@@ -137,7 +138,7 @@ export async function startEveryDialect(
     [RESPONSES_MODEL, [RESPONSES_PROVIDER, "gpt-5-mini"]] as const,
   ];
   const gateway = await startGateway(
-    {
+    make({
       ...options,
       providers: providers.map(
         ([name, [provider]]) => `p-${name}: { ${provider.replaceAll("@", upstream.url)} }`,
@@ -146,7 +147,7 @@ export async function startEveryDialect(
         ([name, [, model]]) =>
           `{ id: ${name}, targets: [{ provider: p-${name}, model: "${model}" }] }`,
       ),
-    },
+    }),
     { SOME_KEY: "credential-of-the-tests-0123456789" },
   );
   return {
