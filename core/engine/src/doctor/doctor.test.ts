@@ -2,10 +2,31 @@ import { chmodSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Secret } from "@sluice/contract";
 import { providerOf, snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { checkDataFolder, checkMasterKey } from "./installation.ts";
 import { clock, node, openFiles } from "./machine.ts";
+import { reasonOf } from "./reason.ts";
 import { checkProviders } from "./services.ts";
+
+it("quotes no secret of a service's options", () => {
+  const options = {
+    api_key: new Secret("KEY", "sk-one-0123456789\nsk-two-0123456789"),
+    servers: [{ url: new Secret("URL", "postgres://user:p%40ss-word@db.test/x") }],
+  };
+  for (const said of [
+    '"Bearer sk-one-0123456789\nsk-two-0123456789" is an invalid header value',
+    "cannot send sk-two-0123456789",
+    "no login at postgres://user:p%40ss-word@db.test/x",
+    "no login with p%40ss-word, or p@ss-word",
+    "a URL that includes credentials: https://user:other-secret@api.test/v1/models",
+  ])
+    expect(reasonOf(new Error(said), options)).not.toMatch(/sk-|ss-word|other-secret/);
+  expect(reasonOf(new Error("connect"), options)).toBe("connect");
+  expect(reasonOf(Object.assign(new Error("x"), { code: "ECONNREFUSED" }), {})).toBe(
+    "ECONNREFUSED",
+  );
+});
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "sluice-doctor-test-"))));

@@ -10,13 +10,14 @@ import {
   type ProviderDefinition,
   Secret,
   type Store,
-  errorReason,
 } from "@sluice/contract";
+import { unlessAborted } from "@sluice/kit/internals";
 import { foreignPepper, pepperPrint, readStoreMark } from "../accounting/ledger/store-mark.ts";
 import type { ProviderSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { systemClock } from "../telemetry/clock.ts";
 import type { Check } from "./check.ts";
+import { reasonOf } from "./reason.ts";
 
 const START_MS = 10_000;
 const ASK_MS = 10_000;
@@ -58,7 +59,9 @@ export async function checkStore(
       await opened.stop();
     }
   } catch (error) {
-    return [{ name, grade: "fail", found: `${use} does not open: ${errorReason(error)}`, fix }];
+    return [
+      { name, grade: "fail", found: `${use} does not open: ${reasonOf(error, options)}`, fix },
+    ];
   }
 }
 
@@ -101,7 +104,7 @@ export async function checkConnections(
       "Raise max_connections of the server, lower connections under `store`, or put a pooler before the server.";
     return [{ name, grade: "warn", found, fix }];
   } catch (error) {
-    const found = `${use} does not count them: ${errorReason(error)}`;
+    const found = `${use} does not count them: ${reasonOf(error, options)}`;
     return [{ name, grade: "skip", found }];
   }
 }
@@ -143,7 +146,8 @@ export async function checkState(
   } catch (error) {
     const fix =
       "The gateway starts without it, and decides by itself with its part of each limit. Correct `shared`, or what it names.";
-    return { name, grade: "warn", found: `${use} does not answer: ${errorReason(error)}`, fix };
+    const found = `${use} does not answer: ${reasonOf(error, options)}`;
+    return { name, grade: "warn", found, fix };
   } finally {
     await state.stop();
   }
@@ -212,13 +216,17 @@ async function askProvider(
     if (call === undefined) return { grade: "ok", found: "its credential is set" };
     const signal = AbortSignal.timeout(ASK_MS);
     const { url, headers } =
-      provider.authorize === undefined ? call : await provider.authorize(call, signal);
+      provider.authorize === undefined
+        ? call
+        : await unlessAborted(Promise.resolve(provider.authorize(call, signal)), signal);
     const beganMs = performance.now();
     const shown = Object.entries(headers).map(
       ([name, value]) => [name, value instanceof Secret ? value.reveal() : value] as const,
     );
+    const sent = headersOf(shown);
+    if (sent === undefined) return UNSENDABLE;
     const response = await fetch(url, {
-      headers: Object.fromEntries(shown),
+      headers: sent,
       signal,
       redirect: "error",
     });
@@ -227,9 +235,26 @@ async function askProvider(
   } catch (error) {
     return {
       grade: "fail",
-      found: `it does not answer: ${errorReason(error)}`,
+      found: `it does not answer: ${reasonOf(error, options)}`,
       fix: "Look at its address, at DNS and at the firewall.",
     };
+  }
+}
+
+const UNSENDABLE: Omit<Check, "name"> = {
+  grade: "fail",
+  found:
+    "its credential, or another header, has a line break or a character that no header may have",
+  fix: "Write it as one line of printable ASCII characters.",
+};
+
+/** The headers of a call; `undefined` where they cannot be sent. */
+function headersOf(shown: readonly (readonly [string, string])[]): Headers | undefined {
+  try {
+    return new Headers(shown.map(([name, value]): [string, string] => [name, value]));
+  } catch {
+    // The error quotes the value.
+    return undefined;
   }
 }
 
