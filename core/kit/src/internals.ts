@@ -29,7 +29,8 @@ export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.t
 export type { Place } from "./guard/words/find.ts";
 export { asBuffer } from "./json/as-buffer.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
-export { parsedDocument, unwrittenPieces, writtenDocument } from "./json/document.ts";
+export { isMade, parsedDocument, unwrittenPieces, writtenDocument } from "./json/document.ts";
+export { isAtLeast } from "./json/sliced/length.ts";
 export {
   type Member,
   type Members,

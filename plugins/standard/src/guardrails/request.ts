@@ -5,7 +5,7 @@
 
 import { hasRepeatedMembers, IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import { type BodyText, endingOf, withTexts, writtenDocument } from "@sluice/kit/internals";
+import { type BodyText, endingOf, isMade, withTexts, writtenDocument } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
 import {
@@ -74,6 +74,7 @@ function notesOf({ fields }: GatewayRequest, operation: Operation): BodyText[] {
 /** Whether all parsers read the same body: of duplicate members, only one was checked. */
 function isReadAlike({ document, raw }: GatewayRequest): boolean {
   if (Object.keys(document.value).length === 0) return true;
+  if (raw === undefined && isMade(document)) return true;
   const bytes = raw ?? document.bytes;
   // Names of members are ASCII.
   const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1");

@@ -107,6 +107,25 @@ describe("an attempt without a reported usage", () => {
     },
   );
 
+  it("with a large prompt is believed without writing its request", () => {
+    const request = fakeRequest({
+      model: "m",
+      messages: [{ role: "user", content: "word ".repeat(40_000) }],
+    });
+    const { value } = request.document;
+    const document = {
+      value,
+      get bytes(): string {
+        throw new Error("the document is written");
+      },
+      with: () => document,
+    };
+    const exchange = open({ request: { ...request, document } });
+    const usage = { promptTokens: 45_000, completionTokens: 1, totalTokens: 45_001 };
+    attempt(exchange, { usage, usageSource: "provider" });
+    expect(hasUnreportedUsage(exchange)).toBe(false);
+  });
+
   it("gets the tokens of what it was asked itself, where that is a part of the request", async () => {
     const request = fakeRequest({ model: "m", input: ["a", "b", "c"] });
     const exchange = open({ operation: "embeddings", request });

@@ -21,7 +21,7 @@ import type {
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
-import { usageJson } from "@sluice/kit/internals";
+import { isAtLeast, usageJson } from "@sluice/kit/internals";
 
 /** The parts of the process that an estimate needs. */
 export interface EstimateParts {
@@ -153,10 +153,10 @@ function isSuspect(
   if (usage === undefined || usage.promptTokens <= MAX_ADDED_TOKENS || document === undefined)
     return false;
   if (operation !== "chat" && operation !== "embeddings") return false;
-  const size =
-    typeof document.bytes === "string" ? Buffer.byteLength(document.bytes) : document.bytes.length;
-  if (usage.promptTokens <= size * MAX_TOKENS_PER_BYTE + MAX_ADDED_TOKENS) return false;
   const { value } = document;
+  const minBytes = (usage.promptTokens - MAX_ADDED_TOKENS) / MAX_TOKENS_PER_BYTE;
+  // The text of a document that is not written yet is made for a suspicion alone.
+  if (isAtLeast(value, minBytes) || Buffer.byteLength(document.bytes) >= minBytes) return false;
   const tools = Array.isArray(value.tools) ? value.tools : [];
   const hasOwnTools = tools.some((tool: unknown) => !isObject(tool) || tool.type !== "function");
   const hasSearch = value.web_search_options !== undefined || value.plugins !== undefined;

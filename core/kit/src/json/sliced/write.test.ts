@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "@sluice/contract";
 import { objectText, valueText } from "../json-text.fixture.ts";
+import { isAtLeast } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 import { writtenPieces } from "./write.ts";
 
@@ -33,6 +34,17 @@ const large = fc
       { undefined, list: [undefined as unknown as JsonValue, first, one], rest: { undefined } },
     ),
   );
+
+it("a text that is taken for as long as a number is no shorter", () => {
+  fc.assert(
+    fc.property(value, fc.nat(200), (each, characters) => {
+      const { length } = JSON.stringify(each);
+      expect(isAtLeast(each, characters) && length < characters).toBe(false);
+    }),
+  );
+  expect([isAtLeast("x".repeat(98), 100), isAtLeast("x".repeat(97), 100)]).toEqual([true, false]);
+  expect(isAtLeast([{ a: "x".repeat(90) }], 97)).toBe(true);
+});
 
 describe("a value that is written in slices", () => {
   it("has the text that JSON.stringify gives it", () => {

@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { textPieces } from "../../text-pieces.ts";
+import { lessLength } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 
 /** The text of a value in pieces. A piece ends between two characters, never within one. */
@@ -86,21 +87,4 @@ class SlicedWriter {
 /** Whether a value's text has more than about `characters`. */
 export function isLongerThan(value: JsonValue, characters: number): boolean {
   return lessLength(value, characters) < 0;
-}
-
-/** A number less the approximate length of a value's text. Ends early below zero. */
-function lessLength(value: JsonValue | undefined, from: number): number {
-  if (typeof value === "string") return from - value.length - 3;
-  if (typeof value !== "object" || value === null) return from - 8;
-  let left = from - 2;
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && left >= 0; at += 1)
-      left = lessLength(value[at] as JsonValue, left);
-    return left;
-  }
-  for (const name in value as JsonObject) {
-    left = lessLength((value as JsonObject)[name], left - name.length - 4);
-    if (left < 0) return left;
-  }
-  return left;
 }
