@@ -13,8 +13,6 @@ export const MIN_CHUNK_BYTES = 16;
 const SMALL_CHUNK_BYTES = 256;
 /** Smaller chunks of one read are joined, up to this many bytes. */
 const JOINED_BYTES = 16_384;
-/** Where Node's parser of HTTP has the function that gets each chunk. */
-const ON_BODY = 3;
 
 /** The chunks of one body. */
 export class ChunkWatch {
@@ -83,9 +81,7 @@ export function watchChunks(request: IncomingMessage): ChunkWatch | undefined {
   // Node's parser hands each chunk to `push` and stops reading the socket when that returns false.
   request.push = (chunk: Uint8Array | null): boolean => {
     if (chunk === null) return joined.end();
-    if (watch.count(chunk.length)) return joined.add(chunk);
-    dropRest(request);
-    return false;
+    return watch.count(chunk.length) && joined.add(chunk);
   };
   return watch;
 }
@@ -144,19 +140,4 @@ class JoinedChunks {
     this.#used = 0;
     return this.#push(piece);
   }
-}
-
-/** Makes Node's parser pass over the rest of its read without a call for each chunk. */
-function dropRest({ socket }: IncomingMessage): void {
-  const { parser } = socket as unknown as { readonly parser?: Record<number, unknown> | null };
-  const onBody = parser?.[ON_BODY];
-  if (!parser || typeof onBody !== "function" || onBody.name !== "parserOnBody") return;
-  const restore = (): void => void (parser[ON_BODY] = onBody);
-  parser[ON_BODY] = undefined;
-  // The parser serves other connections later, from the end of this one on.
-  socket.once("close", restore);
-  setImmediate(() => {
-    socket.off("close", restore);
-    restore();
-  });
 }
