@@ -132,6 +132,12 @@ const FIELDS: readonly (readonly [
   ["expires", "2090-01-31T12:00:00.000Z", "2091-01-31T00:00:00.000Z", null],
 ];
 
+/** The fields of a key without the use of its windows, which is read for the answer. */
+const storedOf = async (id: string): Promise<Record<string, unknown>> => {
+  const { rpm_used: _requests, tpm_used: _tokens, ...stored } = await infoOf(id);
+  return stored;
+};
+
 describe("a field of a key", () => {
   beforeAll(async () => {
     for (const team_id of ["fields", "fields-2"]) await ask("/team/new", { team_id });
@@ -143,7 +149,7 @@ describe("a field of a key", () => {
       const [status, made] = await ask("/key/generate", { [name]: value });
       expect([status, made[name]]).toEqual([200, value]);
       const id = String(made["token_id"]);
-      const before = await infoOf(id);
+      const before = await storedOf(id);
       expect(before).toEqual(
         Object.fromEntries(Object.entries(made).filter(([member]) => member !== "key")),
       );
@@ -151,7 +157,7 @@ describe("a field of a key", () => {
         200,
         { [name]: other, key: id },
       ]);
-      expect(await infoOf(id)).toEqual({ ...before, [name]: other });
+      expect(await storedOf(id)).toEqual({ ...before, [name]: other });
       // An absent field is kept.
       expect(await ask("/key/update", { key: made["key"] })).toMatchObject([
         200,
@@ -161,7 +167,7 @@ describe("a field of a key", () => {
         200,
         { [name]: cleared },
       ]);
-      expect(await infoOf(id)).toEqual({ ...before, [name]: cleared });
+      expect(await storedOf(id)).toEqual({ ...before, [name]: cleared });
       const [, empty] = await ask("/key/generate", { [name]: null });
       expect(empty[name]).toEqual(cleared);
       expect(await ask("/key/delete", { keys: [id, made["key"]] })).toEqual([
