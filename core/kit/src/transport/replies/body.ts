@@ -7,10 +7,7 @@ import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
-/**
- * Each read of a larger body, and joining it, is a piece of work of its own, in a turn of the event
- * loop.
- */
+/** Joining a larger body is a piece of work of its own, in a turn of the event loop. */
 const LARGE_BYTES = 131_072;
 
 /** Counts further bytes; false when the gateway has no memory for them. */
@@ -23,7 +20,7 @@ export class ResponseBody {
   #isEnded = false;
   #failure: unknown;
   #wake: (() => void) | undefined;
-  /** Set while the whole body is collected. A small one is not paused. */
+  /** Set while the whole body is collected. Then nothing is paused. */
   #collected: Collected | undefined;
   /** Set while the rest is discarded: the bytes that may still follow. */
   #trailerBytes: number | undefined;
@@ -54,7 +51,6 @@ export class ResponseBody {
     if (this.#collected !== undefined) {
       const refusal = this.#collected.push(chunk);
       if (refusal !== undefined) this.#cancel(refusal);
-      else if (this.#collected.isLarge) this.#waiting.pace(chunk, () => this.#isEnded);
       return;
     }
     if (this.#trailerBytes !== undefined) {
@@ -75,8 +71,9 @@ export class ResponseBody {
   /** Breaks the body with a failure of the transport. */
   fail(reason: unknown): void {
     if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#failure = reason;
-    this.end();
+    this.#notify();
   }
 
   /** Stops reading: the connection is destroyed unless the body has already ended. */
@@ -203,12 +200,6 @@ class Collected {
     return this.#gathered.length;
   }
 
-  /** Whether it is read in turns: it is large, and its announced length is not there yet. */
-  get isLarge(): boolean {
-    const { length } = this.#gathered;
-    return length > LARGE_BYTES && length !== this.#announced;
-  }
-
   /** All bytes in one piece. The last call on this object. */
   take(): Uint8Array {
     return this.#gathered.take();
@@ -297,19 +288,6 @@ class WaitingChunks {
     if (this.#bytes <= bound || this.#isPaused || isBeforeEnd(chunk)) return;
     this.#isPaused = true;
     this.#flow.pause();
-  }
-
-  /**
-   * Leaves what is behind a chunk, which was not added, to another turn: one event of the loop
-   * reads up to 2 MiB of each socket.
-   */
-  pace(chunk: Uint8Array, isOver: () => boolean): void {
-    if (this.#isPaused || !isLastOfRead(chunk) || isBeforeEnd(chunk)) return;
-    this.#isPaused = true;
-    this.#flow.pause();
-    void nextTurn().then(() => {
-      if (!isOver()) this.resume();
-    });
   }
 
   /** The chunks; `undefined` while there are none. */
