@@ -7,7 +7,7 @@ import { startStand, type Stand } from "./support/stand.ts";
 import { visit } from "./support/visit.ts";
 
 const SAID =
-  /status of (?:401|404|503)|net::ERR_(?:EMPTY_RESPONSE|CONNECTION_REFUSED|CONNECTION_RESET|FAILED)/;
+  /status of (?:401|404|503)|net::ERR_(?:EMPTY_RESPONSE|CONNECTION_REFUSED|CONNECTION_RESET|SOCKET_NOT_CONNECTED|FAILED)/;
 
 describe.skipIf(CHROMIUM === undefined)("a gateway in trouble", () => {
   let stand: Stand;
