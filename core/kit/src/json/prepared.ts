@@ -28,31 +28,23 @@ export interface PreparedObject extends Prepared {
 const prepared = new WeakMap<Uint8Array, Prepared>();
 
 /**
- * Reads and parses bytes, each in a turn of the event loop of its own. Code in the same turn finds
- * the result.
+ * Decodes and parses bytes in stages. The decoder that parses the same bytes next takes the result.
  */
-export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>): Promise<void> {
+export function* prepareJson(bytes: Uint8Array): Stages.Of<void> {
   let text;
   let parsed: Sliced;
   try {
     // Bytes that are no UTF-8 have a text all the same, in which marks stand for the others.
-    text = (await inTurnsOf(decodePages(bytes), turn)) ?? textOf(bytes);
-    parsed = await inTurnsOf(parseInSlices(text, UNBOUNDED), turn);
+    text = (yield* decodePages(bytes)) ?? textOf(bytes);
+    yield;
+    parsed = yield* parseInSlices(text, UNBOUNDED);
   } catch {
     // The decoder finds the same fault and reports it.
     return;
   }
   const { value, members } = parsed;
   prepared.set(bytes, { text, value, members });
-  await turn();
-}
-
-async function inTurnsOf<T>(work: Stages.Of<T>, turn: () => Promise<void>): Promise<T> {
-  for (;;) {
-    await turn();
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
+  yield;
 }
 
 /** What `prepareJson` made of bytes; `undefined` for other bytes. */

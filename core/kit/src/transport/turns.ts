@@ -42,9 +42,9 @@ export function nextTurn(ending?: Ending): Promise<void> {
 
 /**
  * Runs work with each stage in a turn of its own. Rejects with the reason of an ending that comes
- * before its end: the rest is not done.
+ * before its end: the rest is not done. Absent: all of it is done.
  */
-export async function inTurns<T>(work: Stages.Of<T>, ending: Ending): Promise<T> {
+export async function inTurns<T>(work: Stages.Of<T>, ending?: Ending): Promise<T> {
   for (;;) {
     await nextTurn(ending);
     const step = work.next();

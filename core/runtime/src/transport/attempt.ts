@@ -17,7 +17,14 @@ import {
   type Reply,
   type UpstreamCall,
 } from "@sluice/contract";
-import { excerptOf, prepareJson, Relay, type RelayRules, relayWhole } from "@sluice/kit/internals";
+import {
+  excerptOf,
+  inTurns,
+  prepareJson,
+  Relay,
+  type RelayRules,
+  relayWhole,
+} from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
 import type { BodyFilter } from "../passthrough/credential-values.ts";
 import { createMasker, maskedBody } from "../passthrough/mask.ts";
@@ -172,7 +179,7 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   const collected = response.body.collect(MAX_REPLY_BYTES, options.hold, announcedBytes(response));
   const body = masked(await collected, response, sent);
   // A large reply is a piece of work of its own.
-  if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
+  if (body.length > LARGE_REPLY_BYTES) await inTurns(prepareJson(body));
   const decoded = decode(options, body, response);
   const { document } = decoded;
   if (rules !== undefined && !request.stream) {
