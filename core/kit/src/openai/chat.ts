@@ -120,11 +120,11 @@ function parseReply(body: Uint8Array): PreparedObject {
       cause,
     });
   }
-  const { text, value, members } = reply;
+  const { value } = reply;
   if (!isObject(value))
     throw new GatewayError(
       "upstream_invalid_response",
       "The upstream's reply is not a JSON object.",
     );
-  return members === undefined ? { text, value } : { text, value, members };
+  return { ...reply, value };
 }

@@ -6,7 +6,7 @@ import { asBuffer } from "../json/as-buffer.ts";
 import { documentOf, parsedDocument, writtenDocument } from "../json/document.ts";
 import { editedBody } from "../json/edited-bytes.ts";
 import { isObject } from "../json/narrow.ts";
-import { preparedJson, type PreparedObject } from "../json/prepared.ts";
+import { preparedJson } from "../json/prepared.ts";
 import { replaceAt, stringAt } from "../json/replace-at.ts";
 import type { RelayRules } from "./relay.ts";
 
@@ -21,30 +21,20 @@ const ORIGINALS = new WeakMap<JsonDocument, OriginalReply>();
 
 /** Keeps the upstream's reply for clients of its dialect, with the client's name of the model. */
 export function relayWhole(translated: JsonDocument, body: Uint8Array, rules: RelayRules): void {
-  const { dialect, modelAt, model } = rules;
-  const known = preparedJson(body);
-  const document =
-    known !== undefined && isObject(known.value)
-      ? renamedLarge(body, { ...known, value: known.value }, rules)
-      : undefined;
-  if (document !== undefined) {
-    keepOriginal(translated, { dialect, document });
-    return;
-  }
-  const text = asBuffer(body).toString("utf8");
-  const edit = modelAt.map((path) => replaceAt(text, path, model)).find((each) => each);
-  keepOriginal(translated, {
-    dialect,
-    document: documentOf(edit?.text ?? text, edit === undefined ? body : undefined),
-  });
+  const document = renamedLarge(body, rules) ?? renamedText(body, rules);
+  keepOriginal(translated, { dialect: rules.dialect, document });
 }
 
-/** A reply that was read already: it is neither read again nor copied. */
-function renamedLarge(
-  body: Uint8Array,
-  { text, value, members }: PreparedObject,
-  { modelAt, model }: RelayRules,
-): JsonDocument | undefined {
+function renamedText(body: Uint8Array, { modelAt, model }: RelayRules): JsonDocument {
+  const text = asBuffer(body).toString("utf8");
+  const edit = modelAt.map((path) => replaceAt(text, path, model)).find((each) => each);
+  return documentOf(edit?.text ?? text, edit === undefined ? body : undefined);
+}
+
+/** A reply that was read already: it is neither read again nor copied. `undefined` for others. */
+function renamedLarge(body: Uint8Array, { modelAt, model }: RelayRules): JsonDocument | undefined {
+  const { text = "", value, members } = preparedJson(body) ?? {};
+  if (!isObject(value)) return undefined;
   const json = JSON.stringify(model);
   const place = modelAt
     .map((path) => stringAt(text, path, json, members))

@@ -44,7 +44,7 @@ export class TableComparison {
   /** Compares the sums of a span with those that are expected, which are used up. */
   compare(
     { name, key, unit, unitMs, amounts, ids }: Table,
-    expected: Summed<readonly (string | number)[]>,
+    expected: Keyed,
     fromMs: number,
     toMs: number,
   ): void {
