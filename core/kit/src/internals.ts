@@ -38,7 +38,7 @@ export {
   type ShapeLimits,
   readMembers,
 } from "./json/members.ts";
-export { decodePages, PAGE_CHARACTERS, type PagedText } from "./json/paged-text.ts";
+export { decodePages, markLength, PAGE_CHARACTERS, type PagedText } from "./json/paged-text.ts";
 export { prepareJson } from "./json/prepared.ts";
 export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";

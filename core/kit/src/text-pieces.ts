@@ -11,6 +11,6 @@ export function* textPieces(text: string, characters: number): Generator<string,
 }
 
 /** A character outside the basic plane is two units, of which this is the first. */
-function isHighSurrogate(unit: number): boolean {
+export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }

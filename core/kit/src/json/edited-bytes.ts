@@ -8,11 +8,10 @@ import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { asBuffer } from "./as-buffer.ts";
 import { piecesDocument } from "./bytes-document.ts";
 import type { Member } from "./members.ts";
-import type { ReadableText } from "./paged-text.ts";
+import { markLength, type ReadableText } from "./paged-text.ts";
 
 /** A shorter text is edited as a text: a copy of it costs less than further pieces. */
 const MIN_CHARACTERS = 65_536;
-const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * The document of a body in which the value of `member` is written as `json`, without a byte order
@@ -28,7 +27,7 @@ export function editedBody(
 ): JsonDocument | undefined {
   if (text.length < MIN_CHARACTERS || !isUtf8(body)) return undefined;
   const bytes = asBuffer(body);
-  const mark = bytes.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
+  const mark = markLength(bytes);
   // As many bytes as characters: the text is ASCII.
   const isAscii = bytes.length - mark === text.length;
   const length = (from: number, to: number): number =>

@@ -6,12 +6,14 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import type * as Stages from "../stages.ts";
+import { isHighSurrogate } from "../text-pieces.ts";
 import { asBuffer } from "./as-buffer.ts";
 
 /** Characters of a page are a power of two. V8 never copies texts of this size. */
 const PAGE_BITS = 18;
 export const PAGE_CHARACTERS = 2 ** PAGE_BITS;
 const MARK = 0xfeff;
+const MARK_BYTES = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** What is read of a text, in pages or in one place. */
 export interface ReadableText {
@@ -126,6 +128,11 @@ export function* decodePages(bytes: Uint8Array): Stages.Of<PagedText | undefined
   return new PagedText(pages);
 }
 
+/** The bytes of a byte order mark before a text in UTF-8; 0 without one. */
+export function markLength(bytes: Uint8Array): number {
+  return MARK_BYTES.equals(bytes.subarray(0, MARK_BYTES.length)) ? MARK_BYTES.length : 0;
+}
+
 /** The last end of a character at or before an offset. */
 function characterEnd(bytes: Buffer, offset: number): number {
   let at = offset;
@@ -136,9 +143,4 @@ function characterEnd(bytes: Buffer, offset: number): number {
 function* cut(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length; at += PAGE_CHARACTERS)
     yield text.slice(at, at + PAGE_CHARACTERS);
-}
-
-/** A character outside the basic plane is two units, of which this is the first. */
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
 }

@@ -6,6 +6,7 @@ import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from
 import { isObject, type Stages } from "@sluice/kit";
 import {
   decodePages,
+  markLength,
   type Member,
   type PagedText,
   parsedDocument,
@@ -16,8 +17,6 @@ import {
 } from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./body.ts";
 import { refuseDangerousMembers, refuseRepeatedMembers } from "../refused-members.ts";
-
-const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
@@ -92,7 +91,7 @@ export function* jsonStages(
   if (text === undefined) throw notUtf8();
   const { value, members } = yield* sliced(text, maxNodes, maxContainers);
   yield;
-  return documentOf(text, bytes.subarray(0, 3).equals(MARK) ? undefined : bytes, value, members);
+  return documentOf(text, markLength(bytes) > 0 ? undefined : bytes, value, members);
 }
 
 function decode(bytes: Buffer): string {
