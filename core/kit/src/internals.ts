@@ -94,6 +94,7 @@ export type { SendOptions, UpstreamResponse } from "./transport/calls/call-handl
 export { asGatewayError } from "./transport/errors.ts";
 export { ResponseBody } from "./transport/replies/body.ts";
 export { excerptOf } from "./transport/replies/excerpt.ts";
+export { mayMoveOn, moveLater } from "./transport/moving.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
 export { inTurns, nextTurn } from "./transport/turns.ts";
 export {

@@ -1,12 +1,15 @@
 /** Whole replies on the wire: the bytes as they are. A long reply is written in turns. */
 
 import type { WholeReply } from "@sluice/contract";
-import { textPieces, unwrittenPieces } from "@sluice/kit/internals";
+import { mayMoveOn, moveLater, textPieces, unwrittenPieces } from "@sluice/kit/internals";
 import { blocksInTurns, byteLengthInTurns } from "@sluice/runtime/transport";
 import { drained } from "./drained.ts";
 import type { Outgoing } from "./outgoing.ts";
 
-/** The piece size of a longer reply. A piece is written when the client has read the one before. */
+/**
+ * The piece size of a longer reply. A piece is written when the client has read the one before, and
+ * the turn of the event loop has not moved much.
+ */
 const PIECE_BYTES = 65_536;
 /** A text with more characters is written or counted in turns of the event loop of its own. */
 const LONG_CHARACTERS = 262_144;
@@ -78,7 +81,7 @@ function* whileOpen(texts: Iterable<string>, response: Outgoing): Generator<stri
 async function writeBytes(response: Outgoing, ...parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
-      if (!response.write(part.subarray(from, from + PIECE_BYTES))) await drained(response);
+      await written(response, part.subarray(from, from + PIECE_BYTES));
       if (response.destroyed) return;
     }
   }
@@ -100,8 +103,14 @@ async function writeLongText(
 
 async function writeText(response: Outgoing, text: string): Promise<void> {
   for (const piece of textPieces(text, PIECE_BYTES)) {
-    if (!response.write(piece, "utf8")) await drained(response);
+    await written(response, piece);
     if (response.destroyed) return;
   }
   response.end();
+}
+
+/** Writes a piece. Resolves when the client has read its backlog, in a turn that may write more. */
+async function written(response: Outgoing, piece: Uint8Array | string): Promise<void> {
+  if (!response.write(piece, "utf8")) await drained(response);
+  if (!mayMoveOn(piece.length)) await new Promise<void>(moveLater);
 }

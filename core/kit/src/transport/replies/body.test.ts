@@ -98,13 +98,45 @@ describe("a body that is read", () => {
 });
 
 describe("a body that is collected", () => {
-  it("is never paused", async () => {
+  it("is not paused while it is small, nor for the end of its announced length", async () => {
+    for (const announced of [0, 400_000]) {
+      const { body, calls } = openBody();
+      const collected = body.collect(1_000_000, undefined, announced);
+      body.push(bytes(60_000));
+      body.push(bytes(60_000));
+      if (announced > 0) body.push(bytes(280_000));
+      body.end();
+      expect(await collected).toHaveLength(announced || 120_000);
+      expect(calls).toEqual([]);
+    }
+  });
+
+  it("leaves the rest to a later turn of the event loop when large ones have filled one", async () => {
+    const [one, other] = [openBody(), openBody()];
+    const collected = [one.body.collect(1_000_000), other.body.collect(1_000_000)];
+    const read = bytes(300_000);
+    one.body.push(read.subarray(0, 290_000));
+    // The rest of its read has arrived: a pause would copy it.
+    expect(one.calls).toEqual([]);
+    one.body.push(read.subarray(290_000));
+    other.body.push(bytes(200_000));
+    expect([one.calls, other.calls]).toEqual([["pause"], ["pause"]]);
+    await vi.waitFor(() => expect(other.calls).toEqual(["pause", "resume"]));
+    expect(one.calls).toEqual(["pause", "resume"]);
+    one.body.push(bytes(100_000));
+    expect(one.calls).toEqual(["pause", "resume"]);
+    for (const { body } of [one, other]) body.end();
+    expect((await Promise.all(collected)).map(({ length }) => length)).toEqual([400_000, 200_000]);
+  });
+
+  it("does not resume after its end", async () => {
     const { body, calls } = openBody();
     const collected = body.collect(1_000_000);
-    for (let count = 0; count < 10; count++) body.push(bytes(50_000));
+    body.push(bytes(300_000));
     body.end();
-    expect(await collected).toHaveLength(500_000);
-    expect(calls).toEqual([]);
+    expect(await collected).toHaveLength(300_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).toEqual(["pause"]);
   });
 
   it("counts what arrived before the collecting began", async () => {

@@ -1,13 +1,14 @@
 /** The body of an upstream's response: collected within a bound, or read with back-pressure. */
 
 import { GatewayError } from "@sluice/contract";
+import { mayMoveOn, moveLater } from "../moving.ts";
 import { nextTurn } from "../turns.ts";
 import { deadlinesOf } from "../../state/deadlines.ts";
 import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
 const MAX_TRAILER_BYTES = 1_024;
-/** Joining a larger body is a piece of work of its own, in a turn of the event loop. */
+/** A larger body shares turns of the event loop with others; joining it is a piece of work. */
 const LARGE_BYTES = 131_072;
 
 /** Counts further bytes; false when the gateway has no memory for them. */
@@ -20,7 +21,7 @@ export class ResponseBody {
   #isEnded = false;
   #failure: unknown;
   #wake: (() => void) | undefined;
-  /** Set while the whole body is collected. Then nothing is paused. */
+  /** Set while the whole body is collected. A small one is not paused. */
   #collected: Collected | undefined;
   /** Set while the rest is discarded: the bytes that may still follow. */
   #trailerBytes: number | undefined;
@@ -51,6 +52,7 @@ export class ResponseBody {
     if (this.#collected !== undefined) {
       const refusal = this.#collected.push(chunk);
       if (refusal !== undefined) this.#cancel(refusal);
+      else if (this.#collected.isLarge) this.#waiting.shareTurn(chunk, () => this.#isEnded);
       return;
     }
     if (this.#trailerBytes !== undefined) {
@@ -71,9 +73,8 @@ export class ResponseBody {
   /** Breaks the body with a failure of the transport. */
   fail(reason: unknown): void {
     if (this.#isEnded) return;
-    this.#isEnded = true;
     this.#failure = reason;
-    this.#notify();
+    this.end();
   }
 
   /** Stops reading: the connection is destroyed unless the body has already ended. */
@@ -200,6 +201,12 @@ class Collected {
     return this.#gathered.length;
   }
 
+  /** Whether it shares turns with others: it is large, and its announced end is not there yet. */
+  get isLarge(): boolean {
+    const { length } = this.#gathered;
+    return length > LARGE_BYTES && length !== this.#announced;
+  }
+
   /** All bytes in one piece. The last call on this object. */
   take(): Uint8Array {
     return this.#gathered.take();
@@ -288,6 +295,17 @@ class WaitingChunks {
     if (this.#bytes <= bound || this.#isPaused || isBeforeEnd(chunk)) return;
     this.#isPaused = true;
     this.#flow.pause();
+  }
+
+  /** Leaves what follows a chunk, which was not added, to a later turn if this one is full. */
+  shareTurn(chunk: Uint8Array, isOver: () => boolean): void {
+    const isFull = !mayMoveOn(chunk.length);
+    if (!isFull || this.#isPaused || !isLastOfRead(chunk) || isBeforeEnd(chunk)) return;
+    this.#isPaused = true;
+    this.#flow.pause();
+    moveLater(() => {
+      if (!isOver()) this.resume();
+    });
   }
 
   /** The chunks; `undefined` while there are none. */

@@ -2,7 +2,15 @@
 
 import type { IncomingMessage } from "node:http";
 import { type Readable, PassThrough, type Transform } from "node:stream";
-import { asBuffer, type Deadline, deadlinesOf, Gathered, nextTurn } from "@sluice/kit/internals";
+import {
+  asBuffer,
+  type Deadline,
+  deadlinesOf,
+  Gathered,
+  mayMoveOn,
+  nextTurn,
+  moveLater,
+} from "@sluice/kit/internals";
 import { GatewayError } from "@sluice/contract";
 import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
@@ -26,8 +34,9 @@ export interface BodyLimits {
 /** The bytes that a body without a length reserves at a time. */
 const STEP_BYTES = 65_536;
 
-/** Maximum of bytes that one turn of the event loop reads. */
-const TURN_BYTES = 65_536;
+/** What follows so many bytes shares the turns of the event loop with other bodies. */
+const LARGE_BYTES = 65_536;
+/** Maximum of chunks that one turn reads. */
 const TURN_CHUNKS = 1_024;
 
 /** The rest of the body is not read, so the connection cannot be used again. */
@@ -68,7 +77,6 @@ interface Reading {
   deadline: Deadline | undefined;
   hasFailed: boolean;
   heldBytes: number;
-  turnBytes: number;
   turnChunks: number;
 }
 
@@ -92,7 +100,6 @@ function begin(
     deadline: undefined,
     hasFailed: false,
     heldBytes: declared,
-    turnBytes: 0,
     turnChunks: 0,
   };
   reading.deadline = deadlinesOf(deadlineMs).begin(() => {
@@ -121,8 +128,8 @@ function begin(
 
 function take(reading: Reading, chunk: Buffer): void {
   const { source, request, gathered, limits } = reading;
-  if (source === request) takeTurn(reading, chunk.length);
   const size = gathered.length + chunk.length;
+  if (source === request) shareTurn(reading, chunk.length, size);
   if (size > limits.maxBytes) {
     fail(reading, tooLarge(limits.maxBytes));
     return;
@@ -144,19 +151,22 @@ function holdMore(reading: Reading, size: number): boolean {
   }
 }
 
-/** Leaves the rest of the bytes to another turn of the event loop, or to the decoder. */
-function takeTurn(reading: Reading, bytes: number): void {
-  reading.turnBytes += bytes;
-  reading.turnChunks += reading.chunks?.newChunks() ?? 1;
-  if (reading.turnBytes < TURN_BYTES && reading.turnChunks < TURN_CHUNKS) return;
-  reading.turnBytes = 0;
+/**
+ * Leaves what follows a chunk to a later turn of the event loop if this one has read enough. What
+ * is decoded waits for its decoder.
+ */
+function shareTurn(reading: Reading, bytes: number, size: number): void {
+  const { request, chunks, hasLength, heldBytes } = reading;
+  reading.turnChunks += chunks?.newChunks() ?? 0;
+  const isFull = size > LARGE_BYTES && !mayMoveOn(bytes);
+  const isOver = hasLength && size === heldBytes;
+  if ((!isFull && reading.turnChunks < TURN_CHUNKS) || isOver) return;
   reading.turnChunks = 0;
-  const { request, chunks } = reading;
   request.pause();
   const goOn = (): void => void (reading.hasFailed || request.resume());
   // Many small chunks are as much work as a large piece: one such body is read in each turn.
   if (chunks?.areSmall === true) void nextTurn().then(goOn);
-  else setImmediate(goOn);
+  else moveLater(goOn);
 }
 
 function fail(reading: Reading, error: GatewayError): void {
