@@ -1,4 +1,4 @@
-/** What of the rates of a key or of a team is used now. */
+/** The current use of the rates of a key or a team. */
 
 import type { SharedValue } from "../host.ts";
 import type { Identity } from "../identity.ts";
@@ -6,7 +6,7 @@ import type { Identity } from "../identity.ts";
 /** The key under which the book is shared. */
 export const WINDOW_BOOK_KEY = "limits-windows";
 
-/** Whose windows are asked for. */
+/** The owner of the windows. */
 export interface WindowOwner {
   readonly kind: "key" | "team";
   readonly id: string;
@@ -14,7 +14,7 @@ export interface WindowOwner {
   readonly belonging: Pick<Identity, "keyId" | "userId" | "teamId" | "organizationId">;
 }
 
-/** What is used of the windows of a minute, as the limits count it. */
+/** The use of the windows of a minute, as the limits count it. */
 export interface WindowUse {
   readonly requests: number;
   readonly tokens: number;

@@ -43,7 +43,7 @@ export class Fallback {
   readonly #replay: Replay;
   readonly #nowMs: () => number;
   readonly #instances: number;
-  /** Since when budgets are asked for that were not read from the ledger. */
+  /** The time of the first request for a budget that was not read from the ledger since. */
   #unreadSinceMs: number | undefined;
 
   constructor({ driver, instances, clock, ledgerLagMs = () => Infinity }: FallbackOptions) {
@@ -68,7 +68,7 @@ export class Fallback {
     this.#unreadSinceMs = undefined;
   }
 
-  /** Since when budgets are refused that others may serve: the ledger does not answer either. */
+  /** The time since which budgets are refused that others may serve: the ledger does not answer. */
   get unreadSinceMs(): number | undefined {
     if (this.#instances === 1) return undefined;
     const sinceMs = this.#unreadSinceMs;

@@ -1,4 +1,4 @@
-/** What of the rates of a key or of a team is used now, read where requests are counted. */
+/** The current use of the rates of a key or a team, read where requests are counted. */
 
 import {
   type Amounts,

@@ -1,4 +1,4 @@
-/** What of the rates of a key or of a team is used now, for its page. */
+/** The current use of the rates of a key or a team, for its page. */
 
 import {
   type Host,
