@@ -134,7 +134,7 @@ export const ERROR_CODES = {
     403,
     "permission_error",
     false,
-    "The gateway does not write the files of its configuration: `server.admin.editor`, a store, or a file system that is read-only. The message says which.",
+    "The gateway does not write the files of its configuration: `server.admin.editor`, or a file system that is read-only. The message says which.",
     "Edit the files where they are kept.",
   ),
   misdirected_request: row(

@@ -304,14 +304,15 @@ function editRoutes(parts: GatewayProcess, schemas: () => FileSchemas) {
   const tests = new CandidateTests((candidate, signal) =>
     runTestsAlone(candidate, definitions, undefined, signal),
   );
-  const isStored = fleet.config !== undefined;
-  const writer = new ConfigWriter({ place, edits, whole, configDiff, tests, mode, isStored });
+  const look = (): Promise<void> => fleet.look();
+  const stored = fleet.config;
+  const writer = new ConfigWriter({ place, edits, whole, configDiff, tests, mode, stored, look });
   const routes = configRoutes({
     edits,
     whole,
     configDiff,
     editor: mode,
-    source: isStored ? "store" : "files",
+    source: stored === undefined ? "files" : "store",
     hasName: storedNames(keys, teams),
     ledgerHealth: () => ledger.health(),
     storeHealth: () => validity.health,

@@ -106,26 +106,6 @@ describe.skipIf(!isServerThere)("config: { source: postgres }", () => {
     expect((await push(second)).stdout).toContain("unchanged");
   });
 
-  it("takes no files over the admin listener, and names the push", async () => {
-    const { adminUrl, masterKey } = first.gateway;
-    const read = await admin(first.gateway, "/config/files?of=files");
-    const { files, digest, source } = (await read.json()) as {
-      readonly files: Readonly<Record<string, string>>;
-      readonly digest: string;
-      readonly source: string;
-    };
-    expect(source).toBe("store");
-    const answer = await fetch(`${adminUrl}/config/files`, {
-      method: "PUT",
-      headers: { authorization: `Bearer ${masterKey}`, "content-type": "application/json" },
-      body: JSON.stringify({ files, base: digest }),
-    });
-    expect([answer.status, await answer.text()]).toEqual([
-      403,
-      expect.stringContaining("sluice push"),
-    ]);
-  });
-
   it("refuses what is wrong for every machine, at its line, and changes nothing", async () => {
     write(`${gatewayOf("two")}server: { port: 1 }\n`);
     const misplaced = await push(first);
@@ -252,6 +232,66 @@ describe.skipIf(!isServerThere)("config: { source: postgres }", () => {
     });
     expect(pushed.stdout).toContain("applied: generation 10");
     for (const member of fleet.members) await runs(member, 10);
+  });
+
+  it("takes edits over the admin listener, where the machine lets it, and applies them everywhere", async () => {
+    const filesOf = async ({ gateway }: FleetMember) =>
+      (await (await admin(gateway, "/config/files?of=files")).json()) as {
+        readonly files: Readonly<Record<string, string>>;
+        readonly digest: string;
+        readonly source: string;
+      };
+    const edit = async ({ gateway }: FleetMember, body: object) => {
+      const answer = await fetch(`${gateway.adminUrl}/config/files`, {
+        method: "PUT",
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    };
+    const { files, digest, source } = await filesOf(first);
+    expect([source, Object.keys(files)]).toEqual(["store", ["store:gateway.yaml"]]);
+    const edited = {
+      files: { "store:gateway.yaml": gatewayOf("edited") },
+      base: digest,
+      author: "ada",
+    };
+    const proposed = await edit(second, edited);
+    expect([proposed.status, JSON.stringify(proposed.body)]).toEqual([
+      403,
+      expect.stringContaining("`server.admin.editor` is `propose`"),
+    ]);
+    const wrong = await edit(first, {
+      ...edited,
+      files: { "store:gateway.yaml": gatewayOf("edited").replace("env:OPENAI", "env:SLUICE") },
+    });
+    expect(wrong).toMatchObject({ status: 200, body: { outcome: "refused", files: "put_back" } });
+    const done = await edit(first, edited);
+    expect(done).toMatchObject({
+      status: 200,
+      body: { outcome: "applied", generation: 11, files: "written", author: "ada" },
+    });
+    for (const member of fleet.members) await runs(member, 11);
+    expect(await edit(first, edited)).toMatchObject({
+      status: 200,
+      body: { outcome: "unchanged", files: "unchanged" },
+    });
+    const late = await edit(third, {
+      ...edited,
+      files: { "store:gateway.yaml": gatewayOf("late") },
+    });
+    expect(late).toMatchObject({
+      status: 409,
+      body: { files: { "store:gateway.yaml": gatewayOf("edited") } },
+    });
+    const unknown = await edit(first, {
+      files: { "store:../elsewhere.yaml": "version: 1\n" },
+      base: done.body["files_digest"],
+    });
+    expect(unknown).toMatchObject({ status: 400 });
   });
 
   it("counts an instance of another version that does not take part as lacking", async () => {

@@ -90,6 +90,10 @@ const STATUS = object(
     leader: orNull(LEADER),
   },
   {
+    source: {
+      ...words("files", "store"),
+      description: "Where the configuration is. Absent: no worker answers.",
+    },
     workers_agree: FLAG,
     workers_expected: COUNT,
     supervisor: object({ pid: COUNT, version: TEXT, is_outdated: FLAG }),
@@ -256,7 +260,7 @@ export const CONFIG_ROUTES = {
     ),
   },
   "PUT /config/files": {
-    about: "Write files of the configuration, and apply them",
+    about: "Write files of the configuration, and apply them; in the store at every instance",
     body: object(
       {
         files: {
@@ -281,7 +285,7 @@ export const CONFIG_ROUTES = {
         files: {
           ...words("written", "unchanged", "put_back", "left"),
           description:
-            "put_back: the edit was refused, and the files are as before. left: they could not be put back.",
+            "put_back: the edit was refused, and the files are as before. left: they could not be put back, or are in the store and were refused by this instance alone.",
         },
         files_digest: { ...TEXT, description: "Of the files as they are now." },
       },

@@ -59,6 +59,7 @@ export async function supervise(
     supervisor.restart(() => runningCanary(supervisor, masterKeys));
   const adminListener = await listenForAdmin({
     server,
+    isStored: snapshot.configSource.source !== "files",
     log,
     supervisor,
     masterKeys,
@@ -114,6 +115,7 @@ async function runningCanary(
 /** The parts of the supervisor's admin listener. */
 interface AdminParts {
   readonly server: ServerSettings;
+  readonly isStored: boolean;
   readonly log: Log;
   readonly supervisor: Supervisor;
   readonly masterKeys: MasterKeys;
@@ -124,6 +126,7 @@ interface AdminParts {
 /** Opens the admin listener. It answers from what its workers answer. */
 function listenForAdmin({
   server,
+  isStored,
   log,
   supervisor,
   masterKeys,
@@ -147,6 +150,7 @@ function listenForAdmin({
       });
     },
     proof,
+    isStored,
     browser: server.admin,
     serving: () => supervisor.serving,
     alive: () => supervisor.alive,

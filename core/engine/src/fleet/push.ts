@@ -49,6 +49,9 @@ export interface Push {
   readonly isDry: boolean;
 }
 
+/** A push of some files: the others are those of the generation that it was made from. */
+export type StoredChange = Omit<Push, "files" | "isDry">;
+
 /** The result at this instance. */
 export interface PushResult {
   readonly result: Omit<ApplyResult, "outcome"> & {
@@ -119,6 +122,27 @@ export class StoredConfig {
     }
     const draft = draftOf(asked, contents, effects, serving);
     return { ...(await this.#begin(draft, record, common)), effects };
+  }
+
+  /** The generation whose files this process has. */
+  get generation(): number {
+    return this.#parts.stored.generation;
+  }
+
+  /**
+   * Pushes the files that serve with some changes: texts by their names, `null` removes a file.
+   * Throws as `push` does.
+   */
+  async edit(
+    changes: ReadonlyMap<string, string | null>,
+    { base, ...asked }: StoredChange,
+  ): Promise<PushResult> {
+    const { generation, files } = await this.files();
+    await this.#checkBase(base, generation);
+    const kept = Object.entries(files).filter(([name]) => !changes.has(name));
+    const given = [...changes].filter((entry): entry is [string, string] => entry[1] !== null);
+    const after = Object.fromEntries([...kept, ...given]);
+    return this.push({ ...asked, base: generation, files: after, isDry: false });
   }
 
   /**

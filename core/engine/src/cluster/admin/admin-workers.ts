@@ -44,6 +44,8 @@ export interface WorkersParts {
   readonly supervisor: () => SupervisorInfo;
   /** Authenticates the master key when no worker can. Rejects with the refusal. */
   readonly authenticate: (headers: Question["headers"]) => Promise<void>;
+  /** Whether the configuration is in the store. */
+  readonly isStored: boolean;
   /** What `Host` may name. */
   readonly browser: BrowserSettings;
   /** Proves to a worker that a request is passed on: `supervisorProof`. */
@@ -210,7 +212,7 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
       return joinAttempts(asked, await askFirstAndOthers(responsive(asked), asks));
     });
   }
-  if (method === "PUT" && path === "/config/files")
+  if (method === "PUT" && path === "/config/files" && !parts.isStored)
     return parts.between(async () => {
       const asked = parts.serving();
       const asks = { ...questionsOf(question, parts, false), others: reloadAfter(question, parts) };
@@ -224,7 +226,8 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
     });
   }
   // The other workers read it in the store, as other instances do.
-  if (path.startsWith("/fleet/")) return parts.between(() => ask(first, question));
+  if (path.startsWith("/fleet/") || path === "/config/files")
+    return parts.between(() => ask(first, question));
   // Each worker has learnt of its own what it thinks of a deployment.
   if (/^\/deployments\/.+\/(?:reset|hold|release)$/.test(path))
     return oneOfThem(await askFirstAndOthers(parts.alive(), questionsOf(question, parts, true)));

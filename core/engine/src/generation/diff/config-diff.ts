@@ -4,7 +4,7 @@
  */
 
 import { GatewayError } from "@sluice/contract";
-import { nameOf } from "../../config/files/open.ts";
+import { fileName } from "../../config/files/file-names.ts";
 import { openConfig, type OpenOptions, resolveSnapshot } from "../../config/load.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
 import type { Definitions } from "../../registry/definitions.ts";
@@ -73,7 +73,7 @@ export class ConfigDiff {
     const { place, manager } = this.#parts;
     if (side === "files") return filesOnDisk(place);
     const texts = this.#textsOf(side === "running" ? (manager.live?.number ?? 0) : side, param);
-    return Object.fromEntries([...texts].map(([path, text]) => [nameOf(path, place.cwd), text]));
+    return Object.fromEntries([...texts].map(([path, text]) => [fileName(path, place), text]));
   }
 
   #textsOf(generation: number, param: string): FileTexts {

@@ -1,5 +1,6 @@
 /** Contents of configuration files: those that were read, and those that are on disk. */
 
+import { fileName } from "../../config/files/file-names.ts";
 import { nameOf } from "../../config/files/open.ts";
 import {
   openConfig,
@@ -78,7 +79,7 @@ export function filesOnDisk(place: OpenOptions): Readonly<Record<string, string>
   const { source = diskSource } = place;
   const read = openConfig(place).documents.flatMap((path) => {
     const { bytes } = source.read(path);
-    return bytes === undefined ? [] : [[nameOf(path, place.cwd), bytes.toString("utf8")] as const];
+    return bytes === undefined ? [] : [[fileName(path, place), bytes.toString("utf8")] as const];
   });
   return Object.fromEntries(read);
 }

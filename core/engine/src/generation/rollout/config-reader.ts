@@ -3,9 +3,9 @@
  * parsed twice while it stays the same.
  */
 
-import { resolve } from "node:path";
 import { GatewayError } from "@sluice/contract";
 import type { KnownDocuments } from "../../config/files/document.ts";
+import { fileOfName } from "../../config/files/file-names.ts";
 import {
   openConfig,
   type OpenedConfig,
@@ -49,7 +49,7 @@ export class ConfigReader {
   /** The files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
   overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
     const texts = new Map(
-      Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]),
+      Object.entries(files).map(([name, text]) => [fileOfName(name, this.#place), text]),
     );
     const opened = openConfig({
       ...this.#place,

@@ -76,7 +76,16 @@ export class StoredFiles {
   }
 }
 
-/** The name of a stored file in findings. */
+const STORED = "store:";
+
+/** The name of a stored file in findings, and on the admin listener. */
 export function storedName(path: string, file: string): string {
-  return `store:${pushedName(path, file)}`;
+  return `${STORED}${pushedName(path, file)}`;
+}
+
+/** The place of the stored file that has such a name; `undefined`: it is none of the store. */
+export function storedPath(path: string, name: string): string | undefined {
+  if (!name.startsWith(STORED)) return undefined;
+  const pushed = name.slice(STORED.length);
+  return pushed === GATEWAY_NAME ? path : resolve(dirname(path), pushed);
 }

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@sluice/contract";
 import { complete, type KnownReference } from "../../../config/complete/complete.ts";
 import type { FileKind } from "../../../config/complete/names.ts";
-import { nameOf } from "../../../config/files/open.ts";
+import { fileName, placeOf } from "../../../config/files/file-names.ts";
 import type { OpenedConfig } from "../../../config/load.ts";
 import type { ConfigDiff } from "../../../generation/diff/config-diff.ts";
 import type { ConfigEdits } from "../../../generation/rollout/edits.ts";
@@ -47,9 +47,9 @@ export function completeRoute({ edits, configDiff, schemas }: CompleteRouteParts
   };
 }
 
-function kindOf(path: string, { path: gateway, prices, cwd }: OpenedConfig): FileKind {
-  if (path === nameOf(gateway, cwd)) return "gateway";
-  const isPrices = path === prices?.document.file || /(?:^|\/)prices\.yaml$/.test(path);
+function kindOf(path: string, opened: OpenedConfig): FileKind {
+  if (path === fileName(opened.path, placeOf(opened))) return "gateway";
+  const isPrices = path === opened.prices?.document.file || /(?:^|[/:])prices\.yaml$/.test(path);
   return isPrices ? "prices" : "pipeline";
 }
 

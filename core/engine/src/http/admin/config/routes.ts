@@ -69,6 +69,7 @@ function statusRoutes(parts: ConfigRouteParts): AdminRoutes {
       return {
         version: VERSION,
         name: edits.status.live?.snapshot.server.name ?? null,
+        source: parts.source,
         ...(await describeStatus(edits.status, hasName)),
         waiting_for_restart: parts.waitingForRestart(),
         previous_key: parts.previousKey(),

@@ -1,27 +1,28 @@
-/** The files of the configuration as they are on disk, and which of them an edit may name. */
+/** The files of the configuration as they are, and which of them an edit may name. */
 
 import { dirname, join } from "node:path";
-import { nameOf } from "../../../../config/files/open.ts";
+import { fileName, placeOf } from "../../../../config/files/file-names.ts";
 import { valueAtPath } from "../../../../config/files/path.ts";
 import { pipelineFiles } from "../../../../config/files/pipeline-files.ts";
-import { diskSource, sha256 } from "../../../../config/files/source.ts";
+import { type ConfigSource, diskSource, sha256 } from "../../../../config/files/source.ts";
 import { openConfig, type OpenedConfig, type OpenOptions } from "../../../../config/load.ts";
 import { invalid } from "../../fields.ts";
 
-/** A file on disk. */
+/** A file on disk, or in the store. */
 export interface PresentFile {
   /** Absolute. */
   readonly path: string;
   readonly bytes: Buffer;
 }
 
-/** The files on disk, by their names. */
+/** The files, by their names. */
 export interface PresentFiles {
   readonly opened: OpenedConfig;
   readonly files: ReadonlyMap<string, PresentFile>;
   readonly texts: Readonly<Record<string, string>>;
   /** Of names and texts. */
   readonly digest: string;
+  readonly source: ConfigSource;
 }
 
 /** A digest of files: names and texts. */
@@ -32,16 +33,17 @@ export function filesDigest(texts: Readonly<Record<string, string>>): string {
 
 /** Reads the files. */
 export function presentFiles(place: OpenOptions): PresentFiles {
+  const { source = diskSource } = place;
   const opened = openConfig(place);
   const files = new Map<string, PresentFile>();
   for (const path of opened.documents) {
-    const { bytes } = diskSource.read(path);
-    if (bytes !== undefined) files.set(nameOf(path, place.cwd), { path, bytes });
+    const { bytes } = source.read(path);
+    if (bytes !== undefined) files.set(fileName(path, place), { path, bytes });
   }
   const texts = Object.fromEntries(
     [...files].map(([name, { bytes }]) => [name, bytes.toString("utf8")]),
   );
-  return { opened, files, texts, digest: filesDigest(texts) };
+  return { opened, files, texts, digest: filesDigest(texts), source };
 }
 
 /** The form of the name of a new pipeline file. */
@@ -58,7 +60,7 @@ export function pathOfName(name: string, text: string | null, present: PresentFi
   if (known !== undefined && (text !== null || known.path !== opened.path)) return known.path;
   if (known !== undefined)
     throw invalid("files", `${JSON.stringify(name)} is the gateway file, which cannot be removed.`);
-  const path = text === null ? undefined : newPath(name, opened);
+  const path = text === null ? undefined : newPath(name, present);
   if (path !== undefined) return path;
   const names = [...files.keys()].join(", ");
   throw invalid(
@@ -67,16 +69,18 @@ export function pathOfName(name: string, text: string | null, present: PresentFi
   );
 }
 
-function newPath(name: string, { gateway, path, cwd }: OpenedConfig): string | undefined {
+function newPath(name: string, { opened, source }: PresentFiles): string | undefined {
+  const { gateway, path } = opened;
   const home = dirname(path);
-  const { folders } = pipelineFiles(valueAtPath(gateway?.value, ["pipelines"]), home, diskSource);
+  const place = placeOf(opened);
+  const { folders } = pipelineFiles(valueAtPath(gateway?.value, ["pipelines"]), home, source);
   for (const folder of folders) {
-    const prefix = `${nameOf(folder, cwd)}/`;
+    const prefix = `${fileName(folder, place)}/`;
     const base = name.slice(prefix.length);
-    if (name.startsWith(prefix) && NEW_NAME.test(base) && diskSource.has(folder))
+    if (name.startsWith(prefix) && NEW_NAME.test(base) && source.has(folder))
       return join(folder, base);
   }
   const prices = join(home, "prices.yaml");
   const isPrices = valueAtPath(gateway?.value, ["prices"]) === undefined;
-  return isPrices && name === nameOf(prices, cwd) ? prices : undefined;
+  return isPrices && name === fileName(prices, place) ? prices : undefined;
 }

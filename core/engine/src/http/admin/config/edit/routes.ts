@@ -7,7 +7,8 @@ import { readAuthor, readCanary, readFiles } from "../body-fields.ts";
 import { describeAttempt, describeFinding } from "../describe-status.ts";
 import { readText, requiredText } from "../../fields.ts";
 import type { CandidateTests, RunTest } from "./tests.ts";
-import type { ConfigWriter, EditOutcome } from "./writer.ts";
+import type { ConfigWriter } from "./writer.ts";
+import type { EditOutcome } from "./file-edit.ts";
 
 /** The parts of the process that the routes need. */
 export interface EditRouteParts {

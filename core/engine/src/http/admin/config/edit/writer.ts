@@ -1,6 +1,6 @@
 /**
  * Edits of the files over the admin listener: checked and tested first, written all or not at all,
- * applied, and put back where applying them is refused.
+ * applied, and put back where applying them is refused. Files in the store are pushed instead.
  */
 
 import { GatewayError } from "@sluice/contract";
@@ -24,7 +24,9 @@ import type { Review } from "../../../../generation/rollout/review.ts";
 import { DetailedError } from "../../detailed-error.ts";
 import { invalid } from "../../fields.ts";
 import { conflictOf } from "./conflict.ts";
+import type { EditOutcome, FileEdit } from "./file-edit.ts";
 import { pathOfName, type PresentFiles, presentFiles } from "./present-files.ts";
+import { pushEdit, type PushEditParts } from "./push-edit.ts";
 import { ownSecretFindings, reasonsToConfirm } from "./sensitive.ts";
 import type { CandidateTests } from "./tests.ts";
 
@@ -37,38 +39,9 @@ export interface WriterParts {
   readonly tests: CandidateTests;
   /** `server.admin.editor` of the start. */
   readonly mode: EditorMode;
-  /** Whether the configuration is in the store. */
-  readonly isStored: boolean;
-}
-
-/** An edit. */
-export interface FileEdit {
-  /** Texts by the names of files; null removes one. */
-  readonly files: Readonly<Record<string, string | null>>;
-  /** The digest of the files that the edit was made from. */
-  readonly base: string;
-  readonly force: string | undefined;
-  readonly author: string | undefined;
-  readonly canary: CanaryPlan | undefined;
-}
-
-/** What became of the files. */
-export type FilesOutcome =
-  /** They hold the edit. */
-  | "written"
-  /** They held it before. */
-  | "unchanged"
-  /** They are what they were: the edit was refused before or after it was written. */
-  | "put_back"
-  /** The edit was refused after it was written, and the files could not be put back. */
-  | "left";
-
-/** The result of an edit. */
-export interface EditOutcome {
-  readonly result: ApplyResult;
-  readonly files: FilesOutcome;
-  /** The digest of the files as they are now. */
-  readonly digest: string;
+  /** Present where the configuration is in the store. */
+  readonly stored: PushEditParts["stored"] | undefined;
+  readonly look: PushEditParts["look"];
 }
 
 /** What the caller of an edit is, and what runs the write between two lines of the audit. */
@@ -93,13 +66,9 @@ export class ConfigWriter {
 
   /** Throws `read_only` where this listener takes no such edits. `isTest`: nothing is written. */
   checkMode(isTest: boolean): void {
-    const { mode, isStored } = this.#parts;
-    if (mode === "off" || (mode === "propose" && !isTest)) throw notWritten(mode);
-    if (isStored && !isTest)
-      throw new GatewayError(
-        "read_only",
-        "The configuration of this gateway is in the store: `sluice pull --out DIR`, edit, `sluice push DIR` apply an edit at all instances.",
-      );
+    const { mode, stored } = this.#parts;
+    if (mode === "off" || (mode === "propose" && !isTest))
+      throw notWritten(mode, stored !== undefined);
   }
 
   /** Checks texts that are not written. Throws `confirmation_required`, and `invalid_field`. */
@@ -120,12 +89,14 @@ export class ConfigWriter {
 
   async #write(edit: FileEdit, caller: EditCaller): Promise<EditOutcome> {
     this.checkMode(false);
-    const { place, edits, tests } = this.#parts;
+    const { place, edits, tests, stored, look } = this.#parts;
     const present = presentFiles(place);
+    const base = stored?.generation;
     const writes = writesOf(edit.files, present);
+    if (stored === undefined) for (const { path } of writes) faultAsError(() => bytesOf(path));
     const opened = edits.overlaid(edit.files);
     if (present.digest !== edit.base) return this.#repeated(writes, opened, present);
-    checkCanary(edit.canary, edits.status);
+    if (stored === undefined) checkCanary(edit.canary, edits.status);
     const checked = await this.#check(present.opened, opened, edit.force, caller.isConfirmed);
     const refused = (findings: readonly Finding[]): EditOutcome => ({
       result: refusal(findings, checked),
@@ -137,7 +108,11 @@ export class ConfigWriter {
     const { results, findings } = await tests.run(checked.snapshot);
     const failed = [...findings, ...results.flatMap((result) => result.findings)];
     if (failed.length > 0) return refused(failed);
-    return caller.attempt(() => this.#apply(edit, writes, present));
+    return caller.attempt(() =>
+      stored === undefined
+        ? this.#apply(edit, writes, present)
+        : pushEdit({ place, stored, look }, edit, writes, base),
+    );
   }
 
   async #check(
@@ -148,7 +123,9 @@ export class ConfigWriter {
   ): Promise<Checked> {
     const { edits, configDiff } = this.#parts;
     const { findings, snapshot, digest, contents } = edits.review(after, force);
-    const all = [...ownSecretFindings(before, after), ...findings];
+    // What is in the store is read under a rule of its own, which has these findings.
+    const own = after.own === undefined ? ownSecretFindings(before, after) : [];
+    const all = [...own, ...findings];
     if (all.length > 0 || snapshot === undefined)
       return { findings: all, snapshot: undefined, digest, contents };
     const { effects } = await configDiff.of(snapshot, false);
@@ -213,6 +190,7 @@ export class ConfigWriter {
   }
 }
 
+/** Texts or their absence, by the places of files. */
 function writesOf(
   files: Readonly<Record<string, string | null>>,
   present: PresentFiles,
@@ -224,7 +202,6 @@ function writesOf(
     if (text !== null && !text.isWellFormed())
       throw invalid("files", `The text of ${JSON.stringify(name)} is not well-formed Unicode.`);
     const path = pathOfName(name, text, present);
-    faultAsError(() => bytesOf(path));
     return {
       path,
       before: present.files.get(name)?.bytes,
@@ -276,14 +253,15 @@ function refusal(
   };
 }
 
-function notWritten(mode: EditorMode): GatewayError {
+function notWritten(mode: EditorMode, isStored: boolean): GatewayError {
   const what =
-    mode === "off"
-      ? "takes no edits of the configuration"
-      : "proposes edits and does not write the files";
+    mode === "off" ? "takes no edits of the configuration" : "proposes edits and applies none";
+  const instead = isStored
+    ? "Edit what `sluice pull` writes, and `sluice push` it"
+    : "Edit the files where they are kept";
   return new GatewayError(
     "read_only",
-    `This gateway ${what}: \`server.admin.editor\` is \`${mode}\`. Edit the files where they are kept, or set it to \`write\` there and restart.`,
+    `This gateway ${what}: \`server.admin.editor\` is \`${mode}\`. ${instead}, or set it to \`write\` in the gateway file and restart.`,
   );
 }
 
