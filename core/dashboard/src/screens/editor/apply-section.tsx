@@ -12,15 +12,20 @@ import type { Applying } from "./use-apply.ts";
 /** The section. */
 export function ApplySection(props: {
   readonly applying: Applying;
-  readonly reload: ConfigFiles["reload"];
+  /** Whether an edit can begin with a share of the keys. */
+  readonly mayBegin: boolean;
+  readonly source: ConfigFiles["source"];
   readonly onOpen: (file: string, line: number) => void;
 }) {
-  const { applying, reload, onOpen } = props;
+  const { applying, mayBegin, source, onOpen } = props;
   const { sending, how, plan, setHow, setPlan, refused, doing, apply } = applying;
   const reasons = reasonsOf(sending.failure);
   return (
     <>
-      {reload === "on_request" ? (
+      {source === "store" && (
+        <p class="muted">The edit goes into the store, and applies at every instance.</p>
+      )}
+      {mayBegin ? (
         <CanaryFields how={how} plan={plan} onHow={setHow} onPlan={setPlan} />
       ) : (
         <p class="muted">
@@ -31,9 +36,11 @@ export function ApplySection(props: {
         <Notice tone="bad" isLoud>
           <p>
             Refused:{" "}
-            {refused.files === "left"
-              ? "the files hold the edit and could not be put back."
-              : "nothing changed."}{" "}
+            {refused.files !== "left"
+              ? "nothing changed."
+              : source === "store"
+                ? "the store holds the edit, and this instance refused it. History rolls it back."
+                : "the files hold the edit and could not be put back."}{" "}
             {refused.reason}
           </p>
           <FindingList findings={refused.findings} onOpen={onOpen} />

@@ -33,7 +33,7 @@ export function FileList(props: {
                       onClick={() => onOpen(name)}
                     >
                       <Icon name="file" />
-                      <span>{name.slice(name.lastIndexOf("/") + 1)}</span>
+                      <span>{name.slice(endOfFolder(name) + 1)}</span>
                       {changed.includes(name) && (
                         <span class="dot accent" role="img" aria-label="changed" />
                       )}
@@ -50,6 +50,11 @@ export function FileList(props: {
 }
 
 function folderOf(name: string): string {
-  const at = name.lastIndexOf("/");
+  const at = endOfFolder(name);
   return at < 0 ? "." : name.slice(0, at);
+}
+
+/** A file in the store has a name such as `store:gateway.yaml`. */
+function endOfFolder(name: string): number {
+  return Math.max(name.lastIndexOf("/"), name.indexOf(":"));
 }

@@ -35,10 +35,10 @@ export function ReviewDialog(props: ReviewProps) {
   const { base = {} } = drafts;
   const may = useMay();
   const { answer, error } = useReview(drafts.typed);
-  const patch = patchOf(base, textsOf(drafts));
+  const patch = patchOf(base, textsOf(drafts), source);
   const isValid = answer !== undefined && answer.outcome !== "refused";
-  const mayWrite = editor === "write" && source === "files" && may("config.write");
-  const applying = useApply(drafts, onClose);
+  const mayWrite = editor === "write" && may("config.write");
+  const applying = useApply(drafts, source, onClose);
   return (
     <Dialog title="Review the edit" class="wide" onClose={onClose}>
       <div class="dialog-body">
@@ -56,7 +56,12 @@ export function ReviewDialog(props: ReviewProps) {
           <FilesDiff before={base} after={textsOf(drafts)} />
         </section>
         {mayWrite ? (
-          <ApplySection applying={applying} reload={reload} onOpen={onOpen} />
+          <ApplySection
+            applying={applying}
+            mayBegin={source === "store" || reload === "on_request"}
+            source={source}
+            onOpen={onOpen}
+          />
         ) : (
           <Proposed editor={editor} source={source} />
         )}
@@ -81,23 +86,23 @@ export function ReviewDialog(props: ReviewProps) {
 }
 
 function Proposed({ editor, source }: Pick<ConfigFiles, "editor" | "source">) {
-  if (source === "store")
+  if (editor === "write")
     return (
       <Notice>
-        The configuration of this gateway is in the store: <code>sluice pull --out DIR</code>, apply
-        the patch, <code>sluice push DIR</code>.
+        Edits are applied by administrators of the whole gateway. Take the patch to one of them.
       </Notice>
     );
   return (
     <Notice>
-      {editor === "write"
-        ? "The files are written by administrators of the whole gateway. Take the patch to one of them."
-        : "This gateway proposes edits and does not write its files: "}
-      {editor !== "write" && (
+      This gateway proposes edits and applies none: <code>server.admin.editor</code> is{" "}
+      <code>{editor}</code>.{" "}
+      {source === "store" ? (
         <>
-          <code>server.admin.editor</code> is <code>{editor}</code>. Take the patch to where the
-          files are kept.
+          The configuration is in the store: <code>sluice pull --out DIR</code>, apply the patch
+          there, <code>sluice push DIR</code>.
         </>
+      ) : (
+        "Take the patch to where the files are kept."
       )}
     </Notice>
   );

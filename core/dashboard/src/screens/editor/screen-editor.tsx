@@ -70,7 +70,7 @@ function Editor({ editor, source, reload }: Pick<ConfigFiles, "editor" | "source
     <>
       <Head
         title="Editor"
-        lead="The files are the configuration. What you type is checked by the gateway and changes nothing until you apply it."
+        lead={`The configuration is in ${source === "store" ? "the store, for all instances" : "these files"}. What you type is checked by the gateway and changes nothing until you apply it.`}
         marks={<State changed={changed} findings={findings.length} isAsking={validated.isAsking} />}
         actions={
           mayPreview && (

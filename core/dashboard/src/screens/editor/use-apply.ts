@@ -2,13 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { put } from "../../api/client.ts";
-import type { CanaryPlan, Texts, WriteResult } from "../../api/config.ts";
+import type { CanaryPlan, ConfigFiles, Texts, WriteResult } from "../../api/config.ts";
 import { useRefresh } from "../../app/live.ts";
 import { useSession } from "../../app/may.ts";
 import type { Doing } from "../../parts/as-command.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { type Sending, useSend } from "../../records/use-send.ts";
-import { type Drafts, draftsAreWritten, takeFiles } from "./drafts.ts";
+import { type Drafts, draftsAreWritten, dropDrafts, takeFiles } from "./drafts.ts";
 
 const FIRST_PLAN = { share: "5%", for: "10m", abort_if: "error_rate>5%" };
 const DEADLINE_MS = 60_000;
@@ -37,7 +37,11 @@ interface Body {
 }
 
 /** Makes the state. `onDone` is called when the files are written, or others are there. */
-export function useApply(drafts: Drafts, onDone: () => void): Applying {
+export function useApply(
+  drafts: Drafts,
+  source: ConfigFiles["source"],
+  onDone: () => void,
+): Applying {
   const { name } = useSession();
   const refresh = useRefresh();
   const sending = useSend();
@@ -60,7 +64,9 @@ export function useApply(drafts: Drafts, onDone: () => void): Applying {
       return onDone();
     }
     if (answer.outcome === "refused") return setRefused(answer);
-    draftsAreWritten(answer.files_digest);
+    // What serves all keys is what is edited in the store: a canary is not that yet.
+    if (source === "store" && answer.outcome === "canary") dropDrafts();
+    else draftsAreWritten(answer.files_digest);
     toast(textOf(answer));
     onDone();
   };
@@ -69,7 +75,7 @@ export function useApply(drafts: Drafts, onDone: () => void): Applying {
     method: "PUT",
     path: "/config/files",
     body,
-    sluice: ["reload", ...command],
+    sluice: [...(source === "store" ? ["push", "DIR"] : ["reload"]), ...command],
   };
   return { sending, how, plan, setHow, setPlan, refused, doing, apply };
 }

@@ -16,6 +16,11 @@ import { Timeline } from "./timeline.tsx";
 
 type Open = { readonly is: "apply" } | { readonly is: "rollback"; readonly to: Generation };
 
+const FILES =
+  "Each state of the files that ran, with its effects. Rolling back applies older contents and leaves the files as they are.";
+const STORED =
+  "Each state of the configuration in the store that ran here, with its effects. Rolling back applies older contents at every instance.";
+
 /** The page. */
 export function HistoryPage() {
   const may = useMay();
@@ -23,7 +28,8 @@ export function HistoryPage() {
   const { data, error, refetch } = useRead<ConfigHistory>("/config/history", {}, { isLive: true });
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
-  const apply = may("config.reload") && (
+  const isStored = status?.source === "store";
+  const apply = may("config.reload") && !isStored && (
     <Button
       icon="refresh"
       onClick={() => setOpen({ is: "apply" })}
@@ -34,11 +40,7 @@ export function HistoryPage() {
   );
   return (
     <>
-      <Head
-        title="History"
-        lead="Each state of the files that ran, with its effects. Rolling back applies older contents and leaves the files as they are."
-        actions={apply}
-      />
+      <Head title="History" lead={isStored ? STORED : FILES} actions={apply} />
       {status?.canary != null && <CanaryPanel canary={status.canary} />}
       {status !== undefined && <RunningPanel status={status} />}
       {data === undefined ? (

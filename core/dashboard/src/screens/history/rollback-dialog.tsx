@@ -4,6 +4,7 @@ import { post } from "../../api/client.ts";
 import type { EditResult, Generation, Impact } from "../../api/config.ts";
 import { useRefresh } from "../../app/live.ts";
 import { useSession } from "../../app/may.ts";
+import { useStatus } from "../../app/status.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -19,6 +20,7 @@ export function RollbackDialog(props: { readonly to: Generation; readonly onClos
   const { to, onClose } = props;
   const { generation } = to;
   const { name } = useSession();
+  const { data: status } = useStatus();
   const refresh = useRefresh();
   const impact = useImpact({ from: "running", to: generation });
   const sending = useSend();
@@ -35,8 +37,10 @@ export function RollbackDialog(props: { readonly to: Generation; readonly onClos
       <div class="dialog-body">
         <Failed of={sending.failure} />
         <p>
-          Its contents become a new generation. The files on disk stay; their next edit applies them
-          again.
+          Its contents become a new generation
+          {status?.source === "store"
+            ? " in the store, which every instance applies."
+            : ". The files on disk stay; their next edit applies them again."}
         </p>
         <section class="stack-s">
           <h3>What it changes</h3>

@@ -117,6 +117,7 @@ function RefusedItem({ attempt }: { readonly attempt: Attempt }) {
 const ORIGINS: Readonly<Record<string, string>> = {
   start: "The start of the gateway",
   files: "An edit of the files",
+  push: "A push to the store",
   rollback: "A rollback",
   last_good: "A start from the last good contents",
   canary: "A canary",
