@@ -48,9 +48,9 @@ export const REQUEST_COLUMNS: readonly Column<RequestRow>[] = [
     name: "status",
     title: "Status",
     cell: (row) => (
-      <span class="row nowrap">
+      <span class="main-cell">
         <StatusMark row={row} />
-        <span class="muted">{row.error}</span>
+        <small>{row.error}</small>
       </span>
     ),
     text: (row) => row.error ?? row.status,

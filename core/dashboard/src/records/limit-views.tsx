@@ -139,8 +139,10 @@ export function UsePanels({ record }: { readonly record: Limits }) {
       </Panel>
       {(hasRequests || hasTokens) && (
         <Panel title="Use of the last minute">
-          {hasRequests && <RateBar used={requests} max={rpm} unit="requests" />}
-          {hasTokens && <RateBar used={tokens} max={tpm} unit="tokens" />}
+          <div class="stack-s">
+            {hasRequests && <RateBar used={requests} max={rpm} unit="requests" />}
+            {hasTokens && <RateBar used={tokens} max={tpm} unit="tokens" />}
+          </div>
         </Panel>
       )}
     </>
