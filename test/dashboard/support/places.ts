@@ -1,7 +1,9 @@
 /** Every screen with something on it, by a name for its screenshot. */
 
 import type { Page } from "playwright-core";
+import { chat } from "../../system/support/client.ts";
 import type { Seeded } from "./shared.ts";
+import type { Stand } from "./stand.ts";
 
 /** A state of the dashboard to look at. */
 export interface Look {
@@ -21,8 +23,23 @@ function press(name: string | RegExp): NonNullable<Look["act"]> {
   return (page) => page.getByRole("button", { name }).first().click();
 }
 
+/** A key was used a moment ago: its bars are not empty. */
+function inUse({ gateway }: Stand, key: { readonly key: string } | undefined): Look["ready"] {
+  return async (page) => {
+    const messages = [{ role: "user", content: "Where is my refund?" }];
+    const headers = { authorization: `Bearer ${key?.key}` };
+    for (let request = 0; request < 3; request += 1)
+      await (await chat(gateway, { model: "gpt-4o-mini", messages }, { headers })).text();
+    const panel = page.getByRole("region", { name: "Use of the last minute" });
+    await panel
+      .getByText(/^[1-9]/)
+      .first()
+      .waitFor();
+  };
+}
+
 /** All of them. */
-export function looksOf({ keys, requests }: Seeded): readonly Look[] {
+export function looksOf({ stand, keys, requests }: Seeded): readonly Look[] {
   const key = `#/keys/${keys.get("support-bot")?.token_id}`;
   return [
     { name: "requests", fragment: "#/requests", ready: text("budget_exceeded") },
@@ -63,6 +80,20 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
     { name: "pipelines", fragment: "#/pipelines", ready: text("What protects each route") },
     { name: "spend", fragment: "#/spend?by=team&period=7d", ready: text("support") },
     { name: "processes", fragment: "#/system", ready: text("Waiting for a restart") },
+    {
+      name: "checks",
+      fragment: "#/system",
+      ready: text("Waiting for a restart"),
+      act: async (page) => {
+        await press("Look now")(page);
+        const checks = page.getByRole("region", { name: "Checks" }).first();
+        await checks.getByRole("rowheader", { name: "provider openai" }).waitFor();
+        await checks.scrollIntoViewIfNeeded();
+        // A picture shows no folder of the machine that it is made on.
+        const folder = checks.getByRole("row", { name: "data folder" }).getByRole("cell").last();
+        await folder.evaluate((cell) => (cell.textContent = "/var/lib/sluice"));
+      },
+    },
     { name: "sessions", fragment: "#/system/sessions", ready: text("this one") },
     { name: "audit", fragment: "#/system/audit", ready: text("key.create") },
     { name: "keys", fragment: "#/keys", ready: text("support-bot") },
@@ -82,9 +113,18 @@ export function looksOf({ keys, requests }: Seeded): readonly Look[] {
       },
     },
     { name: "key", fragment: key, ready: text("What it is") },
+    {
+      name: "key-rates",
+      fragment: `#/keys/${keys.get("indexer")?.token_id}`,
+      ready: inUse(stand, keys.get("indexer")),
+    },
     { name: "key-block", fragment: key, ready: text("What it is"), act: press("Block") },
     { name: "teams", fragment: "#/teams", ready: text("Customer support") },
-    { name: "team", fragment: "#/teams/support", ready: text("Add a member") },
+    {
+      name: "team",
+      fragment: "#/teams/support",
+      ready: inUse(stand, keys.get("support-desk")),
+    },
     { name: "users", fragment: "#/users", ready: text("Ann Okafor") },
     { name: "user", fragment: "#/users/ann%40example.com", ready: text("Give a role") },
     { name: "customers", fragment: "#/customers", ready: text("Northwind") },

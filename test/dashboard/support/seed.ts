@@ -22,6 +22,7 @@ const TEAMS = [
     soft_budget: 300,
     budget_duration: "1mo",
     rpm_limit: 1_200,
+    tpm_limit: 200_000,
     models: ["gpt-4o", "gpt-4o-mini"],
   },
   {
@@ -109,7 +110,8 @@ const KEYS = [
     team_id: "search",
     user_id: "svc-indexer",
     models: ["text-embedding-3-small", "gpt-4o-mini"],
-    tpm_limit: 500_000,
+    tpm_limit: 50_000,
+    rpm_limit: 60,
   },
   {
     key_alias: "notebook-ben",

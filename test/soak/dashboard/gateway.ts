@@ -37,14 +37,19 @@ export interface ProofGateway extends AsyncDisposable {
   longestTurnMs(): Promise<number>;
 }
 
-/**
- * Starts one. `prepare` fills its data folder before. `isProbed`: whether it measures its turns,
- * which costs CPU itself.
- */
-export async function startProofGateway(
-  prepare?: (dataDirectory: string) => Promise<void>,
-  isProbed = true,
-): Promise<ProofGateway> {
+/** How a gateway of a proof differs from the one that runs by default. */
+export interface ProofOptions {
+  /** Fills its data folder before it starts. */
+  readonly prepare?: (dataDirectory: string) => Promise<void>;
+  /** Whether it measures its turns, which costs CPU itself. Default: true. */
+  readonly isProbed?: boolean;
+  /** A database of PostgreSQL. Default: SQLite in the data folder. */
+  readonly databaseUrl?: string;
+}
+
+/** Starts one. */
+export async function startProofGateway(options: ProofOptions = {}): Promise<ProofGateway> {
+  const { prepare, isProbed = true, databaseUrl } = options;
   const directory = mkdtempSync(join(tmpdir(), "sluice-dashboard-"));
   const upstreamPort = await freePort();
   const port = await freePort();
@@ -65,7 +70,12 @@ export async function startProofGateway(
   const dataDirectory = join(context.directory, "data");
   mkdirSync(dataDirectory);
   await prepare?.(dataDirectory);
-  const launched = await launch(PRESENT, context);
+  const launched = await launch(PRESENT, context, {
+    ...(databaseUrl !== undefined && {
+      store: `{ use: postgres, url: "${databaseUrl}" }`,
+      plugins: ["store-postgres"],
+    }),
+  });
   if ("skip" in launched) throw new Error(launched.skip);
   const server = await startServer({ ...launched, startLimitMs: 120_000 }, context, "server");
   const { adminUrl, masterKey } = launched;

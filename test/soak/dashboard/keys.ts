@@ -1,23 +1,27 @@
 /** Check 12: lists of many keys. */
 
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { createHash } from "node:crypto";
 import type { Goals } from "../store/goals.ts";
 import { type ProofGateway, startProofGateway } from "./gateway.ts";
+import { digestOf, insertKeys, insertKeysInPostgres, TEAMS } from "./made-keys.ts";
 import { measurePaths } from "./measure.ts";
 
-const TEAMS = 50;
 const GOAL_MS = 100;
 
-/** Makes the keys in the file of the store, and asks for lists of them. */
-export async function proveKeys(goals: Goals, count: number): Promise<void> {
-  await using gateway = await startProofGateway();
+const idOf = (index: number): string => `key_${digestOf(index).slice(0, 12)}`;
+
+/**
+ * Makes the keys in the store, and asks for lists of them. `databaseUrl`: of PostgreSQL; without it
+ * the store is SQLite.
+ */
+export async function proveKeys(goals: Goals, count: number, databaseUrl?: string): Promise<void> {
+  await using gateway = await startProofGateway(databaseUrl === undefined ? {} : { databaseUrl });
   await makeTeams(gateway);
   const beganMs = performance.now();
-  insertKeys(gateway, count, (index) => `key_${digestOf(index).slice(0, 12)}`);
+  if (databaseUrl === undefined) insertKeys(gateway, count, idOf);
+  else await insertKeysInPostgres(databaseUrl, count, idOf);
   const seconds = ((performance.now() - beganMs) / 1_000).toFixed(0);
-  console.log("check 12: lists of many keys");
+  const store = databaseUrl === undefined ? "SQLite" : "PostgreSQL";
+  console.log(`check 12: lists of many keys in ${store}`);
   console.log(`keys: ${count} in ${seconds} s`);
   const first = await gateway.ask("/key/list?limit=50");
   const { next_cursor: cursor } = JSON.parse(first.text) as { readonly next_cursor: string | null };
@@ -47,39 +51,4 @@ export async function makeTeams({ adminUrl, masterKey }: ProofGateway): Promise<
     });
     if (!response.ok) throw new Error(`POST /team/new: ${response.status}`);
   }
-}
-
-const digestOf = (index: number): string =>
-  createHash("sha256").update(String(index)).digest("hex");
-
-/** Inserts keys beside the gateway, in one transaction. */
-export function insertKeys(
-  { dataDirectory }: ProofGateway,
-  count: number,
-  idOf: (index: number) => string,
-): void {
-  const file = join(dataDirectory, "sluice.db");
-  const database = new DatabaseSync(file, { timeout: 20_000 });
-  database.exec("begin immediate");
-  const insert = database.prepare(
-    `insert into virtual_key (id, digest, last4, alias, team_id, models, tags, metadata, guardrails, blocked, created_at_ms)
-     values (?, ?, ?, ?, ?, '["gpt-4o-mini"]', '[]', '{}', '[]', ?, ?)`,
-  );
-  const beganMs = Date.now() - count;
-  for (let index = 0; index < count; index += 1) {
-    const digest = digestOf(index);
-    // One in 5,000 is blocked.
-    const isBlocked = index % 5_000 === 7 ? 1 : 0;
-    insert.run(
-      idOf(index),
-      digest,
-      digest.slice(-4),
-      `service-${index}`,
-      `t${index % TEAMS}`,
-      isBlocked,
-      beganMs + index,
-    );
-  }
-  database.exec("commit");
-  database.close();
 }

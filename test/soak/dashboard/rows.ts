@@ -3,7 +3,8 @@
 import { type PastRow, storeRows } from "../../dashboard/support/stored-rows.ts";
 import type { Goals } from "../store/goals.ts";
 import { startProofGateway } from "./gateway.ts";
-import { insertKeys, makeTeams } from "./keys.ts";
+import { makeTeams } from "./keys.ts";
+import { insertKeys } from "./made-keys.ts";
 import { measurePaths } from "./measure.ts";
 
 const DAY_MS = 86_400_000;
@@ -16,7 +17,9 @@ const GOAL_MS = 300;
 /** Writes the rows by the store, and asks for what the screens ask. */
 export async function proveRows(goals: Goals, count: number): Promise<void> {
   const beganMs = performance.now();
-  await using gateway = await startProofGateway((folder) => storeRows(folder, rowsOf(count)));
+  await using gateway = await startProofGateway({
+    prepare: (folder) => storeRows(folder, rowsOf(count)),
+  });
   const seconds = ((performance.now() - beganMs) / 1_000).toFixed(0);
   console.log("check 13: Requests and Spend over many rows");
   console.log(`rows: ${count} of ${DAYS} days in ${seconds} s`);

@@ -34,7 +34,7 @@ interface Round {
 
 /** Sends chat requests at a rate, with the tabs open and closed in turn. */
 export async function proveTraffic(goals: Goals, rounds: number): Promise<void> {
-  await using gateway = await startProofGateway(undefined, false);
+  await using gateway = await startProofGateway({ isProbed: false });
   console.log("check 14: traffic beside open dashboards");
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_OPEN });
   const pairs: { readonly closed: Round; readonly open: Round }[] = [];

@@ -23,6 +23,8 @@ export interface Additions {
   readonly models?: string;
   /** More lines of its section `server`. */
   readonly server?: string;
+  /** The section `store`. Default: SQLite in the data folder. */
+  readonly store?: string;
   /** More packages, without their scope. */
   readonly plugins?: readonly string[];
 }
@@ -94,15 +96,16 @@ function gatewayYaml(
   root: string,
   directory: string,
   upstreamUrl: string,
-  { pipelines, plugins = [], ...more }: Additions,
+  { pipelines, plugins = [], store, ...more }: Additions,
 ): string {
+  const sqlite = `{ use: sqlite, path: ${join(directory, "data", "sluice.db")} }`;
   const native = nativeOf(root, upstreamUrl);
   return `version: 1
 server:
   host: 127.0.0.1
   data_directory: ${join(directory, "data")}
   drain_timeout: 2s
-${more.server ?? ""}store: { use: sqlite, path: ${join(directory, "data", "sluice.db")} }
+${more.server ?? ""}store: ${store ?? sqlite}
 plugins:
   - "@sluice/standard@^1.0.0"
   - "@sluice/provider-openai@^1.0.0"
