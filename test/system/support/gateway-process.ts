@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { holdAdminAnswers, releaseAdminAnswers } from "./listeners/admin-answers.ts";
 import type { CommandProcess, ProcessEnd } from "./command-process.ts";
+import { runShared } from "./commands/runner.ts";
 import { eventually } from "./eventually.ts";
 import { runInHost } from "./gateway-host.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
@@ -45,11 +46,24 @@ export interface GatewayProcess extends CommandProcess {
 /** Environment of a start, over that of the test. `undefined` removes a variable. */
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Runs `sluice` with arguments. It works in `cwd`. */
+/**
+ * Runs `sluice` with arguments. It works in `cwd`. In the project `system` a command that ends by
+ * itself runs in a process in which others have run, in their order.
+ */
 export function runCommand(
   args: readonly string[],
   cwd: string,
   environment: ProcessEnvironment = {},
+): CommandProcess {
+  if (sharesProcesses() && args[0] !== "serve")
+    return runShared({ args, folder: cwd, environment: environmentOf(environment) });
+  return spawnCommand(args, cwd, environment);
+}
+
+function spawnCommand(
+  args: readonly string[],
+  cwd: string,
+  environment: ProcessEnvironment,
 ): CommandProcess {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd,

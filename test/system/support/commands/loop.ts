@@ -1,23 +1,25 @@
 /**
- * The process behind `command-host.ts`: runs the command line for each message, and answers with
+ * The process behind `runner.ts`: runs the command line for each message, and answers with
  * what it printed.
  */
 
-const MAIN = new URL("../../../core/cli/src/main.ts", import.meta.url).href;
+import { enableCompileCache, flushCompileCache } from "node:module";
+import type { CommandStart } from "../command-process.ts";
 
-interface Asked {
-  readonly args: readonly string[];
-  readonly folder: string;
-  readonly environment: NodeJS.ProcessEnv;
-}
+const MAIN = new URL("../../../../core/cli/src/main.ts", import.meta.url).href;
 
+enableCompileCache();
 let runs = 0;
 
-process.on("message", (asked: Asked) => {
-  void run(asked).then((ran) => process.send?.(ran));
+process.on("message", (start: CommandStart) => {
+  void run(start).then((ran) => {
+    process.send?.(ran);
+    // The process is killed at the end of its tests.
+    if (runs === 1) flushCompileCache();
+  });
 });
 
-async function run({ args, folder, environment }: Asked): Promise<object> {
+async function run({ args, folder, environment }: CommandStart): Promise<object> {
   const printed = { out: "", error: "" };
   const { stdout, stderr } = process;
   const writes = [stdout.write, stderr.write] as const;
