@@ -54,7 +54,7 @@ describe("the shipped configuration", () => {
         const { snapshot, findings } = folder.load();
         return snapshot === undefined && findings.length > 0;
       }),
-      { numRuns: amount(50, 300) },
+      { numRuns: amount(20, 300) },
     );
   });
 });
@@ -285,7 +285,7 @@ describe("whatever the files hold", () => {
           findings.every(({ at }) => at.line > 0 && at.column > 0)
         );
       }),
-      { numRuns: 300 },
+      { numRuns: amount(75, 300) },
     );
   });
 });

@@ -100,8 +100,8 @@ async function openStore(place: "memory" | "file"): Promise<Store> {
 }
 
 test.each([
-  ["memory", amount(50, 200)],
-  ["file", amount(5, 15)],
+  ["memory", amount(15, 200)],
+  ["file", amount(2, 15)],
 ] as const)(
   "sums up days and tags as a model of the same rows does, in a %s",
   { timeout: 60_000 },

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { SpendRow } from "@sluice/contract";
 import { createKysely } from "../dialect.ts";
 import { openEarlierStore } from "../earlier-store.fixture.ts";
@@ -11,6 +11,8 @@ import { fillSums } from "./sums/fill.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+
+type LedgerSum = ReturnType<typeof createLedgerSum>;
 
 interface Row extends Partial<
   Pick<
@@ -31,7 +33,7 @@ interface Row extends Partial<
 }
 
 /** A ledger with rows of which so many were there before the sums. */
-async function ledgerOf(rows: readonly Row[], before: number) {
+async function ledgerOf(rows: readonly Row[], before: number): Promise<LedgerSum> {
   const database = await openEarlierStore(":memory:", "0021_spend_sums");
   const old = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
@@ -57,6 +59,40 @@ async function ledgerOf(rows: readonly Row[], before: number) {
   insert(values);
   return createLedgerSum(database);
 }
+
+const ROWS: readonly Row[] = [
+  { at: 5, keyId: "a", costNanoUsd: 1 },
+  { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m", model: "m", endUser: "c" },
+  {
+    at: DAY_MS + 1,
+    userId: "u",
+    organizationId: "o",
+    costNanoUsd: 100,
+    targetId: "open",
+    model: "m",
+    tags: ["red", "blue"],
+  },
+  {
+    at: 3 * DAY_MS,
+    teamId: "t",
+    userId: "v",
+    organizationId: "o",
+    endUser: "c",
+    costNanoUsd: 1_000,
+    targetId: "openai/x/y",
+    model: "x/y",
+    modelGroup: "x/*",
+    tags: ["blue", "blue"],
+  },
+  { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
+  { at: 9 * DAY_MS, costNanoUsd: 10_000 },
+];
+
+/** Ledgers of all rows, by how many there were before the sums. */
+const ledgers = new Map<number, LedgerSum>();
+beforeAll(async () => {
+  for (const before of [0, 3, ROWS.length]) ledgers.set(before, await ledgerOf(ROWS, before));
+});
 
 test.each([
   [{}, 11_111],
@@ -94,39 +130,8 @@ test.each([
   [{ endUser: "c", organizationId: "o" }, 1_000],
   [{ endUser: "c", fromMs: DAY_MS + 1 }, 1_000],
   [{ endUser: "c", tag: "blue" }, 1_000],
-])(
-  "the rows of %j cost %i, whether they are older than the sums or not",
-  async (filter, expected) => {
-    const rows: readonly Row[] = [
-      { at: 5, keyId: "a", costNanoUsd: 1 },
-      { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m", model: "m", endUser: "c" },
-      {
-        at: DAY_MS + 1,
-        userId: "u",
-        organizationId: "o",
-        costNanoUsd: 100,
-        targetId: "open",
-        model: "m",
-        tags: ["red", "blue"],
-      },
-      {
-        at: 3 * DAY_MS,
-        teamId: "t",
-        userId: "v",
-        organizationId: "o",
-        endUser: "c",
-        costNanoUsd: 1_000,
-        targetId: "openai/x/y",
-        model: "x/y",
-        modelGroup: "x/*",
-        tags: ["blue", "blue"],
-      },
-      { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
-      { at: 9 * DAY_MS, costNanoUsd: 10_000 },
-    ];
-    for (const before of [0, 3, rows.length]) {
-      const sum = await ledgerOf(rows, before);
-      expect([...sum(filter)].flat(), `${before} rows before the sums`).toEqual([expected]);
-    }
-  },
-);
+])("the rows of %j cost %i, whether they are older than the sums or not", (filter, expected) => {
+  for (const [before, sum] of ledgers) {
+    expect([...sum(filter)].flat(), `${before} rows before the sums`).toEqual([expected]);
+  }
+});

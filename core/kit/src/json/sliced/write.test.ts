@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "@sluice/contract";
+import { amount } from "@sluice/testing";
 import { objectText, valueText } from "../json-text.fixture.ts";
 import { isAtLeast } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
@@ -52,7 +53,7 @@ describe("a value that is written in slices", () => {
       fc.property(fc.oneof(value, large), (each) => {
         expect([...writtenPieces(each)].join("") === JSON.stringify(each)).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: amount(15, 50) },
     );
   });
 
@@ -65,7 +66,7 @@ describe("a value that is written in slices", () => {
         const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
         expect(bytes.equals(Buffer.from(JSON.stringify(each)))).toBe(true);
       }),
-      { numRuns: 15 },
+      { numRuns: amount(5, 15) },
     );
   });
 });

@@ -40,7 +40,7 @@ async function openStore(place: "memory" | "file"): Promise<Store> {
 }
 
 for (const place of ["memory", "file"] as const) {
-  const numRuns = place === "memory" ? amount(25, 200) : amount(4, 15);
+  const numRuns = place === "memory" ? amount(10, 200) : amount(2, 15);
   const open = async () => {
     const store = await openStore(place);
     const weeks = store.jobs?.find(({ name }) => name === "weeks");
