@@ -30,6 +30,29 @@ const LONG = [
 ];
 
 /**
+ * What further tests prove of a feature that `npm test` has tests of: the same at every provider,
+ * face, role and size, attacks, storms, and losses of what a gateway needs. They run as those of
+ * the project `system` do: `npm run test:further`, a part of `npm run verify`.
+ */
+const FURTHER = [
+  "test/system/accounting/{ambiguous-billing,calls-under-way,cut-twins}.test.ts",
+  "test/system/accounting/{full-disk,store-file,truth-ledger}.test.ts",
+  "test/system/compat/{extensions,forwarded}.test.ts",
+  "test/system/faces/{aborts,ai-majors,credential-echo,guarded-replies,lane-bounds}.test.ts",
+  "test/system/faces/{limits,matrix,other-sdks,planted,recorded,relayed-streams}.test.ts",
+  "test/system/faces/vendor-errors.test.ts",
+  "test/system/guardrails/{disguises,isolation,packages,planted}.test.ts",
+  "test/system/large/{alike,endings,words}.test.ts",
+  "test/system/limits/isolation-{guardrails,retries,tags}.test.ts",
+  "test/system/limits/{declared-teams,moved-and-back,redis,zero-budgets}.test.ts",
+  "test/system/listeners/{raw-http,slow-readers,without-dashboard}.test.ts",
+  "test/system/passthrough/{hostile-replies,unread-natives}.test.ts",
+  "test/system/requests/{abort-storm,unreported-usage,wide-requests,wrong-replies}.test.ts",
+  "test/system/resilience/{balance-storm,faults,lost-connections}.test.ts",
+  "test/system/roles/{late-routes,matrix,requests}.test.ts",
+];
+
+/**
  * Files that run one after the other share a process, and Node loads the sources, as it does in the
  * gateway. A process and a transform for each of 400 files took a third of the time. What a test
  * changes in its process (folder, timers, spies), it puts back.
@@ -47,6 +70,16 @@ const OWN_PROCESSES = {
 };
 
 const isFull = process.env["SLUICE_PROOF"] === "full";
+
+const SYSTEM = {
+  ...SHARED_PROCESS,
+  // Gateways run one after the other in few processes. `proof:system` gives each its own.
+  env: { SLUICE_TEST_PROCESSES: isFull ? "own" : "shared" },
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // Real processes with real deadlines: on a shared machine a test that failed runs once more.
+  retry: process.env["CI"] === undefined ? 0 : 1,
+};
 
 export default defineConfig({
   test: {
@@ -76,19 +109,13 @@ export default defineConfig({
       },
       {
         test: {
-          ...SHARED_PROCESS,
+          ...SYSTEM,
           name: "system",
           include: ["test/system/**/*.test.ts"],
-          exclude: [...PROCESSES, ...LONG],
-          // Gateways run one after the other in few processes. `proof:system` gives each its own.
-          env: { SLUICE_TEST_PROCESSES: isFull ? "own" : "shared" },
-          testTimeout: 120_000,
-          // Real processes with real deadlines: on a shared machine a test that failed runs once
-          // more.
-          retry: process.env["CI"] === undefined ? 0 : 1,
-          hookTimeout: 120_000,
+          exclude: [...PROCESSES, ...LONG, ...FURTHER],
         },
       },
+      { test: { ...SYSTEM, name: "further", include: FURTHER } },
       {
         test: {
           name: "dashboard",

@@ -19,6 +19,7 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   },
   { what: "the dashboard in a browser", command: ["npm", "run", "-s", "test:dashboard"] },
   { what: "tests", command: ["npm", "test", "--silent"] },
+  { what: "further tests of features", command: ["npm", "run", "-s", "test:further"] },
   { what: "long tests", command: ["npm", "run", "-s", "test:long"] },
 ];
 

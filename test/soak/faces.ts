@@ -78,6 +78,7 @@ function countTests(point: string, files: readonly string[], names?: string): vo
       "vitest",
       "run",
       "--project=system",
+      "--project=further",
       "--project=processes",
       "--project=long",
       "--reporter=json",

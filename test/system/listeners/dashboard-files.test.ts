@@ -1,30 +1,8 @@
-/** The files of the dashboard, of one process; and a gateway without a dashboard. */
+/** The files of the dashboard, of one process. */
 
-import { describe, expect, it } from "vitest";
-import { askFor, dashboardFileTests } from "../support/listeners/dashboard-files.ts";
-import { startOwnProcess } from "../support/gateway-process.ts";
+import { describe } from "vitest";
+import { dashboardFileTests } from "../support/listeners/dashboard-files.ts";
 
 describe("the dashboard's files with 1 worker", () => {
   dashboardFileTests(1);
-});
-
-/** As after `npm ci --omit=optional`: the package cannot be found. */
-const WITHOUT = `import { registerHooks } from "node:module";
-registerHooks({
-  resolve(specifier, context, next) {
-    return next(specifier === "@sluice/dashboard" ? "@sluice/not-installed" : specifier, context);
-  },
-});`;
-
-describe("without the package of the dashboard", () => {
-  it("check 23: the gateway serves, and /ui/ says what to do", async () => {
-    const hook = `--import=data:text/javascript,${encodeURIComponent(WITHOUT)}`;
-    const gateway = await startOwnProcess({}, { NODE_OPTIONS: hook });
-    const page = await askFor(`${gateway.adminUrl}/ui/`);
-    expect([page.status, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
-    expect(page.body.toString()).toContain("npm install @sluice/dashboard");
-    expect(page.body.toString().trim().split("\n").length).toBeLessThanOrEqual(10);
-    expect((await askFor(`${gateway.publicUrl}/health/ready`)).status).toBe(200);
-    await gateway.dispose();
-  });
 });
