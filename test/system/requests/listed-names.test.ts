@@ -53,3 +53,44 @@ it.each([
     }
   },
 );
+
+it("a key's names hold for fallbacks, for deployments of a path and for prices", async () => {
+  const model_aliases = {
+    fast: "gpt-4o",
+    spare: "gpt-4o-mini",
+    "gpt-4.1": "gpt-4o-mini",
+    "openai/gpt-4.1": "gpt-4o",
+  };
+  const { key } = await createKey(gateway, { model_aliases });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const tooLong = { kind: "error", status: 400, code: "context_length_exceeded" } as const;
+  /** The models that the upstream was asked for; `gpt-4o` fails. */
+  const asked = async (body: object, path = "/v1/chat/completions"): Promise<unknown> => {
+    upstream.reset();
+    const isTooLong = "context_window_fallback_dict" in body;
+    upstream.script("gpt-4o", isTooLong ? tooLong : { kind: "error", status: 500 });
+    const response = await fetch(`${gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ messages: MESSAGES, num_retries: 0, ...body }),
+    });
+    await response.text();
+    return upstream.requests.map(({ parsed }) => parsed?.["model"]);
+  };
+  const both = ["gpt-4o", "gpt-4o-mini"];
+  expect(await asked({ model: "fast", fallbacks: ["spare"] })).toEqual(both);
+  expect(await asked({ model: "fast", fallbacks: [{ model: "gpt-4.1", seed: 1 }] })).toEqual(both);
+  const larger = { context_window_fallback_dict: { fast: "spare" } };
+  expect(await asked({ model: "fast", ...larger })).toEqual(both);
+  expect(await asked({}, "/openai/deployments/gpt-4.1/chat/completions")).toEqual(["gpt-4o-mini"]);
+  const costOf = async (model: string): Promise<unknown> => {
+    const response = await fetch(`${gateway.publicUrl}/spend/calculate`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ model, messages: MESSAGES }),
+    });
+    return [response.status, ((await response.json()) as { readonly model: string }).model];
+  };
+  expect(await costOf("fast")).toEqual([200, "gpt-4o"]);
+  expect(await costOf("gpt-4.1")).toEqual([200, "gpt-4o-mini"]);
+});

@@ -13,6 +13,7 @@ import {
   type ModelMode,
   type Operation,
 } from "@sluice/contract";
+import { withoutAliases } from "../models/alias.ts";
 import { modelNotFound } from "../models/not-found.ts";
 import { nameCustomer } from "./customer.ts";
 import { foreignTag } from "../limits/rules/foreign-tag.ts";
@@ -76,7 +77,7 @@ export const auth = defineStep<Record<string, never>>({
         const tags = exchange.request?.tags ?? NO_NAMES;
         if (tags.length > 0) await checkTags(exchange.identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation)) {
-          exchange.request = withoutAlias(exchange.request, exchange.identity);
+          exchange.request = withoutAliases(exchange.request, exchange.identity);
           exchange.model = ofOperation(
             visibleModel(exchange, exchange.request, exchange.identity, host),
             exchange.operation,
@@ -101,15 +102,6 @@ async function checkTags(
   const found = authority.foreignTag(identity, tags);
   const tag = found instanceof Promise ? await found : found;
   if (tag !== undefined) throw foreignTag(tag);
-}
-
-/**
- * A request whose model is the one that its key or its team gives this name to. Rows show that
- * model.
- */
-function withoutAlias(request: GatewayRequest, { modelAliases }: Identity): GatewayRequest {
-  if (modelAliases === undefined || !Object.hasOwn(modelAliases, request.model)) return request;
-  return { ...request, model: modelAliases[request.model] ?? request.model };
 }
 
 /** The only key of a request. Two different keys, or a key in the query, count as invalid. */

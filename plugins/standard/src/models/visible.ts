@@ -2,6 +2,7 @@
 
 import { pricedAs } from "@sluice/runtime";
 import type { Authority, Host, Identity, Model, Target } from "@sluice/contract";
+import { namedModel } from "./alias.ts";
 import { servableModel } from "./servable.ts";
 
 /** A group of models that a key may name, and the owner of its first model. */
@@ -45,10 +46,9 @@ export function createModelView(host: Host): ModelView {
     return model !== undefined && sees(viewer)(model) ? model : undefined;
   };
   const named = (viewer: Identity, name: string): Model | undefined => {
-    const { modelAliases: aliases = {} } = viewer;
-    if (!Object.hasOwn(aliases, name)) return find(viewer, name);
-    const model = find(viewer, aliases[name] ?? "");
-    return model && { ...model, id: name };
+    const id = namedModel(viewer, name);
+    const model = find(viewer, id);
+    return model === undefined || id === name ? model : { ...model, id: name };
   };
   return {
     models(viewer) {

@@ -9,6 +9,7 @@ import {
   type Price,
   type Target,
 } from "@sluice/contract";
+import { namedModel } from "../models/alias.ts";
 import { readerOf } from "./scope.ts";
 
 /** A price and its source. */
@@ -27,11 +28,12 @@ export interface FoundPrice {
 const DATED = /^(.+)-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4})$/;
 
 /**
- * The price of a model that the key may use, by its id as in a chat request. Throws
+ * The price of a model that the key may use, by its name as in a chat request. Throws
  * `model_not_found` as a chat would, `not_found` when no target of the model has a price.
  */
 export function priceOfModel(id: string, exchange: Exchange, host: Host): FoundPrice {
-  const model = visible(host.models.find(id), exchange, host);
+  const named = host.models.find(namedModel(readerOf(exchange), id));
+  const model = visible(named, exchange, host);
   if (model === undefined) throw noModel(id, "model");
   return firstPrice([{ model, targets: model.targets }], host) ?? noPrice(id, "model");
 }
