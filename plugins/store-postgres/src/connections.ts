@@ -47,6 +47,9 @@ const REPORT_CONNECTIONS = 2;
 const MIGRATION_CONNECTIONS = 1;
 const CHANGE_CONNECTIONS = 1;
 
+/** Triggers read what others have committed, whatever the default of the database is. */
+const ISOLATION = String.raw`-c default_transaction_isolation=read\ committed`;
+
 /** The name that the server shows for each connection of a gateway. */
 export const APPLICATION = "sluice";
 
@@ -120,6 +123,7 @@ function poolOf(
     keepAlive: true,
     ...(limitMs > 0 && { query_timeout: limitMs + CLIENT_SLACK_MS }),
     // A pooler refuses parameters of the start that it does not know.
+    ...(pooler === "none" && { options: ISOLATION }),
     ...(pooler === "none" && limitMs > 0 && { statement_timeout: limitMs }),
     types: TYPES,
     ...(onConnect !== undefined && { onConnect }),

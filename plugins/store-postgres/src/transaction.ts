@@ -3,8 +3,9 @@
 import type { Pool, PoolClient } from "pg";
 
 /**
- * Runs `work` in one transaction and commits it. Rolls back and rejects when `work` rejects. A
- * connection that cannot roll back is closed.
+ * Runs `work` in one transaction and commits it. Each statement reads what others have committed
+ * until it begins, whatever the default of the database is. Rolls back and rejects when `work`
+ * rejects. A connection that cannot roll back is closed.
  */
 export async function inTransaction<T>(
   pool: Pick<Pool, "connect">,
@@ -13,7 +14,7 @@ export async function inTransaction<T>(
   const client = await pool.connect();
   let isBroken = false;
   try {
-    await client.query("begin");
+    await client.query("begin isolation level read committed");
     const result = await work(client);
     await client.query("commit");
     return result;
