@@ -47,14 +47,21 @@ export function useRead<Answer>(
   options: ReadOptions = {},
 ): UseQueryResult<Answer, ApiError> {
   const { isLive = false, enabled = true, everyMs = LIVE_MS, keep = true } = options;
-  return useQuery<Answer, ApiError>({
+  const client = useQueryClient();
+  const read = {
     queryKey: [path, query],
-    queryFn: ({ signal }) => get<Answer>(path, query, { signal }),
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) => get<Answer>(path, query, { signal }),
+    ...(isLive && { retry: false }),
+  };
+  // The hook asks after the paint. What is not known yet is asked for while the rest is drawn.
+  if (enabled && client.getQueryState(read.queryKey) === undefined)
+    void client.prefetchQuery<Answer, ApiError>(read);
+  return useQuery<Answer, ApiError>({
+    ...read,
     enabled,
     // After the end of the session, reads wait for the next sign-in.
     refetchInterval: () => (isLive && !isOver() ? everyMs : false),
     refetchIntervalInBackground: false,
-    ...(isLive && { retry: false }),
     ...(keep && { placeholderData: keepPreviousData }),
   });
 }

@@ -1,6 +1,6 @@
 /** Loads a screen and shows it, or says why there is none. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Boundary } from "./boundary.tsx";
 import { Empty, Loading } from "../parts/states.tsx";
 import { Notice } from "../parts/marks.tsx";
@@ -53,7 +53,8 @@ function Loaded({ screen, path }: ScreenProps & { readonly screen: Screen }) {
     return View === undefined ? undefined : { View };
   });
   const [isFailed, setFailed] = useState(false);
-  useEffect(() => {
+  // Before the paint: a file that is there already shows no empty frame first.
+  useLayoutEffect(() => {
     if (view !== undefined) return;
     loadView(screen.name).then(
       (View) => setView({ View }),

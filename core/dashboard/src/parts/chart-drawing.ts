@@ -1,6 +1,7 @@
 /** Draws a chart with uPlot, in the colours of the present theme. */
 
 import uPlot, { type AlignedData, type Options } from "uplot";
+import { times } from "./times.ts";
 
 /** One line, area or row of bars. */
 export interface Series {
@@ -196,14 +197,13 @@ function lonePoints(chart: uPlot, series: number): number[] {
   );
 }
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-
-const daily = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const clock = times({ hour: "2-digit", minute: "2-digit" });
+const day = times({ day: "numeric", month: "short" });
+const daily = times({ day: "numeric", month: "short", timeZone: "UTC" });
 
 /** The day of UTC that begins at a time. */
 export function utcDay(at: number): string {
-  return daily.format(new Date(at * 1_000));
+  return daily().format(new Date(at * 1_000));
 }
 
 /** Labels of the time axis: the day where the steps are days, and at midnight. */
@@ -212,6 +212,6 @@ function timesOf(_: uPlot, splits: readonly number[]): string[] {
   return splits.map((at) => {
     const date = new Date(at * 1_000);
     const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
-    return isDaily || isMidnight ? day.format(date) : clock.format(date);
+    return isDaily || isMidnight ? day().format(date) : clock().format(date);
   });
 }

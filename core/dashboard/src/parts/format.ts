@@ -1,23 +1,30 @@
 /** Amounts, money and times as texts. An unknown amount is a dash, never zero. */
 
+import { times } from "./times.ts";
+import { once } from "./once.ts";
+
 const NONE = "–";
 
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
-const cents = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
-const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+// A formatter costs milliseconds to make: each is made when it is first used, not at the start.
+const numbers = (options: Intl.NumberFormatOptions) =>
+  once(() => new Intl.NumberFormat("en-US", options));
+
+const whole = numbers({ maximumFractionDigits: 0 });
+const short = numbers({ notation: "compact", maximumFractionDigits: 1 });
+const cents = numbers({ style: "currency", currency: "USD" });
+const time = times({ dateStyle: "medium", timeStyle: "medium" });
+const day = times({ day: "numeric", month: "short" });
+const clock = times({ timeStyle: "medium" });
 
 /** `12,004` */
 export function count(amount: number | null | undefined): string {
-  return amount === null || amount === undefined ? NONE : whole.format(amount);
+  return amount === null || amount === undefined ? NONE : whole().format(amount);
 }
 
 /** `12.4K` */
 export function compact(amount: number | null | undefined): string {
   if (amount === null || amount === undefined) return NONE;
-  return Math.abs(amount) < 10_000 ? whole.format(amount) : short.format(amount);
+  return Math.abs(amount) < 10_000 ? whole().format(amount) : short().format(amount);
 }
 
 /** A rate: `0.25`, `3.4`, `120`, `12.4K`. */
@@ -31,7 +38,7 @@ export function money(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return NONE;
   const size = Math.abs(dollars);
   if (size === 0) return "$0";
-  if (size >= 0.01) return cents.format(dollars);
+  if (size >= 0.01) return cents().format(dollars);
   const digits = Math.min(9, 1 - Math.floor(Math.log10(size)));
   return `${dollars < 0 ? "-" : ""}$${size.toFixed(digits)}`;
 }
@@ -68,17 +75,17 @@ export function fromNow(at: string | number, nowMs = Date.now()): string {
 export function atMoment(at: string | number, nowMs = Date.now()): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date(nowMs).toDateString();
-  return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
+  return isToday ? clock().format(date) : `${day().format(date)}, ${clock().format(date)}`;
 }
 
 /** A time in the browser's zone: `3 Dec 2026, 14:02:11`. */
 export function atTime(at: string | number): string {
-  return time.format(new Date(at));
+  return time().format(new Date(at));
 }
 
 /** The time of the day in the browser's zone. */
 export function atClock(at: string | number): string {
-  return clock.format(new Date(at));
+  return clock().format(new Date(at));
 }
 
 /** `12.4 MB` */
