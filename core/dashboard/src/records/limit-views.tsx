@@ -65,6 +65,21 @@ export function Models(props: {
   );
 }
 
+/** The first models of a row, each on a line. */
+function ModelLines({ models, models_total: total = models.length }: ShortLimits) {
+  if (models.length < 2) return <Models models={models} total={total} />;
+  const [first, second] = models;
+  return (
+    <span class="main-cell" title={models.join(", ")}>
+      <span>{first}</span>
+      <span>
+        {second}
+        {total > 2 && <span class="muted"> and {total - 2} more</span>}
+      </span>
+    </span>
+  );
+}
+
 /** Requests and tokens a minute, in one cell. */
 export function trafficText({ rpm_limit: rpm, tpm_limit: tpm }: ShortLimits): string {
   const parts = [
@@ -95,7 +110,7 @@ export function limitColumns<Row extends ShortLimits>(
     {
       name: "models",
       title: "Models",
-      cell: (row) => <Models models={row.models} total={row.models_total} />,
+      cell: (row) => <ModelLines {...row} />,
       text: ({ models }) => models.join(" "),
     },
     {

@@ -136,14 +136,14 @@ const COLUMNS: readonly Column<Model>[] = [
   },
   {
     name: "input",
-    title: "In, 1M tokens",
+    title: "In, per 1M",
     isNumber: true,
     text: ({ targets }) => targets.map(({ price }) => price?.input ?? "").join(", "),
     cell: (row) => lines(row, ({ price }) => <Price price={price} of="input" />),
   },
   {
     name: "output",
-    title: "Out, 1M tokens",
+    title: "Out, per 1M",
     isNumber: true,
     text: ({ targets }) => targets.map(({ price }) => price?.output ?? "").join(", "),
     cell: (row) => lines(row, ({ price }) => <Price price={price} of="output" />),

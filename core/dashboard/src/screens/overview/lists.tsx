@@ -45,11 +45,11 @@ const DEPLOYMENTS: readonly Column<WorstDeployment>[] = [
       last === null ? (
         <span class="muted">–</span>
       ) : (
-        <span class="row nowrap">
-          {last.code}
-          <span class="muted">
+        <span class="main-cell">
+          <span>{last.code}</span>
+          <small>
             <When at={last.at} />
-          </span>
+          </small>
         </span>
       ),
   },
