@@ -77,7 +77,12 @@ async function proveHeap({ atMost }: Goals, totalMs: number, rate: number): Prom
       const shown = samples.filter((_, index) => index % 3 === 0);
       console.log(`      ${name}: ${shown.map(({ heapMb }) => heapMb.toFixed(2)).join(", ")} MB`);
       const growth = (of: (sample: Sample) => number): number => growthOf(samples, totalMs, of);
-      atMost(`${name}, the heap at the end by that at the begin`, growth(heapOf), MAX_GROWTH, "");
+      atMost(
+        `${name}, the heap at the end by that at the begin`,
+        growth(({ heapMb }) => heapMb),
+        MAX_GROWTH,
+        "",
+      );
       atMost(
         `${name}, nodes of the page`,
         growth(({ nodes }) => nodes),
@@ -97,8 +102,6 @@ async function proveHeap({ atMost }: Goals, totalMs: number, rate: number): Prom
     await seeded.stand[Symbol.asyncDispose]();
   }
 }
-
-const heapOf = ({ heapMb }: Sample): number => heapMb;
 
 /** The median of the end by the median of the begin after the warm-up. */
 function growthOf(
