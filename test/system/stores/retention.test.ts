@@ -1,111 +1,20 @@
 /** Retention: old rows go, sums and budgets stay, and no row is counted twice. */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { SpendRow, Store } from "@sluice/contract";
-import sqlite from "@sluice/store-sqlite";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { createDatabaseOn, type TestDatabase, WAYS } from "../support/postgres.ts";
+import { type Place, PLACES, rowAt } from "./places.fixture.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const KEEP_MS = 10 * DAY_MS;
 const BEFORE_MS = TODAY_MS - KEEP_MS;
-const log = { debug() {}, info() {}, warn() {}, error() {} };
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const signal = AbortSignal.timeout(110_000);
-
-/** A place of a store. */
-interface Place {
-  readonly store: Store;
-  /** Of the database, where it is one. */
-  readonly url?: string;
-  /** Runs a statement beside the store. */
-  query?(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-async function fileOf(): Promise<Place> {
-  const dataDirectory = mkdtempSync(join(tmpdir(), "sluice-retention-"));
-  const store = sqlite.create({}, { log, clock, dataDirectory });
-  await store.start(signal);
-  return {
-    store,
-    async close() {
-      await store.stop();
-      rmSync(dataDirectory, { recursive: true });
-    },
-  };
-}
-
-async function databaseOf(pooled: boolean): Promise<Place> {
-  const database: TestDatabase = await createDatabaseOn({ pooled });
-  return {
-    store: await database.store(),
-    url: database.url,
-    query: (text) => database.query(text),
-    close: () => database.drop(),
-  };
-}
-
-/** A row that began at a time; its id is of the same time. */
-function rowAt(timeMs: number, parts: Partial<SpendRow> = {}): SpendRow {
-  const hex = timeMs.toString(16).padStart(12, "0");
-  return {
-    requestId: `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`,
-    attempt: 1,
-    callType: "chat",
-    keyId: "k",
-    keyAlias: null,
-    userId: null,
-    teamId: "t",
-    organizationId: null,
-    endUser: "c",
-    model: "m",
-    targetId: "p/m",
-    modelGroup: "m",
-    provider: "openai",
-    status: "success",
-    errorCode: null,
-    promptTokens: 1,
-    completionTokens: 1,
-    totalTokens: 2,
-    cachedTokens: 0,
-    reasoningTokens: 0,
-    usageSource: "provider",
-    costNanoUsd: 100,
-    costStatus: "priced",
-    cacheHit: false,
-    startedAtMs: timeMs,
-    firstContentAtMs: timeMs,
-    endedAtMs: timeMs,
-    generation: 1,
-    tags: ["x"],
-    metadata: {},
-    clientAddress: null,
-    upstreamRequestId: null,
-    completionId: null,
-    ...parts,
-  } as SpendRow;
-}
 
 const OLD = [20, 15, 12].map((days) => rowAt(TODAY_MS - days * DAY_MS + HOUR_MS + 1_234));
 /** The first day that is kept, and its last moment. */
 const KEPT = [rowAt(BEFORE_MS), rowAt(BEFORE_MS + DAY_MS - 1), rowAt(TODAY_MS - DAY_MS + 5)];
-
-const PLACES = [
-  { name: "a file of SQLite", isThere: true, isDirect: false, make: fileOf },
-  ...WAYS.map(({ way, isThere, pooled }) => ({
-    name: `PostgreSQL ${way}`,
-    isThere,
-    isDirect: !pooled,
-    make: () => databaseOf(pooled),
-  })),
-];
 
 for (const { name, isThere, isDirect, make } of PLACES)
   describe.skipIf(!isThere)(`retention in ${name}`, () => {
@@ -191,7 +100,7 @@ for (const { name, isThere, isDirect, make } of PLACES)
     });
 
     it("finds sums that are wrong, and where", async () => {
-      if (place.query === undefined) return;
+      if (place.url === undefined) return;
       await place.query(
         "update spend_hour set nano_usd = nano_usd + 7 where hour = (select max(hour) from spend_hour)",
       );
