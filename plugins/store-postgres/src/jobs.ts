@@ -7,7 +7,7 @@ import { DAY_MS } from "./ledger/days-of-ids.ts";
 import { retentionJob } from "./ledger/retention.ts";
 import { makeComingPartitions } from "./ledger/coming-partitions.ts";
 import { compareSums } from "./ledger/sums/verify.ts";
-import { weeksJob } from "./ledger/sums/weeks.ts";
+import { weeksJob } from "./ledger/sums/weeks/job.ts";
 
 /** The deadline of the comparison of one day. */
 export const CHECK_MS = 600_000;

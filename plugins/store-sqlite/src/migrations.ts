@@ -11,8 +11,9 @@ import { createAuditTable } from "./audit/create-table.ts";
 import { GUARDRAIL_DAYS } from "./ledger/guardrails.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 import { createSpendDays } from "./ledger/sums/create-days.ts";
-import { createSpendWeeks } from "./ledger/sums/create-weeks.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
+import { createWeeks } from "./ledger/sums/weeks/create.ts";
+import { CELLS, TOTALS } from "./ledger/sums/weeks/tables.ts";
 
 const KEY_LISTS = [
   "virtual_key_by_age on virtual_key (created_at_ms)",
@@ -290,7 +291,12 @@ export const migrations: Readonly<Record<string, Migration>> = {
   },
   "0150_spend_weeks": {
     async up(database) {
-      await createSpendWeeks(database);
+      await createWeeks(database, CELLS);
+    },
+  },
+  "0160_spend_total_weeks": {
+    async up(database) {
+      await createWeeks(database, TOTALS);
     },
   },
 };

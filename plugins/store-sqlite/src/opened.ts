@@ -9,7 +9,7 @@ import { createLedgerInsert } from "./ledger/insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
 import { retentionJob } from "./ledger/prune.ts";
 import { sumsJob } from "./ledger/sums/check-job.ts";
-import { weeksJob } from "./ledger/sums/weeks.ts";
+import { weeksJob } from "./ledger/sums/weeks/job.ts";
 import type { LedgerValues } from "./ledger/sums/amounts.ts";
 import { fillSums, logProgress } from "./ledger/sums/fill.ts";
 import { migrate } from "./migrate.ts";

@@ -32,7 +32,7 @@ export async function proveScale(
       "select pg_size_pretty(pg_database_size(current_database())) as size, (select count(*) from spend_hour)::text as sums",
     );
     await rollWeeks(store);
-    await client.query("vacuum analyze spend_week");
+    await client.query("vacuum analyze spend_week, spend_total_week");
     const minutes = Math.round((performance.now() - startMs) / 6_000) / 10;
     console.log(
       `      ${rows} rows and ${size[0]?.sums} sums by hour, ${size[0]?.size}, in ${minutes} min`,

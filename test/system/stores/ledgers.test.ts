@@ -36,7 +36,7 @@ const count = fc.option(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(MAX
 const time = fc
   .tuple(
     // Of weeks that are not over too, and of some that were over before.
-    fc.oneof(fc.integer({ min: -2, max: 3 }), oneOf(-9, -8)),
+    fc.oneof(fc.integer({ min: -2, max: 3 }), oneOf(-9, -8, -16)),
     oneOf(0, 1, 23),
     fc.integer({ min: -1, max: 1 }),
   )
@@ -165,6 +165,8 @@ const TABLES = [
   "spend_tag_hour",
   "spend_week",
   "spend_rolled",
+  "spend_total_week",
+  "spend_total_rolled",
   "spend_customer_day",
   "spend_total",
   "guardrail_day",

@@ -74,7 +74,11 @@ export const spendQuestion = fc
   });
 
 const time = fc
-  .tuple(fc.integer({ min: -30, max: 80 }), oneOf(0, 0, 1, 1_800_000))
+  // Hours around the borders of days, and of the weeks before and behind them.
+  .tuple(
+    fc.oneof({ weight: 3, arbitrary: fc.integer({ min: -30, max: 80 }) }, oneOf(-168, 167, 168)),
+    oneOf(0, 0, 1, 1_800_000),
+  )
   .map(([hour, ms]) => hour * HOUR_MS + ms);
 const SCOPES = {
   keyId: oneOf("k1", "__proto__", ""),

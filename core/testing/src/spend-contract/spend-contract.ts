@@ -65,8 +65,13 @@ export function spendContract(
       const property = fc.asyncProperty(
         fc.array(spendRow, { maxLength: 30 }),
         fc.array(spendFilter, { minLength: 1, maxLength: 8 }),
-        async (rows, filters) => {
-          const { ledger, close } = await open();
+        fc.option(fc.integer({ min: 0, max: 30 })),
+        async (rows, filters, rollBefore) => {
+          const { ledger, roll, close } = await open();
+          if (rollBefore !== null) {
+            await ledger.insert(rows.slice(0, rollBefore));
+            await roll?.();
+          }
           await ledger.insert(rows);
           for (const filter of filters)
             expect(await ledger.spent(filter)).toBe(Number(modelCost(rows, filter)));

@@ -5,9 +5,11 @@
 
 import type { LedgerSumFilter } from "@sluice/contract";
 import { DAY_MS, HOUR_MS, sumsOfFilter } from "@sluice/store-sql/sums";
+import { TOTAL_WEEKS, weeksOf } from "@sluice/store-sql/weeks";
 import { Conditions, modelCondition, sumConditionsOf } from "./filter.ts";
 import type { Reading } from "./read.ts";
 import { prunedBefore } from "./retention.ts";
+import { throughWeeks } from "./sums/weeks/read.ts";
 
 /** A statement without its span, and the column and length of its unit. */
 interface SumSource {
@@ -51,14 +53,22 @@ async function unitsOf(
 }
 
 const HOURS = DAY_MS / HOUR_MS;
+const OF_TOTALS = ["subject", "model", "model_group", "nano_usd"];
 
-/** Whole units. Where they are hours, whole days among them are read as days. */
+/**
+ * Whole units. Where they are hours, whole days among them are read as days; where they are
+ * quarters of an hour, whole weeks that are added up.
+ */
 async function ofUnits(
   reading: Reading,
   source: SumSource,
   first: number,
   end: number,
 ): Promise<bigint> {
+  if (source.from === TOTAL_WEEKS.source) {
+    const totals = throughWeeks(TOTAL_WEEKS, OF_TOTALS, weeksOf(TOTAL_WEEKS, first, end));
+    return costOf(reading, "sum(nano_usd)", `${totals} totals`, source.conditions);
+  }
   const [firstDay, endDay] = [Math.ceil(first / HOURS), Math.floor(end / HOURS)];
   if (source.from !== "spend_hour" || firstDay >= endDay)
     return ofSums(reading, source, first, end);

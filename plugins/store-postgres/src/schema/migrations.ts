@@ -3,7 +3,7 @@
 import { CHANGE_TABLES } from "../changes/tables.ts";
 import { INSTANCE_TABLES, ROLLOUT_TABLES } from "../fleet/tables.ts";
 import { GUARDRAIL_TABLES } from "../ledger/guardrails.ts";
-import { WEEK_TABLES } from "../ledger/sums/weeks.ts";
+import { CELLS, TOTALS, weekTable } from "../ledger/sums/weeks/tables.ts";
 import { LEDGER_TABLES } from "../ledger/tables.ts";
 import { TENANT_TABLES } from "../tenants/tables.ts";
 import { TENANT_TRIGGERS } from "../tenants/triggers.ts";
@@ -95,5 +95,6 @@ export const MIGRATIONS: readonly Migration[] = [
       `alter table virtual_key add column model_aliases text collate "C" not null default '{}'`,
     ],
   },
-  { version: 13, name: "spend_weeks", oldestThatWorks: 1, statements: WEEK_TABLES },
+  { version: 13, name: "spend_weeks", oldestThatWorks: 1, statements: weekTable(CELLS) },
+  { version: 14, name: "spend_total_weeks", oldestThatWorks: 1, statements: weekTable(TOTALS) },
 ];

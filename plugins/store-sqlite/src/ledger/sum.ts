@@ -67,15 +67,11 @@ export function createLedgerSum(
       yield [Number(yield* ofRows(filter))];
       return;
     }
-    const { unitMs, sql, parameters } = source;
-    let sum = sumOf(sql, [...parameters, atMost(first), atMost(end)]);
+    const { unitMs } = source;
+    const { sql, parameters } = source.select(first, end);
+    let sum = sumOf(sql, parameters);
     if (first * unitMs > fromMs) sum += yield* ofRows({ ...filter, fromMs, toMs: first * unitMs });
     if (end * unitMs < toMs) sum += yield* ofRows({ ...filter, fromMs: end * unitMs, toMs });
     yield [Number(sum)];
   };
-}
-
-/** A number that SQLite can hold. */
-function atMost(unit: number): number {
-  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, unit));
 }

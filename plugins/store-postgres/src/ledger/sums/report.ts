@@ -9,12 +9,12 @@ import {
 } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
 import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
-import { WEEK_DAYS, weeksOf } from "@sluice/store-sql/weeks";
+import { CELL_WEEKS, weeksOf } from "@sluice/store-sql/weeks";
 import { Conditions } from "../filter.ts";
 import { newestAliases } from "../key-aliases.ts";
 import type { Reading } from "../read.ts";
 import { AMOUNTS } from "./amounts.ts";
-import { NEXT_WEEK } from "./weeks.ts";
+import { throughWeeks } from "./weeks/read.ts";
 
 /** The columns of dimensions: of facts `f` and cells `c`. */
 const COLUMNS: Readonly<Record<SpendDimension, string>> = {
@@ -84,17 +84,10 @@ function sourceOf(query: SpendReportQuery): Source {
   return { table: "spend_hour", unit: "hour", unitMs: HOUR_MS };
 }
 
-/**
- * The sums of a span of days: of whole weeks that are added up, and of the days around them. One
- * statement is one snapshot: a week that is added up meanwhile counts once.
- */
-function daysAndWeeks(query: SpendReportQuery): string {
-  const { fromDay, firstWeek, endWeek, toDay } = weeksOf(query);
-  const end = `greatest(${firstWeek}, least(${endWeek}, coalesce(${NEXT_WEEK}, ${firstWeek})))`;
-  const select = `select cell, ${AMOUNTS.map(({ column }) => column).join(", ")} from`;
-  return `(${select} spend_week where week >= ${firstWeek} and week < ${end}
-    union all ${select} spend_day where day >= ${fromDay} and day < ${Math.min(firstWeek * WEEK_DAYS, toDay)}
-    union all ${select} spend_day where day >= ${end} * ${WEEK_DAYS} and day < ${toDay})`;
+/** Of whole weeks that are added up, and of the days around them. */
+function daysAndWeeks({ fromMs = -Infinity, toMs = Infinity }: SpendReportQuery): string {
+  const columns = ["cell", ...AMOUNTS.map(({ column }) => column)];
+  return throughWeeks(CELL_WEEKS, columns, weeksOf(CELL_WEEKS, fromMs / DAY_MS, toMs / DAY_MS));
 }
 
 /** Whether a report asks for anything that stands in the cells. */

@@ -10,7 +10,7 @@ import { dayOf, firstIdOf, timeOfId } from "../days-of-ids.ts";
 import { type Reading, type ReadPlace, readWithin } from "../read.ts";
 import { prunedBefore } from "../retention.ts";
 import { AMOUNTS } from "./amounts.ts";
-import { NEXT_WEEK } from "./weeks.ts";
+import { CELLS, nextWeek, TOTALS } from "./weeks/tables.ts";
 
 /** Differences that are reported; the others are counted. */
 const MAX_DIFFERENCES = 100;
@@ -114,20 +114,35 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Sums by week are compared with those by day, which are compared with the rows. */
-const WEEKS: Kind = {
-  table: "spend_week",
-  unit: "week",
-  unitMs: WEEK_MS,
-  key: CELL,
-  amounts: ALL,
-  ofRows: `select ${[`floor(day / ${WEEK_DAYS}.0)::integer as week`, ...CELL, ...ALL].join(", ")} from spend_day join spend_cell on id = cell
-    where day >= $1::bigint / ${DAY_MS} and day < $2::bigint / ${DAY_MS} and day < ${NEXT_WEEK} * ${WEEK_DAYS}`,
-  stored: `select ${["week", ...CELL, ...ALL].join(", ")} from spend_week join spend_cell on id = cell`,
-};
+/** The quarters of an hour in a week. */
+const SPANS = WEEK_MS / TOTAL_MS;
+
+/** Sums by week are compared with those that they are made of, which are compared with the rows. */
+const WEEKS: readonly Kind[] = [
+  {
+    table: "spend_week",
+    unit: "week",
+    unitMs: WEEK_MS,
+    key: CELL,
+    amounts: ALL,
+    ofRows: `select ${[`floor(day / ${WEEK_DAYS}.0)::integer as week`, ...CELL, ...ALL].join(", ")} from spend_day join spend_cell on id = cell
+      where day >= $1::bigint / ${DAY_MS} and day < $2::bigint / ${DAY_MS} and day < ${nextWeek(CELLS)} * ${WEEK_DAYS}`,
+    stored: `select ${["week", ...CELL, ...ALL].join(", ")} from spend_week join spend_cell on id = cell`,
+  },
+  {
+    table: "spend_total_week",
+    unit: "week",
+    unitMs: WEEK_MS,
+    key: ["subject", "model", "model_group"],
+    amounts: ["nano_usd"],
+    ofRows: `select floor(span / ${SPANS}.0)::integer as week, subject, model, model_group, nano_usd from spend_total
+      where span >= $1::bigint / ${TOTAL_MS} and span < $2::bigint / ${TOTAL_MS} and span < ${nextWeek(TOTALS)} * ${SPANS}`,
+    stored: "select week, subject, model, model_group, nano_usd from spend_total_week",
+  },
+];
 
 const STATEMENTS = KINDS.map((kind) => ({ kind, text: statementOf(kind) }));
-const OF_WEEKS = [{ kind: WEEKS, text: statementOf(WEEKS) }];
+const OF_WEEKS = WEEKS.map((kind) => ({ kind, text: statementOf(kind) }));
 
 /** Joins the sums of rows with the stored ones; returns the counts and the first differences. */
 function statementOf({ unit, unitMs, key, amounts, ofRows, stored }: Kind): string {
@@ -204,6 +219,8 @@ async function daysOf(reading: Reading): Promise<{ readonly first: number; reado
        union all select floor(min(hour) / 24.0) from spend_tag_hour union all select floor(max(hour) / 24.0) from spend_tag_hour
        union all select min(day) from spend_day union all select max(day) from spend_day
        union all select min(week) * ${WEEK_DAYS} from spend_week union all select max(week) * ${WEEK_DAYS} from spend_week
+       union all select min(week) * ${WEEK_DAYS} from spend_total_week where subject = 'all'
+       union all select max(week) * ${WEEK_DAYS} from spend_total_week where subject = 'all'
        union all select min(day) from spend_customer_day union all select max(day) from spend_customer_day
        union all select floor(min(span) / 96.0) from spend_total where subject = 'all'
        union all select floor(max(span) / 96.0) from spend_total where subject = 'all') days`,

@@ -3,7 +3,7 @@
 import { SPEND_DIMENSIONS, type SpendDimension, type SpendReportQuery } from "@sluice/contract";
 import { checkReport } from "@sluice/store-sql/reports";
 import { DAY_MS, HOUR_MS } from "@sluice/store-sql/sums";
-import { WEEK_DAYS, WEEK_MS, weeksOf } from "@sluice/store-sql/weeks";
+import { CELL_WEEKS, WEEK_DAYS, WEEK_MS, weeksOf } from "@sluice/store-sql/weeks";
 import type { SQLInputValue } from "node:sqlite";
 import { AMOUNT_COLUMNS } from "./amounts.ts";
 
@@ -76,13 +76,11 @@ export function planReport(query: SpendReportQuery, nextWeek: number): readonly 
   const table = tableOf(query);
   checkReport(query, table.unit === "hour" ? "hour" : "day");
   if (after !== undefined && by.length === 0 && bucket === "none") return [];
-  const first = Math.max(
-    (query.fromMs ?? -Infinity) / table.unitMs,
-    firstAfter(query, table.unitMs),
-  );
-  const end = Math.min((query.toMs ?? Infinity) / table.unitMs, Number.MAX_SAFE_INTEGER);
+  const { fromMs = -Infinity, toMs = Infinity } = query;
+  const first = Math.max(fromMs / table.unitMs, firstAfter(query, table.unitMs));
+  const end = Math.min(toMs / table.unitMs, Number.MAX_SAFE_INTEGER);
   if (table !== DAYS || bucket !== "none") return [partOf(query, table, first, end)];
-  const { firstWeek, endWeek } = weeksOf(query);
+  const { firstWeek, endWeek } = weeksOf(CELL_WEEKS, fromMs / DAY_MS, toMs / DAY_MS);
   const endOfWeeks = Math.max(firstWeek, Math.min(endWeek, nextWeek));
   return [
     partOf(query, DAYS, first, Math.min(end, firstWeek * WEEK_DAYS)),

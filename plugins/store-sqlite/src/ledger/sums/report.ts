@@ -8,7 +8,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { createStatementCache } from "../filter.ts";
 import { compareIds, compareSpend, Merged, readGroup } from "./group.ts";
 import { planReport, type ReportDay, type ReportPlan } from "./plan.ts";
-import { createNextWeek } from "./weeks.ts";
+import { CELLS, createNextWeek } from "./weeks/tables.ts";
 
 /** Groups in one message to the main thread. */
 const BATCH_GROUPS = 250;
@@ -25,7 +25,7 @@ export function createSpendReport(
     statement.setReturnArrays(true);
     return statement;
   });
-  const nextWeek = createNextWeek(database);
+  const nextWeek = createNextWeek(database, CELLS);
 
   /** One bucket or several of a day after the other: they are complete as they come. */
   function* inTime(query: SpendReportQuery, plan: ReportPlan): Generator<readonly SpendGroup[]> {

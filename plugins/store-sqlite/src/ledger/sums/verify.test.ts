@@ -122,7 +122,9 @@ async function weeksOf(made: readonly SpendRow[]): Promise<void> {
   await store.start(never);
   await store.ledger.insert(made.slice(0, 40));
   const job = store.jobs?.find(({ name }) => name === "weeks");
-  expect(await job?.run({ keepLedgerMs: undefined, signal: never })).toMatch(/^added up \d weeks/);
+  expect(await job?.run({ keepLedgerMs: undefined, signal: never })).toMatch(
+    /^added up \d weeks of spend_week, \d weeks of spend_total_week$/,
+  );
   expect(await job?.run({ keepLedgerMs: undefined, signal: never })).toBeUndefined();
   await store.ledger.insert(made);
   await store.stop();
@@ -131,27 +133,32 @@ async function weeksOf(made: readonly SpendRow[]): Promise<void> {
 test("sums by week are those of the rows, also of rows that came later", async () => {
   const made = rows();
   await weeksOf(made);
-  expect(change("update spend_week set week = week")).toBeGreaterThan(0);
+  for (const table of ["spend_week", "spend_total_week"])
+    expect(change(`update ${table} set week = week`)).toBeGreaterThan(0);
   expect(await verifySums(path, {}, never)).toMatchObject({ rows: made.length, total: 0 });
 });
 
 test.each([
+  ["spend_week", "changed", "update spend_week set row_count = row_count + 1 where", "week, cell"],
+  ["spend_week", "deleted", "delete from spend_week where", "week, cell"],
+  ["spend_week", "made", "update spend_week set cell = 999 where", "week, cell"],
   [
+    "spend_total_week",
     "changed",
-    "update spend_week set row_count = row_count + 1 where (week, cell) = (select week, cell from spend_week limit 1)",
+    "update spend_total_week set nano_usd = nano_usd + 1 where",
+    "subject, week, model_id",
   ],
+  ["spend_total_week", "deleted", "delete from spend_total_week where", "subject, week, model_id"],
   [
-    "deleted",
-    "delete from spend_week where (week, cell) = (select week, cell from spend_week limit 1)",
-  ],
-  [
+    "spend_total_week",
     "made",
-    "update spend_week set cell = 999 where (week, cell) = (select week, cell from spend_week limit 1)",
+    "update spend_total_week set subject = 'team:none' where",
+    "subject, week, model_id",
   ],
-])("a sum by week that was %s is found", async (_, sql) => {
+])("a sum of %s that was %s is found", async (table, _, sql, key) => {
   await weeksOf(rows());
-  expect(change(sql)).toBe(1);
+  expect(change(`${sql} (${key}) = (select ${key} from ${table} limit 1)`)).toBe(1);
   const { total, differences } = await verifySums(path, {}, never);
   expect(total).toBeGreaterThan(0);
-  expect(new Set(differences.map(({ sums }) => sums))).toEqual(new Set(["spend_week"]));
+  expect(new Set(differences.map(({ sums }) => sums))).toEqual(new Set([table]));
 });

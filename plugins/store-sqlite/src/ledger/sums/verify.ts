@@ -12,7 +12,7 @@ import { addAmounts, AMOUNT_COLUMNS, type LedgerValues, noAmounts } from "./amou
 import { type Summed, SumsOfRows } from "./collect.ts";
 import { SELECT_SUMMED } from "./fill.ts";
 import { createKnownIds } from "./ids.ts";
-import { compareWeeks } from "./verify-weeks.ts";
+import { compareWeeks } from "./weeks/verify.ts";
 
 /** How long a read waits for another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 30_000;
@@ -100,7 +100,7 @@ class UnfilledError extends Error {
 function isFilled(database: DatabaseSync): boolean {
   const tables = database
     .prepare(
-      "select 1 from sqlite_master where name in ('spend_fill', 'ledger_pruned', 'spend_rolled')",
+      "select 1 from sqlite_master where name in ('spend_fill', 'ledger_pruned', 'spend_total_rolled')",
     )
     .all();
   return tables.length === 3 && database.prepare("select 1 from spend_fill").get() === undefined;
