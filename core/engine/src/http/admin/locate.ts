@@ -32,10 +32,16 @@ export async function placesOf(
 /** What a declared key belongs to, for lists: its team is declared, or known by its id alone. */
 export function belongingOf(
   { declaredTeams }: Pick<PlaceParts, "declaredTeams">,
-  { teamId, userId }: Pick<DeclaredKey, "teamId" | "userId">,
+  { teamId, userId, organizationId }: Pick<DeclaredKey, "teamId" | "userId" | "organizationId">,
 ): Belonging {
+  if (teamId === undefined) return { teamId, userId, organizationId };
   const team = declaredTeams().find(({ id }) => id === teamId);
   return { teamId, userId, organizationId: team?.organizationId };
+}
+
+/** The owners that a key itself names. */
+export function ownersOf(found: FoundKey): Belonging {
+  return "record" in found ? found.record : found.declared;
 }
 
 /** A key, as `findKey` finds it. Throws `not_found`, with `name` as `param`. */
@@ -55,10 +61,9 @@ export async function keyLocated(
 ): Promise<Located<FoundKey>> {
   const isStored = "record" in found;
   const keyId = isStored ? found.record.id : declaredId(found.declared);
-  const { teamId = null, userId = null } = isStored ? found.record : found.declared;
-  const organizationId = isStored ? found.record.organizationId : null;
-  const places = await placesOf(parts, { teamId, organizationId });
-  return { object: { places, keyId, userId }, found, missing };
+  const owners = ownersOf(found);
+  const places = await placesOf(parts, owners);
+  return { object: { places, keyId, userId: owners.userId ?? null }, found, missing };
 }
 
 /** A team by its id, whether it exists or not. */

@@ -4,7 +4,14 @@ import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contra
 import type { DeclaredKey } from "../../../config/snapshot.ts";
 import { type AdminRoutes, listed, type Located, named } from "../../access/route.ts";
 import { isVisible } from "../../access/may.ts";
-import { belongingOf, keyLocated, locateKey, type PlaceParts, placesOf } from "../locate.ts";
+import {
+  belongingOf,
+  keyLocated,
+  locateKey,
+  ownersOf,
+  type PlaceParts,
+  placesOf,
+} from "../locate.ts";
 import { type BudgetParts, keyBudgetView } from "../budget-view.ts";
 import { invalid, refuseUnknown } from "../fields.ts";
 import type { FoundKey } from "../find-key.ts";
@@ -92,10 +99,9 @@ async function keyWindows(
   keyId: string,
   parts: PlaceParts & WindowParts,
 ): Promise<JsonObject> {
-  const key = "record" in found ? found.record : found.declared;
-  const organization = "record" in found ? found.record.organizationId : null;
-  const [userId, teamId] = [key.userId ?? undefined, key.teamId ?? undefined];
-  const [place] = await placesOf(parts, { teamId, organizationId: organization });
+  const owners = ownersOf(found);
+  const [userId, teamId] = [owners.userId ?? undefined, owners.teamId ?? undefined];
+  const [place] = await placesOf(parts, owners);
   const belonging = { keyId, userId, teamId, organizationId: place?.organizationId ?? undefined };
   const limits = "record" in found ? found.record : (found.declared.limits ?? {});
   return windowView(limits, { kind: "key", id: keyId, belonging }, parts);
