@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "@sluice/contract";
+import { amount } from "@sluice/testing";
 import {
   documentOf,
   isMade,
@@ -82,7 +83,7 @@ describe("a document with changes", () => {
         expect(isDeepStrictEqual(plain(JSON.parse(String(document.bytes))), expected)).toBe(true);
         expect(isDeepStrictEqual(plain(document.value), expected)).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: amount(200, 1_000) },
     );
   });
 
@@ -91,7 +92,7 @@ describe("a document with changes", () => {
       fc.property(objectText, changes, (text, by) => {
         expect(textsOf(String(documentOf(text).with(by).bytes), by)).toEqual(textsOf(text, by));
       }),
-      { numRuns: 500 },
+      { numRuns: amount(100, 500) },
     );
   });
 
@@ -123,7 +124,7 @@ describe("a document with changes", () => {
         expect(whole.replace(`"${filler}"`, "0")).toBe(expected);
         expect(String(document.bytes)).toBe(whole);
       }),
-      { numRuns: 300 },
+      { numRuns: amount(60, 300) },
     );
   });
 

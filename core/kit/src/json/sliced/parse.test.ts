@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { amount } from "@sluice/testing";
 import { hostileTexts, objectText } from "../json-text.fixture.ts";
 import { readMembers, type ShapeLimits } from "../members.ts";
 import { parseInSlices, type Sliced } from "./parse.ts";
@@ -86,7 +87,7 @@ describe("a text that is parsed in slices", () => {
         expect(sliced.members).toEqual(readMembers(text).members);
         expect(sliced.fault).toBeUndefined();
       }),
-      { numRuns: 150 },
+      { numRuns: amount(30, 150) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("a text that is parsed in slices", () => {
           expect(outcome(() => parse(changed).value)).toBe(outcome(() => JSON.parse(changed)));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: amount(80, 400) },
     );
   });
 

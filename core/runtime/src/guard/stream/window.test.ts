@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { amount } from "@sluice/testing";
 import type { EditSpan, GuardrailInstance } from "@sluice/contract";
 import {
   blocking,
@@ -12,7 +13,7 @@ import { applySpans } from "@sluice/kit/internals";
 import { TextWindow } from "./window.ts";
 
 /** Random texts. Ten thousand take half a second. */
-const RUNS = Number(process.env.SLUICE_GUARD_RUNS ?? 10_000);
+const RUNS = Number(process.env.SLUICE_GUARD_RUNS ?? amount(2_000, 10_000));
 
 const GUARDRAILS: readonly (readonly GuardrailInstance[])[] = [
   [instanceOf("word", masking(/\bab+c\b/gu, 12))].map((instance) => withBound(instance)),
