@@ -15,6 +15,7 @@ import { readStoreMark } from "./accounting/ledger/store-mark.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { auditJobs } from "./fleet/audit-job.ts";
 import { orphanedFolderJobs } from "./fleet/orphaned-folders.ts";
+import { DeclaredTenants } from "./generation/declared-tenants.ts";
 import { effectsOf } from "./generation/diff/effects/effects.ts";
 import { createFleet, type Fleet, type FleetParts } from "./fleet/fleet.ts";
 import { Leader } from "./fleet/leader.ts";
@@ -49,6 +50,7 @@ import { KeyRing } from "./resources/key-ring.ts";
 import { readRunning } from "./resources/running-file.ts";
 import { createSealer } from "./resources/sealer.ts";
 import { StoreWatch } from "./resources/store/store-watch.ts";
+import type { TenantSource } from "./resources/tenants/tenant-source.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { createMetrics, type MetricRegistry } from "./telemetry/metrics.ts";
@@ -67,8 +69,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   const { store, ledger, installation } = durable;
   const { definitions, snapshot } = start;
   const validity = openValidity(store, snapshot, log, clock);
-  const previousMaster = () => generations.manager.live?.snapshot.server.admin.previousKey;
-  const keyRing = new KeyRing({ ...keysOf(durable), clock, validity, log, previousMaster });
+  const live = () => generations.manager.live?.snapshot;
+  const keyRing = new KeyRing({ ...keysOf(durable), clock, validity, log, ...recordsOf(live) });
   follow(validity, keyRing, scope);
   const tokens = createCounter({ log, clock, turn: nextTurn });
   scope.defer(() => tokens.close());
@@ -127,6 +129,20 @@ function keysOf({
   installation: { pepper, masterKey },
 }: Awaited<ReturnType<typeof openDurable>>) {
   return { pepper, masterKey, keys, teams, tenants };
+}
+
+/** What the configuration in force says of keys. */
+function recordsOf(live: () => Snapshot | undefined) {
+  let declared: { readonly by: Snapshot; readonly tenants: DeclaredTenants } | undefined;
+  return {
+    previousMaster: () => live()?.server.admin.previousKey,
+    inForce(stored: TenantSource) {
+      const by = live();
+      if (by === undefined) return undefined;
+      if (declared?.by !== by) declared = { by, tenants: new DeclaredTenants(by, stored) };
+      return declared.tenants;
+    },
+  };
 }
 
 /** Has the key ring follow the log of changes, where the store has one. */

@@ -26,6 +26,7 @@ import { OwnedTags } from "./owned-tags.ts";
 import type { KeyBase } from "./tenants/compile-identity.ts";
 import { CustomerMemory } from "./tenants/customer-memory.ts";
 import { Identities } from "./tenants/identities.ts";
+import { IdentitiesInForce } from "./tenants/identities-in-force.ts";
 import { StoredTenants } from "./tenants/stored-tenants.ts";
 import type { TenantSource } from "./tenants/tenant-source.ts";
 
@@ -42,6 +43,11 @@ export interface KeyRingOptions {
   readonly validity?: Validity;
   /** Absent: nothing is logged. */
   readonly log?: Log;
+  /**
+   * The records that hold at the admin listener: one object for each configuration. Absent, and
+   * `undefined`: those of the store.
+   */
+  readonly inForce?: ((stored: TenantSource) => TenantSource | undefined) | undefined;
   /** The master key from before a rotation. Absent, and `undefined`: there is none. */
   readonly previousMaster?: (() => PreviousMaster | undefined) | undefined;
 }
@@ -74,13 +80,13 @@ export class KeyRing {
   readonly customers: CustomerMemory;
   /** Credentials of requests of the playground. */
   readonly plays = new Plays();
-  readonly #identities: Identities;
+  readonly #identities: IdentitiesInForce;
   readonly #clock: Clock;
   readonly #validity: Validity;
   readonly #memories: RecordMemories;
 
   constructor(options: KeyRingOptions) {
-    const { clock, validity = new TimedValidity(clock) } = options;
+    const { clock, validity = new TimedValidity(clock), inForce = () => undefined } = options;
     const parts = { clock, validity };
     this.#stored = new StoredKeys(options);
     this.tenants = new StoredTenants({ ...options, validity });
@@ -93,7 +99,7 @@ export class KeyRing {
     };
     this.#clock = clock;
     this.#validity = validity;
-    this.#identities = this.identitiesBy(this.tenants);
+    this.#identities = new IdentitiesInForce(this, inForce);
     this.#master = new MasterKeys(options, (key) => this.fingerprint(key));
   }
 
@@ -111,13 +117,13 @@ export class KeyRing {
   }
 
   /**
-   * The identity of a presented key by the records of the store alone; `undefined` for unknown,
+   * The identity of a presented key of the store, by the records in force; `undefined` for unknown,
    * blocked and expired ones, and those of something that is blocked, alike.
    */
   identify(presented: string): MaybePromise<Identity | undefined> {
     const base = this.find(presented);
-    if (base instanceof Promise) return base.then((found) => found && this.#identities.of(found));
-    return base && this.#identities.of(base);
+    if (base instanceof Promise) return base.then((found) => this.#identities.of(found));
+    return this.#identities.of(base);
   }
 
   /**
