@@ -41,7 +41,7 @@ const FURTHER = [
   "test/system/faces/{aborts,ai-majors,credential-echo,guarded-replies,lane-bounds}.test.ts",
   "test/system/faces/{limits,matrix,other-sdks,planted,recorded,relayed-streams}.test.ts",
   "test/system/faces/vendor-errors.test.ts",
-  "test/system/guardrails/{disguises,isolation,packages,planted}.test.ts",
+  "test/system/guardrails/{isolation,packages}.test.ts",
   "test/system/large/{alike,endings,words}.test.ts",
   "test/system/limits/isolation-{guardrails,retries,tags}.test.ts",
   "test/system/limits/{declared-teams,moved-and-back,redis,zero-budgets}.test.ts",
