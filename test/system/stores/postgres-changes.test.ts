@@ -126,7 +126,11 @@ for (const { way, isThere, pooled } of WAYS)
       const writer = await connected();
       await other.keys.update("late-3", { blocked: false });
       await writer.query("update record_change set at = at - interval '2 hours'");
-      expect(await pruneChanges(writer as never)).toBeGreaterThan(0);
+      // Transactions of other databases of the server, which are under way, keep rows too.
+      await eventually("the row to be pruned", async () => {
+        await pruneChanges(writer as never);
+        return (await writer.query("select from record_change")).rowCount === 0;
+      });
       expect(await read()).toBeUndefined();
       expect(await read()).toEqual([]);
       await writer.query(
