@@ -14,6 +14,7 @@ import { amount } from "@sluice/testing";
 import { Client } from "pg";
 import { eventually } from "../support/eventually.ts";
 import { createDatabase, isServerThere, type TestDatabase } from "../support/postgres.ts";
+import { rowAt } from "./places.fixture.ts";
 
 const DAY_MS = 86_400_000;
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -25,43 +26,16 @@ let made = 0;
 /** Rows of a cell of their own, one for each day. */
 function lateRows(keyId: string, days: readonly number[]): readonly SpendRow[] {
   return days.map((startedAtMs) => {
-    const hex = startedAtMs.toString(16).padStart(12, "0");
     made += 1;
-    return {
-      requestId: `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(made).padStart(12, "0")}`,
-      attempt: 1,
-      callType: "chat",
+    const row = rowAt(startedAtMs, {
       keyId,
-      keyAlias: null,
-      userId: null,
       teamId: null,
-      organizationId: null,
       endUser: null,
-      model: "m",
-      targetId: "p/m",
       modelGroup: null,
-      provider: "openai",
-      status: "success",
-      errorCode: null,
-      promptTokens: 1,
-      completionTokens: 1,
-      totalTokens: 2,
-      cachedTokens: null,
-      reasoningTokens: null,
-      usageSource: "provider",
       costNanoUsd: 1,
-      costStatus: "priced",
-      cacheHit: false,
-      startedAtMs,
-      firstContentAtMs: null,
-      endedAtMs: startedAtMs,
-      generation: 1,
       tags: [],
-      metadata: {},
-      clientAddress: null,
-      upstreamRequestId: null,
-      completionId: null,
-    };
+    });
+    return { ...row, requestId: row.requestId.slice(0, -12) + String(made).padStart(12, "0") };
   });
 }
 

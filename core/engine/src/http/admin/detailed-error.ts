@@ -11,3 +11,17 @@ export class DetailedError extends GatewayError {
     this.details = details;
   }
 }
+
+/**
+ * The error that asks for the key again, because the holder of a session may have left it open.
+ * `what`: an edit or a push. `reasons`: one at least.
+ */
+export function keyNeeded(what: "edit" | "push", reasons: readonly string[]): DetailedError {
+  const [first, ...others] = reasons;
+  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  return new DetailedError(
+    "confirmation_required",
+    `This ${what} needs the key again (POST /ui/key), because ${first}${more}.`,
+    { reasons },
+  );
+}

@@ -18,7 +18,7 @@ import {
 } from "../config/body-fields.ts";
 import { describeImpact } from "../config/describe-impact.ts";
 import { describeAttempt } from "../config/describe-status.ts";
-import { DetailedError } from "../detailed-error.ts";
+import { keyNeeded } from "../detailed-error.ts";
 import { invalid, readText } from "../fields.ts";
 import { describeInstance, describeReports, describeRollout } from "./describe.ts";
 
@@ -116,7 +116,8 @@ function changingRoutes({ fleet }: FleetRouteParts): AdminRoutes {
         isDry: readFlag(isDry, "dry_run"),
       };
       const configuration = stored(config);
-      if (!request.isConfirmed && !asked.isDry) throw needsKey();
+      if (!request.isConfirmed && !asked.isDry)
+        throw keyNeeded("push", ["a push may send credentials to other addresses"]);
       const push = async () => {
         const { result, rollout, effects } = await configuration.push(asked);
         const attempt = describeAttempt(result as ApplyResult);
@@ -159,16 +160,6 @@ function stored(config: StoredConfig | undefined): StoredConfig {
   const message =
     "The configuration of this gateway is in files. With config.source: postgres it is in the store, and can be pushed.";
   throw new GatewayError("invalid_field", message, { param: "files" });
-}
-
-/** A session alone, which its holder may have left open, does not decide where credentials go. */
-function needsKey(): DetailedError {
-  const reason = "a push may send credentials to other addresses";
-  return new DetailedError(
-    "confirmation_required",
-    `This push needs the key again (POST /ui/key), because ${reason}.`,
-    { reasons: [reason] },
-  );
 }
 
 /** Files by name, each a text. */

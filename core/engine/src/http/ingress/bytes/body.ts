@@ -8,8 +8,8 @@ import {
   deadlinesOf,
   Gathered,
   mayMoveOn,
-  nextTurn,
   moveLater,
+  nextTurn,
 } from "@sluice/kit/internals";
 import { GatewayError } from "@sluice/contract";
 import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";

@@ -21,7 +21,7 @@ import type { ApplyResult } from "../../../../generation/rollout/apply.ts";
 import type { CanaryPlan } from "../../../../generation/rollout/canary/canary.ts";
 import type { ConfigEdits } from "../../../../generation/rollout/edits.ts";
 import type { Review } from "../../../../generation/rollout/review.ts";
-import { DetailedError } from "../../detailed-error.ts";
+import { keyNeeded } from "../../detailed-error.ts";
 import { invalid } from "../../fields.ts";
 import { conflictOf } from "./conflict.ts";
 import type { EditOutcome, FileEdit } from "./file-edit.ts";
@@ -229,14 +229,7 @@ function checkConfirmed(
   effects: readonly Effect[],
 ): void {
   const reasons = reasonsToConfirm(before, after, effects);
-  const [first, ...others] = reasons;
-  if (first === undefined) return;
-  const more = others.length === 0 ? "" : `, and ${others.length} more`;
-  throw new DetailedError(
-    "confirmation_required",
-    `This edit needs the key again (POST /ui/key), because ${first}${more}.`,
-    { reasons },
-  );
+  if (reasons.length > 0) throw keyNeeded("edit", reasons);
 }
 
 function refusal(
