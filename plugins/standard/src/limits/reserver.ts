@@ -25,25 +25,27 @@ const LEDGER_MS = 20_000;
 
 /** Maximum concurrent reads of the ledger. Its own bound is higher, for other callers. */
 const MAX_QUESTIONS = 16;
+/**
+ * The same for customers, whose sums are small. Each waits for the rows that are on their way, and
+ * new customers come by the thousand a second.
+ */
+const MAX_OF_CUSTOMERS = 128;
 /** Seeds of one reservation. Shared state that loses a budget more often is faulty. */
 const MAX_SEEDS = 5;
 
-/**
- * Questions to the ledger that are under way, by budget key. All pipelines share them: concurrent
- * requests ask once.
- */
-class Seeding implements SharedValue {
-  readonly byKey = new Map<string, Promise<void>>();
-  readonly newTags = new NewTags();
+/** Questions to the ledger, of which some are under way and the others wait. */
+class Questions {
+  readonly #max: number;
   readonly #waiting: (() => void)[] = [];
   #asking = 0;
 
-  /**
-   * Runs a question when fewer than `MAX_QUESTIONS` are under way: a start with a thousand budgets
-   * does not ask them all at once.
-   */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Runs a question when fewer than the maximum are under way. */
   async queued<T>(ask: () => Promise<T>): Promise<T> {
-    if (this.#asking >= MAX_QUESTIONS) await this.#wait();
+    if (this.#asking >= this.#max) await this.#wait();
     else this.#asking += 1;
     try {
       return await ask();
@@ -67,6 +69,22 @@ class Seeding implements SharedValue {
       });
       this.#waiting.push(admit);
     });
+  }
+}
+
+/**
+ * Questions to the ledger that are under way, by budget key. All pipelines share them: concurrent
+ * requests ask once, and a start with a thousand budgets does not ask them all at once.
+ */
+class Seeding implements SharedValue {
+  readonly byKey = new Map<string, Promise<void>>();
+  readonly newTags = new NewTags();
+  readonly #questions = new Questions(MAX_QUESTIONS);
+  readonly #ofCustomers = new Questions(MAX_OF_CUSTOMERS);
+
+  /** The queue of a budget: a flood of customers delays no other owner. */
+  questionsOf({ rows }: BudgetRule): Questions {
+    return rows.endUser === undefined ? this.#questions : this.#ofCustomers;
   }
 
   close(): void {
@@ -150,7 +168,7 @@ export class Reserver {
     const { clock } = this.#host;
     let [spent, askedMs] = [0, clock.monotonic()];
     try {
-      spent = await this.#seeding.queued(() => {
+      spent = await this.#seeding.questionsOf(rule).queued(() => {
         askedMs = clock.monotonic();
         return this.#spent(rule);
       });

@@ -32,7 +32,8 @@ export type LedgerQuestion =
   | { readonly about: "tags"; readonly filter: LedgerTagQuery }
   | { readonly about: "report"; readonly query: SpendReportQuery }
   | { readonly about: "guardrails"; readonly query: GuardrailDayQuery }
-  | { readonly about: "spent"; readonly filter: LedgerSumFilter }
+  /** One sum for each filter, all in one batch. */
+  | { readonly about: "spent"; readonly filters: readonly LedgerSumFilter[] }
   | { readonly about: "uses"; readonly keys: readonly KeyUseQuery[] }
   /** A list of records: a statement that only reads. */
   | {
@@ -84,13 +85,24 @@ export function createLedgerAnswers(
       case "guardrails":
         return inBatches(guardrails(question.query));
       case "spent":
-        return spent(question.filter);
+        return inOne(question.filters.map((filter) => spent(filter)));
       case "uses":
         return uses(question.keys);
       case "records":
         return inBatches(prepare(question.sql).all(...question.parameters));
     }
   };
+}
+
+/** All numbers in the last batch; empty ones between, for a pause. */
+function* inOne(sums: readonly Iterable<readonly number[]>[]): Generator<readonly number[]> {
+  const found: number[] = [];
+  for (const sum of sums)
+    for (const batch of sum) {
+      found.push(...batch);
+      yield [];
+    }
+  yield found;
 }
 
 function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {

@@ -14,6 +14,7 @@ import type {
 } from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { CustomerSums } from "./customer-sums.ts";
 import { createLedgerAnswers, type LedgerQuestion } from "./questions.ts";
 import { LedgerThread } from "./thread.ts";
 import { isBusy } from "../open-database.ts";
@@ -52,10 +53,12 @@ export function createLedgerReader(
     answeredInTurns(answers(question), signal);
   const ask: Ask = async (question, signal) =>
     thread === undefined ? askHere(question, signal) : thread.ask(question, signal);
-  const sum = async (filter: LedgerSumFilter, signal: AbortSignal | undefined) =>
-    sums === undefined
-      ? askHere({ about: "spent", filter }, signal)
-      : sums.ask({ about: "spent", filter }, signal);
+  const sumsOf = async (filters: readonly LedgerSumFilter[], signal?: AbortSignal) => {
+    const question: LedgerQuestion = { about: "spent", filters };
+    const asked = sums === undefined ? askHere(question, signal) : sums.ask(question, signal);
+    return (await asked) as readonly number[];
+  };
+  const ofCustomers = new CustomerSums(sumsOf);
 
   /** The rows of one request cost less than a message to the thread, which can wait for a lock. */
   const askOfOne: Ask = async (question, signal) => {
@@ -86,8 +89,14 @@ export function createLedgerReader(
       rows: await ask({ about: "records", sql, parameters }, undefined),
       changes: undefined,
     }),
-    spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
-    stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
+    spent: async (filter, signal) =>
+      filter.endUser === undefined
+        ? ((await sumsOf([filter], signal))[0] ?? 0)
+        : ofCustomers.of(filter, signal),
+    async stop() {
+      ofCustomers.stop();
+      await Promise.all([thread?.stop(), sums?.stop()]);
+    },
   };
 }
 

@@ -117,8 +117,15 @@ export class LedgerThread {
   #receive(answer: WorkerAnswer): void {
     this.#hasAnswered = true;
     const waiting = this.#waiting.get(answer.id);
-    if (answer.kind === "batch") waiting?.take(answer.batch);
-    else waiting?.end(answer.kind === "error" ? errorOf(answer.message, answer.code) : undefined);
+    if (waiting === undefined) return;
+    if (answer.kind === "error") {
+      waiting.end(errorOf(answer.message, answer.code));
+    } else if (answer.kind === "batch") {
+      waiting.take(answer.batch);
+    } else {
+      for (const item of answer.batch) waiting.found.push(item);
+      waiting.end();
+    }
   }
 
   #fail(worker: Worker, error: unknown): void {

@@ -21,10 +21,10 @@ export interface WorkerQuestion {
   readonly shared: Int32Array<SharedArrayBuffer>;
 }
 
-/** The thread's answers: batches, then an end or an error. */
+/** The thread's answers: batches, then an end, with the last batch, or an error. */
 export type WorkerAnswer =
   | { readonly id: number; readonly kind: "batch"; readonly batch: LedgerBatch }
-  | { readonly id: number; readonly kind: "end" }
+  | { readonly id: number; readonly kind: "end"; readonly batch: LedgerBatch }
   | {
       readonly id: number;
       readonly kind: "error";
@@ -53,10 +53,14 @@ async function answer({ id, question, shared }: WorkerQuestion): Promise<void> {
   try {
     let turnEndsMs = performance.now() + TURN_MS;
     let sent = 0;
+    let last: LedgerBatch = [];
     for (const batch of answers(question)) {
       if (batch.length > 0) {
-        send({ id, kind: "batch", batch });
-        await taken(++sent - MAX_UNDER_WAY, shared);
+        if (last.length > 0) {
+          send({ id, kind: "batch", batch: last });
+          await taken(++sent - MAX_UNDER_WAY, shared);
+        }
+        last = batch;
       }
       if (performance.now() >= turnEndsMs) {
         await yieldToLoop();
@@ -64,7 +68,7 @@ async function answer({ id, question, shared }: WorkerQuestion): Promise<void> {
       }
       if (Atomics.load(shared, CANCELLED) === 1) return;
     }
-    send({ id, kind: "end" });
+    send({ id, kind: "end", batch: last });
   } catch (error) {
     const code = isGatewayError(error) ? error.code : undefined;
     send({ id, kind: "error", message: errorMessage(error), code });

@@ -5,7 +5,7 @@
 
 import { within } from "@sluice/kit";
 import { errorMessage, type Clock, type LedgerStore, type Log } from "@sluice/contract";
-import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { setImmediate as yieldToLoop, setTimeout as pause } from "node:timers/promises";
 import { MAX_BATCH_ROWS } from "./batches.ts";
 import { RelayWaiters } from "./relay-waiters.ts";
 import type { Outbox } from "./outbox.ts";
@@ -16,8 +16,16 @@ import type { Outbox } from "./outbox.ts";
  * long.
  */
 const MOVE_DELAY_MS = 100;
+/**
+ * Between transactions that callers wait for, from the second small one on. Each new customer waits
+ * for the rows that are on their way: a flood of them would move a few rows in each turn.
+ */
+const WAITED_DELAY_MS = 20;
 const MIN_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 5_000;
+
+const NOT_REACHED =
+  "spend rows do not reach the store; they wait in the outbox and are tried again";
 
 /** How long `stop` waits for a store that is busy with rows, in milliseconds. */
 const STOP_WAIT_MS = 5_000;
@@ -134,21 +142,23 @@ export class Relay {
   async #move(): Promise<number | undefined> {
     const begun = this.#outbox.committedSequence;
     const begunMs = this.#clock.monotonic();
-    while (
-      !this.#isStopped &&
-      this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target)
-    ) {
+    const isBehind = (): boolean =>
+      !this.#isStopped && this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target);
+    let smallBatches = 0;
+    while (isBehind()) {
       try {
         const batch = this.#outbox.peek();
         if (batch === undefined) break;
         await this.#store.insert(batch.rows);
         this.#outbox.discard(batch.throughSequence);
+        smallBatches = batch.rows.length < MAX_BATCH_ROWS ? smallBatches + 1 : 0;
       } catch (error) {
         return this.#isStopped ? undefined : this.#fail(error);
       }
       this.#recover();
       this.#waiters.resolveThrough(this.#outbox.discardedSequence);
       await yieldToLoop();
+      if (smallBatches > 1 && isBehind()) await pause(WAITED_DELAY_MS);
     }
     this.#waiters.resolveThrough(this.#outbox.discardedSequence);
     // The remaining rows arrived after the start of this move.
@@ -159,13 +169,10 @@ export class Relay {
   #fail(error: unknown): number {
     if (this.#failures === 0) {
       this.#failingSinceMs = this.#clock.monotonic();
-      this.#log.warn(
-        "spend rows do not reach the store; they wait in the outbox and are tried again",
-        {
-          error: errorMessage(error),
-          pending_batches: this.#outbox.pendingBatches,
-        },
-      );
+      this.#log.warn(NOT_REACHED, {
+        error: errorMessage(error),
+        pending_batches: this.#outbox.pendingBatches,
+      });
     }
     this.#failures++;
     return delayAfter(this.#failures);
