@@ -61,13 +61,16 @@ export class Relay {
   #isEnding = false;
   #name: ModelName | undefined;
 
-  /** The names of the members with the model, as they are written. */
+  /** The ends of the names of the members with the model, as they are written. */
   readonly #leaves: readonly string[];
+  readonly #lastName: string | undefined;
 
   constructor(rules: RelayRules) {
     this.dialect = rules.dialect;
     this.#rules = rules;
-    this.#leaves = [...new Set(rules.modelAt.map((path) => `"${path.at(-1)}"`))];
+    // The search begins with a letter: quotes are frequent in JSON, and each would be compared.
+    this.#leaves = [...new Set(rules.modelAt.map((path) => `${path.at(-1)}"`))];
+    this.#lastName = rules.lastHas === undefined ? undefined : `${rules.lastHas}"`;
   }
 
   /** Whether nothing waits. */
@@ -134,10 +137,11 @@ export class Relay {
 
   /** Whether an event has the member that only the last ones have, with a value. */
   #isLast(data: string): boolean {
-    const { lastHas } = this.#rules;
-    if (lastHas === undefined || this.#isEnding) return false;
-    const at = data.indexOf(`"${lastHas}"`);
-    return at >= 0 && NAMED_VALUE.test(data.slice(at + lastHas.length + 2));
+    const name = this.#lastName;
+    if (name === undefined || this.#isEnding) return false;
+    let at = data.indexOf(name);
+    while (at > 0 && data[at - 1] !== '"') at = data.indexOf(name, at + 1);
+    return at > 0 && NAMED_VALUE.test(data.slice(at + name.length));
   }
 
   /** An event with the client's name of the model, and where that differs from the upstream's. */

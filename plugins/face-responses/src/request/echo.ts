@@ -7,41 +7,37 @@ import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { strictOf } from "./tools.ts";
 
-/** Members by their default. */
-const DEFAULTS: JsonObject = {
-  background: false,
-  conversation: null,
-  frequency_penalty: 0,
-  instructions: null,
-  max_output_tokens: null,
-  max_tool_calls: null,
-  metadata: {},
-  parallel_tool_calls: true,
-  presence_penalty: 0,
-  previous_response_id: null,
-  prompt: null,
-  prompt_cache_key: null,
-  prompt_cache_retention: null,
-  safety_identifier: null,
-  service_tier: "auto",
-  temperature: 1,
-  tool_choice: "auto",
-  top_logprobs: 0,
-  top_p: 1,
-  truncation: "disabled",
-  user: null,
-};
-
-/** The repeated members. `store` is false until the response is stored. */
+/**
+ * The repeated members, made at once: each request of the face has them. `store` is false until the
+ * response is stored.
+ */
 export function echoOf(body: JsonObject): JsonObject {
-  const same: Record<string, JsonValue | undefined> = {};
-  for (const name in DEFAULTS) same[name] = body[name] ?? DEFAULTS[name];
-  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  const reasoning = isObject(body.reasoning) ? body.reasoning : undefined;
   return {
-    ...same,
+    background: body.background ?? false,
+    conversation: body.conversation ?? null,
+    frequency_penalty: body.frequency_penalty ?? 0,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
+    metadata: body.metadata ?? {},
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? 0,
+    previous_response_id: body.previous_response_id ?? null,
+    prompt: body.prompt ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    prompt_cache_retention: body.prompt_cache_retention ?? null,
+    safety_identifier: body.safety_identifier ?? null,
+    service_tier: body.service_tier ?? "auto",
+    temperature: body.temperature ?? 1,
+    tool_choice: body.tool_choice ?? "auto",
+    top_logprobs: body.top_logprobs ?? 0,
+    top_p: body.top_p ?? 1,
+    truncation: body.truncation ?? "disabled",
+    user: body.user ?? null,
     reasoning: {
-      effort: reasoning.effort ?? null,
-      summary: reasoning.summary ?? reasoning.generate_summary ?? null,
+      effort: reasoning?.effort ?? null,
+      summary: reasoning?.summary ?? reasoning?.generate_summary ?? null,
     },
     store: false,
     text: textOf(body.text),

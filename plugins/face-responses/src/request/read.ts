@@ -42,6 +42,7 @@ export function* readRequest(
   const used = toolFields(body, tools, notes);
   const { nativeOnly, items, sealed } = notes;
   const dropped = [...ignoredFields(body), ...notes.dropped];
+  const echo = echoOf(body);
   return {
     body: {
       ...sameFields(body),
@@ -54,7 +55,7 @@ export function* readRequest(
       ...(stream ? { stream_options: { include_usage: true } } : {}),
     },
     state: {
-      echo: { ...echoOf(body), ...means.replaced },
+      echo: means.replaced === undefined ? echo : { ...echo, ...means.replaced },
       names: tools.names(),
       hasSummary: asksForSummary(body),
       hasEnvelopes: asksFor(body, ENVELOPES),

@@ -108,7 +108,7 @@ export class FacedForm implements ReplyForm {
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
     yield;
-    const request = yield* receive(writtenDocument({ ...body, ...gateways }), client);
+    const request = yield* receive(writtenDocument(joined(body, gateways)), client);
     yield;
     const isKept = this.#kept?.isWanted === true;
     const native = nativeRequest(this.#face, read, {
@@ -193,14 +193,19 @@ export class FacedForm implements ReplyForm {
 /** A document without the gateway's own members, and these. */
 function split(document: JsonDocument): {
   readonly bare: JsonDocument;
-  readonly gateways: JsonObject;
+  /** `undefined` where there are none. */
+  readonly gateways: JsonObject | undefined;
 } {
   const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
-  if (own.length === 0) return { bare: document, gateways: {} };
+  if (own.length === 0) return { bare: document, gateways: undefined };
   return {
     bare: document.with(Object.fromEntries(own.map((name) => [name, undefined]))),
     gateways: Object.fromEntries(own.map((name) => [name, document.value[name]])),
   };
+}
+
+function joined(body: JsonObject, gateways: JsonObject | undefined): JsonObject {
+  return gateways === undefined ? body : { ...body, ...gateways };
 }
 
 /** The events of a batch. Runs whose chunks differ in their content go to the writer as texts. */
