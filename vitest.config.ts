@@ -37,19 +37,36 @@ const LONG = [
 const FURTHER = [
   "test/system/accounting/{ambiguous-billing,calls-under-way,cut-twins}.test.ts",
   "test/system/accounting/{full-disk,store-file,truth-ledger}.test.ts",
-  "test/system/compat/{extensions,forwarded}.test.ts",
+  "test/system/compat/{administration,extensions,forwarded,tenants,tool-routes}.test.ts",
+  "test/system/configuration/write.test.ts",
   "test/system/faces/{aborts,ai-majors,credential-echo,guarded-replies,lane-bounds}.test.ts",
-  "test/system/faces/{limits,matrix,other-sdks,planted,recorded,relayed-streams}.test.ts",
-  "test/system/faces/vendor-errors.test.ts",
+  "test/system/faces/{limits,matrix,other-sdks,planted,recorded}.test.ts",
+  "test/system/faces/{relayed-replies,relayed-streams,vendor-errors}.test.ts",
+  "test/system/faces/stored/background.test.ts",
   "test/system/guardrails/{isolation,packages}.test.ts",
-  "test/system/large/{alike,endings,words}.test.ts",
-  "test/system/limits/isolation-{guardrails,retries,tags}.test.ts",
-  "test/system/limits/{declared-teams,moved-and-back,redis,zero-budgets}.test.ts",
+  "test/system/large/{alike,endings,replies}.test.ts",
+  "test/system/limits/{counted-refusals,declared-teams,key-commands,key-pages}.test.ts",
+  "test/system/limits/isolation{,-guardrails,-retries,-tags}.test.ts",
+  "test/system/limits/{moved-and-back,redis,two-gateways,zero-budgets}.test.ts",
+  "test/system/listeners/{held-bodies,hostile-connections,previous-key}.test.ts",
   "test/system/listeners/{raw-http,slow-readers,without-dashboard}.test.ts",
   "test/system/passthrough/{hostile-replies,unread-natives}.test.ts",
-  "test/system/requests/{abort-storm,unreported-usage,wide-requests,wrong-replies}.test.ts",
-  "test/system/resilience/{balance-storm,faults,lost-connections}.test.ts",
-  "test/system/roles/{late-routes,matrix,requests}.test.ts",
+  "test/system/providers/commit-after.test.ts",
+  "test/system/requests/{abort-storm,step-uses,unreported-usage}.test.ts",
+  "test/system/requests/{wide-requests,wrong-replies}.test.ts",
+  "test/system/resilience/{balance,balance-storm,faults,hedge}.test.ts",
+  "test/system/resilience/{lost-connections,overview,stale-connections}.test.ts",
+  "test/system/roles/{late-routes,matrix,more-escalations,requests}.test.ts",
+  "test/system/tenants/{commands,declared}.test.ts",
+];
+
+/** Units that count, wait or end processes for five seconds and more. They run with those. */
+const FURTHER_UNITS = [
+  "core/kit/src/json/paged-text.test.ts",
+  "core/engine/src/accounting/ledger/crash.test.ts",
+  "core/engine/src/resources/data-lock.test.ts",
+  "plugins/shared-redis/src/{away,money}.test.ts",
+  "plugins/store-sqlite/src/ledger/{reports,sums/report}.test.ts",
 ];
 
 /**
@@ -102,6 +119,7 @@ export default defineConfig({
             "test/deploy/**/*.test.ts",
             "test/facts/**/*.test.ts",
           ],
+          exclude: FURTHER_UNITS,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           retry: process.env["CI"] === undefined ? 0 : 1,
@@ -115,7 +133,7 @@ export default defineConfig({
           exclude: [...PROCESSES, ...LONG, ...FURTHER],
         },
       },
-      { test: { ...SYSTEM, name: "further", include: FURTHER } },
+      { test: { ...SYSTEM, name: "further", include: [...FURTHER, ...FURTHER_UNITS] } },
       {
         test: {
           name: "dashboard",

@@ -31,12 +31,15 @@ it("each pattern names a file", () => {
   expect(patterns.filter((pattern) => matching(pattern).length === 0)).toEqual([]);
 });
 
-it("each file of test/system is in one project", () => {
-  const named = ["system", "further", "processes", "long"].flatMap(filesOf);
-  expect(named.toSorted()).toEqual([...matching("test/system/**/*.test.ts")].toSorted());
+it("each file of test/system and of the packages is in one project", () => {
+  const named = ["unit", "system", "further", "processes", "long"].flatMap(filesOf);
+  const all = ["test/system/**/*.test.ts", "{core,plugins}/*/src/**/*.test.ts"].flatMap(matching);
+  const isAsked = (file: string): boolean =>
+    /^(?:test\/system|(?:core|plugins)\/[^/]+\/src)\//.test(file);
+  expect(named.filter(isAsked).toSorted()).toEqual(all.toSorted());
 });
 
 it("npm test has files of each folder that has further ones", () => {
-  const folders = new Set(filesOf("system").map(dirname));
+  const folders = new Set([...filesOf("unit"), ...filesOf("system")].map(dirname));
   expect(filesOf("further").filter((file) => !folders.has(dirname(file)))).toEqual([]);
 });

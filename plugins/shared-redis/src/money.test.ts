@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StateDriver } from "@sluice/contract";
 import { budget, freshId } from "@sluice/testing";
-import { REDIS, redisAnswers, removeKeys, tell, testDriver } from "../redis.fixture.ts";
+import { REDIS, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
 
 const hasRedis = await redisAnswers();
 if (!hasRedis) tell(`no Redis on ${REDIS.host}:${REDIS.port}: the tests of money are skipped`);
