@@ -36,22 +36,22 @@ const LONG = [
  */
 const FURTHER = [
   "test/system/accounting/{ambiguous-billing,calls-under-way,cut-twins}.test.ts",
-  "test/system/accounting/{full-disk,store-file,truth-ledger}.test.ts",
+  "test/system/accounting/{full-disk,spend-report,store-file,truth-ledger}.test.ts",
   "test/system/compat/{administration,extensions,forwarded,tenants,tool-routes}.test.ts",
   "test/system/configuration/write.test.ts",
   "test/system/faces/{aborts,ai-majors,credential-echo,guarded-replies,lane-bounds}.test.ts",
   "test/system/faces/{limits,matrix,other-sdks,planted,recorded}.test.ts",
   "test/system/faces/{relayed-replies,relayed-streams,vendor-errors}.test.ts",
   "test/system/faces/stored/background.test.ts",
-  "test/system/guardrails/{isolation,packages}.test.ts",
-  "test/system/large/{alike,endings,replies}.test.ts",
+  "test/system/guardrails/{isolation,natives,packages}.test.ts",
+  "test/system/large/{alike,replies,words}.test.ts",
   "test/system/limits/{counted-refusals,declared-teams,key-commands,key-pages}.test.ts",
   "test/system/limits/isolation{,-guardrails,-retries,-tags}.test.ts",
   "test/system/limits/{moved-and-back,redis,two-gateways,zero-budgets}.test.ts",
-  "test/system/listeners/{held-bodies,hostile-connections,previous-key}.test.ts",
+  "test/system/listeners/{held-bodies,hostile-connections,openapi,previous-key}.test.ts",
   "test/system/listeners/{raw-http,slow-readers,without-dashboard}.test.ts",
   "test/system/passthrough/{hostile-replies,unread-natives}.test.ts",
-  "test/system/providers/commit-after.test.ts",
+  "test/system/providers/{commit-after,embeddings,upstream-errors}.test.ts",
   "test/system/requests/{abort-storm,step-uses,unreported-usage}.test.ts",
   "test/system/requests/{wide-requests,wrong-replies}.test.ts",
   "test/system/resilience/{balance,balance-storm,faults,hedge}.test.ts",
@@ -62,8 +62,10 @@ const FURTHER = [
 
 /** Units that count, wait or end processes for five seconds and more. They run with those. */
 const FURTHER_UNITS = [
-  "core/kit/src/json/paged-text.test.ts",
+  "core/kit/src/json/{paged-text,sliced/parse}.test.ts",
   "core/engine/src/accounting/ledger/crash.test.ts",
+  "core/engine/src/counting/{o200k,pool}.test.ts",
+  "core/engine/src/registry/load.test.ts",
   "core/engine/src/resources/data-lock.test.ts",
   "plugins/shared-redis/src/{away,money}.test.ts",
   "plugins/store-sqlite/src/ledger/{reports,sums/report}.test.ts",
@@ -100,8 +102,8 @@ const SYSTEM = {
 
 export default defineConfig({
   test: {
-    // Vitest leaves a core to others: on two cores one would stand idle. With three, `npm test` takes
-    // 230 s instead of 259, and tests with deadlines fail when other work runs beside them.
+    // Vitest leaves a core to others: on two cores one would stand idle. With three, tests with
+    // deadlines fail when other work runs beside them.
     maxWorkers: 2,
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/tests.json" },
