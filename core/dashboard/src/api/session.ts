@@ -46,8 +46,11 @@ whenSignedOut(() => {
   if (state.is === "in" && !state.isOver) sessionCell.set({ ...state, isOver: true });
 });
 
-/** Finds the session of the page: by the code in the fragment, or by the cookie. */
-export async function findSession(): Promise<void> {
+/**
+ * Finds the session of the page: by the code in the fragment, or by the cookie. `ready`: a page
+ * with a session is shown when it resolves.
+ */
+export async function findSession(ready?: Promise<unknown>): Promise<void> {
   const [, code] = /^#in=([\w-]{1,200})$/.exec(location.hash) ?? [];
   if (code !== undefined) {
     go("#/", "replace");
@@ -57,7 +60,9 @@ export async function findSession(): Promise<void> {
     return;
   }
   try {
-    enter(await get<Session>("/ui/session"));
+    const session = await get<Session>("/ui/session");
+    await ready;
+    enter(session);
   } catch (error) {
     const failure = asApiError(error);
     if (failure.kind === "signed-out") return sessionCell.set({ is: "out" });

@@ -10,10 +10,14 @@ import { loadView } from "./screen-views.ts";
 import { queryClient } from "./live.ts";
 import { applyTheme } from "./theme.ts";
 
+/** How long the first paint waits for the view of its screen. */
+const VIEW_MS = 1_000;
+
 applyTheme();
-void findSession();
-// The view is fetched while the session is looked up. A failure is shown where it is needed.
-loadView(readRoute(location.hash).segments[0] ?? "overview").catch(() => undefined);
+// The view is fetched while the session is looked up, and the first paint has both. A failure is
+// shown where it is needed.
+const view = loadView(readRoute(location.hash).segments[0] ?? "overview").catch(() => undefined);
+void findSession(Promise.race([view, afterMs(VIEW_MS)]));
 
 const place = document.getElementById("app");
 if (place !== null) {
@@ -24,4 +28,10 @@ if (place !== null) {
     </QueryClientProvider>,
     place,
   );
+}
+
+function afterMs(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
