@@ -11,6 +11,7 @@ import {
   type ClientRequest,
   type Exchange,
   GatewayError,
+  type GatewayRequest,
   type Host,
   type HttpCall,
   type Identity,
@@ -34,6 +35,7 @@ import {
 } from "./access.ts";
 import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
+import { checkModelsInBody } from "./path-model.ts";
 import {
   checkSlashes,
   markedModel,
@@ -106,7 +108,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const wanted = callOf(native);
         const place = placeOf(access, wanted, identity);
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
-        const model = passthroughModel(native, place, request?.model ?? "", translation);
+        const model = passthroughModel(native, place, request, translation);
         const usage = usageOf(native.method, place, access);
         const parts = { provider, usage, targets, rules };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
@@ -214,7 +216,7 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
 function passthroughModel(
   native: PassthroughRequest,
   { path, match }: NativePlace,
-  inBody: string,
+  request: GatewayRequest | undefined,
   translation: Provider,
 ): string {
   const { headers } = native;
@@ -225,20 +227,13 @@ function passthroughModel(
       return translation.nativeModel?.(native) ?? "";
     case "body": {
       const isForm = /^multipart\/form-data\b/i.test(headers["content-type"]?.trim() ?? "");
-      return isForm ? (Native.formField(native, "model") ?? "") : inBody;
+      return isForm ? (Native.formField(native, "model") ?? "") : (request?.model ?? "");
     }
     default: {
       const inPath = match?.model ?? markedModel(path);
-      if (inPath === "" || inBody === "") return inPath === "" ? inBody : inPath;
-      // Google prefixes a model with its collection.
-      if (inBody === inPath || inBody === `models/${inPath}`) return inPath;
-      throw new GatewayError(
-        "invalid_field",
-        "The field model names another model than the path does. Send one of the two.",
-        {
-          param: "model",
-        },
-      );
+      if (inPath === "") return request?.model ?? "";
+      if (request !== undefined) checkModelsInBody(inPath, request.document.value);
+      return inPath;
     }
   }
 }

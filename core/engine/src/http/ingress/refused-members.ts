@@ -82,8 +82,13 @@ export function refuseCaseVariants(body: JsonObject): void {
 /** The maximum of characters of a client's name in a message. */
 const MAX_SHOWN = 80;
 
-/** Objects in which a dialect has the bounds of a reply. */
-const BOUNDS: ReadonlySet<string> = new Set([
+/**
+ * Objects in which a dialect has the bounds of a reply, or a request of its own, with a model
+ * (ai.google.dev/api/tokens).
+ */
+const READ_WITHIN: ReadonlySet<string> = new Set([
+  "generateContentRequest",
+  "generate_content_request",
   "generationConfig",
   "generation_config",
   "inferenceConfig",
@@ -93,9 +98,9 @@ const BOUNDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Throws `invalid_field` for a member that the outermost object has twice, or an object that bounds
- * the reply: parsers differ in which one they return. `members`: those of the text that `value` was
- * parsed from.
+ * Throws `invalid_field` for a member that the outermost object has twice, or one of
+ * {@link READ_WITHIN}: parsers differ in which one they return. `members`: those of the text that
+ * `value` was parsed from.
  */
 export function refuseRepeatedMembers(
   text: string | PagedText,
@@ -104,8 +109,8 @@ export function refuseRepeatedMembers(
 ): void {
   if (Object.keys(value).length !== members.length) refuseFirstRepeated(members);
   for (const { key, valueStart, end } of members) {
-    const bounds = BOUNDS.has(key) ? value[key] : undefined;
-    if (isObject(bounds) && hasRepeatedMembers(text.slice(valueStart, end), bounds))
+    const inner = READ_WITHIN.has(key) ? value[key] : undefined;
+    if (isObject(inner) && hasRepeatedMembers(text.slice(valueStart, end), inner))
       throw repeated("A member of", key);
   }
 }

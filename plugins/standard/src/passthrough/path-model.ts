@@ -1,0 +1,40 @@
+/**
+ * The model in a native path, and the names of models in its body: a call is checked, priced and
+ * limited by one model.
+ */
+
+import { isObject } from "@sluice/kit";
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+
+/**
+ * Members with whole requests of the same API, each with a model of its own
+ * (ai.google.dev/api/tokens, ai.google.dev/api/embeddings).
+ */
+const INNER_REQUESTS = ["generateContentRequest", "generate_content_request", "requests"] as const;
+
+/** Throws `invalid_field` for a body that names another model than the path. `param`: its place. */
+export function checkModelsInBody(inPath: string, body: JsonObject): void {
+  // As on every route, a model that is no text counts as none.
+  if (typeof body.model === "string" && body.model !== "") check(inPath, body.model, "model");
+  for (const name of INNER_REQUESTS) {
+    const inner = body[name];
+    if (isObject(inner)) checkInner(inPath, inner, name);
+    else if (Array.isArray(inner))
+      for (const [index, each] of (inner as readonly JsonValue[]).entries())
+        if (isObject(each)) checkInner(inPath, each, `${name}[${index}]`);
+  }
+}
+
+function checkInner(inPath: string, { model }: JsonObject, place: string): void {
+  if (model !== undefined && model !== null && model !== "") check(inPath, model, `${place}.model`);
+}
+
+function check(inPath: string, model: JsonValue, param: string): void {
+  // Google prefixes a model with its collection.
+  if (model === inPath || model === `models/${inPath}`) return;
+  throw new GatewayError(
+    "invalid_field",
+    `The field ${param} names another model than the path does. Send one of the two.`,
+    { param },
+  );
+}
