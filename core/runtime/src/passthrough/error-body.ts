@@ -26,11 +26,11 @@ export function cleanErrorHeaders(
  */
 export async function* cleanErrorBody(
   body: AsyncIterable<Uint8Array>,
-  { "content-encoding": coding = "identity" }: Readonly<Record<string, string>>,
+  { "content-encoding": coding }: Readonly<Record<string, string>>,
   { headers }: HttpCall,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const redactor = createRedactor(credentialForms(headers));
-  const plain = coding === "identity" ? body : decoded(body, coding);
+  const plain = coding === undefined ? body : decoded(body, coding);
   for await (const chunk of plain) {
     const cleaned = redactor.push(chunk);
     if (cleaned.length > 0) yield cleaned;

@@ -97,7 +97,7 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
       throw error;
     }
     const headers = nativeReplyHeaders(response, call, provider, options.address);
-    const isCoded = (headers["content-encoding"] ?? "identity") !== "identity";
+    const isCoded = headers["content-encoding"] !== undefined;
     const masker = status < 400 && !isCoded ? createMasker(call.headers) : undefined;
     const body = meteredBody(response, options, masker);
     if (status < 400) return { kind: "bytes", status, headers, body };
@@ -194,7 +194,7 @@ function openMetering({ headers }: UpstreamResponse, framing: StreamFraming | un
     finishReason: textOf(ended),
     framing,
   });
-  const isCoded = coding !== undefined && coding !== "identity";
+  const isCoded = coding !== undefined;
   const decoder = isCoded
     ? createReplyDecoder(String(coding), (chunk) => meter.push(chunk))
     : undefined;

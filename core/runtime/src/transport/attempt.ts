@@ -340,8 +340,7 @@ function announcedBytes({ headers }: UpstreamResponse): number {
 
 /** No coding was requested: a compressed reply cannot be read. */
 function refuseCoding({ headers, body }: UpstreamResponse): void {
-  const coding = headers["content-encoding"];
-  if (coding === undefined || coding === "identity") return;
+  if (headers["content-encoding"] === undefined) return;
   body.cancel();
   throw new GatewayError(
     "upstream_invalid_response",

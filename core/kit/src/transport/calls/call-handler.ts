@@ -23,6 +23,7 @@ export interface SendOptions {
 /** The head of an upstream's response, and its body. */
 export interface UpstreamResponse {
   readonly status: number;
+  /** `content-encoding` is absent where the bytes have no coding. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: ResponseBody;
 }
@@ -31,6 +32,9 @@ export interface UpstreamResponse {
 const MAX_HEADERS = 200;
 /** Maximum interim responses (1xx) before the final one. */
 const MAX_INTERIM_RESPONSES = 20;
+
+/** Items of `content-encoding` that name no coding. */
+const NO_CODING: ReadonlySet<string> = new Set(["", "identity"]);
 
 /** What a call refers to until it is over. */
 interface OpenCall {
@@ -111,7 +115,7 @@ export class CallHandler implements ConnectionHandler {
     controller.rawHeaders = null;
     this.#awaitMore();
     this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
-    this.#call?.resolve({ status, headers, body: this.#body });
+    this.#call?.resolve({ status, headers: withCodings(headers), body: this.#body });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -190,4 +194,17 @@ function unreadable(message: string): GatewayError {
 /** Raw headers alternate names and values. */
 function isLongList(raw: Dispatcher.DispatchController["rawHeaders"]): boolean {
   return Array.isArray(raw) && raw.length > 2 * MAX_HEADERS;
+}
+
+/**
+ * The headers with the codings of the bytes in one text; without `content-encoding` where there are
+ * none: `identity` is none. Names of codings differ not by case, and a list may have empty items
+ * (RFC 9110, 8.4.1, 5.6.1).
+ */
+function withCodings(headers: UpstreamResponse["headers"]): UpstreamResponse["headers"] {
+  if (headers["content-encoding"] === undefined) return headers;
+  const { "content-encoding": named, ...plain } = headers;
+  const names = String(named).toLowerCase().split(",");
+  const codings = names.map((name) => name.trim()).filter((name) => !NO_CODING.has(name));
+  return codings.length === 0 ? plain : { ...plain, "content-encoding": codings.join(", ") };
 }

@@ -162,8 +162,7 @@ async function read(
   { maxBytes }: MediaFetchSettings,
 ): Promise<FetchedMedium> {
   if (status !== 200) throw new Unfetchable(`answered with status ${status}`);
-  const coding = headers["content-encoding"];
-  if (coding !== undefined && coding !== "identity") throw new Unfetchable("is compressed");
+  if (headers["content-encoding"] !== undefined) throw new Unfetchable("is compressed");
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers["content-length"]) > maxBytes) throw new Unfetchable(tooLarge);
   const bytes = await body.collect(maxBytes).catch((error: unknown) => {
