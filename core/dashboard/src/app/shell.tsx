@@ -24,10 +24,11 @@ export function Shell() {
   const place = segments.join("/");
   const before = useRef(place);
   useEffect(() => {
-    setMenuOpen(false);
-    setSearching(false);
+    // Not at the first paint: what was opened since then stays.
     if (before.current === place) return;
     before.current = place;
+    setMenuOpen(false);
+    setSearching(false);
     scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [place]);

@@ -173,7 +173,7 @@ function Explanation(props: {
   const { play, trace, route } = props;
   return (
     <>
-      <AttemptPanel trace={trace} />
+      <AttemptPanel trace={trace} isNarrow />
       {trace.steps !== null && (
         <Panel title="Steps" isFlush>
           <Steps steps={trace.steps} />

@@ -34,8 +34,12 @@ const COLUMNS: readonly Column<TraceAttempt>[] = [
   },
 ];
 
-/** The panel. */
-export function AttemptPanel({ trace }: { readonly trace: Trace }) {
+/** What half a page has room for: the bars show begins and ends, the request's page the rest. */
+const FEWER = COLUMNS.filter(({ name }) => !["start", "end", "id"].includes(name));
+
+/** The panel. `isNarrow`: half a page. */
+export function AttemptPanel(props: { readonly trace: Trace; readonly isNarrow?: boolean }) {
+  const { trace, isNarrow = false } = props;
   const { attempts } = trace;
   return (
     <Panel title="Upstream calls" isFlush>
@@ -50,7 +54,7 @@ export function AttemptPanel({ trace }: { readonly trace: Trace }) {
           <Waterfall trace={trace} />
           <Table
             caption="Upstream calls"
-            columns={COLUMNS}
+            columns={isNarrow ? FEWER : COLUMNS}
             rows={attempts}
             keyOf={(row) => String(row.attempt)}
           />
