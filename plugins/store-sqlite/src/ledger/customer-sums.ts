@@ -4,7 +4,7 @@
  * for go together. Sums of other owners may take long, and go alone.
  */
 
-import type { LedgerSumFilter } from "@sluice/contract";
+import { isGatewayError, type LedgerSumFilter } from "@sluice/contract";
 
 /** Filters in one question. */
 const MAX_TOGETHER = 64;
@@ -12,24 +12,31 @@ const MAX_TOGETHER = 64;
 /** A sum that is asked for. */
 interface Asked extends PromiseWithResolvers<number> {
   readonly filter: LedgerSumFilter;
+  /** Whether its caller waits no longer. */
+  isOver: boolean;
 }
+
+/** The sums of the first filters, at least of one, in their order. */
+type AskTogether = (filters: readonly LedgerSumFilter[]) => Promise<readonly number[]>;
 
 /** Gathers the questions of a turn. */
 export class CustomerSums {
-  readonly #ask: (filters: readonly LedgerSumFilter[]) => Promise<readonly number[]>;
+  readonly #ask: AskTogether;
   #waiting: Asked[] = [];
   #isStopped = false;
 
-  /** `ask`: one sum for each filter, in their order. */
-  constructor(ask: (filters: readonly LedgerSumFilter[]) => Promise<readonly number[]>) {
+  constructor(ask: AskTogether) {
     this.#ask = ask;
   }
 
   /** One sum, in nano-dollars. Rejects with the signal's reason, and as `ask` does. */
   async of(filter: LedgerSumFilter, signal: AbortSignal | undefined): Promise<number> {
     signal?.throwIfAborted();
-    const asked: Asked = { filter, ...Promise.withResolvers<number>() };
-    const giveUp = (): void => asked.reject(signal?.reason);
+    const asked: Asked = { filter, isOver: false, ...Promise.withResolvers<number>() };
+    const giveUp = (): void => {
+      asked.isOver = true;
+      asked.reject(signal?.reason);
+    };
     signal?.addEventListener("abort", giveUp, { once: true });
     if (this.#waiting.push(asked) === 1) setImmediate(() => this.#send());
     try {
@@ -51,13 +58,28 @@ export class CustomerSums {
       void this.#answer(waiting.slice(at, at + MAX_TOGETHER));
   }
 
+  /** Asks until each sum is there: a question that takes long is answered in part. */
   async #answer(together: readonly Asked[]): Promise<void> {
+    let left = together;
+    while ((left = left.filter(({ isOver }) => !isOver)).length > 0)
+      // oxlint-disable-next-line no-await-in-loop -- the rest of the question before.
+      left = left.slice(await this.#answerFirst(left));
+  }
+
+  /** Resolves or rejects the first ones. Returns how many. */
+  async #answerFirst(together: readonly Asked[]): Promise<number> {
     try {
       if (this.#isStopped) throw new Error("the store is closed");
       const sums = await this.#ask(together.map(({ filter }) => filter));
-      for (const [index, { resolve }] of together.entries()) resolve(sums[index] ?? 0);
+      if (sums.length === 0) throw new Error("the ledger answered without a sum");
+      for (const [index, sum] of sums.entries()) together[index]?.resolve(sum);
+      return sums.length;
     } catch (error) {
-      for (const { reject } of together) reject(error);
+      // The first sum alone may take so long: others are left out of an answer that is late.
+      const isLate = isGatewayError(error) && error.code === "deadline_exceeded";
+      const refused = isLate ? together.slice(0, 1) : together;
+      for (const { reject } of refused) reject(error);
+      return refused.length;
     }
   }
 }

@@ -32,7 +32,7 @@ export type LedgerQuestion =
   | { readonly about: "tags"; readonly filter: LedgerTagQuery }
   | { readonly about: "report"; readonly query: SpendReportQuery }
   | { readonly about: "guardrails"; readonly query: GuardrailDayQuery }
-  /** One sum for each filter, all in one batch. */
+  /** Sums of the first filters, in one batch: of all, unless that takes long. */
   | { readonly about: "spent"; readonly filters: readonly LedgerSumFilter[] }
   | { readonly about: "uses"; readonly keys: readonly KeyUseQuery[] }
   /** A list of records: a statement that only reads. */
@@ -56,6 +56,8 @@ export type LedgerBatch = readonly (
 
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
+/** After this time no further sum of a question begins, in milliseconds. */
+const SUMS_MS = 100;
 
 /**
  * Makes the answers of an open database. Between two batches, also empty ones, the caller may pause
@@ -94,14 +96,20 @@ export function createLedgerAnswers(
   };
 }
 
-/** All numbers in the last batch; empty ones between, for a pause. */
+/**
+ * The numbers of the first sums, at least of one, in the last batch; empty ones between, for a
+ * pause. Many sums together would take longer than an answer may.
+ */
 function* inOne(sums: readonly Iterable<readonly number[]>[]): Generator<readonly number[]> {
   const found: number[] = [];
-  for (const sum of sums)
+  const endMs = performance.now() + SUMS_MS;
+  for (const sum of sums) {
     for (const batch of sum) {
       found.push(...batch);
       yield [];
     }
+    if (performance.now() >= endMs) break;
+  }
   yield found;
 }
 

@@ -1,0 +1,173 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it, vi } from "vitest";
+import { GatewayError, type LedgerSumFilter, type SpendRow } from "@sluice/contract";
+import { createKysely } from "../dialect.ts";
+import { openEarlierStore } from "../earlier-store.fixture.ts";
+import { migrate } from "../migrate.ts";
+import { runHere } from "../statements.ts";
+import { CustomerSums } from "./customer-sums.ts";
+import { createLedgerInsert, ledgerValues } from "./insert.ts";
+import { createLedgerAnswers } from "./questions.ts";
+
+const named = (endUser: string): LedgerSumFilter => ({ organizationId: "", endUser });
+const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
+
+/** Questions that a test answers, and the customers of each. */
+function openSums() {
+  const questions: { customers: string[]; answer: PromiseWithResolvers<readonly number[]> }[] = [];
+  const sums = new CustomerSums((filters) => {
+    const answer = Promise.withResolvers<readonly number[]>();
+    questions.push({ customers: filters.map(({ endUser }) => endUser ?? ""), answer });
+    return answer.promise;
+  });
+  const asked = (): string[][] => questions.map(({ customers }) => customers);
+  const ask = (customers: readonly string[], signal?: AbortSignal) =>
+    Promise.allSettled(customers.map((name) => sums.of(named(name), signal)));
+  return { sums, questions, asked, ask };
+}
+
+const values = (settled: readonly PromiseSettledResult<number>[]): unknown[] =>
+  settled.map((each) => (each.status === "fulfilled" ? each.value : each.reason.message));
+
+it("those of one turn are one question, and each gets its own sum", async () => {
+  const { questions, asked, ask } = openSums();
+  const first = ask(["a", "b", "c"]);
+  expect(questions).toEqual([]);
+  await nextTurn();
+  const second = ask(["d"]);
+  await nextTurn();
+  expect(asked()).toEqual([["a", "b", "c"], ["d"]]);
+  questions[1]?.answer.resolve([4]);
+  expect(values(await second)).toEqual([4]);
+  questions[0]?.answer.resolve([1, 2, 3]);
+  expect(values(await first)).toEqual([1, 2, 3]);
+});
+
+it("more than 64 are several questions at once", async () => {
+  const { questions, asked, ask } = openSums();
+  const customers = names(130);
+  const settled = ask(customers);
+  await nextTurn();
+  expect(asked()).toEqual([customers.slice(0, 64), customers.slice(64, 128), customers.slice(128)]);
+  for (const { customers: those, answer } of questions.toReversed())
+    answer.resolve(those.map((name) => Number(name.slice(1))));
+  expect(values(await settled)).toEqual(customers.map((_, at) => at));
+});
+
+it("what an answer leaves out is asked for again, and counts as no zero", async () => {
+  const { questions, asked, ask } = openSums();
+  const settled = ask(["a", "b", "c"]);
+  await nextTurn();
+  questions[0]?.answer.resolve([1]);
+  await nextTurn();
+  expect(asked()).toEqual([
+    ["a", "b", "c"],
+    ["b", "c"],
+  ]);
+  questions[1]?.answer.resolve([2, 3]);
+  expect(values(await settled)).toEqual([1, 2, 3]);
+});
+
+it("an answer without a sum is a failure", async () => {
+  const { questions, asked, ask } = openSums();
+  const settled = ask(["a", "b"]);
+  await nextTurn();
+  questions[0]?.answer.resolve([]);
+  const message = "the ledger answered without a sum";
+  expect(values(await settled)).toEqual([message, message]);
+  expect(asked()).toHaveLength(1);
+});
+
+it("a late answer refuses the first sum, and the others are asked for again", async () => {
+  const { questions, asked, ask } = openSums();
+  const settled = ask(["large", "b", "c"]);
+  await nextTurn();
+  questions[0]?.answer.reject(new GatewayError("deadline_exceeded", "late"));
+  await nextTurn();
+  expect(asked()[1]).toEqual(["b", "c"]);
+  questions[1]?.answer.resolve([2, 3]);
+  expect(values(await settled)).toEqual(["late", 2, 3]);
+});
+
+it("a failure refuses all of its question, and none of another", async () => {
+  const { questions, asked, ask } = openSums();
+  const failing = ask(["a", "b"]);
+  await nextTurn();
+  const other = ask(["c"]);
+  await nextTurn();
+  questions[0]?.answer.reject(new Error("the file cannot be read"));
+  const message = "the file cannot be read";
+  expect(values(await failing)).toEqual([message, message]);
+  questions[1]?.answer.resolve([3]);
+  expect(values(await other)).toEqual([3]);
+  expect(asked()).toHaveLength(2);
+});
+
+it("an aborted one is rejected at once, is not asked for, and delays no other", async () => {
+  const { questions, asked, ask } = openSums();
+  const leaving = new AbortController();
+  const gone = ask(["a"], leaving.signal);
+  const others = ask(["b", "c"]);
+  leaving.abort(new Error("the client left"));
+  expect(values(await gone)).toEqual(["the client left"]);
+  await nextTurn();
+  expect(asked()).toEqual([["b", "c"]]);
+
+  const late = new AbortController();
+  const during = ask(["d"], late.signal);
+  await nextTurn();
+  late.abort(new Error("left later"));
+  expect(values(await during)).toEqual(["left later"]);
+  questions[1]?.answer.resolve([9]);
+  questions[0]?.answer.resolve([2, 3]);
+  expect(values(await others)).toEqual([2, 3]);
+});
+
+it("one whose signal is aborted already asks nothing", async () => {
+  const { asked, ask } = openSums();
+  expect(values(await ask(["a"], AbortSignal.abort(new Error("gone"))))).toEqual(["gone"]);
+  await nextTurn();
+  expect(asked()).toEqual([]);
+});
+
+it("a stop refuses those that wait and later ones, and asks nothing more", async () => {
+  const { sums, questions, asked, ask } = openSums();
+  const underWay = ask(["a", "b"]);
+  await nextTurn();
+  const waiting = ask(["c"]);
+  sums.stop();
+  const message = "the store is closed";
+  expect(values(await waiting)).toEqual([message]);
+  expect(values(await ask(["d"]))).toEqual([message]);
+  questions[0]?.answer.resolve([1]);
+  expect(values(await underWay)).toEqual([1, message]);
+  expect(asked()).toEqual([["a", "b"]]);
+});
+
+it("sums that take long together are answered in part, and all callers get theirs", async () => {
+  const database = await openEarlierStore(":memory:", "0021_spend_sums");
+  await migrate(database, createKysely(runHere(database)), ":memory:");
+  const row = { keyId: "k", model: "m", attempt: 1, startedAtMs: 5 };
+  createLedgerInsert(database)(
+    names(7).map((endUser, at) => {
+      const own = { requestId: `r${at}`, endUser, costNanoUsd: at };
+      return ledgerValues({ ...row, ...own } as unknown as SpendRow);
+    }),
+  );
+  const answers = createLedgerAnswers(database);
+  const sizes: number[] = [];
+  const sums = new CustomerSums((filters) => {
+    sizes.push(filters.length);
+    return Promise.resolve([...answers({ about: "spent", filters })].flat() as number[]);
+  });
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (nowMs += 40));
+  try {
+    const asked = names(7).map((name) => sums.of({ ...named(name), fromMs: 1 }, undefined));
+    expect(await Promise.all(asked)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  } finally {
+    clock.mockRestore();
+  }
+  // After three of 40 ms no further sum of a question begins.
+  expect(sizes).toEqual([7, 4, 1]);
+});
