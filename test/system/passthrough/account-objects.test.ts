@@ -41,13 +41,14 @@ beforeAll(async () => {
       `anthropic: { use: anthropic, ${CREDENTIAL}, base_url: ${upstream.url} }`,
       `azure: { use: azure, ${CREDENTIAL}, endpoint: ${upstream.url} }`,
       `gemini: { use: gemini, ${CREDENTIAL}, base_url: ${upstream.url} }`,
+      `bedrock: { use: bedrock, ${CREDENTIAL}, region: eu-west-1, base_url: ${upstream.url} }`,
     ],
   });
   const made = {
     owner: { passthrough: true },
     other: {},
     limited: {
-      models: [...MODELS.map(([id]) => id), "openai/*", "anthropic/*"],
+      models: [...MODELS.map(([id]) => id), "openai/*", "anthropic/*", "bedrock/*"],
       passthrough: true,
     },
   };
@@ -151,6 +152,47 @@ const BODIES: readonly (readonly [string, string, object])[] = [
     "POST /anthropic/v1/messages",
     "claude-sonnet-4-5",
     { max_tokens: 9, ...part({ type: "image", source: { type: "file", file_id: "ID" } }) },
+  ],
+  [
+    "POST /anthropic/v1/messages/count_tokens",
+    "claude-sonnet-4-5",
+    part({ type: "document", source: { type: "file", file_id: "ID" } }),
+  ],
+  [
+    "POST /gemini/v1beta/models/gemini-2.5-flash:countTokens",
+    "",
+    { generateContentRequest: { cachedContent: "cachedContents/ID" } },
+  ],
+  [
+    "POST /gemini/v1beta/models/gemini-2.5-flash:countTokens",
+    "",
+    { contents: [{ parts: [{ fileData: { fileUri: "files/ID" } }] }] },
+  ],
+  [
+    "POST /gemini/v1beta/models/gemini-2.5-flash:embedContent",
+    "",
+    { content: { parts: [{ fileData: { fileUri: "files/ID" } }] } },
+  ],
+  [
+    "POST /gemini/v1beta/models/gemini-2.5-flash:batchEmbedContents",
+    "",
+    { requests: [{ content: { parts: [{ file_data: { file_uri: "files/ID" } }] } }] },
+  ],
+  [
+    "POST /bedrock/model/claude/count-tokens",
+    "",
+    {
+      input: {
+        converse: {
+          messages: [
+            {
+              role: "user",
+              content: [{ image: { source: { s3Location: { uri: "s3://b/ID" } } } }],
+            },
+          ],
+        },
+      },
+    },
   ],
 ];
 

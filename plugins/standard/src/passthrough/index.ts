@@ -63,6 +63,12 @@ const NO_BODY = writtenDocument({});
 /** Methods that are never billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
+/**
+ * The usage of endpoints that read the content of a conversation: a count shows whether an object
+ * exists, and its size. Documents to rank may have members of any name.
+ */
+const READS_CONTENT: ReadonlySet<NativeUsage> = new Set(["text", "prompt", "free"]);
+
 /** The price of calls that the upstream does not bill. */
 const FREE: Price = { free: true, source: "native endpoint" };
 
@@ -206,7 +212,7 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
   if (request !== undefined) {
     checkToolModels(exchange, target.provider, request.document.value, parts);
     refuseSteering(request.document.value, configured ?? target, provider);
-    if (usage === "text") checkAccountObjects(request.document.value, provider, identity);
+    if (READS_CONTENT.has(usage)) checkAccountObjects(request.document.value, provider, identity);
   }
   const price = usage === "free" ? FREE : configured?.price;
   return price === undefined ? target : { ...target, price };

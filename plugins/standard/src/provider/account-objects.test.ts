@@ -51,6 +51,16 @@ const PLACES: readonly (readonly [string, JsonObject])[] = [
     "messages[0].content[0].file.file_id",
     { messages: [{ content: [{ file: { file_id: "f" } }] }] },
   ],
+  [
+    "input.converse.messages[0].content[0].document.source.s3Location.uri",
+    {
+      input: {
+        converse: {
+          messages: [{ content: [{ document: { source: { s3Location: { uri: "s3://b/o" } } } }] }],
+        },
+      },
+    },
+  ],
   ["messages[0].audio.id", { messages: [{ audio: { id: "audio_1" } }] }],
   ["cachedContent", { cachedContent: "cachedContents/1" }],
   [

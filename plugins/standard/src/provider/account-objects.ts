@@ -4,6 +4,7 @@
  * opened.
  */
 
+import { isObject } from "@sluice/kit";
 import {
   GatewayError,
   type Identity,
@@ -55,7 +56,7 @@ export function checkAccountObjects(
   identity: Asking | undefined,
 ): void {
   if (identity === undefined || accountObjects === "all" || isTrusted(identity)) return;
-  const found = findIn(body, accountObjects);
+  const found = findIn(body, accountObjects) ?? findInInput(body, accountObjects);
   if (found === undefined) return;
   const path = pathOf(found);
   throw new GatewayError(
@@ -70,6 +71,12 @@ export function checkAccountObjects(
 function isTrusted({ kind, models, modelBounds, passthrough }: Asking): boolean {
   const isLimited = models.length > 0 || modelBounds !== undefined;
   return kind === "master" || (passthrough === true && !isLimited);
+}
+
+/** The same in the request that Bedrock's count of tokens has as its input. */
+function findInInput({ input }: JsonObject, open: OpenObjects): Named | undefined {
+  const found = isObject(input) ? findIn(input, open) : undefined;
+  return found === undefined ? undefined : below(found, "input");
 }
 
 /** The first object that is not open. A path is made where one is found: a body has many places. */
