@@ -579,3 +579,31 @@ describe("a whole JSON reply that calls itself an event stream", () => {
     expect(await (await post("mistral", asked("mistral"))).text()).toBe("");
   });
 });
+
+describe("a count of tokens at Bedrock", () => {
+  const count = (input: object): Promise<Response> =>
+    fetch(`${gateway.publicUrl}/bedrock/model/claude/count-tokens`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ input }),
+    });
+
+  it("is refused where its request is encoded: the upstream would read what nothing judges", async () => {
+    const messages = [{ role: "user", content: `A ${BAD} word.` }];
+    const body = Buffer.from(JSON.stringify({ messages })).toString("base64");
+    const response = await count({ invokeModel: { body } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: "input" } });
+    expect(upstream.requests.length).toBe(seen);
+  });
+
+  it("is judged where its request stands there as it is", async () => {
+    upstream.reply(200, "application/json", JSON.stringify({ inputTokens: 3 }));
+    const asked = (text: string) =>
+      count({ converse: { messages: [{ role: "user", content: [{ text }] }] } });
+    expect((await asked(`A ${BAD} word.`)).status).toBe(400);
+    expect(upstream.requests.length).toBe(seen);
+    expect((await asked("A fine word.")).status).toBe(200);
+    expect(upstream.requests.length).toBe(seen + 1);
+  });
+});

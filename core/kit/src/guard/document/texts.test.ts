@@ -155,6 +155,14 @@ describe("unreadable content is reported:", () => {
     expect(bodyTexts(file(url), "chat").opaque).toHaveLength(1);
   });
 
+  it("a request in base64, as an input", () => {
+    const body = encoded(Buffer.from(JSON.stringify({ messages: [{ content: BAD }] })));
+    const opaque = (input: JsonObject) => bodyTexts({ input }, "passthrough").opaque;
+    expect(opaque({ invokeModel: { body } })).toEqual(["input"]);
+    expect(opaque({ invokeModel: {} })).toEqual([]);
+    expect(opaque({ converse: { messages: [] } })).toEqual([]);
+  });
+
   it("not pictures and sounds where the dialects have them, nor what only a provider opens", () => {
     const long = encoded(Buffer.alloc(300, 7));
     const bodies: JsonObject[] = [

@@ -1,6 +1,7 @@
 /**
- * Members of a body that guardrails of texts cannot read: tokens, vectors, templates that build
- * a prompt, and tools of a server whose words reach the model without the gateway.
+ * Members of a body that guardrails of texts cannot read: tokens, vectors, requests in base64,
+ * templates that build a prompt, and tools of a server whose words reach the model without the
+ * gateway.
  */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
@@ -29,9 +30,19 @@ const EXPRESSION = /\{\{|\{%/;
 export function isUnreadable(name: string, value: JsonValue): boolean {
   if (VECTORS.has(name)) return value !== null && value !== "";
   if (TEMPLATES.has(name)) return typeof value === "string" && EXPRESSION.test(value);
+  if (name === "input" && isObject(value)) return isEncodedRequest(value.invokeModel);
   const mayBeTokens =
     TOKEN_MEMBERS.has(name) || (!Object.hasOwn(MEMBERS.body, name) && !SETTINGS.has(name));
   return mayBeTokens && holdsTokens(value);
+}
+
+/**
+ * Whether a value has a request in base64, as the input of Bedrock's CountTokens may
+ * (docs.aws.amazon.com/bedrock/latest/APIReference, InvokeModelTokensRequest).
+ */
+function isEncodedRequest(value: JsonValue | undefined): boolean {
+  const body = isObject(value) ? value.body : undefined;
+  return body !== undefined && body !== null && body !== "";
 }
 
 /** Whether a value is a list of tokens, or of such lists. */
