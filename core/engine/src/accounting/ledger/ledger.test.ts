@@ -83,6 +83,17 @@ test("moves rows that fill a transaction at once", async () => {
   expect(store.transactions).toEqual([399, 3, 1]);
 });
 
+test("moves the rows of callers that follow each other together", async () => {
+  const waits: Promise<unknown>[] = [];
+  for (let turn = 0; turn < 20; turn++) {
+    waits.push(ledger.record([makeRow(`r${turn}`)]), ledger.flush());
+    await new Promise(setImmediate);
+  }
+  await Promise.all(waits);
+  expect(store.transactions.reduce((sum, rows) => sum + rows, 0)).toBe(20);
+  expect(store.transactions.length).toBeLessThan(10);
+});
+
 test("loses nothing and doubles nothing when the store fails five times, and logs each change once", async () => {
   store.failNext(5);
   await ledger.record([makeRow("a")]);
