@@ -72,12 +72,16 @@ export async function startProofGateway(options: ProofOptions = {}): Promise<Pro
   await prepare?.(dataDirectory);
   const launched = await launch(PRESENT, context, {
     ...(databaseUrl !== undefined && {
-      store: `{ use: postgres, url: "${databaseUrl}" }`,
+      store: '{ use: postgres, url: "${env:SLUICE_PROOF_STORE}" }',
       plugins: ["store-postgres"],
     }),
   });
   if ("skip" in launched) throw new Error(launched.skip);
-  const server = await startServer({ ...launched, startLimitMs: 120_000 }, context, "server");
+  const env = {
+    ...launched.env,
+    ...(databaseUrl !== undefined && { SLUICE_PROOF_STORE: databaseUrl }),
+  };
+  const server = await startServer({ ...launched, env, startLimitMs: 120_000 }, context, "server");
   const { adminUrl, masterKey } = launched;
   const agent = new Agent({ keepAlive: true });
   const cookie = await signIn(adminUrl, masterKey);

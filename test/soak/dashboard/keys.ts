@@ -23,6 +23,8 @@ export async function proveKeys(goals: Goals, count: number, databaseUrl?: strin
   const store = databaseUrl === undefined ? "SQLite" : "PostgreSQL";
   console.log(`check 12: lists of many keys in ${store}`);
   console.log(`keys: ${count} in ${seconds} s`);
+  // The turns of the start are not those of lists.
+  await gateway.longestTurnMs();
   const first = await gateway.ask("/key/list?limit=50");
   const { next_cursor: cursor } = JSON.parse(first.text) as { readonly next_cursor: string | null };
   if (cursor === null) throw new Error("There is no next page.");
