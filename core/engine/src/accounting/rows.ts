@@ -10,7 +10,6 @@ import {
   type Clock,
   type Cost,
   GatewayError,
-  type GatewayRequest,
   type JsonObject,
   type Model,
   type Operation,
@@ -115,7 +114,7 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     model:
       attempt.model === undefined
         ? boundedModel(request?.model ?? "")
-        : rowModel(attempt.model, request),
+        : rowModel(attempt.model, exchange),
     targetId: attempt.target.id,
     modelGroup: attempt.model?.entry ?? null,
     provider: attempt.provider,
@@ -154,7 +153,9 @@ function cutAttempt(
 }
 
 /** The model that was asked for, in the client's own word, or one that stood in for it. */
-function rowModel(model: Model, request: GatewayRequest | undefined): string {
+function rowModel(model: Model, { operation, request }: LiveExchange): string {
+  // A native request names the upstream's model.
+  if (operation === "passthrough") return boundedModel(request?.model ?? "");
   const isAskedFor =
     model.id === request?.model || request?.otherModels?.includes(model.id) === true;
   return isAskedFor ? request.model : model.id;
@@ -162,11 +163,10 @@ function rowModel(model: Model, request: GatewayRequest | undefined): string {
 
 function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   const { usage, model } = attempt;
-  const { request } = exchange;
   const cost = costOf(exchange, attempt);
   const row = emptyRow(exchange);
   if (model !== undefined) {
-    row.model = rowModel(model, request);
+    row.model = rowModel(model, exchange);
     row.modelGroup = model.entry;
   }
   const rule = billingRule(exchange, attempt);

@@ -138,7 +138,9 @@ function reserve(
   };
   let set = rulesOf();
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
-  const isEmpty = set.late.length === 0 && !hasMoney && !hasTargetRules;
+  const hasGate =
+    hasMoney || hasTargetRules || resolver.hasModelRules(identity, CUSTOMER.get(exchange));
+  const isEmpty = set.late.length === 0 && !hasGate;
   if (isEmpty && entry === undefined) return undefined;
   const { model } = exchange;
   let cost: Partial<RequestCost> | undefined;
@@ -161,7 +163,7 @@ function reserve(
   const terms = { set, estimate: cost?.estimate, nanoUsd: cost?.nanoUsd ?? 0, maxCostNanoUsd };
   const calls = new AdmittedCalls(exchange);
   const lease = new LimitLease(parts, exchange, calls);
-  if (hasMoney || hasTargetRules) {
+  if (hasGate) {
     const gate = new LimitGate(parts, exchange, lease, calls, terms);
     addGate(exchange, (...call) => gate.admit(...call));
   }

@@ -7,6 +7,12 @@ import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/co
 import { mayHaveTarget } from "@sluice/runtime";
 import type { ModelRules } from "./access.ts";
 
+/** A target, and the model that has it: of a wildcard, the model of this target. */
+export interface ConfiguredTarget {
+  readonly model: Model;
+  readonly target: Target;
+}
+
 /** Finds the configured target of a native request. */
 export interface ConfiguredTargets {
   /**
@@ -14,7 +20,7 @@ export interface ConfiguredTargets {
    * the key may use before another; an exact model name before a wildcard; then the order of the
    * file. `undefined`: no model has the target.
    */
-  find(identity: Identity, id: string): Target | undefined;
+  find(identity: Identity, id: string): ConfiguredTarget | undefined;
   /** Whether a target of any model has tags. */
   readonly areTagged: boolean;
   /**
@@ -23,23 +29,21 @@ export interface ConfiguredTargets {
   isLeftOut(exchange: Exchange, id: string): boolean;
 }
 
-interface Candidate {
-  readonly model: Model;
-  readonly target: Target;
-}
-
 /** The configured targets of a catalogue. The index is made at the first question. */
 export function createConfiguredTargets({ authority, models }: ModelRules): ConfiguredTargets {
   let index: TargetIndex | undefined;
   const areTagged = models.list().some(({ tagRouting }) => tagRouting !== undefined);
-  const candidatesOf = (id: string): readonly Candidate[] => {
+  const candidatesOf = (id: string): readonly ConfiguredTarget[] => {
     index ??= indexOf(models);
     return [
       ...(index.exact.get(id) ?? []),
       ...index.wildcards.filter(({ target }) => matches(target.id, id)),
     ];
   };
-  const usableOf = (identity: Identity, candidates: readonly Candidate[]): readonly Candidate[] =>
+  const usableOf = (
+    identity: Identity,
+    candidates: readonly ConfiguredTarget[],
+  ): readonly ConfiguredTarget[] =>
     candidates.filter(
       ({ model }) => identity.kind === "master" || authority.mayUse(identity, model),
     );
@@ -48,7 +52,8 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
     find(identity, id) {
       const candidates = candidatesOf(id);
       const ordered = [...usableOf(identity, candidates), ...candidates];
-      return (ordered.find(({ target }) => target.price !== undefined) ?? ordered[0])?.target;
+      const found = ordered.find(({ target }) => target.price !== undefined) ?? ordered[0];
+      return found && { ...found, model: modelAt(found, id, models) };
     },
     isLeftOut(exchange, id) {
       const { identity } = exchange;
@@ -64,14 +69,22 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
   };
 }
 
+/** The model of a candidate for a target's id: one below a wildcard has its part of the id. */
+function modelAt({ model, target }: ConfiguredTarget, id: string, models: ModelCatalog): Model {
+  const star = target.id.indexOf("*");
+  if (star < 0 || !model.id.includes("*")) return model;
+  const part = id.slice(star, id.length - (target.id.length - star - 1));
+  return models.find(model.id.replace("*", () => part)) ?? model;
+}
+
 interface TargetIndex {
-  readonly exact: ReadonlyMap<string, readonly Candidate[]>;
-  readonly wildcards: readonly Candidate[];
+  readonly exact: ReadonlyMap<string, readonly ConfiguredTarget[]>;
+  readonly wildcards: readonly ConfiguredTarget[];
 }
 
 function indexOf(models: ModelCatalog): TargetIndex {
-  const exact = new Map<string, Candidate[]>();
-  const wildcards: Candidate[] = [];
+  const exact = new Map<string, ConfiguredTarget[]>();
+  const wildcards: ConfiguredTarget[] = [];
   for (const model of models.list()) {
     for (const target of model.targets) {
       const candidate = { model, target };

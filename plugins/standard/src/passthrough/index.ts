@@ -211,10 +211,12 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
   const configured = target.model === "" ? undefined : targets.find(identity, target.id);
   if (request !== undefined) {
     checkToolModels(exchange, target.provider, request.document.value, parts);
-    refuseSteering(request.document.value, configured ?? target, provider);
+    refuseSteering(request.document.value, configured?.target ?? target, provider);
     if (READS_CONTENT.has(usage)) checkAccountObjects(request.document.value, provider, identity);
   }
-  const price = usage === "free" ? FREE : configured?.price;
+  // The limits of the model hold for its call.
+  if (configured !== undefined) exchange.model = configured.model;
+  const price = usage === "free" ? FREE : configured?.target.price;
   return price === undefined ? target : { ...target, price };
 }
 

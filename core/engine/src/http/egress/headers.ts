@@ -16,7 +16,9 @@ export function replyHeaders(exchange: LiveExchange, form: ReplyForm, clock: Clo
     SERVED.get(exchange);
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
-    const model = (last.model ?? exchange.model)?.id ?? exchange.request?.model ?? "";
+    // A native request names the upstream's model.
+    const named = exchange.operation === "passthrough" ? undefined : (last.model ?? exchange.model);
+    const model = named?.id ?? exchange.request?.model ?? "";
     if (model !== "") headers.push("x-sluice-model", headerSafe(model));
     headers.push(
       "x-sluice-provider",

@@ -57,6 +57,17 @@ export class LimitResolver {
     return this.#budgets.hasProviders;
   }
 
+  /** Whether single models have limits: a call may be at another model than the entry. */
+  hasModelRules({ scopes = NO_SCOPES }: Identity, customer: Customer | undefined): boolean {
+    const { windows = [], parallel = [] } = this.#config;
+    const hasOwn = ({ perModel }: LimitScope): boolean => perModel.length > 0;
+    return (
+      scopes.some(hasOwn) ||
+      customer?.scopes.some(hasOwn) === true ||
+      [...windows, ...parallel].some(({ per }) => per === "model" || per === "key_model")
+    );
+  }
+
   /** The rules of an identity at a model. An identity is made anew when its record has changed. */
   of(identity: Identity, model: Model | undefined): RuleSet {
     let sets = this.#sets.get(identity);
