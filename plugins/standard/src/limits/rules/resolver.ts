@@ -41,6 +41,7 @@ export class LimitResolver {
   readonly #config: LimitsConfig;
   readonly #clock: Host["clock"];
   readonly #budgets: BudgetRules;
+  readonly #hasModelOptions: boolean;
   readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
   /** The rules of customers, beside what they were last made for. */
   readonly #customers = new WeakMap<Customer, CustomerRules>();
@@ -50,6 +51,10 @@ export class LimitResolver {
     this.#config = config;
     this.#clock = host.clock;
     this.#budgets = new BudgetRules(config, host);
+    const { windows = [], parallel = [] } = config;
+    this.#hasModelOptions = [...windows, ...parallel].some(
+      ({ per }) => per === "model" || per === "key_model",
+    );
   }
 
   /** Whether providers have budgets: which one is known only when a target is. */
@@ -59,12 +64,10 @@ export class LimitResolver {
 
   /** Whether single models have limits: a call may be at another model than the entry. */
   hasModelRules({ scopes = NO_SCOPES }: Identity, customer: Customer | undefined): boolean {
-    const { windows = [], parallel = [] } = this.#config;
-    const hasOwn = ({ perModel }: LimitScope): boolean => perModel.length > 0;
     return (
-      scopes.some(hasOwn) ||
-      customer?.scopes.some(hasOwn) === true ||
-      [...windows, ...parallel].some(({ per }) => per === "model" || per === "key_model")
+      this.#hasModelOptions ||
+      scopes.some(hasModelLimits) ||
+      customer?.scopes.some(hasModelLimits) === true
     );
   }
 
@@ -174,6 +177,10 @@ function limitsAt(scopes: readonly LimitScope[], model: Model | undefined): stri
     for (const { name, models } of perModel)
       if (namesModel(models, model)) names += `\n${kind} ${name}`;
   return names;
+}
+
+function hasModelLimits({ perModel }: LimitScope): boolean {
+  return perModel.length > 0;
 }
 
 const NO_SCOPES: readonly LimitScope[] = Object.freeze([]);
