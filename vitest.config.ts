@@ -43,32 +43,33 @@ const FURTHER = [
   "test/system/faces/{limits,matrix,other-sdks,planted,recorded}.test.ts",
   "test/system/faces/{relayed-replies,relayed-streams,vendor-errors}.test.ts",
   "test/system/faces/stored/background.test.ts",
-  "test/system/guardrails/{isolation,natives,packages}.test.ts",
+  "test/system/guardrails/{ask-again,isolation,natives,packages,report}.test.ts",
   "test/system/large/{alike,replies,words}.test.ts",
   "test/system/limits/{counted-refusals,declared-teams,key-commands,key-pages}.test.ts",
   "test/system/limits/isolation{,-guardrails,-retries,-tags}.test.ts",
-  "test/system/limits/{moved-and-back,redis,two-gateways,zero-budgets}.test.ts",
+  "test/system/limits/{moved-and-back,rate-use,redis,two-gateways,zero-budgets}.test.ts",
   "test/system/listeners/{held-bodies,hostile-connections,openapi,previous-key}.test.ts",
-  "test/system/listeners/{raw-http,slow-readers,without-dashboard}.test.ts",
+  "test/system/listeners/{audit-retention,raw-http,slow-readers,without-dashboard}.test.ts",
   "test/system/passthrough/{hostile-replies,unread-natives}.test.ts",
   "test/system/providers/{commit-after,embeddings,upstream-errors}.test.ts",
-  "test/system/requests/{abort-storm,step-uses,unreported-usage}.test.ts",
+  "test/system/requests/{abort-storm,listed-names,step-uses,unreported-usage}.test.ts",
   "test/system/requests/{wide-requests,wrong-replies}.test.ts",
   "test/system/resilience/{balance,balance-storm,faults,hedge}.test.ts",
   "test/system/resilience/{lost-connections,overview,stale-connections}.test.ts",
-  "test/system/roles/{late-routes,matrix,more-escalations,requests}.test.ts",
+  "test/system/roles/{late-routes,made-keys,matrix,more-escalations,requests}.test.ts",
   "test/system/tenants/{commands,declared}.test.ts",
 ];
 
-/** Units that count, wait or end processes for five seconds and more. They run with those. */
+/** Units that wait, count much, or end processes and threads, for seconds. They run with those. */
 const FURTHER_UNITS = [
   "core/kit/src/json/{paged-text,sliced/parse}.test.ts",
   "core/engine/src/accounting/ledger/crash.test.ts",
-  "core/engine/src/counting/{o200k,pool}.test.ts",
+  "core/engine/src/accounting/outbox/recover.test.ts",
+  "core/engine/src/counting/{counter,o200k,pool}.test.ts",
   "core/engine/src/registry/load.test.ts",
   "core/engine/src/resources/data-lock.test.ts",
   "plugins/shared-redis/src/{away,money}.test.ts",
-  "plugins/store-sqlite/src/ledger/{reports,sums/report}.test.ts",
+  "plugins/store-sqlite/src/{writer-thread,ledger/reports,ledger/sums/report}.test.ts",
 ];
 
 /**
