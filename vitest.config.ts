@@ -60,7 +60,7 @@ const FURTHER = [
   "test/system/tenants/{commands,declared}.test.ts",
 ];
 
-/** Units that wait, count much, or end processes and threads, for seconds. They run with those. */
+/** Unit tests that take seconds: they wait, count, or end processes. `further` runs them too. */
 const FURTHER_UNITS = [
   "core/kit/src/json/{paged-text,sliced/parse}.test.ts",
   "core/engine/src/accounting/ledger/crash.test.ts",

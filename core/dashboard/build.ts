@@ -32,8 +32,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What most screens need is one file, and a small one is fetched with it: on a slow processor each
- * file costs some milliseconds before the first paint.
+ * Modules that screens share are in two files: on a slow processor, each file delays the first
+ * paint by some milliseconds.
  */
 const GROUPS = [
   {

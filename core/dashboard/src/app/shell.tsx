@@ -24,7 +24,7 @@ export function Shell() {
   const place = segments.join("/");
   const before = useRef(place);
   useEffect(() => {
-    // Not at the first paint: what was opened since then stays.
+    // The effect of the first route runs after the paint: a dialog that was opened meanwhile stays.
     if (before.current === place) return;
     before.current = place;
     setMenuOpen(false);

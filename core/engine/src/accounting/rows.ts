@@ -111,10 +111,7 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage
     teamId: identity?.teamId ?? null,
     organizationId: identity?.organizationId ?? null,
     endUser: request?.endUser ?? null,
-    model:
-      attempt.model === undefined
-        ? boundedModel(request?.model ?? "")
-        : rowModel(attempt.model, exchange),
+    model: rowModel(attempt.model, exchange),
     targetId: attempt.target.id,
     modelGroup: attempt.model?.entry ?? null,
     provider: attempt.provider,
@@ -153,9 +150,9 @@ function cutAttempt(
 }
 
 /** The model that was asked for, in the client's own word, or one that stood in for it. */
-function rowModel(model: Model, { operation, request }: LiveExchange): string {
+function rowModel(model: Model | undefined, { operation, request }: LiveExchange): string {
   // A native request names the upstream's model.
-  if (operation === "passthrough") return boundedModel(request?.model ?? "");
+  if (model === undefined || operation === "passthrough") return boundedModel(request?.model ?? "");
   const isAskedFor =
     model.id === request?.model || request?.otherModels?.includes(model.id) === true;
   return isAskedFor ? request.model : model.id;

@@ -8,8 +8,8 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { strictOf } from "./tools.ts";
 
 /**
- * The repeated members, made at once: each request of the face has them. `store` is false until the
- * response is stored.
+ * The repeated members. One object literal: each request of the face makes it. `store` is false
+ * until the response is stored.
  */
 export function echoOf(body: JsonObject): JsonObject {
   const reasoning = isObject(body.reasoning) ? body.reasoning : undefined;

@@ -17,8 +17,9 @@ import type { Outbox } from "./outbox.ts";
  */
 const MOVE_DELAY_MS = 100;
 /**
- * Between transactions that callers wait for, from the second small one on. Each new customer waits
- * for the rows that are on their way: a flood of them would move a few rows in each turn.
+ * The pause between small transactions that callers wait for, from the second one on. Each new
+ * customer waits for the rows that are on their way: without the pause, a flood of new customers
+ * moves a few rows in each turn of the event loop.
  */
 const WAITED_DELAY_MS = 20;
 const MIN_RETRY_DELAY_MS = 100;
