@@ -29,7 +29,7 @@ export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.t
 export type { Place } from "./guard/words/find.ts";
 export { asBuffer } from "./json/as-buffer.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
-export { isMade, parsedDocument, unwrittenPieces, writtenDocument } from "./json/document.ts";
+export { parsedDocument, unwrittenPieces, writtenDocument } from "./json/document.ts";
 export { isAtLeast } from "./json/sliced/length.ts";
 export {
   type Member,
@@ -40,6 +40,7 @@ export {
 } from "./json/members.ts";
 export { decodePages, markLength, PAGE_CHARACTERS, type PagedText } from "./json/paged-text.ts";
 export { prepareJson } from "./json/prepared.ts";
+export { nodesOf } from "./json/nodes.ts";
 export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
 export { base64ToFloats } from "./openai/embeddings/format.ts";

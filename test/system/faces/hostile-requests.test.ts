@@ -206,6 +206,16 @@ describe("a repeated member is refused by its name, and nothing is called", () =
       `{${contents},"generation_config":{"maxOutputTokens":60000,"maxOutputTokens":1}}`,
     ],
     ["/v1/chat/completions", `{"model":"openai",${message},"tools":[],"tools":[]}`],
+    ["/v1/responses", '{"model":"openai","input":[{"role":"user","content":"a","content":"b"}]}'],
+    [
+      "/v1/messages",
+      '{"model":"anthropic","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}',
+    ],
+    ["/v1beta/models/gemini:generateContent", '{"contents":[{"parts":[{"text":"a","text":"b"}]}]}'],
+    [
+      "/v1/chat/completions",
+      '{"model":"openai","messages":[{"role":"user","content":"a","c\\u006fntent":"b"}]}',
+    ],
   ])("%s %s", async (path, body) => {
     const calls = model.requests.length;
     const answer = await ask(`POST ${path}`, body);

@@ -83,6 +83,16 @@ describe.each(["limited", "free"])("a key that is %s", (key) => {
       expect(await ask(key, "countTokens", body)).toMatchObject({ status: 400, calls: 0 });
   });
 
+  it("a model that stands twice in a request of a list is refused", async () => {
+    const item = JSON.stringify(embedded("models/small")).slice(1);
+    const body = `{"requests":[{"model":"models/large",${item}]}`;
+    expect(await ask(key, "batchEmbedContents", body)).toEqual({
+      status: 400,
+      param: "requests",
+      calls: 0,
+    });
+  });
+
   it.each<readonly [string, unknown]>([
     ["countTokens", { contents: CONTENTS }],
     ["countTokens", { generateContentRequest: counted("models/small") }],

@@ -5,7 +5,6 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { amount } from "@sluice/testing";
 import {
   documentOf,
-  isMade,
   jsonReply,
   parsedDocument,
   replaceMember,
@@ -16,17 +15,6 @@ import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
 import { readMembers } from "./members.ts";
 
 const MAX_MS = 10_000;
-
-it("is made of a value alone, or of a text in which a member may stand twice", () => {
-  const made = writtenDocument({ model: "m", list: [1] });
-  expect([made, made.with({ model: "n" })].map(isMade)).toEqual([true, true]);
-  expect(made.bytes).toBe('{"model":"m","list":[1]}');
-  expect(isMade(made)).toBe(true);
-  const text = '{"model":"m","list":[{"a":1,"a":2}]}';
-  const read = documentOf(text);
-  const parsed = parsedDocument(text, JSON.parse(text) as JsonObject);
-  expect([read, parsed, read.with({ model: "n" })].map(isMade)).toEqual([false, false, false]);
-});
 
 const name = fc
   .oneof(fc.constantFrom("model", "seed", "a", "", "stream_options"), fc.string({ maxLength: 8 }))

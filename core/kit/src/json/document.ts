@@ -51,17 +51,11 @@ export function unwrittenPieces(
   return document instanceof TextDocument ? document.unwritten(characters) : undefined;
 }
 
-/** Whether a document was made from a value, and from no text: no member of it stands twice. */
-export function isMade(document: JsonDocument): boolean {
-  return document instanceof TextDocument && document.isMade;
-}
-
 class TextDocument implements JsonDocument {
   #text: string | PagedText | undefined;
   readonly #original: Uint8Array | undefined;
   #value: JsonObject | undefined;
   readonly #members: readonly Member[] | undefined;
-  readonly isMade: boolean;
   /** In place of the text, after changes: they are joined where the whole is asked for. */
   readonly #texts: MemberTexts | undefined;
 
@@ -72,7 +66,6 @@ class TextDocument implements JsonDocument {
     members?: readonly Member[],
     texts?: MemberTexts,
   ) {
-    this.isMade = text === undefined && original === undefined && texts === undefined;
     this.#members = members;
     this.#texts = texts;
     this.#text = text;

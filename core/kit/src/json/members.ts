@@ -39,6 +39,8 @@ export interface Member {
 /** The members of a text, and the fault of its shape. */
 export interface Members {
   readonly members: readonly Member[];
+  /** The values of the text, counted by their separators; see `nodesOf`. */
+  readonly nodes: number;
   readonly fault: ShapeFault | undefined;
 }
 
@@ -51,7 +53,7 @@ export function readMembers(text: string, limits: ShapeLimits = UNBOUNDED): Memb
   for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
     members.push(member);
   }
-  return { members, fault: cursor.fault };
+  return { members, nodes: cursor.nodes, fault: cursor.fault };
 }
 
 /** The first top-level member with a name. Reads only up to it. */
@@ -66,10 +68,10 @@ export function findMember(text: string, key: string): Member | undefined {
 /** An iterator over the members. */
 class MemberCursor {
   fault: ShapeFault | undefined;
+  nodes = 0;
   readonly #text: string;
   readonly #limits: ShapeLimits;
   #at: number;
-  #nodes = 0;
 
   constructor(text: string, limits: ShapeLimits) {
     this.#text = text;
@@ -82,7 +84,7 @@ class MemberCursor {
     const text = this.#text;
     const start = skipSpace(text, this.#at);
     if (text.charCodeAt(start) !== QUOTE) return undefined;
-    if (++this.#nodes > this.#limits.maxNodes) {
+    if (++this.nodes > this.#limits.maxNodes) {
       this.#refuse("nodes");
       return undefined;
     }
@@ -117,14 +119,14 @@ class MemberCursor {
         case OPEN_BRACKET:
           // The outer object is the first level.
           if (++depth >= this.#limits.maxDepth) return this.#refuse("depth");
-          if (++this.#nodes > this.#limits.maxNodes) return this.#refuse("nodes");
+          if (++this.nodes > this.#limits.maxNodes) return this.#refuse("nodes");
           break;
         case CLOSE_BRACE:
         case CLOSE_BRACKET:
           depth--;
           break;
         case COMMA:
-          if (++this.#nodes > this.#limits.maxNodes) return this.#refuse("nodes");
+          if (++this.nodes > this.#limits.maxNodes) return this.#refuse("nodes");
           break;
       }
     }

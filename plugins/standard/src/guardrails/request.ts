@@ -1,11 +1,11 @@
 /**
- * Checks requests: every text, and members that the upstream might read differently from the
- * gateway.
+ * Checks requests: every text. The upstream reads the same members: the listener has refused those
+ * that stand twice.
  */
 
-import { hasRepeatedMembers, IS_JUDGED } from "@sluice/runtime";
+import { IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import { type BodyText, endingOf, isMade, withTexts, writtenDocument } from "@sluice/kit/internals";
+import { type BodyText, endingOf, withTexts, writtenDocument } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
 import {
@@ -57,8 +57,7 @@ export async function guardRequest(
     vault,
     ending: endingOf(exchange),
   });
-  const isRead = isReadAlike(request);
-  if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
+  if (edits.size > 0) exchange.request = edited(request, edits);
 }
 
 /** The texts of the metadata, which stand beside the document. They can be refused, not edited. */
@@ -71,16 +70,6 @@ function notesOf({ fields }: GatewayRequest, operation: Operation): BodyText[] {
     .map((text) => ({ ...text, isFixed: true }));
 }
 
-/** Whether all parsers read the same body: of duplicate members, only one was checked. */
-function isReadAlike({ document, raw }: GatewayRequest): boolean {
-  if (Object.keys(document.value).length === 0) return true;
-  if (raw === undefined && isMade(document)) return true;
-  const bytes = raw ?? document.bytes;
-  // Names of members are ASCII.
-  const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1");
-  return !hasRepeatedMembers(text, document.value);
-}
-
 /** The frozen body, so that no guardrail can change it. Later steps make copies in any case. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
@@ -90,18 +79,10 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The request with edited texts; as it was judged, where it could be read otherwise. */
-function edited(
-  request: GatewayRequest,
-  edits: Parameters<typeof withTexts>[1],
-  isRead: boolean,
-): GatewayRequest {
+/** The request with edited texts. */
+function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1]): GatewayRequest {
   const { document, raw } = request;
-  if (raw === undefined)
-    return {
-      ...request,
-      document: withTexts(isRead ? document : writtenDocument(document.value), edits),
-    };
+  if (raw === undefined) return { ...request, document: withTexts(document, edits) };
   // A native body is forwarded as bytes: the edited document's own members keep their text.
   const written = withTexts(writtenDocument(document.value), edits);
   const { bytes } = written;

@@ -101,7 +101,7 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
   const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
   yield;
   const limits = { ...LIMITS, maxNodes };
-  const { value, members, fault } =
+  const { value, members, nodes, fault } =
     bytes.length > LARGE_BYTES ? yield* sliced(text, limits) : parsed(text, limits);
   if (fault !== undefined) {
     if (isJson) throw tooMuch(fault, maxNodes);
@@ -112,7 +112,7 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
     if (isJson) throw tooManyMembers();
     return NO_MEMBERS;
   }
-  refuseRepeatedMembers(text, value, members);
+  refuseRepeatedMembers(text, value, { members, nodes });
   return value;
 }
 
@@ -133,15 +133,15 @@ function withoutMark(text: string): string {
 /** The value of a text; none for text that is not JSON. */
 function parsed(text: string, limits: ShapeLimits): Sliced {
   // Depth and size are checked before any code recurses into the text.
-  const { members, fault } = readMembers(text, limits);
-  return { value: fault === undefined ? parse(text) : undefined, members, fault };
+  const shape = readMembers(text, limits);
+  return { value: shape.fault === undefined ? parse(text) : undefined, ...shape };
 }
 
 function* sliced(text: string, limits: ShapeLimits): Stages.Of<Sliced> {
   try {
     return yield* parseInSlices(text, { ...limits, maxMembers: MAX_MEMBERS });
   } catch {
-    return { value: undefined, members: [], fault: undefined };
+    return { value: undefined, members: [], nodes: 0, fault: undefined };
   }
 }
 

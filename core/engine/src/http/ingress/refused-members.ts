@@ -6,7 +6,7 @@
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type Member, PAGE_CHARACTERS, type PagedText } from "@sluice/kit/internals";
+import { type Member, nodesOf, PAGE_CHARACTERS, type PagedText } from "@sluice/kit/internals";
 import { caseVariant, hasRepeatedMembers } from "@sluice/runtime";
 import { invalidField } from "./body-fields.ts";
 
@@ -82,36 +82,31 @@ export function refuseCaseVariants(body: JsonObject): void {
 /** The maximum of characters of a client's name in a message. */
 const MAX_SHOWN = 80;
 
-/**
- * Objects in which a dialect has the bounds of a reply, or a request of its own, with a model
- * (ai.google.dev/api/tokens).
- */
-const READ_WITHIN: ReadonlySet<string> = new Set([
-  "generateContentRequest",
-  "generate_content_request",
-  "generationConfig",
-  "generation_config",
-  "inferenceConfig",
-  "reasoning",
-  "stream_options",
-  "thinking",
-]);
+/** What a walk over the text of an object found. */
+export interface Shape {
+  /** The members of the outermost object, duplicates included. */
+  readonly members: readonly Member[];
+  /** The values of the text, as `nodesOf` counts those of the parsed object. */
+  readonly nodes: number;
+}
 
 /**
- * Throws `invalid_field` for a member that the outermost object has twice, or one of
- * {@link READ_WITHIN}: parsers differ in which one they return. `members`: those of the text that
- * `value` was parsed from.
+ * Throws `invalid_field` for a member that an object of the body has twice, at any depth: parsers
+ * differ in which one they return (RFC 8259 §4), and what is judged, priced or checked is what the
+ * upstream reads. `shape`: that of the text that `value` was parsed from.
  */
 export function refuseRepeatedMembers(
   text: string | PagedText,
   value: JsonObject,
-  members: readonly Member[],
+  { members, nodes }: Shape,
 ): void {
+  if (members.length === 0 || nodes === nodesOf(value)) return;
   if (Object.keys(value).length !== members.length) refuseFirstRepeated(members);
   for (const { key, valueStart, end } of members) {
-    const inner = READ_WITHIN.has(key) ? value[key] : undefined;
-    if (isObject(inner) && hasRepeatedMembers(text.slice(valueStart, end), inner))
-      throw repeated("A member of", key);
+    const inner = value[key];
+    if (typeof inner !== "object" || inner === null) continue;
+    if (hasRepeatedMembers(text.slice(valueStart, end), inner))
+      throw repeated("A member within", key.slice(0, MAX_SHOWN));
   }
 }
 

@@ -12,11 +12,11 @@ const MAX_RUN_CHARACTERS = 1_048_576;
 export class Outline {
   readonly members: Member[] = [];
   fault: ShapeFault | undefined;
+  nodes = 0;
   readonly #text: PagedText;
   readonly #limits: ShapeLimits;
   readonly #maxNodes: number;
   readonly #maxContainers: number;
-  #nodes = 0;
   #containers = 0;
   /** The last bracket, comma or end of a string. */
   #mark = 0;
@@ -50,8 +50,8 @@ export class Outline {
 
   /** Counts a value. Returns false at a fault. */
   count(): boolean {
-    this.#nodes += 1;
-    if (this.#nodes > this.#maxNodes) this.fault ??= "nodes";
+    this.nodes += 1;
+    if (this.nodes > this.#maxNodes) this.fault ??= "nodes";
     return this.fault === undefined;
   }
 

@@ -26,6 +26,11 @@ function outcome(read: () => unknown): string {
   }
 }
 
+/** The values of an object that has members. */
+function nodesIn({ members, nodes }: Pick<Sliced, "members" | "nodes">): number | undefined {
+  return members.length === 0 ? undefined : nodes;
+}
+
 /** Texts that are longer than a piece, so that values are taken apart at every level. */
 const filler = fc.constantFrom(
   "",
@@ -85,6 +90,7 @@ describe("a text that is parsed in slices", () => {
         const sliced = parse(text);
         expect(JSON.stringify(sliced.value)).toBe(JSON.stringify(JSON.parse(text)));
         expect(sliced.members).toEqual(readMembers(text).members);
+        expect(nodesIn(sliced)).toBe(nodesIn(readMembers(text)));
         expect(sliced.fault).toBeUndefined();
       }),
       { numRuns: amount(30, 150) },

@@ -30,6 +30,8 @@ export interface Sliced {
   readonly value: unknown;
   /** The members of the outermost object, duplicates included. */
   readonly members: readonly Member[];
+  /** The values of the text, counted by their separators; see `nodesOf`. */
+  readonly nodes: number;
   readonly fault: ShapeFault | undefined;
 }
 
@@ -72,6 +74,10 @@ class SlicedParser implements Sliced {
 
   get members(): readonly Member[] {
     return this.#outline.members;
+  }
+
+  get nodes(): number {
+    return this.#outline.nodes;
   }
 
   get fault(): ShapeFault | undefined {

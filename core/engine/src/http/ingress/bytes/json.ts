@@ -7,7 +7,6 @@ import { isObject, type Stages } from "@sluice/kit";
 import {
   decodePages,
   markLength,
-  type Member,
   type PagedText,
   parsedDocument,
   parseInSlices,
@@ -16,7 +15,7 @@ import {
   type Sliced,
 } from "@sluice/kit/internals";
 import { type Coding, codingOf } from "./body.ts";
-import { refuseDangerousMembers, refuseRepeatedMembers } from "../refused-members.ts";
+import { refuseDangerousMembers, refuseRepeatedMembers, type Shape } from "../refused-members.ts";
 
 /** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
@@ -77,8 +76,8 @@ export function checkMediaType(request: IncomingMessage): void {
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
   const raw = decode(bytes);
   const text = withoutMark(raw);
-  const members = membersOf(text, maxNodes);
-  return documentOf(text, raw === text ? bytes : undefined, parse(text), members);
+  const shape = shapeOf(text, maxNodes);
+  return documentOf(text, raw === text ? bytes : undefined, parse(text), shape);
 }
 
 /** The same in stages, with `maxContainers` lists and objects at most. */
@@ -89,9 +88,9 @@ export function* jsonStages(
 ): Stages.Of<JsonDocument> {
   const text = yield* decodePages(bytes);
   if (text === undefined) throw notUtf8();
-  const { value, members } = yield* sliced(text, maxNodes, maxContainers);
+  const { value, ...shape } = yield* sliced(text, maxNodes, maxContainers);
   yield;
-  return documentOf(text, markLength(bytes) > 0 ? undefined : bytes, value, members);
+  return documentOf(text, markLength(bytes) > 0 ? undefined : bytes, value, shape);
 }
 
 function decode(bytes: Buffer): string {
@@ -108,14 +107,11 @@ function withoutMark(raw: string): string {
   return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
 }
 
-/** The members of a text with checked depth and size, so that recursion is bounded. */
-function membersOf(text: string, maxNodes: number): readonly Member[] {
-  const { members, fault } = readMembers(
-    text,
-    maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes },
-  );
-  refuseShape(fault, maxNodes);
-  return members;
+/** The shape of a text, with checked depth and size, so that recursion is bounded. */
+function shapeOf(text: string, maxNodes: number): Shape {
+  const shape = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
+  refuseShape(shape.fault, maxNodes);
+  return shape;
 }
 
 function parse(text: string): JsonObject {
@@ -134,11 +130,12 @@ function documentOf(
   text: string | PagedText,
   bytes: Buffer | undefined,
   value: JsonObject,
-  members: readonly Member[],
+  shape: Shape,
 ): JsonDocument {
+  const { members } = shape;
   if (members.length > MAX_MEMBERS) throw tooManyMembers();
   refuseDangerousMembers(text, value);
-  refuseRepeatedMembers(text, value, members);
+  refuseRepeatedMembers(text, value, shape);
   return parsedDocument(text, value, bytes, members);
 }
 
@@ -147,7 +144,7 @@ function* sliced(
   text: PagedText,
   maxNodes: number,
   maxContainers = Infinity,
-): Stages.Of<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
+): Stages.Of<Shape & { readonly value: JsonObject }> {
   // A large text or number in place of an object is refused without parsing.
   const [first = ""] = /[^ \t\r\n]/.exec(text.pageOf(0)) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();
@@ -163,10 +160,10 @@ function* sliced(
     // Where a piece is wrong its parser counts from the piece's beginning.
     throw invalidJson(text.pages.every((page) => page.trim() === "") ? "" : "{");
   }
-  const { value, members, fault } = found;
+  const { value, members, nodes, fault } = found;
   refuseShape(fault, maxNodes);
   if (!isObject(value)) throw notAnObject();
-  return { value, members };
+  return { value, members, nodes };
 }
 
 /** The refusal of an object that is too wide. */
