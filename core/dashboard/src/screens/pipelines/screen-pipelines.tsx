@@ -25,6 +25,8 @@ export default function PipelinesScreen(_props: ScreenProps) {
   const [{ pipeline: asked }, setFilters] = useFilters(["pipeline"]);
   const pipelines = data?.pipelines ?? [];
   const shown = pipelines.find(({ pipeline }) => pipeline === asked) ?? firstOf(pipelines);
+  // The height of the picture is unknown before its answer: what stands below it would move.
+  const isPlaced = data !== undefined || error !== null;
   return (
     <>
       <Head
@@ -63,11 +65,13 @@ export default function PipelinesScreen(_props: ScreenProps) {
           </div>
         </Panel>
       )}
-      <CoverageTable
-        rows={coverage.data?.routes}
-        error={coverage.error}
-        onRetry={() => void coverage.refetch()}
-      />
+      {isPlaced && (
+        <CoverageTable
+          rows={coverage.data?.routes}
+          error={coverage.error}
+          onRetry={() => void coverage.refetch()}
+        />
+      )}
     </>
   );
 }

@@ -22,9 +22,10 @@ export function Sessions() {
   const may = useMay();
   const [ending, setEnding] = useState<Ending>();
   const { data, error, refetch } = useRead<SessionList>("/sessions", {}, { isLive: true });
-  const others = data?.sessions.filter(({ is_own: isOwn }) => !isOwn) ?? [];
-  const endAll = may("session.end") && others.length > 0 && (
-    <Button kind="danger" onClick={() => setEnding({ all: true })}>
+  const hasOthers = data?.sessions.some(({ is_own: isOwn }) => !isOwn) ?? false;
+  // It stands there before the answer: the table keeps its place.
+  const endAll = may("session.end") && (
+    <Button kind="danger" disabled={!hasOthers} onClick={() => setEnding({ all: true })}>
       End all others
     </Button>
   );
