@@ -3,12 +3,15 @@
 /** A span is kept in so many parts, and one more for the part that is only half out of it. */
 const PARTS = 61;
 
-/** The amount that was taken in a sliding time. Times are milliseconds of one monotonic clock. */
+/**
+ * The amount that was taken in a sliding time. Times are milliseconds of one monotonic clock. There
+ * is a window for each customer: it has a place only for parts in which something was taken.
+ */
 export interface SlidingWindow {
   readonly windowMs: number;
   readonly partMs: number;
-  /** By `index % PARTS`. */
-  readonly amounts: number[];
+  /** The index of a part and what was taken in it, in turn; the oldest part first. */
+  parts: number[];
   /**
    * The part of the present: `index * partMs` is the moment at which what is taken in it is free
    * again.
@@ -19,30 +22,23 @@ export interface SlidingWindow {
 
 /** An empty window. */
 export function createWindow(windowMs: number): SlidingWindow {
-  return {
-    windowMs,
-    partMs: windowMs / (PARTS - 1),
-    amounts: Array.from({ length: PARTS }, () => 0),
-    newest: 0,
-    used: 0,
-  };
+  return { windowMs, partMs: windowMs / (PARTS - 1), parts: [], newest: 0, used: 0 };
 }
 
 /** Forgets what has left the window. */
 export function advance(window: SlidingWindow, nowMs: number): void {
   const present = Math.floor(nowMs / window.partMs) + PARTS;
-  const { amounts } = window;
   if (present <= window.newest) return;
-  if (present - window.newest >= PARTS) {
-    if (window.used !== 0) amounts.fill(0);
-    window.used = 0;
-  } else {
-    for (let index = window.newest + 1; index <= present; index += 1) {
-      window.used -= amounts[index % PARTS]!;
-      amounts[index % PARTS] = 0;
-    }
-  }
   window.newest = present;
+  const { parts } = window;
+  const first = present - PARTS + 1;
+  let gone = 0;
+  for (; gone < parts.length && parts[gone]! < first; gone += 2) window.used -= parts[gone + 1]!;
+  if (gone === 0) return;
+  parts.copyWithin(0, gone);
+  parts.length -= gone;
+  // Sums of fractions leave a rest.
+  if (parts.length === 0) window.used = 0;
 }
 
 /** Whether a window was left alone for its whole length: nothing of it counts any more. */
@@ -52,15 +48,23 @@ export function isPast({ newest, partMs }: SlidingWindow, nowMs: number): boolea
 
 /** Adds to the present part, of a window that has been advanced. */
 export function addNow(window: SlidingWindow, amount: number): void {
-  window.amounts[window.newest % PARTS]! += amount;
+  const { parts, newest } = window;
+  const last = parts.length - 2;
+  // A literal has no room for more, which most windows never need.
+  if (last < 0) window.parts = [newest, amount];
+  else if (parts[last] === newest) parts[last + 1]! += amount;
+  else parts.push(newest, amount);
   window.used += amount;
 }
 
 /** Gives back what was taken too much in a part, as far as it still counts. */
 export function giveBack(window: SlidingWindow, index: number, amount: number): void {
-  if (window.newest - index >= PARTS) return;
-  const given = Math.min(amount, window.amounts[index % PARTS]!);
-  window.amounts[index % PARTS]! -= given;
+  const { parts } = window;
+  let at = parts.length - 2;
+  while (at >= 0 && parts[at]! > index) at -= 2;
+  if (at < 0 || parts[at] !== index || window.newest - index >= PARTS) return;
+  const given = Math.min(amount, parts[at + 1]!);
+  parts[at + 1]! -= given;
   window.used -= given;
 }
 
@@ -73,10 +77,9 @@ export function waitMs(
 ): number {
   let surplus = window.used + amount - limit;
   if (surplus <= 0) return 0;
-  for (let index = window.newest - PARTS + 1; index <= window.newest; index += 1) {
-    if (index < 0) continue;
-    surplus -= window.amounts[index % PARTS]!;
-    if (surplus <= 0) return Math.max(1, Math.ceil(index * window.partMs - nowMs));
+  for (let at = 0; at < window.parts.length; at += 2) {
+    surplus -= window.parts[at + 1]!;
+    if (surplus <= 0) return Math.max(1, Math.ceil(window.parts[at]! * window.partMs - nowMs));
   }
   return window.windowMs;
 }
@@ -84,7 +87,8 @@ export function waitMs(
 /** How long until nothing of it counts any more, in whole milliseconds. */
 export function emptyMs(window: SlidingWindow, nowMs: number): number {
   if (window.used === 0) return 0;
-  let index = window.newest;
-  while (index > window.newest - PARTS && window.amounts[index % PARTS] === 0) index -= 1;
-  return Math.ceil(index * window.partMs - nowMs);
+  const { parts, partMs } = window;
+  let at = parts.length - 2;
+  while (at >= 0 && parts[at + 1] === 0) at -= 2;
+  return at < 0 ? 0 : Math.ceil(parts[at]! * partMs - nowMs);
 }
