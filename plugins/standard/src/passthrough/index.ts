@@ -36,6 +36,7 @@ import {
 import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
 import { checkModelsInBody } from "./path-model.ts";
+import { checkIsRead, isForm } from "./read-body.ts";
 import {
   checkSlashes,
   markedModel,
@@ -118,6 +119,8 @@ export const passthrough = defineStep<PassthroughConfig>({
         const usage = usageOf(native.method, place, access);
         const parts = { provider, usage, targets, rules };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
+        if (place.match !== undefined)
+          checkIsRead(request, place.match.endpoint, native.headers["content-type"]);
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model)
           exchange.request = { ...request, model };
@@ -234,8 +237,10 @@ function passthroughModel(
     case "provider":
       return translation.nativeModel?.(native) ?? "";
     case "body": {
-      const isForm = /^multipart\/form-data\b/i.test(headers["content-type"]?.trim() ?? "");
-      return isForm ? (Native.formField(native, "model") ?? "") : (request?.model ?? "");
+      const named = request?.model ?? "";
+      // A JSON object has no parts, whatever its content type says.
+      if (named !== "" || !isForm(headers["content-type"])) return named;
+      return Native.formField(native, "model") ?? "";
     }
     default: {
       const inPath = match?.model ?? markedModel(path);

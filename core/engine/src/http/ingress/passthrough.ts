@@ -57,7 +57,8 @@ export function withoutNativeBody(
  * The request of a native body. A JSON object is read by the rules of the other routes, whatever
  * its content type says: the upstream may read it all the same. Throws `invalid_json` beyond their
  * bounds and `invalid_field` for a repeated member, or one whose name parsers read differently. A
- * body other than JSON names no model, and its meaning is the upstream's.
+ * body other than JSON names no model, and its meaning is the upstream's: the step `passthrough`
+ * refuses it where an endpoint takes JSON.
  */
 export function receiveNative(
   bytes: Buffer,
@@ -92,9 +93,8 @@ export function* nativeStages(
 
 function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages.Of<JsonObject> {
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
-  // Data before the first part of a form has no meaning.
-  if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES))
-    return NO_MEMBERS;
+  // A form is no JSON object: its delimiters stand outside of any text.
+  if (!isJson && bytes.length > MAX_LOOK_BYTES) return NO_MEMBERS;
   // Decoders read other bytes differently. Such a body is not read, and every guardrail refuses it.
   if (!beginsObject(bytes) || !isUtf8(bytes)) return NO_MEMBERS;
   const text = withoutMark(bytes.toString("utf8"));
