@@ -29,8 +29,8 @@ interface Compiled {
   readonly customer: Customer;
   readonly budget: BudgetRecord | undefined;
   readonly groups: AccessGroups | undefined;
-  /** Identities as the customer's record bounds them. */
-  readonly bound: WeakMap<Identity, Identity>;
+  /** Identities as the customer's record bounds them; none without a record. */
+  readonly bound: WeakMap<Identity, Identity> | undefined;
 }
 
 const MAX_ID_BYTES = 256;
@@ -107,11 +107,12 @@ export class Customers {
     let compiled = this.#compiled.get(entry);
     if (compiled === undefined || compiled.budget !== budget || compiled.groups !== groups) {
       const customer = this.#customer(entry, budget, groups ?? NO_GROUPS);
-      this.#compiled.set(entry, (compiled = { customer, budget, groups, bound: new WeakMap() }));
+      const bound = entry.record && new WeakMap<Identity, Identity>();
+      this.#compiled.set(entry, (compiled = { customer, budget, groups, bound }));
     }
     const { customer, bound } = compiled;
     const { record, id } = entry;
-    if (record === undefined) return { customer, identity };
+    if (record === undefined || bound === undefined) return { customer, identity };
     let narrowed = bound.get(identity);
     if (narrowed === undefined) {
       narrowed = boundBy(identity, record, groups ?? NO_GROUPS);

@@ -16,7 +16,7 @@ import { type Believed, expireNow, recheckFrom } from "../store/believed.ts";
 import { MEMORY_MS, type Validity } from "../store/validity.ts";
 import { HeldEntries } from "./held-entries.ts";
 import { type NamedBy, NewCustomerRates } from "./new-customers.ts";
-import { type MemoryParts, RecordMemory } from "./record-memory.ts";
+import { type Found, type MemoryParts, RecordMemory } from "./record-memory.ts";
 
 /** A customer as the store has it. The object is the same as long as the record is. */
 export interface CustomerEntry {
@@ -81,7 +81,14 @@ export class CustomerMemory {
     let loading = this.#loading.get(name);
     if (loading === undefined) {
       if (known === undefined) this.#new.count(by);
-      const asked = this.#load(name, organizationId, id, by).finally(() => {
+      const hasAny = this.#hasAny.find("");
+      // Without a record of any customer, a new one waits for nothing.
+      if (!(hasAny instanceof Promise) && hasAny.value !== true)
+        return this.#keep(name, { organizationId, id, record: undefined }, by, {
+          untilMs: this.#validity.untilMs(nowMs),
+          asOfMs: this.#validity.asOfMs(),
+        });
+      const asked = this.#load(name, hasAny, organizationId, id, by).finally(() => {
         if (this.#loading.get(name) === asked) this.#loading.delete(name);
       });
       this.#loading.set(name, (loading = asked));
@@ -121,6 +128,7 @@ export class CustomerMemory {
 
   async #load(
     name: string,
+    hasAny: MaybePromise<Found<boolean>>,
     organizationId: string,
     id: string,
     by: NamedBy,
@@ -132,34 +140,40 @@ export class CustomerMemory {
     const before = this.#known.get(name);
     let record: CustomerRecord | undefined;
     try {
-      record = await this.#recordOf(organizationId, id);
+      record = await this.#recordOf(await hasAny, organizationId, id);
     } catch (error) {
       if (before === undefined || !this.#validity.mayServe(before.asOfMs)) throw error;
       before.untilMs = this.#clock.now() + MEMORY_MS;
       return before.entry;
     }
-    const known = this.#known.get(name);
-    const isSame = known !== undefined && isDeepStrictEqual(record, known.entry.record);
-    const entry = isSame ? known.entry : { organizationId, id, record };
-    const until = {
+    return this.#keep(name, { organizationId, id, record }, by, {
       untilMs: isValid() ? this.#validity.untilMs(startedMs) : 0,
       asOfMs: isValid() ? asOfMs : -Infinity,
-    };
+    });
+  }
+
+  /** Remembers what was read. Returns the entry that stands: the one before if it is the same. */
+  #keep(name: string, read: CustomerEntry, by: NamedBy, until: Believed): CustomerEntry {
+    const { record } = read;
+    const known = this.#known.get(name);
     if (known !== undefined) {
-      Object.assign(known, { entry, ...until });
-      return entry;
+      const isSame = isDeepStrictEqual(record, known.entry.record);
+      return Object.assign(known, { entry: isSame ? known.entry : read, ...until }).entry;
     }
     if (record !== undefined) this.#new.takeBack(by);
     const bytes =
       ENTRY_BYTES +
       name.length * 4 +
       (record === undefined ? 0 : JSON.stringify(record).length * 2);
-    this.#known.set(name, { entry, ...until }, { bytes, ...by });
-    return entry;
+    this.#known.set(name, { entry: read, ...until }, { bytes, ...by });
+    return read;
   }
 
-  async #recordOf(organizationId: string, id: string): Promise<CustomerRecord | undefined> {
-    const { value: hasAny } = await this.#hasAny.find("");
+  async #recordOf(
+    { value: hasAny }: Found<boolean>,
+    organizationId: string,
+    id: string,
+  ): Promise<CustomerRecord | undefined> {
     if (hasAny !== true) return undefined;
     return this.#validity.ask(async () => this.#tenants?.customer.find({ id, organizationId }));
   }

@@ -43,8 +43,11 @@ export class LimitResolver {
   readonly #budgets: BudgetRules;
   readonly #hasModelOptions: boolean;
   readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
-  /** The rules of customers, beside what they were last made for. */
-  readonly #customers = new WeakMap<Customer, CustomerRules>();
+  /**
+   * The rules of customers, beside what they were last made for; `"seen"` after the first request:
+   * of very many customers there is no second one, and their rules would be kept for nothing.
+   */
+  readonly #customers = new WeakMap<Customer, CustomerRules | "seen">();
   readonly #targets = new WeakMap<Target, readonly Rule[]>();
 
   constructor(config: LimitsConfig, host: Host) {
@@ -110,7 +113,8 @@ export class LimitResolver {
   ): RuleSet {
     if (customer === undefined || customer.scopes.length === 0) return set;
     const nowMs = this.#clock.now();
-    const known = this.#customers.get(customer);
+    const seen = this.#customers.get(customer);
+    const known = seen === "seen" ? undefined : seen;
     const at = limitsAt(customer.scopes, model);
     if (known?.of === set && known.at === at && nowMs < known.set.untilMs) return known.set;
     const rules = customer.scopes.flatMap((scope) => {
@@ -118,7 +122,7 @@ export class LimitResolver {
       return [...made.budgets, ...made.others];
     });
     const made = joinSets(set, ruleSet(distinct(rules)));
-    this.#customers.set(customer, { of: set, at, set: made });
+    this.#customers.set(customer, seen === undefined ? "seen" : { of: set, at, set: made });
     return made;
   }
 
