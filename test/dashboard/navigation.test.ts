@@ -82,6 +82,42 @@ describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 
+  it("opens the search with a key that comes right after another screen", async () => {
+    await using visitor = await visit(await sharedBrowser(), seeded.stand.site);
+    const { page } = visitor;
+    await visitor.signIn(seeded.stand.gateway.masterKey);
+    await visitor.open("#/keys", "Keys");
+    await page.evaluate(async () => {
+      location.hash = "#/teams";
+      await new Promise((done) => addEventListener("hashchange", done, { once: true }));
+      // The screen is drawn, and not painted yet.
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)));
+    });
+    expect(await page.getByRole("combobox", { name: /^Search/ }).count()).toBe(1);
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
+  it("closes the list of screens of a narrow window behind each choice", async () => {
+    await using visitor = await visit(await sharedBrowser(), seeded.stand.site, {
+      viewport: { width: 320, height: 720 },
+    });
+    const { page } = visitor;
+    await visitor.signIn(seeded.stand.gateway.masterKey);
+    await visitor.open("#/keys?search=support", "Keys");
+    const choose = async (screen: string): Promise<void> => {
+      await page.getByRole("button", { name: "Screens" }).click();
+      await page.getByRole("dialog").getByRole("link", { name: screen, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: screen }).waitFor();
+      await page.getByRole("dialog").waitFor({ state: "detached", timeout: 3_000 });
+    };
+    await choose("Keys");
+    await page.getByText("9 keys").waitFor();
+    await choose("Teams");
+    expect(await page.evaluate(() => document.activeElement?.localName)).toBe("main");
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
   it("check 19: behind a proxy with a prefix, every request has it", async () => {
     const { gateway } = seeded.stand;
     const site = await serveDashboard(gateway.adminUrl, "/a/b");

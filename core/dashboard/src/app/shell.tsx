@@ -1,6 +1,6 @@
 /** The frame of all screens: navigation, top bar, what is wrong, and the screen itself. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Gate, Icon } from "../parts/icon.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Alerts } from "./alerts.tsx";
@@ -23,8 +23,8 @@ export function Shell() {
   useSlash(() => setSearching(true));
   const place = segments.join("/");
   const before = useRef(place);
-  useEffect(() => {
-    // The effect of the first route runs after the paint: a dialog that was opened meanwhile stays.
+  // Before the paint: a dialog that is opened on the new screen stays.
+  useLayoutEffect(() => {
     if (before.current === place) return;
     before.current = place;
     setMenuOpen(false);
@@ -62,7 +62,7 @@ export function Shell() {
       {isMenuOpen && (
         <Dialog title="Sluice" class="drawer" onClose={() => setMenuOpen(false)}>
           <div class="dialog-body">
-            <Navigation current={current} />
+            <Navigation current={current} onGo={() => setMenuOpen(false)} />
           </div>
         </Dialog>
       )}
@@ -80,7 +80,8 @@ function Brand() {
 }
 
 /** Screens that the session may see. Those that need a newer gateway are named, and off. */
-function Navigation({ current }: { readonly current: string }) {
+function Navigation(props: { readonly current: string; readonly onGo?: () => void }) {
+  const { current, onGo } = props;
   const may = useMay();
   const { admin_api: version } = useSession();
   return (
@@ -94,7 +95,12 @@ function Navigation({ current }: { readonly current: string }) {
             <ul>
               {shown.map((screen) => (
                 <li key={screen.name}>
-                  <NavLink screen={screen} current={current} isOff={screen.api > version} />
+                  <NavLink
+                    screen={screen}
+                    current={current}
+                    isOff={screen.api > version}
+                    onGo={onGo}
+                  />
                 </li>
               ))}
             </ul>
@@ -109,12 +115,14 @@ function NavLink(props: {
   readonly screen: Screen;
   readonly current: string;
   readonly isOff: boolean;
+  readonly onGo: (() => void) | undefined;
 }) {
-  const { screen, current, isOff } = props;
+  const { screen, current, isOff, onGo } = props;
   return (
     <a
       class="nav-link"
       href={`#/${screen.name}`}
+      onClick={onGo}
       aria-current={screen.name === current ? "page" : undefined}
       aria-disabled={isOff ? "true" : undefined}
       title={isOff ? `Needs admin API ${screen.api}; this gateway has less.` : undefined}
