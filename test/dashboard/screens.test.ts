@@ -2,7 +2,7 @@
 
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { sidewaysOf, violationsOf } from "./support/audit.ts";
+import { misplacedOf, sidewaysOf, violationsOf } from "./support/audit.ts";
 import { CHROMIUM } from "./support/chromium.ts";
 import { MAKES_DOCUMENTS, picture, settled, writeGallery } from "./support/pictures.ts";
 import { type Look, looksOf } from "./support/places.ts";
@@ -58,6 +58,7 @@ describe.skipIf(CHROMIUM === undefined)("checks 7, 8, 10 and 26: every screen", 
         const faults = [
           ...(audit === "none" ? [] : await violationsOf(visitor.page, audit)),
           ...(await sidewaysOf(visitor.page)),
+          ...(await misplacedOf(visitor.page)),
         ];
         found.push(...faults.map((fault) => `${what}: ${fault}`));
         await picture(visitor.page, what, name);

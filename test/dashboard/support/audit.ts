@@ -39,3 +39,20 @@ export function sidewaysOf(page: Page): Promise<readonly string[]> {
       .map((element) => `${scrollWidth - clientWidth} px: ${element.outerHTML.slice(0, 120)}`);
   });
 }
+
+/** What stands outside of its place: dialogs that scroll as a whole, and texts over their box. */
+export function misplacedOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const nameOf = (element: Element): string => element.outerHTML.slice(0, 120);
+    const dialogs = [...document.querySelectorAll("dialog[open]")]
+      .filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)
+      .map((dialog) => `scrolls with its head and foot: ${nameOf(dialog)}`);
+    const isOver = (element: Element): boolean =>
+      element.scrollWidth > element.clientWidth + 1 &&
+      getComputedStyle(element).overflowX === "visible";
+    const texts = [...document.querySelectorAll("main .row, main .lines, main dd, main p")]
+      .filter((element) => element.checkVisibility() && isOver(element))
+      .map((element) => `wider than its box: ${nameOf(element)}`);
+    return [...dialogs, ...texts].slice(0, 5);
+  });
+}

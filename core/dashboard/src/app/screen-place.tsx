@@ -21,7 +21,7 @@ export function ScreenPlace({ name, path }: ScreenProps & { readonly name: strin
       <>
         <Head title="Not found" />
         <Empty title="There is no such screen">
-          The address names <code>{name}</code>. The list of screens is at the side.
+          The address names <code>{name}</code>. Choose a screen from the list, or search.
         </Empty>
       </>
     );

@@ -36,7 +36,11 @@ interface DrawOptions {
   readonly isDaily?: boolean;
 }
 
-const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+/** From 1e-9 to 5e9. Steps of 2.5 would need more digits than their texts have. */
+const STEPS = Array.from({ length: 19 }, (_, power) =>
+  [1, 2, 5].map((digit) => Number(`${digit}e${power - 9}`)),
+).flat();
+const WHOLE_STEPS = STEPS.filter((step) => step >= 1);
 const DAY_S = 86_400;
 const DAILY_STEPS = [1, 2, 7, 14, 30].map((days) => days * DAY_S);
 
@@ -164,7 +168,7 @@ function axesOf(
       ...shared,
       size: AXIS_SPACE,
       space: 30,
-      ...(isWhole && { incrs: WHOLE_STEPS }),
+      incrs: isWhole ? WHOLE_STEPS : STEPS,
       values: (_, values) => values.map((one) => format(one)),
     },
   ];
