@@ -72,6 +72,16 @@ it.each(CALLS.flatMap((call) => LIMITS.map((limit) => [...call, limit] as const)
   },
 );
 
+it.each(["gemini/lone", "gemini/*"])(
+  "of %s hold where no model has the target",
+  async (limited) => {
+    const { key } = await createKey(gateway, { per_model: { [limited]: { rpm: 1 } } });
+    const path = "/gemini/v1beta/models/lone:generateContent";
+    expect((await ask(key, path, "lone")).status).toBe(200);
+    expect((await ask(key, path, "lone")).status).toBe(429);
+  },
+);
+
 it("hold at their model alone", async () => {
   const { key } = await createKey(gateway, { per_model: { fast: { rpm: 1 } } });
   for (const [model, status] of [

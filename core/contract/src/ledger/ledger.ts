@@ -106,7 +106,8 @@ export interface LedgerSumFilter extends LedgerFilter {
   readonly provider?: string;
   /**
    * Names of models: ids, configured entries, or a beginning with `*` after it. A row has one of
-   * them as its model or as its model group. Empty: no row.
+   * them as its model or as its model group, or as the group, a line break and the model. Empty: no
+   * row.
    */
   readonly models?: readonly string[];
 }

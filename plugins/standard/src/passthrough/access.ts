@@ -16,6 +16,7 @@ import {
   GatewayError,
   type HttpCall,
   type Identity,
+  type Model,
   type ModelCatalog,
   type ProviderInstance,
   type Target,
@@ -105,19 +106,29 @@ export interface ModelRules {
 
 /** Whether a key that is limited to models may use a target. */
 export function mayUseTarget(identity: Identity, target: Target, rules: ModelRules): boolean {
-  const direct = rules.models.find(target.id) ?? {
-    id: target.id,
-    entry: target.id,
-    mode: "chat" as const,
-    targets: [target],
-    accessGroups: [],
-    ownedBy: target.provider,
-  };
   const candidates = [
-    direct,
+    directModel(target, rules.models),
     ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id)),
   ];
   return candidates.some((model) => rules.authority.mayUse(identity, model));
+}
+
+/**
+ * The model that lists and limits name as `provider/model`. One that is not in the catalogue has
+ * all models of its provider as its entry: clients name any number of them.
+ */
+export function directModel(target: Target, models: ModelCatalog): Model {
+  const { id, provider } = target;
+  return (
+    models.find(id) ?? {
+      id,
+      entry: `${provider}/*`,
+      mode: "chat",
+      targets: [target],
+      accessGroups: [],
+      ownedBy: provider,
+    }
+  );
 }
 
 /** Whether the key, or something that it belongs to, has a model list. */

@@ -35,6 +35,7 @@ import {
 } from "./access.ts";
 import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
+import { limitedModel } from "./limited.ts";
 import { checkModelsInBody } from "./path-model.ts";
 import { checkIsRead, isForm } from "./read-body.ts";
 import {
@@ -218,7 +219,7 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
     if (READS_CONTENT.has(usage)) checkAccountObjects(request.document.value, provider, identity);
   }
   // The limits of the model hold for its call.
-  if (configured !== undefined) exchange.model = configured.model;
+  exchange.model = configured?.model ?? limitedModel(exchange, identity, target, rules.models);
   const price = usage === "free" ? FREE : configured?.target.price;
   return price === undefined ? target : { ...target, price };
 }

@@ -89,8 +89,12 @@ export function readCursor(
   return isOne ? { requestId, attempt: Number(attempt) } : undefined;
 }
 
-/** The condition that one of a list of names is the model or its group, or begins the model. */
+/**
+ * The condition that one of a list of names is the model or its group, or a model in a group, or
+ * begins the model.
+ */
 export function modelCondition(model: string, group: string): string {
-  return `exists (select 1 from unnest(?::text[]) name where name = ${model} or (${group} <> '' and name = ${group})
-    or (right(name, 1) = '*' and starts_with(coalesce(${model}, ''), left(name, -1))))`;
+  const both = `${group} || chr(10) || ${model}`;
+  return `exists (select 1 from unnest(?::text[]) name where name = ${model} or (${group} <> '' and name = ${group}) or name = ${both}
+    or (right(name, 1) = '*' and (starts_with(coalesce(${model}, ''), left(name, -1)) or starts_with(${both}, left(name, -1)))))`;
 }

@@ -41,10 +41,15 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
   return { terms, parameters, column };
 }
 
-/** One text for any list: statements are kept by their texts. */
+/**
+ * One text for any list: statements are kept by their texts. A name is that of a model or its
+ * group, or of a model in a group; with a `*`, it is the beginning of a model's.
+ */
 const OF_MODELS = `exists (select 1 from json_each(?) name where name.value = model or (model_group <> '' and name.value = model_group)
-  or (substr(name.value, -1) = '*'
-    and substr(ifnull(model, ''), 1, length(name.value) - 1) = substr(name.value, 1, length(name.value) - 1)))`;
+  or name.value = model_group || char(10) || model
+  or (substr(name.value, -1) = '*' and substr(name.value, 1, length(name.value) - 1) in (
+    substr(ifnull(model, ''), 1, length(name.value) - 1),
+    substr(model_group || char(10) || model, 1, length(name.value) - 1))))`;
 
 /** The condition that a row has one of these models; none without a list of models. */
 export function modelConditions(models: readonly string[] | undefined): Conditions {

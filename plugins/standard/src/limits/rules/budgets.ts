@@ -17,6 +17,7 @@ import {
 import { BudgetGauges } from "../budget-gauges.ts";
 import type { BudgetConfig, LimitsConfig } from "../config.ts";
 import { namesOfKey, rowsOfMade } from "./maker.ts";
+import { modelsInRows } from "./model-names.ts";
 import { type BudgetRule, shapeOf, type Subject, subjectOf, UNLIMITED } from "./rule.ts";
 
 type Per = BudgetConfig["per"];
@@ -134,13 +135,9 @@ export class BudgetRules {
     };
   }
 
-  /** Names of models as rows have them: the models of an access group are in no row. */
+  /** Names of models as rows have them. */
   modelsInRows(names: readonly string[]): readonly string[] {
-    const grouped = this.#models
-      .list()
-      .filter(({ accessGroups }) => accessGroups.some((group) => names.includes(group)))
-      .map(({ entry }) => entry);
-    return [...new Set([...names, ...grouped])];
+    return modelsInRows(names, this.#models.list());
   }
 
   #softOf(max: number): number | undefined {
