@@ -20,6 +20,8 @@ import { RefusalRows } from "./refusal-rows.ts";
 
 /** How long a reader waits for the rows that were recorded before it asked, in milliseconds. */
 const READ_WAIT_MS = 500;
+/** The same of a sum of money, while the store takes rows. */
+const SUM_WAIT_MS = 5_000;
 
 /** The parts of a ledger. The store is started before, and stays open until `stop` has resolved. */
 export interface LedgerOptions {
@@ -66,7 +68,7 @@ export interface RequestLedger {
 /**
  * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever
  * process or store does. A reader has the rows that were recorded before the call: it waits for
- * them up to 500 ms.
+ * them up to 500 ms. A sum waits up to 5 s, and is refused without them.
  */
 export interface Ledger extends LedgerReader, RequestLedger, Pick<LedgerStore, "uses"> {
   note(...call: Parameters<RequestLedger["note"]>): Promise<void>;
@@ -112,11 +114,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     ...caughtUp(store, relay),
     async spent(filter, signal) {
       if (outbox.keptRows > 0) throw unreadable();
-      if (relay.hasWork) {
-        await waitBriefly(relay);
-        // Money that is not in the sum could be spent a second time.
-        if (relay.hasWork && relay.isFailing) throw unreadable();
-      }
+      // Money that is not in the sum could be spent a second time.
+      if (relay.hasWork && !(await isCaughtUp(relay, SUM_WAIT_MS))) throw unreadable();
       return store.spent(filter, signal);
     },
     health: () => ({
@@ -140,7 +139,7 @@ function caughtUp(
   relay: Relay,
 ): Omit<LedgerReader, "spent"> & Pick<LedgerStore, "uses"> {
   const catchUp = async (): Promise<void> => {
-    if (relay.hasWork) await waitBriefly(relay);
+    if (relay.hasWork) await isCaughtUp(relay, READ_WAIT_MS);
   };
   return {
     async rows(query, signal) {
@@ -182,15 +181,24 @@ function unreadable(): GatewayError {
   );
 }
 
-/** Waits for the relay. After the time limit a reader gets the stored rows. */
-async function waitBriefly(relay: Relay): Promise<void> {
+/**
+ * Waits for the rows that were recorded before the call. Resolves with whether the store has them:
+ * not after `maxMs`, and not while the store refuses rows.
+ */
+async function isCaughtUp(relay: Relay, maxMs: number): Promise<boolean> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), READ_WAIT_MS);
+  let leftMs = maxMs;
+  const timer = setInterval(() => {
+    leftMs -= READ_WAIT_MS;
+    if (leftMs <= 0 || relay.isFailing) deadline.abort();
+  }, READ_WAIT_MS);
   try {
     await relay.flush(deadline.signal);
+    return true;
   } catch {
     // The deadline passed or the ledger stopped.
+    return false;
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
