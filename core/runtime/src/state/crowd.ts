@@ -11,9 +11,11 @@ const MAX_COMPARED = 256;
 /** How many of a holder's oldest entries are looked at when it brings one. */
 const SWEPT = 2;
 
-const NO_KEYS: ReadonlySet<string> = new Set();
+/** The holder with the most is sought again after it has lost this part of its entries. */
+const LOST_PART = 1 / 64;
 
 interface Member<T> {
+  readonly key: string;
   readonly entry: T;
   readonly holder: string;
   /** When it became the last one of its holder. */
@@ -36,8 +38,10 @@ export interface CrowdRules<T> {
 export class Crowd<T> {
   readonly #rules: CrowdRules<T>;
   readonly #members = new Map<string, Member<T>>();
-  /** The keys of each holder, the one that was used the longest ago first. */
-  readonly #held = new Map<string, Set<string>>();
+  /** What each holder has, the one that was used the longest ago first. */
+  readonly #held = new Map<string, Set<Member<T>>>();
+  /** The holder that had the most, and down to which size it loses its own. */
+  #most: { readonly members: ReadonlySet<Member<T>>; readonly downTo: number } | undefined;
 
   constructor(rules: CrowdRules<T>) {
     this.#rules = rules;
@@ -58,64 +62,74 @@ export class Crowd<T> {
     if (member === undefined) return undefined;
     if (nowMs - member.usedMs < ORDER_MS) return member.entry;
     member.usedMs = nowMs;
-    const keys = this.#held.get(member.holder);
-    keys?.delete(key);
-    keys?.add(key);
+    const held = this.#held.get(member.holder);
+    held?.delete(member);
+    held?.add(member);
     return member.entry;
   }
 
   /** Adds an entry that the crowd does not have. */
   add(key: string, holder: string, entry: T, nowMs: number): void {
-    let keys = this.#held.get(holder);
-    if (keys === undefined) this.#held.set(holder, (keys = new Set()));
-    this.#sweep(keys, nowMs);
+    let held = this.#held.get(holder);
+    if (held === undefined) this.#held.set(holder, (held = new Set()));
+    this.#sweep(held, nowMs);
     if (this.#members.size >= this.#rules.maxEntries) this.#dropOne(nowMs);
     // The last entry of a holder takes its list along.
-    if (!this.#held.has(holder)) this.#held.set(holder, keys);
-    keys.add(key);
-    this.#members.set(key, { entry, holder, usedMs: nowMs });
+    if (!this.#held.has(holder)) this.#held.set(holder, held);
+    const member = { key, entry, holder, usedMs: nowMs };
+    held.add(member);
+    this.#members.set(key, member);
   }
 
   delete(key: string): void {
     const member = this.#members.get(key);
-    if (member === undefined) return;
-    this.#members.delete(key);
-    const keys = this.#held.get(member.holder);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#held.delete(member.holder);
+    if (member !== undefined) this.#drop(member);
   }
 
   *values(): Generator<T> {
     for (const { entry } of this.#members.values()) yield entry;
   }
 
-  #sweep(keys: ReadonlySet<string>, nowMs: number): void {
+  #drop(member: Member<T>): void {
+    this.#members.delete(member.key);
+    const held = this.#held.get(member.holder);
+    held?.delete(member);
+    if (held?.size === 0) this.#held.delete(member.holder);
+  }
+
+  #sweep(held: ReadonlySet<Member<T>>, nowMs: number): void {
     let looked = 0;
-    for (const key of keys) {
-      const entry = this.find(key);
-      if (entry !== undefined && this.#rules.isLeft(entry, nowMs)) this.delete(key);
+    for (const member of held) {
+      if (this.#rules.isLeft(member.entry, nowMs)) this.#drop(member);
       looked += 1;
       if (looked === SWEPT) return;
     }
   }
 
   #dropOne(nowMs: number): void {
-    let most: ReadonlySet<string> = NO_KEYS;
-    let compared = 0;
-    for (const keys of this.#held.values()) {
-      if (keys.size > most.size) most = keys;
-      compared += 1;
-      if (compared === MAX_COMPARED) break;
-    }
-    let oldest: string | undefined;
+    let oldest: Member<T> | undefined;
     let searched = 0;
-    for (const key of most) {
-      oldest ??= key;
-      const entry = this.find(key);
-      if (entry !== undefined && this.#rules.isIdle(entry, nowMs)) return this.delete(key);
+    for (const member of this.#mostHeld()) {
+      oldest ??= member;
+      if (this.#rules.isIdle(member.entry, nowMs)) return this.#drop(member);
       searched += 1;
       if (searched === MAX_SEARCHED) break;
     }
-    if (oldest !== undefined) this.delete(oldest);
+    if (oldest !== undefined) this.#drop(oldest);
+  }
+
+  /** What the holder with the most entries has. It loses a part before it is sought again. */
+  #mostHeld(): ReadonlySet<Member<T>> {
+    const before = this.#most;
+    if (before !== undefined && before.members.size > before.downTo) return before.members;
+    let members: ReadonlySet<Member<T>> = new Set();
+    let compared = 0;
+    for (const held of this.#held.values()) {
+      if (held.size > members.size) members = held;
+      compared += 1;
+      if (compared === MAX_COMPARED) break;
+    }
+    this.#most = { members, downTo: Math.floor(members.size * (1 - LOST_PART)) };
+    return members;
   }
 }

@@ -13,13 +13,13 @@ const named = (endUser: string): LedgerSumFilter => ({ organizationId: "", endUs
 const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
 
 /** Questions that a test answers, and the customers of each. */
-function openSums() {
+function openSums(pauseMs = 0) {
   const questions: { customers: string[]; answer: PromiseWithResolvers<readonly number[]> }[] = [];
   const sums = new CustomerSums((filters) => {
     const answer = Promise.withResolvers<readonly number[]>();
     questions.push({ customers: filters.map(({ endUser }) => endUser ?? ""), answer });
     return answer.promise;
-  });
+  }, pauseMs);
   const asked = (): string[][] => questions.map(({ customers }) => customers);
   const ask = (customers: readonly string[], signal?: AbortSignal) =>
     Promise.allSettled(customers.map((name) => sums.of(named(name), signal)));
@@ -41,6 +41,37 @@ it("those of one turn are one question, and each gets its own sum", async () => 
   expect(values(await second)).toEqual([4]);
   questions[0]?.answer.resolve([1, 2, 3]);
   expect(values(await first)).toEqual([1, 2, 3]);
+});
+
+it("those that come soon after a question go together, however many turns they come in", async () => {
+  const { questions, asked, ask } = openSums(60_000);
+  const first = ask(["a"]);
+  await nextTurn();
+  const others = [ask(["b"])];
+  await nextTurn();
+  others.push(ask(["c"]));
+  await nextTurn();
+  expect(asked()).toEqual([["a"]]);
+  // A full question waits for nothing.
+  const rest = names(62);
+  others.push(ask(rest));
+  expect(asked()).toEqual([["a"], ["b", "c", ...rest]]);
+  questions[0]?.answer.resolve([1]);
+  questions[1]?.answer.resolve(Array.from({ length: 64 }, (_, at) => at));
+  expect(values(await first)).toEqual([1]);
+  expect((await Promise.all(others)).flatMap(values)).toEqual(
+    questions[1]?.customers.map((_, at) => at),
+  );
+});
+
+it("the pause after a question ends", async () => {
+  const { questions, ask } = openSums(20);
+  const first = ask(["a"]);
+  await nextTurn();
+  const second = ask(["b"]);
+  await vi.waitFor(() => expect(questions).toHaveLength(2));
+  for (const { answer } of questions) answer.resolve([7]);
+  expect([values(await first), values(await second)]).toEqual([[7], [7]]);
 });
 
 it("more than 64 are several questions at once", async () => {

@@ -1,13 +1,15 @@
 /**
  * The sums that budgets of customers begin with. Customers come by the thousand a second, and a
- * message to the thread costs several times such a sum: those that one turn of the event loop asks
- * for go together. Sums of other owners may take long, and go alone.
+ * message to the thread costs several times such a sum: those that are asked for within a few
+ * milliseconds of a question go together. Sums of other owners may take long, and go alone.
  */
 
 import { isGatewayError, type LedgerSumFilter } from "@sluice/contract";
 
 /** Filters in one question. */
 const MAX_TOGETHER = 64;
+/** Between two questions, unless one is full. The first one after a quiet time goes at once. */
+const PAUSE_MS = 10;
 
 /** A sum that is asked for. */
 interface Asked extends PromiseWithResolvers<number> {
@@ -19,14 +21,19 @@ interface Asked extends PromiseWithResolvers<number> {
 /** The sums of the first filters, at least of one, in their order. */
 type AskTogether = (filters: readonly LedgerSumFilter[]) => Promise<readonly number[]>;
 
-/** Gathers the questions of a turn. */
+/** Gathers questions. */
 export class CustomerSums {
   readonly #ask: AskTogether;
+  readonly #pauseMs: number;
   #waiting: Asked[] = [];
+  /** When the last question went, in milliseconds of the monotonic clock. */
+  #askedMs = -Infinity;
+  #isScheduled = false;
   #isStopped = false;
 
-  constructor(ask: AskTogether) {
+  constructor(ask: AskTogether, pauseMs = PAUSE_MS) {
     this.#ask = ask;
+    this.#pauseMs = pauseMs;
   }
 
   /** One sum, in nano-dollars. Rejects with the signal's reason, and as `ask` does. */
@@ -38,7 +45,8 @@ export class CustomerSums {
       asked.reject(signal?.reason);
     };
     signal?.addEventListener("abort", giveUp, { once: true });
-    if (this.#waiting.push(asked) === 1) setImmediate(() => this.#send());
+    if (this.#waiting.push(asked) >= MAX_TOGETHER) this.#send();
+    else this.#schedule();
     try {
       return await asked.promise;
     } finally {
@@ -51,11 +59,23 @@ export class CustomerSums {
     this.#isStopped = true;
   }
 
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const send = (): void => {
+      this.#isScheduled = false;
+      if (this.#waiting.length > 0) this.#send();
+    };
+    const leftMs = this.#askedMs + this.#pauseMs - performance.now();
+    if (leftMs > 0) setTimeout(send, leftMs);
+    else setImmediate(send);
+  }
+
   #send(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (let at = 0; at < waiting.length; at += MAX_TOGETHER)
-      void this.#answer(waiting.slice(at, at + MAX_TOGETHER));
+    this.#askedMs = performance.now();
+    void this.#answer(waiting);
   }
 
   /** Asks until each sum is there: a question that takes long is answered in part. */
