@@ -17,7 +17,7 @@ describe.skipIf(CHROMIUM === undefined)("several keys at once", () => {
       const { token_id: id } = await make<{ readonly token_id: string }>(
         stand.gateway,
         "/key/generate",
-        { key_alias: alias },
+        { key_alias: alias, max_budget: 3 },
       );
       ids.set(alias, id);
     }
@@ -51,11 +51,19 @@ describe.skipIf(CHROMIUM === undefined)("several keys at once", () => {
       await page.getByRole("checkbox", { name: `Select ${alias}`, exact: true }).check();
     await bar.getByRole("button", { name: "Change limits" }).click();
     const dialog = page.getByRole("dialog");
+    const change = dialog.getByRole("button", { name: "Change", exact: true });
+    await change.click();
+    await dialog.getByText("Type at least one limit.").waitFor();
+    await dialog.getByLabel("Budget").fill("1,5");
+    await change.click();
+    await dialog.getByText("Not a number from 0", { exact: false }).waitFor();
+    expect((await infoOf("two"))["max_budget"]).toBe(3);
+    await dialog.getByLabel("Budget").fill("");
     await dialog.getByLabel("Requests a minute").fill("7");
     await make(stand.gateway, "/key/delete", { keys: [ids.get("three")] });
-    await dialog.getByRole("button", { name: "Change", exact: true }).click();
+    await change.click();
     await page.getByRole("dialog", { name: "1 key not changed" }).getByText("missing").waitFor();
-    expect((await infoOf("two"))["rpm_limit"]).toBe(7);
+    expect(await infoOf("two")).toMatchObject({ rpm_limit: 7, max_budget: 3 });
     expect(visitor.unexpected()).toEqual([]);
   });
 });

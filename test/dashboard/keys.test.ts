@@ -84,12 +84,31 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Requests a minute").fill("many");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Not a number from 0.").waitFor();
+    await page.getByText("Not a number from 0, such as 1250.").waitFor();
     await page.getByLabel("Requests a minute").fill("60");
     await page.getByRole("button", { name: "Save" }).dblclick();
     await page.getByText("The key is changed.").waitFor();
     await page.getByText("60", { exact: true }).waitFor();
     expect(site.requests.filter(({ path }) => path === "/key/update")).toHaveLength(1);
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    const expires = page.getByLabel("Expires");
+    await expires.fill("2031-05-06T07:08");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit" }).click();
+    // A time without its hour has no value, as an empty field, and means something else.
+    await expires.focus();
+    for (let part = 0; part < 3; part += 1) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Delete");
+    expect(await expires.inputValue()).toBe("");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Not a whole date and time.").waitFor();
+    await page.keyboard.press("Escape");
+    await page
+      .getByText("6 May 2031", { exact: false })
+      .or(page.getByTitle(/6 May 2031/))
+      .waitFor();
 
     await page.getByRole("button", { name: "Block" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Block" }).click();

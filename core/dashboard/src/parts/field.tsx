@@ -56,6 +56,7 @@ export function TextField(
     readonly value: string;
     readonly onInput: (value: string) => void;
     readonly type?: "text" | "password" | "search" | "datetime-local" | "email" | "date";
+    readonly name?: string;
     readonly placeholder?: string;
     readonly autocomplete?: "off" | "current-password";
     readonly inputMode?: "decimal" | "numeric" | "text";

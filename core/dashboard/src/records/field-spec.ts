@@ -122,10 +122,15 @@ function textOf(typed: DraftValue | undefined): string {
   return typeof typed === "string" ? typed.trim() : "";
 }
 
-function readNumber(kind: "money" | "count", text: string): Read {
+/** `1250.5`, `$1,250.50`, `1e-7`. A comma stands between thousands alone: `1,5` is no 15. */
+const NUMBER = /^\$?\s*(?=.*\d)(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:e[+-]?\d+)?$/i;
+
+/** Reads a typed number. */
+export function readNumber(kind: "money" | "count", text: string): Read {
   if (text === "") return { value: null };
-  const number = Number(text.replace(/^\$/, "").replaceAll(",", ""));
-  if (!Number.isFinite(number) || number < 0) return { fault: "Not a number from 0." };
+  const number = NUMBER.test(text) ? Number(text.replaceAll(/[$,]/g, "")) : NaN;
+  if (!Number.isFinite(number))
+    return { fault: `Not a number from 0, such as ${kind === "count" ? "1250" : "1250.5"}.` };
   if (kind === "count" && !Number.isInteger(number)) return { fault: "Not a whole number." };
   return { value: number };
 }

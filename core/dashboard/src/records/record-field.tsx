@@ -40,7 +40,7 @@ export function RecordField(props: RecordFieldProps) {
     case "json":
       return <AreaField {...line} rows={3} />;
     case "time":
-      return <TextField {...line} type="datetime-local" />;
+      return <TextField {...line} type="datetime-local" name={spec.name} />;
     case "money":
       return <TextField {...line} inputMode="decimal" before="$" />;
     case "count":

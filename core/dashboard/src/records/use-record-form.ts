@@ -53,12 +53,7 @@ export function useRecordForm<Answer extends object>(props: RecordFormProps<Answ
   const sending = useSend();
   const { body, faults: unread } = readDraft(specs, draft, isNew ? undefined : base);
   const whole = { ...fixed, ...body };
-  const options = optionsOf(specs, body);
-  const doing: Doing = {
-    path,
-    body: whole,
-    ...(options !== undefined && { sluice: [...sluice, ...options] }),
-  };
+  const doing = doingOf(path, whole, sluice, optionsOf(specs, body));
   const set = (name: string, value: DraftValue): void => {
     setDraft((before) => ({ ...before, [name]: value }));
     setFaults(({ [name]: _gone, ...others }) => others);
@@ -74,8 +69,9 @@ export function useRecordForm<Answer extends object>(props: RecordFormProps<Answ
   };
   const send = async (event: Event): Promise<void> => {
     event.preventDefault();
-    setFaults(unread);
-    if (Object.keys(unread).length > 0) return focusFault(element.current);
+    const wrong = { ...unread, ...halfTyped(element.current) };
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return focusFault(element.current);
     if (!isNew && Object.keys(body).length === 0) return props.onClose();
     const answer = await sending.run(async () => {
       const found = await meanwhile();
@@ -100,6 +96,25 @@ export function useRecordForm<Answer extends object>(props: RecordFormProps<Answ
       setClashes(clashes.filter(({ spec }) => spec !== clash.spec));
     },
   };
+}
+
+function doingOf(
+  path: string,
+  body: object,
+  words: readonly string[],
+  options: readonly string[] | undefined,
+): Doing {
+  return { path, body, ...(options !== undefined && { sluice: [...words, ...options] }) };
+}
+
+/** A time of which a part is missing has no value, and is not an empty field. */
+function halfTyped(form: HTMLFormElement | null): Faults {
+  const inputs = [...(form?.querySelectorAll("input") ?? [])];
+  return Object.fromEntries(
+    inputs
+      .filter(({ validity }) => validity.badInput)
+      .map(({ name }) => [name, "Not a whole date and time."]),
+  );
 }
 
 /** A failure stands at the field that the gateway names, or above the form. */

@@ -7,10 +7,10 @@ import { usePause, useRefresh } from "../../app/live.ts";
 import { AsCommand } from "../../parts/as-command.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/field.tsx";
 import { Mark } from "../../parts/marks.tsx";
 import { toast } from "../../parts/toasts.tsx";
 import { useSend } from "../../records/use-send.ts";
+import { LimitFields, readLimits, type TypedLimits } from "./bulk-limits.tsx";
 
 type Action = "block" | "unblock" | "delete" | "update";
 
@@ -20,6 +20,8 @@ const WORDS: Readonly<Record<Action, string>> = {
   delete: "Delete",
   update: "Change limits of",
 };
+
+const MISSING = { message: "Type at least one limit." };
 
 /** What is said of the selected keys, and what can be done with them. */
 export function BulkBar(props: {
@@ -61,15 +63,6 @@ export function BulkBar(props: {
   );
 }
 
-/** The fields of the form, by their names in the route. */
-const FIELDS = [
-  ["max_budget", "Budget", "US dollars"],
-  ["rpm_limit", "Requests a minute", ""],
-  ["tpm_limit", "Tokens a minute", ""],
-] as const;
-
-type Typed = Readonly<Record<string, string>>;
-
 function BulkDialog(props: {
   readonly action: Action;
   readonly keys: readonly ListedKey[];
@@ -79,19 +72,19 @@ function BulkDialog(props: {
   const { action, keys, onClose } = props;
   const refresh = useRefresh();
   const sending = useSend();
-  const [typed, setTyped] = useState<Typed>({});
+  const [typed, setTyped] = useState<TypedLimits>({});
+  const [isTried, setTried] = useState(false);
   const [results, setResults] = useState<readonly BulkResult[]>();
-  const fields = Object.fromEntries(
-    Object.entries(typed).map(([name, value]) => [name, value === "-" ? null : Number(value)]),
-  );
+  const { fields, faults } = readLimits(typed);
   const body = {
     keys: keys.map(({ token_id: id }) => id),
     action,
     ...(action === "update" && { fields }),
   };
-  const isMissing = action === "update" && Object.keys(fields).length === 0;
+  const isMissing = action === "update" && Object.keys(typed).length === 0;
   const confirm = async (): Promise<void> => {
-    if (isMissing) return;
+    setTried(true);
+    if (isMissing || Object.keys(faults).length > 0) return;
     const answer = await sending.run(() =>
       post<{ readonly results: readonly BulkResult[] }>("/key/bulk", body),
     );
@@ -110,36 +103,24 @@ function BulkDialog(props: {
       action={action === "update" ? "Change" : WORDS[action]}
       isDangerous={action === "block" || action === "delete"}
       isBusy={sending.isBusy}
-      failure={sending.failure}
+      failure={isTried && isMissing ? MISSING : sending.failure}
       onConfirm={() => void confirm()}
       onClose={() => onClose(false)}
     >
       <p>Each key is changed by itself, with a line of the audit of its own.</p>
-      {action === "update" && <LimitFields typed={typed} onChange={setTyped} />}
+      {action === "update" && (
+        <LimitFields
+          typed={typed}
+          faults={isTried ? faults : {}}
+          onChange={(next) => {
+            setTyped(next);
+            setTried(false);
+          }}
+        />
+      )}
       <p class="muted small">{keys.map(nameOf).join(", ")}</p>
       <AsCommand doing={{ path: "/key/bulk", body }} />
     </Confirm>
-  );
-}
-
-function LimitFields(props: { readonly typed: Typed; readonly onChange: (typed: Typed) => void }) {
-  const { typed, onChange } = props;
-  return (
-    <>
-      {FIELDS.map(([name, label, hint]) => (
-        <TextField
-          key={name}
-          label={label}
-          hint={`${hint === "" ? "" : `${hint}. `}Empty: as it is. A dash: no limit.`}
-          inputMode="decimal"
-          value={typed[name] ?? ""}
-          onInput={(value) => {
-            const { [name]: _before, ...others } = typed;
-            onChange(value.trim() === "" ? others : { ...others, [name]: value.trim() });
-          }}
-        />
-      ))}
-    </>
   );
 }
 
