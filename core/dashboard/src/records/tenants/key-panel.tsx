@@ -1,5 +1,7 @@
 /** The keys of a team or a user, as a panel. */
 
+import type { UseQueryResult } from "@tanstack/preact-query";
+import type { ApiError } from "../../api/api-error.ts";
 import type { KeyPage, ListedKey } from "../../api/records.ts";
 import { useRead } from "../../app/live.ts";
 import { useMay } from "../../app/may.ts";
@@ -39,14 +41,18 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   { name: "limits", title: "Limits", cell: (row) => trafficText(row) || "–" },
 ];
 
+type Filter = Readonly<Record<string, string>>;
+
+/** The keys of the panel. */
+export function useKeyPage(filter: Filter): UseQueryResult<KeyPage, ApiError> {
+  const enabled = useMay()("key.read");
+  return useRead<KeyPage>("/key/list", { ...filter, limit: SHOWN }, { enabled });
+}
+
 /** The panel. */
-export function KeyPanel({ filter }: { readonly filter: Readonly<Record<string, string>> }) {
+export function KeyPanel({ filter }: { readonly filter: Filter }) {
   const may = useMay();
-  const { data, error, refetch } = useRead<KeyPage>(
-    "/key/list",
-    { ...filter, limit: SHOWN },
-    { enabled: may("key.read") },
-  );
+  const { data, error, refetch } = useKeyPage(filter);
   if (!may("key.read")) return null;
   const create = may("key.create") && (
     <LinkButton icon="plus" href={href(["keys"], { ...filter, new: "1" })}>

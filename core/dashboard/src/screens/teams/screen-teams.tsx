@@ -11,7 +11,7 @@ import {
   stateOf,
 } from "../../records/limit-views.tsx";
 import type { Names, TenantKind } from "../../records/tenants/kind.ts";
-import { KeyPanel } from "../../records/tenants/key-panel.tsx";
+import { KeyPanel, useKeyPage } from "../../records/tenants/key-panel.tsx";
 import { TenantScreen } from "../../records/tenants/tenant-screen.tsx";
 import { MemberPanel } from "./member-panel.tsx";
 import { TEAM_SPECS } from "./team-specs.ts";
@@ -88,10 +88,14 @@ const TEAMS: TenantKind<TeamRow> = {
 };
 
 function TeamPanels({ names }: { readonly names: Names }) {
+  // The height of the keys is unknown before their answer: what stands below them would move.
+  const { isLoading } = useKeyPage(names);
   return (
     <>
-      <KeyPanel filter={{ ...names }} />
-      <MemberPanel teamId={names["team_id"] ?? ""} />
+      <KeyPanel filter={names} />
+      <div hidden={isLoading}>
+        <MemberPanel teamId={names["team_id"] ?? ""} />
+      </div>
     </>
   );
 }
