@@ -1,5 +1,6 @@
 /** Checks 5 and 7: texts of clients, models and upstreams are texts. */
 
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat } from "../system/support/client.ts";
 import { CHROMIUM } from "./support/chromium.ts";
@@ -66,6 +67,13 @@ describe.skipIf(CHROMIUM === undefined)("hostile texts", () => {
       await visitor.open(`#/keys/${id}`, /./);
       await page.getByText("What it is").waitFor();
     }
+    await visitor.open("#/keys", "Keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill(`reversed ${HOSTILE[6]}`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    expect(await leftsBehind(page.getByRole("dialog").locator("p strong"))).toEqual([true, true]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
     await visitor.open("#/teams/t", HOSTILE[0]);
     await visitor.open("#/requests", "Requests");
     await page
@@ -84,3 +92,17 @@ describe.skipIf(CHROMIUM === undefined)("hostile texts", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 });
+
+/** Whether the first characters behind a name stand from left to right, as they are read. */
+function leftsBehind(name: Locator): Promise<readonly boolean[]> {
+  return name.evaluate(({ nextSibling: text }) => {
+    if (text === null) throw new Error("Nothing stands behind the name.");
+    const leftOf = (at: number): number => {
+      const range = document.createRange();
+      range.setStart(text, at);
+      range.setEnd(text, at + 1);
+      return range.getBoundingClientRect().left;
+    };
+    return [leftOf(2) < leftOf(3), leftOf(3) < leftOf(4)];
+  });
+}

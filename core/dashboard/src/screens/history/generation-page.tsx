@@ -19,12 +19,13 @@ interface FilesAnswer {
 }
 
 /** The page. */
-export function GenerationPage({ number }: { readonly number: number }) {
+export function GenerationPage({ name }: { readonly name: string }) {
+  const number = Number(name);
   const { data, error, refetch } = useRead<ConfigHistory>("/config/history");
   const may = useMay();
   const [isOpen, setOpen] = useState(false);
   const parent = ["History", "#/history"] as const;
-  const title = `Generation ${number}`;
+  const title = `Generation ${name}`;
   if (data === undefined)
     return (
       <>
@@ -37,7 +38,7 @@ export function GenerationPage({ number }: { readonly number: number }) {
     return (
       <>
         <Head title={title} parent={parent} />
-        <Empty icon="history" title="This generation is not kept any more">
+        <Empty icon="history" title="This generation is not kept">
           The gateway keeps the last twenty.
         </Empty>
       </>

@@ -7,5 +7,5 @@ import { HistoryPage } from "./history-page.tsx";
 /** The screen. */
 export default function HistoryScreen({ path: [number] }: ScreenProps) {
   if (number === undefined) return <HistoryPage />;
-  return <GenerationPage key={number} number={Number(number)} />;
+  return <GenerationPage key={number} name={number} />;
 }
