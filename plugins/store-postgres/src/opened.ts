@@ -19,6 +19,7 @@ import {
   type Place,
   type Schema,
 } from "@sluice/store-sql";
+import { CustomerSums } from "@sluice/store-sql/customers";
 import type { Kysely } from "kysely";
 import { prepareNowOrLater } from "./away.ts";
 import { createChangeLog } from "./changes/log.ts";
@@ -29,7 +30,7 @@ import { readGuardrailDays, writeGuardrailDays } from "./ledger/guardrails.ts";
 import { createLedgerWriter } from "./ledger/insert.ts";
 import { readWithin } from "./ledger/read.ts";
 import { readRows } from "./ledger/rows.ts";
-import { readSpent } from "./ledger/spent.ts";
+import { readSpent, readSums } from "./ledger/spent.ts";
 import { readUses } from "./ledger/uses.ts";
 import { makeComingPartitions } from "./ledger/coming-partitions.ts";
 import { Cells } from "./ledger/sums/cells.ts";
@@ -189,6 +190,9 @@ function ledgerOf(
       };
     },
   });
+  const ofCustomers = new CustomerSums((filters) =>
+    readWithin(lookup, undefined, (reading) => readSums(reading, filters)),
+  );
   return {
     insert,
     rows: async (query, signal) =>
@@ -204,7 +208,9 @@ function ledgerOf(
     guardrails: async (query, signal) =>
       readWithin(report, signal, (reading) => readGuardrailDays(reading, query)),
     spent: async (filter, signal) =>
-      readWithin(lookup, signal, (reading) => readSpent(reading, filter)),
+      filter.endUser === undefined
+        ? readWithin(lookup, signal, (reading) => readSpent(reading, filter))
+        : ofCustomers.of(filter, signal),
     uses: async (keys, signal) => readWithin(report, signal, (reading) => readUses(reading, keys)),
   };
 }

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 import { GatewayError, type LedgerSumFilter, type SpendRow } from "@sluice/contract";
+import { CustomerSums } from "@sluice/store-sql/customers";
 import { createKysely } from "../dialect.ts";
 import { openEarlierStore } from "../earlier-store.fixture.ts";
 import { migrate } from "../migrate.ts";
 import { runHere } from "../statements.ts";
-import { CustomerSums } from "./customer-sums.ts";
 import { createLedgerInsert, ledgerValues } from "./insert.ts";
 import { createLedgerAnswers } from "./questions.ts";
 
@@ -83,6 +83,24 @@ it("more than 64 are several questions at once", async () => {
   for (const { customers: those, answer } of questions.toReversed())
     answer.resolve(those.map((name) => Number(name.slice(1))));
   expect(values(await settled)).toEqual(customers.map((_, at) => at));
+});
+
+it("those that come while three questions are under way go together when one is answered", async () => {
+  const { questions, asked, ask } = openSums();
+  const turns = [];
+  for (const customer of names(6)) {
+    turns.push(ask([customer]));
+    await nextTurn();
+  }
+  expect(asked()).toEqual([["c0"], ["c1"], ["c2"]]);
+  questions[1]?.answer.resolve([1]);
+  await nextTurn();
+  expect(asked().slice(3)).toEqual([["c3", "c4", "c5"]]);
+  questions[3]?.answer.resolve([3, 4, 5]);
+  questions[0]?.answer.resolve([0]);
+  questions[2]?.answer.reject(new Error("the file cannot be read"));
+  const message = "the file cannot be read";
+  expect((await Promise.all(turns)).map(values)).toEqual([[0], [1], [message], [3], [4], [5]]);
 });
 
 it("what an answer leaves out is asked for again, and counts as no zero", async () => {

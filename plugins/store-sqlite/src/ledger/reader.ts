@@ -12,9 +12,9 @@ import type {
   SpendGroup,
   SpendRow,
 } from "@sluice/contract";
+import { CustomerSums } from "@sluice/store-sql/customers";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { CustomerSums } from "./customer-sums.ts";
 import { createLedgerAnswers, type LedgerQuestion } from "./questions.ts";
 import { LedgerThread } from "./thread.ts";
 import { isBusy } from "../open-database.ts";

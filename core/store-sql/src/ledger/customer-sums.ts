@@ -1,13 +1,16 @@
 /**
  * The sums that budgets of customers begin with. Customers come by the thousand a second, and a
- * message to the thread costs several times such a sum: those that are asked for within a few
- * milliseconds of a question go together. Sums of other owners may take long, and go alone.
+ * question costs several times such a sum: those that are asked for within a few milliseconds of a
+ * question go together, and those that come while enough questions are under way. Sums of other
+ * owners may take long, and go alone.
  */
 
 import { isGatewayError, type LedgerSumFilter } from "@sluice/contract";
 
 /** Filters in one question. */
 const MAX_TOGETHER = 64;
+/** Questions under way. One is answered after the other, or takes a connection from others. */
+const MAX_QUESTIONS = 3;
 /** Between two questions, unless one is full. The first one after a quiet time goes at once. */
 const PAUSE_MS = 10;
 
@@ -29,6 +32,8 @@ export class CustomerSums {
   /** When the last question went, in milliseconds of the monotonic clock. */
   #askedMs = -Infinity;
   #isScheduled = false;
+  /** Questions under way. */
+  #questions = 0;
   #isStopped = false;
 
   constructor(ask: AskTogether, pauseMs = PAUSE_MS) {
@@ -64,7 +69,7 @@ export class CustomerSums {
     this.#isScheduled = true;
     const send = (): void => {
       this.#isScheduled = false;
-      if (this.#waiting.length > 0) this.#send();
+      this.#send();
     };
     const leftMs = this.#askedMs + this.#pauseMs - performance.now();
     if (leftMs > 0) setTimeout(send, leftMs);
@@ -72,10 +77,17 @@ export class CustomerSums {
   }
 
   #send(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#askedMs = performance.now();
-    void this.#answer(waiting);
+    while (this.#waiting.length > 0 && this.#questions < MAX_QUESTIONS) {
+      this.#questions += 1;
+      this.#askedMs = performance.now();
+      void this.#answer(this.#waiting.splice(0, MAX_TOGETHER)).finally(() => this.#ended());
+    }
+  }
+
+  #ended(): void {
+    const wasFull = this.#questions === MAX_QUESTIONS;
+    this.#questions -= 1;
+    if (wasFull) this.#send();
   }
 
   /** Asks until each sum is there: a question that takes long is answered in part. */
