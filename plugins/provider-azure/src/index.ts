@@ -24,6 +24,12 @@ const DATED_VERSION = "2024-10-21";
 /** Addresses of Azure's own resources: another one may be a proxy without every API. */
 const AZURE_HOST = /\.(?:openai|cognitiveservices)\.azure\.[a-z]+$|\.services\.ai\.azure\.com$/;
 
+/**
+ * A source of data names an index that the resource may read, and another deployment for vectors
+ * (learn.microsoft.com/azure/ai-services/openai/references/on-your-data).
+ */
+const STEERING = ["data_sources", "dataSources"];
+
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
 const ERROR_WORDS: Compatible.ErrorWords = {
   content_filter_error: "server",
@@ -92,6 +98,7 @@ export default defineProvider<AzureConfig>({
         traits: reasoningTraits,
         isReference: true,
         imagesPerCall: ImageCalls.perCall,
+        steering: STEERING,
       },
       ...(hasResponses(config) ? Responses.lane : {}),
       encode(request) {

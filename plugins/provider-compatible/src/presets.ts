@@ -244,8 +244,8 @@ export const PRESETS = {
     ],
     renamed: { max_completion_tokens: "max_tokens" },
     // openrouter.ai/docs/features: model-routing (`models`, `route`), provider-routing, web-search
-    // (`plugins`), message-transforms.
-    steering: ["models", "route", "provider", "plugins", "transforms"],
+    // (`plugins`), message-transforms, presets.
+    steering: ["models", "route", "provider", "plugins", "transforms", "preset"],
     defaults: { usage: { include: true } },
     hasNoDeveloper: true,
     thoughts: "reasoning",

@@ -17,6 +17,7 @@ const MODELS = [
   ["claude-sonnet-4-5", "anthropic"],
   ["gemini-2.5-flash", "gemini"],
   ["gpt-opened", "opened"],
+  ["az", "azure"],
 ] as const;
 
 let upstream: NativeUpstream;
@@ -33,9 +34,12 @@ beforeAll(async () => {
   gateway = await startGateway({
     baseUrl: `${upstream.url}/v1`,
     provider: "responses: true",
-    models: MODELS.map(
-      ([id, provider]) => `{ id: ${id}, targets: [{ provider: ${provider}, model: ${id} }] }`,
-    ),
+    models: [
+      ...MODELS.map(
+        ([id, provider]) => `{ id: ${id}, targets: [{ provider: ${provider}, model: ${id} }] }`,
+      ),
+      "{ id: az-data, targets: [{ provider: azure, model: az-data, forward: [data_sources] }] }",
+    ],
     providers: [
       `opened: { use: openai, ${CREDENTIAL}, base_url: ${upstream.url}/v1, responses: true, account_objects: ["owned-*"] }`,
       `anthropic: { use: anthropic, ${CREDENTIAL}, base_url: ${upstream.url} }`,
@@ -147,6 +151,19 @@ const BODIES: readonly (readonly [string, string, object])[] = [
     "",
     { contents: [{ parts: [{ text: "Hi." }] }], cachedContent: "cachedContents/ID" },
   ],
+  [
+    "POST /v1beta/models/gemini-2.5-flash:generateContent",
+    "",
+    {
+      contents: [{ parts: [{ text: "Hi." }] }],
+      tools: [{ fileSearch: { fileSearchStoreNames: ["fileSearchStores/ID"] } }],
+    },
+  ],
+  [
+    "POST /gemini/v1beta/models/gemini-2.5-flash:generateContent",
+    "",
+    { tools: [{ file_search: { file_search_store_names: ["fileSearchStores/ID"] } }] },
+  ],
   ["POST /openai/v1/responses", "gpt-4o-mini", { input: "Hi.", previous_response_id: "ID" }],
   [
     "POST /anthropic/v1/messages",
@@ -212,6 +229,23 @@ describe("an object of the account", () => {
       }
     },
   );
+
+  it.each([
+    ["POST /v1/chat/completions", "az"],
+    ["POST /azure/openai/deployments/az/chat/completions", "az"],
+    ["POST /azure/openai/v1/chat/completions", "az-data"],
+  ])("a source of data of Azure needs the target's word: %s of %s", async (line, model) => {
+    // It names an index, and a deployment that the model's list does not have.
+    const dependency = { type: "deployment_name", deployment_name: "another" };
+    const parameters = { index_name: "ID", embedding_dependency: dependency };
+    const data_sources = [{ type: "azure_search", parameters }];
+    const body = { model, messages: [{ role: "user", content: "Hi." }], data_sources };
+    for (const name of ["owner", "other"])
+      // oxlint-disable-next-line no-await-in-loop -- calls are counted.
+      expect(await ask(name, line, OWNED, body)).toMatchObject(
+        model === "az" ? { status: 400, calls: 0 } : { calls: 1 },
+      );
+  });
 
   it("is named by every key where the operator has opened it", async () => {
     const tools = [{ type: "file_search", vector_store_ids: ["ID"] }];

@@ -36,6 +36,54 @@ const PLACES: readonly (readonly [string, JsonObject])[] = [
     },
   ],
   ["tools[0].vector_store_ids[0]", { tools: [{ vector_store_ids: ["vs_1"] }] }],
+  [
+    "tools[0].file_search.file_search_store_names[0]",
+    { tools: [{ file_search: { file_search_store_names: ["fileSearchStores/1"] } }] },
+  ],
+  [
+    "tools[0].retrieval.vertexAiSearch.datastore",
+    {
+      tools: [
+        { retrieval: { vertexAiSearch: { datastore: "projects/p/locations/l/dataStores/d" } } },
+      ],
+    },
+  ],
+  [
+    "tools[0].retrieval.vertexAiSearch.dataStoreSpecs[0].dataStore",
+    {
+      tools: [
+        {
+          retrieval: {
+            vertexAiSearch: {
+              dataStoreSpecs: [{ dataStore: "projects/p/locations/l/dataStores/d" }],
+            },
+          },
+        },
+      ],
+    },
+  ],
+  [
+    "tools[0].retrieval.vertexAiSearch.engine",
+    { tools: [{ retrieval: { vertexAiSearch: { engine: "projects/p/engines/e" } } }] },
+  ],
+  [
+    "tools[0].retrieval.vertexRagStore.ragResources[0].ragCorpus",
+    {
+      tools: [
+        {
+          retrieval: {
+            vertexRagStore: { ragResources: [{ ragCorpus: "projects/p/ragCorpora/1" }] },
+          },
+        },
+      ],
+    },
+  ],
+  [
+    "tools[0].retrieval.vertex_rag_store.rag_corpora[0]",
+    { tools: [{ retrieval: { vertex_rag_store: { rag_corpora: ["projects/p/ragCorpora/1"] } } }] },
+  ],
+  ["conversation_id", { conversation_id: "c1", message: "Hi." }],
+  ["audio.voice.id", { audio: { format: "wav", voice: { id: "voice_1" } } }],
   ["tools[0].container", { tools: [{ container: "cntr_1" }] }],
   ["tools[0].container.file_ids[0]", { tools: [{ container: { file_ids: ["file-1"] } }] }],
   ["tools[0].environment.container_id", { tools: [{ environment: { container_id: "cntr_1" } }] }],

@@ -28,15 +28,30 @@ interface Named {
 const IDS: ReadonlySet<string> = new Set(
   (
     "file_id file_ids vector_store_id vector_store_ids container_id skill_id " +
-    "previous_response_id cachedContent cached_content"
+    "previous_response_id conversation_id cachedContent cached_content collection_ids library_ids " +
+    "fileSearchStoreNames file_search_store_names ragCorpora rag_corpora"
   ).split(" "),
 );
 /** Members that are an id, or an object with one. `prompt` as a text is a prompt. */
 const HANDLES: ReadonlySet<string> = new Set(["container", "conversation"]);
-const OBJECTS_WITH_ID: ReadonlySet<string> = new Set(["container", "conversation", "prompt"]);
-/** Members with an address. That of a bucket, or of a file of the account, is an id too. */
-const ADDRESSES: ReadonlySet<string> = new Set(["fileUri", "file_uri", "uri", "url", "file_url"]);
-const OF_ACCOUNT = /^(?:gs|s3):|^files\/|^https:\/\/[^/]*\.googleapis\.com\/v1[a-z]*\/files\//i;
+const OBJECTS_WITH_ID: ReadonlySet<string> = new Set([
+  "container",
+  "conversation",
+  "prompt",
+  "voice",
+]);
+/**
+ * Members with an address. That of a bucket, of a file of the account or of a resource of its
+ * project is an id too.
+ */
+const ADDRESSES: ReadonlySet<string> = new Set(
+  (
+    "fileUri file_uri uri url file_url datastore dataStore data_store engine ragCorpus rag_corpus " +
+    "exampleStore example_store apiKeySecretVersion api_key_secret_version"
+  ).split(" "),
+);
+const OF_ACCOUNT =
+  /^(?:gs|s3):|^(?:files|projects)\/|^https:\/\/[^/]*\.googleapis\.com\/v1[a-z]*\/files\//i;
 /** Members with content of the client or of the model, in which no upstream looks for an id. */
 const CONTENT: ReadonlySet<string> = new Set(
   (
