@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
       await page.getByRole("dialog").waitFor({ state: "detached", timeout: 3_000 });
     };
     await choose("Keys");
-    await page.getByText("9 keys").waitFor();
+    await page.waitForURL((url) => url.hash === "#/keys");
     await choose("Teams");
     expect(await page.evaluate(() => document.activeElement?.localName)).toBe("main");
     expect(visitor.unexpected()).toEqual([]);
@@ -156,6 +156,29 @@ describe.skipIf(CHROMIUM === undefined)("places in the dashboard", () => {
     await page.getByText("Timeline").waitFor();
     expect(await page.getByRole("button", { name: /Roll back|Apply/ }).count()).toBe(0);
     expect(gateway.stderr).not.toContain(key);
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
+  it("offers a change of keys and members of the teams of a role alone", async () => {
+    const { site, gateway } = seeded.stand;
+    await make(gateway, "/user/new", {
+      user_id: "tom@example.com",
+      roles: [
+        { role: "viewer", at: "whole" },
+        { role: "keys", at: "team", team_id: "support" },
+      ],
+    });
+    await using visitor = await visit(await sharedBrowser(), site);
+    await visitor.signIn(await adminKeyOf(seeded, "tom@example.com"));
+    const { page } = visitor;
+    const offered = async (team: string, member: string): Promise<number> => {
+      await visitor.open(`#/teams/${team}`, /./);
+      await page.getByRole("link", { name: member }).last().waitFor();
+      const buttons = page.getByRole("button", { name: /member|^Edit|^Remove|^Block/ });
+      return buttons.or(page.getByRole("link", { name: "New key" })).count();
+    };
+    expect(await offered("search", "svc-indexer")).toBe(0);
+    expect(await offered("support", "ann@example.com")).toBe(6);
     expect(visitor.unexpected()).toEqual([]);
   });
 });

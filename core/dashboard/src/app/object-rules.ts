@@ -18,6 +18,7 @@ interface Rule {
 
 /** The actions that screens offer on objects. */
 export const OBJECT_RULES: Readonly<Record<string, Rule>> = {
+  "key.create": { role: "keys" },
   "key.update": { role: "keys" },
   "key.rotate": { role: "keys", isOwners: true },
   "key.block": { role: "keys", isOwners: true },

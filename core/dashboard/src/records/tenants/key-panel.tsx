@@ -50,11 +50,12 @@ export function useKeyPage(filter: Filter): UseQueryResult<KeyPage, ApiError> {
 }
 
 /** The panel. */
-export function KeyPanel({ filter }: { readonly filter: Filter }) {
+export function KeyPanel(props: { readonly filter: Filter; readonly mayCreate: boolean }) {
+  const { filter, mayCreate } = props;
   const may = useMay();
   const { data, error, refetch } = useKeyPage(filter);
   if (!may("key.read")) return null;
-  const create = may("key.create") && (
+  const create = mayCreate && (
     <LinkButton icon="plus" href={href(["keys"], { ...filter, new: "1" })}>
       New key
     </LinkButton>

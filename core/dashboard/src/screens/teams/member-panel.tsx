@@ -58,7 +58,8 @@ interface MemberPage {
 type Open = { readonly is: "add" } | { readonly is: "edit" | "remove"; readonly row: MemberRow };
 
 /** The panel. */
-export function MemberPanel({ teamId }: { readonly teamId: string }) {
+export function MemberPanel(props: { readonly teamId: string; readonly mayWrite: boolean }) {
+  const { teamId, mayWrite } = props;
   const may = useMay();
   const { data, error, refetch } = useRead<MemberPage>(
     "/team/member_list",
@@ -67,7 +68,6 @@ export function MemberPanel({ teamId }: { readonly teamId: string }) {
   );
   const [open, setOpen] = useState<Open>();
   if (!may("member.read")) return null;
-  const mayWrite = may("member.write");
   const add = mayWrite && (
     <Button icon="plus" onClick={() => setOpen({ is: "add" })}>
       Add a member

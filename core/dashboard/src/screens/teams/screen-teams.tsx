@@ -2,6 +2,7 @@
 
 import type { TeamRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
+import { useMayOn } from "../../app/may.ts";
 import { href } from "../../app/route.ts";
 import {
   IdLink,
@@ -87,14 +88,15 @@ const TEAMS: TenantKind<TeamRow> = {
   Panels: TeamPanels,
 };
 
-function TeamPanels({ names }: { readonly names: Names }) {
+function TeamPanels({ row, names }: { readonly row: TeamRow; readonly names: Names }) {
+  const may = useMayOn(TEAMS.placeOf(row));
   // The height of the keys is unknown before their answer: what stands below them would move.
   const { isLoading } = useKeyPage(names);
   return (
     <>
-      <KeyPanel filter={names} />
+      <KeyPanel filter={names} mayCreate={may("key.create")} />
       <div hidden={isLoading}>
-        <MemberPanel teamId={names["team_id"] ?? ""} />
+        <MemberPanel teamId={row.team_id} mayWrite={may("member.write")} />
       </div>
     </>
   );

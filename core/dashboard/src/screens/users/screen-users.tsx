@@ -2,6 +2,7 @@
 
 import type { UserRow } from "../../api/records.ts";
 import type { ScreenProps } from "../../app/screen-props.ts";
+import { useMay } from "../../app/may.ts";
 import { href } from "../../app/route.ts";
 import { limitColumns, OriginMark, StateMark, stateOf } from "../../records/limit-views.tsx";
 import type { Names, TenantKind } from "../../records/tenants/kind.ts";
@@ -86,10 +87,11 @@ const USERS: TenantKind<UserRow> = {
 };
 
 function UserPanels({ row, names }: { readonly row: UserRow; readonly names: Names }) {
+  const may = useMay();
   return (
     <>
       <RolePanel row={row} />
-      <KeyPanel filter={{ ...names }} />
+      <KeyPanel filter={names} mayCreate={may("key.create")} />
     </>
   );
 }
