@@ -94,6 +94,35 @@ describe.skipIf(CHROMIUM === undefined)("a gateway in trouble", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 
+  it.each([
+    ["a proxy answers in its place", 502, "text/html", "<h1>Bad gateway</h1>"],
+    ["the answer is cut", 200, "application/json", '{"team_id":"'],
+    ["a page to sign in comes in its place", 200, "text/html", "<html>"],
+  ])("check 15: says that a change may have happened where %s", async (_, status, type, body) => {
+    const { site, gateway } = stand;
+    await using visitor = await visit(await sharedBrowser(), site);
+    const { page } = visitor;
+    visitor.allow(/status of 502/);
+    await visitor.signIn(gateway.masterKey);
+    await visitor.open("#/teams", "Teams");
+    await page.getByRole("button", { name: "New team" }).first().click();
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("Lost team");
+    site.intercept((path, __, response) => {
+      if (path !== "/team/new") return false;
+      response.writeHead(status, { "content-type": type }).end(body);
+      return true;
+    });
+    await page.getByRole("button", { name: "Create team" }).click();
+    await page
+      .getByText("The change may have happened", { exact: false })
+      .waitFor({ timeout: 4_000 });
+    expect(await name.inputValue()).toBe("Lost team");
+    await page.keyboard.press("Escape");
+    site.intercept(undefined);
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
   it("check 20: an older gateway has screens that are off, and says so", async () => {
     const { site, gateway } = stand;
     await using visitor = await visit(await sharedBrowser(), site);

@@ -43,8 +43,11 @@ export function asApiError(error: unknown): ApiError {
   return new ApiError("no-answer", error instanceof Error ? error.message : String(error));
 }
 
+/** Said of a change whose end is unknown. */
+export const UNSURE = " The change may have happened: look before you send it again.";
+
 /** The failure that an answer with an error status stands for. */
-export async function readFailure(response: Response): Promise<ApiError> {
+export async function readFailure(response: Response, isChange: boolean): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as
     | {
         readonly error?: {
@@ -55,7 +58,7 @@ export async function readFailure(response: Response): Promise<ApiError> {
       }
     | undefined;
   const { error, ...details } = body ?? {};
-  const message = error?.message ?? `The answer has the status ${response.status}.`;
+  const message = error?.message ?? foreignText(response.status, isChange);
   const requestId = response.headers.get("x-request-id") ?? undefined;
   const more = {
     status: response.status,
@@ -67,4 +70,10 @@ export async function readFailure(response: Response): Promise<ApiError> {
   const isRoute = message.startsWith("This path does not exist");
   if (isRoute || response.status === 405) return new ApiError("no-route", message, more);
   return new ApiError("refused", message, more);
+}
+
+/** What is said of an answer of something before the gateway, such as a proxy. */
+function foreignText(status: number, isChange: boolean): string {
+  const what = `The answer has the status ${status}, and is not the gateway's.`;
+  return isChange && status >= 500 ? what + UNSURE : what;
 }

@@ -1,6 +1,6 @@
 /** Requests to the admin listener, by the cookie of the session. Paths are relative to `/ui/`. */
 
-import { ApiError, readFailure } from "./api-error.ts";
+import { ApiError, readFailure, UNSURE } from "./api-error.ts";
 
 const DEADLINE_MS = 15_000;
 /** Answers that are kept to be compared by their `etag`. */
@@ -68,7 +68,7 @@ export async function get<Answer>(
     before === undefined ? {} : { "if-none-match": before.etag };
   const response = await send(address, { method: "GET", headers }, options);
   if (response.status === 304 && before !== undefined) return before.value as Answer;
-  const value = (await response.json()) as Answer;
+  const value = await read<Answer>(response, false, options);
   const etag = response.headers.get("etag");
   kept.delete(address);
   if (etag !== null) kept.set(address, { etag, value });
@@ -84,7 +84,7 @@ export async function post<Answer>(
   options: SendOptions = {},
 ): Promise<Answer> {
   const response = await change("POST", path, body, options);
-  return (await response.json()) as Answer;
+  return read<Answer>(response, true, options);
 }
 
 /** Puts something in the place of another. Never repeated by itself. */
@@ -94,7 +94,7 @@ export async function put<Answer>(
   options: SendOptions = {},
 ): Promise<Answer> {
   const response = await change("PUT", path, body, options);
-  return (await response.json()) as Answer;
+  return read<Answer>(response, true, options);
 }
 
 /** A change whose answer the caller reads, such as a stream. */
@@ -110,6 +110,21 @@ export function change(
     ...(confirmation !== "" && { "x-sluice-confirmation": confirmation }),
   };
   return send(path, { method, headers, body: JSON.stringify(body) }, options);
+}
+
+/** Reads the JSON of an answer. One that is cut, or another's, does not say what happened. */
+async function read<Answer>(
+  response: Response,
+  isChange: boolean,
+  { signal }: SendOptions,
+): Promise<Answer> {
+  try {
+    return (await response.json()) as Answer;
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    const what = "The answer is cut, or is not the gateway's.";
+    throw new ApiError("no-answer", isChange ? what + UNSURE : what);
+  }
 }
 
 async function send(path: string, init: RequestInit, options: SendOptions): Promise<Response> {
@@ -130,13 +145,12 @@ async function send(path: string, init: RequestInit, options: SendOptions): Prom
   }
   if (response.ok || response.status === 304) return response;
   if (takesAny !== undefined && response.headers.has(takesAny)) return response;
-  const failure = await readFailure(response);
+  const failure = await readFailure(response, init.method !== "GET");
   if (failure.kind === "signed-out" && !path.startsWith("/ui/session")) onSignedOut();
   throw failure;
 }
 
 function noAnswer(isChange: boolean, isLate: boolean): ApiError {
   const what = isLate ? "The gateway did not answer in time." : "The gateway cannot be reached.";
-  const unsure = " The change may have happened: look before you send it again.";
-  return new ApiError("no-answer", isChange ? what + unsure : what);
+  return new ApiError("no-answer", isChange ? what + UNSURE : what);
 }
