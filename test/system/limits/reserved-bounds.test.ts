@@ -105,6 +105,44 @@ it.each<readonly [string, string, object, number]>([
     0.0006,
   ],
   [
+    "numbers that are texts at Gemini",
+    FLASH,
+    {
+      contents: [{ parts: [{ text: "Hi" }] }],
+      generationConfig: { maxOutputTokens: "125", max_output_tokens: 1, candidateCount: "8.0" },
+    },
+    0.0006,
+  ],
+  [
+    "numbers that are texts at OpenAI's API",
+    "/openai/v1/chat/completions",
+    { ...MINI, max_completion_tokens: 125, max_tokens: 1, n: "8" },
+    0.001,
+  ],
+  [
+    "replies of which the best is sent",
+    "/openai/v1/completions",
+    { model: "gpt-4o-mini", prompt: "Hi", max_tokens: 125, n: 1, best_of: 8 },
+    0.001,
+  ],
+  [
+    "several prompts",
+    "/openai/v1/completions",
+    { model: "gpt-4o-mini", prompt: Array.from({ length: 8 }, () => "Hi"), max_tokens: 125 },
+    0.001,
+  ],
+  [
+    "several prompts in tokens",
+    "/openai/v1/completions",
+    {
+      model: "gpt-4o-mini",
+      prompt: Array.from({ length: 4 }, () => [1, 2]),
+      max_tokens: 125,
+      n: 2,
+    },
+    0.001,
+  ],
+  [
     "a bound outside of Gemini's settings",
     FLASH,
     { contents: [{ parts: [{ text: "Hi" }] }], max_tokens: 1, maxOutputTokens: 1 },

@@ -4,7 +4,7 @@
  */
 
 import { isObject } from "@sluice/kit";
-import type { ImageUsage, JsonObject } from "@sluice/contract";
+import type { ImageUsage, JsonObject, JsonValue } from "@sluice/contract";
 
 /**
  * Members that bound a reply, at the end of a path; `within`: the members of the body in which they
@@ -56,8 +56,8 @@ const ANYWHERE: readonly string[] = [
   "options",
 ];
 
-/** How many replies are asked for. */
-const COUNTS = ["n", "candidateCount", "candidate_count", "num_generations"];
+/** How many replies are made: of `best_of`, all are billed. */
+const COUNTS = ["n", "best_of", "candidateCount", "candidate_count", "num_generations"];
 
 /**
  * The longest reply that a body asks for, in tokens, where it says one: the largest of its bounds,
@@ -79,10 +79,18 @@ export function nativeBound(body: JsonObject, endpoint: string): number | undefi
 
 /** How many replies a body asks for. */
 export function nativeReplies(body: JsonObject): number {
-  return Math.max(
+  const each = Math.max(
     1,
     ...[body, ...nested(body)].flatMap((place) => COUNTS.map((name) => positive(place[name]) ?? 1)),
   );
+  return each * promptsOf(body);
+}
+
+/** The prompts of a completion: texts, or lists of tokens. A list of numbers is one prompt. */
+function promptsOf({ prompt }: JsonObject): number {
+  if (!Array.isArray(prompt)) return 1;
+  const prompts = prompt as readonly JsonValue[];
+  return prompts.some((item) => typeof item === "number") ? 1 : Math.max(1, prompts.length);
 }
 
 /** Members that count images, at the top of a body or in its parameters (Imagen). */
@@ -109,9 +117,13 @@ export function nativeImages(
   };
 }
 
-/** A whole number above 0: 0 and less are no bound to those who take them. */
+/**
+ * A whole number above 0: 0 and less are no bound to those who take them. Some upstreams take a
+ * text for a number (protobuf's JSON, lax models in Python).
+ */
 export function positive(value: unknown): number | undefined {
-  return typeof value === "number" && value > 0 ? Math.ceil(value) : undefined;
+  const number = typeof value === "string" ? Number(value) : value;
+  return typeof number === "number" && number > 0 ? Math.ceil(number) : undefined;
 }
 
 function nested(body: JsonObject): JsonObject[] {
