@@ -63,6 +63,7 @@ const UNREAD: readonly (readonly [string, Sent, object?])[] = [
   ["a number that JSON does not have", `{${NAMED},"a":NaN}`],
   ["a comment", `/**/{${NAMED}}`],
   ["a list", `[{${NAMED}}]`],
+  ["much space before", `${" ".repeat(5_000)}{${NAMED},}`],
   ["UTF-16", Buffer.from(`{${NAMED}}`, "utf16le")],
   ["a byte that is no UTF-8", Buffer.from(`{${NAMED},"a":"\u00ff"}`, "latin1")],
   ["a line break in a text", `{${NAMED},"a":"\n"}`],
@@ -106,6 +107,19 @@ it.each([
   }
 });
 
+it("name no object at a path that a provider does not declare", async () => {
+  const path = "/own/v1beta/models/m:generateContent";
+  expect(await ask("free", path, `{${NAMED}}`)).toMatchObject({ status: 403, calls: 0 });
+  const objects = UNREAD.filter(
+    ([what]) => !["a comment", "a list", "fields of a form"].includes(what),
+  );
+  for (const [what, body, headers] of objects) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other.
+    const got = await ask("free", path, body, headers);
+    expect([what, got.status, got.calls]).toEqual([what, 400, 0]);
+  }
+});
+
 describe.each(["multipart/form-data; boundary=x", "multipart/mixed; boundary=x"])(
   "an object of JSON under the type %s",
   (type) => {
@@ -143,6 +157,8 @@ it.each<readonly [string, Sent, object]>([
     "--x--",
     { "content-type": "multipart/form-data; boundary=x" },
   ],
+  ["/own/batch", '[{"a":1}]', {}],
+  ["/own/form", "a=1&b=2", { "content-type": "application/x-www-form-urlencoded" }],
   ["/own/audio/raw", Buffer.from([1, 200, 3]), { "content-type": "audio/wav" }],
 ])("%s takes %j", async (path, body, headers) => {
   expect(await ask("free", path, body, headers)).toMatchObject({ status: 200, calls: 1 });

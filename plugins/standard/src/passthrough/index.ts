@@ -120,8 +120,8 @@ export const passthrough = defineStep<PassthroughConfig>({
         const usage = usageOf(native.method, place, access);
         const parts = { provider, usage, targets, rules };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
-        if (place.match !== undefined)
-          checkIsRead(request, place.match.endpoint, native.headers["content-type"]);
+        if (place.match !== undefined || READS_CONTENT.has(usage))
+          checkIsRead(request, place.match?.endpoint, native.headers["content-type"]);
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model)
           exchange.request = { ...request, model };

@@ -8,6 +8,9 @@ import { GatewayError, type GatewayRequest, type NativeEndpoint } from "@sluice/
 /** An object without members, which needs no reading. */
 const EMPTY_OBJECT = /^\ufeff?\s*\{\s*\}\s*$/;
 const MAX_EMPTY_BYTES = 64;
+const OPEN_BRACE = 0x7b;
+/** White space, and the bytes of a byte order mark. */
+const BEFORE: ReadonlySet<number> = new Set([9, 10, 11, 12, 13, 32, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
 const FORM = /^multipart\/form-data\b/i;
 
 /** Whether a content type is that of a form. */
@@ -16,21 +19,28 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * Throws `invalid_json` for a body of a declared endpoint that the gateway could not read: the
- * models, objects and texts that it names would pass unseen. Endpoints of usage `reported` may take
- * forms, as those of files do, and other bodies where their provider finds the model.
+ * Throws `invalid_json` for a body that the gateway could not read: the models, objects and texts
+ * that it names would pass unseen. Endpoints of usage `reported` may take forms, as those of files
+ * do, and other bodies where their provider finds the model. A path that is not declared may take
+ * anything that does not begin as an object.
  */
 export function checkIsRead(
   request: GatewayRequest | undefined,
-  { usage, model }: NativeEndpoint,
+  endpoint: NativeEndpoint | undefined,
   contentType: string | undefined,
 ): void {
   const { raw, document } = request ?? {};
   if (raw === undefined || document === undefined || Object.keys(document.value).length > 0) return;
+  if (endpoint === undefined && !beginsObject(raw)) return;
+  const { usage, model } = endpoint ?? {};
   if (usage === "reported" && (model !== "body" || isForm(contentType))) return;
   if (raw.length <= MAX_EMPTY_BYTES && EMPTY_OBJECT.test(Buffer.from(raw).toString("utf8"))) return;
   throw new GatewayError(
     "invalid_json",
     "The body of this endpoint must be a JSON object in UTF-8. Send it with content-type: application/json.",
   );
+}
+
+function beginsObject(bytes: Uint8Array): boolean {
+  return bytes.find((byte) => !BEFORE.has(byte)) === OPEN_BRACE;
 }
