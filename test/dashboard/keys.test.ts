@@ -141,6 +141,19 @@ describe.skipIf(CHROMIUM === undefined)("keys in the dashboard", () => {
     });
     await page.getByRole("button", { name: "Create key" }).click();
     await page.locator(".secret code").waitFor();
+
+    // Going back asks too, and the browser asks before it leaves the page.
+    await page.goBack();
+    await page.getByText("Is the key in a safe place?").waitFor();
+    expect(await page.locator(".secret code").textContent()).toMatch(/^sk-/);
+    const leaves = (): Promise<boolean> =>
+      page.evaluate(() => dispatchEvent(new Event("beforeunload", { cancelable: true })));
+    expect(await leaves()).toBe(false);
+    await page.getByRole("button", { name: "It is stored: close" }).click();
+    await page.getByRole("heading", { level: 1, name: "typed before" }).waitFor();
+    expect(await leaves()).toBe(true);
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
     expect(visitor.unexpected()).toEqual([]);
   });
 });

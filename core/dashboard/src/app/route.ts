@@ -14,7 +14,24 @@ export interface Route {
 }
 
 const routeCell = createCell(location.hash);
-addEventListener("hashchange", () => routeCell.set(location.hash));
+let onLeave: (() => void) | undefined;
+addEventListener("hashchange", () => {
+  if (onLeave === undefined) return routeCell.set(location.hash);
+  history.pushState(null, "", routeCell.value || "#/");
+  onLeave();
+});
+
+/** Stays at the present place: going back, and another fragment, call `run` instead. */
+export function stayHere(run: () => void): () => void {
+  onLeave = run;
+  // The browser asks before it leaves the page.
+  const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+  addEventListener("beforeunload", ask);
+  return () => {
+    onLeave = undefined;
+    removeEventListener("beforeunload", ask);
+  };
+}
 
 /** Reads a fragment. A segment that cannot be decoded stays as it is. */
 export function readRoute(hash: string): Route {

@@ -1,12 +1,13 @@
 /** Shows a new key. It exists in this dialog alone and is gone when the dialog closes. */
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
+import { stayHere } from "../../app/route.ts";
 import { Button } from "../../parts/button.tsx";
 import { Command, CopyButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Notice } from "../../parts/marks.tsx";
 
-/** The dialog. Closing asks once. */
+/** The dialog. Closing and going back ask once. */
 export function SecretDialog(props: {
   readonly title: string;
   readonly secret: string;
@@ -16,6 +17,7 @@ export function SecretDialog(props: {
 }) {
   const { title, secret, name, warnings, onClose } = props;
   const [isAsking, setAsking] = useState(false);
+  useLayoutEffect(() => stayHere(() => setAsking(true)), []);
   const close = (): void => (isAsking ? onClose() : setAsking(true));
   return (
     <Dialog title={title} onClose={close}>
