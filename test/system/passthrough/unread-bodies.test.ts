@@ -65,6 +65,7 @@ const UNREAD: readonly (readonly [string, Sent, object?])[] = [
   ["a list", `[{${NAMED}}]`],
   ["much space before", `${" ".repeat(5_000)}{${NAMED},}`],
   ["UTF-16", Buffer.from(`{${NAMED}}`, "utf16le")],
+  ["UTF-16, big end first", Buffer.from(`{${NAMED}}`, "utf16le").swap16()],
   ["a byte that is no UTF-8", Buffer.from(`{${NAMED},"a":"\u00ff"}`, "latin1")],
   ["a line break in a text", `{${NAMED},"a":"\n"}`],
   ["many levels as text", `{${NAMED},"a":${DEEP}}`, { "content-type": "text/plain" }],

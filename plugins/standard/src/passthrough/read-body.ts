@@ -9,8 +9,10 @@ import { GatewayError, type GatewayRequest, type NativeEndpoint } from "@sluice/
 const EMPTY_OBJECT = /^\ufeff?\s*\{\s*\}\s*$/;
 const MAX_EMPTY_BYTES = 64;
 const OPEN_BRACE = 0x7b;
-/** White space, and the bytes of a byte order mark. */
-const BEFORE: ReadonlySet<number> = new Set([9, 10, 11, 12, 13, 32, 0xef, 0xbb, 0xbf, 0xfe, 0xff]);
+/** White space, the bytes of a byte order mark, and the other half of a UTF-16 unit. */
+const BEFORE: ReadonlySet<number> = new Set([
+  0, 9, 10, 11, 12, 13, 32, 0xef, 0xbb, 0xbf, 0xfe, 0xff,
+]);
 const FORM = /^multipart\/form-data\b/i;
 
 /** Whether a content type is that of a form. */
