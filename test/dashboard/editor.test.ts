@@ -78,6 +78,19 @@ describe.skipIf(CHROMIUM === undefined)("the editor", () => {
     expect(visitor.unexpected()).toEqual([]);
   });
 
+  it("keeps each character in its place, however fast it is typed", async () => {
+    const { page } = visitor;
+    await page.keyboard.press("Escape");
+    await page.locator(".editor-place .cm-content").click();
+    await page.keyboard.press("Control+Home");
+    const typed = "# many words at once, faster than the screen is drawn\n";
+    await page.keyboard.type(typed.repeat(3));
+    await page.waitForTimeout(300);
+    const lines = await page.locator(".editor-place .cm-line").allTextContents();
+    expect(lines.slice(0, 3)).toEqual(Array(3).fill(typed.trim()));
+    expect(visitor.unexpected()).toEqual([]);
+  });
+
   it("check 9: Esc and then Tab leaves the text", async () => {
     const { page } = visitor;
     await page.keyboard.press("Escape");

@@ -9,6 +9,8 @@ import type { EditorParts, TextEditor } from "./editor.ts";
 interface EditorViewProps {
   readonly file: string;
   readonly text: string;
+  /** The text as it is by now: what is typed is drawn later. */
+  readonly now: () => string;
   readonly line: number | undefined;
   readonly isReadOnly: boolean;
   readonly findings: readonly Finding[];
@@ -23,7 +25,8 @@ export function EditorView(props: EditorViewProps) {
   const latest = useRef(props);
   latest.current = props;
   const { editor, isFailed } = useEditor(place, latest);
-  useEffect(() => editor?.show(text, isReadOnly), [editor, text, isReadOnly]);
+  // The effect runs after the paint: a text that was drawn would undo what was typed since.
+  useEffect(() => editor?.show(latest.current.now(), isReadOnly), [editor, text, isReadOnly]);
   useEffect(() => {
     if (line !== undefined) editor?.goTo(line);
   }, [editor, line]);

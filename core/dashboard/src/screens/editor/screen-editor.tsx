@@ -126,6 +126,7 @@ function Pane(props: {
       key={file}
       file={file}
       text={textsOf(drafts)[file] ?? ""}
+      now={() => textsOf(draftsCell.value)[file] ?? ""}
       line={line}
       isReadOnly={!mayPreview}
       findings={findings.filter((finding) => finding.file === file)}
