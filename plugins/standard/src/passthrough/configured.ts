@@ -5,7 +5,7 @@
 
 import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/contract";
 import { mayHaveTarget } from "@sluice/runtime";
-import type { ModelRules } from "./access.ts";
+import { isLimited, type ModelRules } from "./access.ts";
 
 /** A target, and the model that has it: of a wildcard, the model of this target. */
 export interface ConfiguredTarget {
@@ -27,12 +27,20 @@ export interface ConfiguredTargets {
    * Whether the tags of a request leave the target out, in every model of its that the key may use.
    */
   isLeftOut(exchange: Exchange, id: string): boolean;
+  /** Whether a model is for keys alone whose list names it. */
+  readonly areReserved: boolean;
+  /**
+   * Whether a key without a list may use none of the models that have the target: each is for keys
+   * that name it.
+   */
+  isReserved(identity: Identity, id: string): boolean;
 }
 
 /** The configured targets of a catalogue. The index is made at the first question. */
 export function createConfiguredTargets({ authority, models }: ModelRules): ConfiguredTargets {
   let index: TargetIndex | undefined;
   const areTagged = models.list().some(({ tagRouting }) => tagRouting !== undefined);
+  const areReserved = models.list().some(({ onlyNamed }) => onlyNamed === true);
   const candidatesOf = (id: string): readonly ConfiguredTarget[] => {
     index ??= indexOf(models);
     return [
@@ -49,6 +57,7 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
     );
   return {
     areTagged,
+    areReserved,
     find(identity, id) {
       const candidates = candidatesOf(id);
       const ordered = [...usableOf(identity, candidates), ...candidates];
@@ -65,6 +74,11 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
         counted.length > 0 &&
         counted.every(({ model, target }) => !mayHaveTarget(model, target, exchange))
       );
+    },
+    isReserved(identity, id) {
+      if (!areReserved || isLimited(identity)) return false;
+      const candidates = candidatesOf(id);
+      return candidates.length > 0 && usableOf(identity, candidates).length === 0;
     },
   };
 }

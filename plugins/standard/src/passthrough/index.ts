@@ -211,7 +211,8 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
   const { provider, usage, targets, rules } = parts;
   if (identity === undefined) return target;
   checkModel(identity, target, rules);
-  if (targets.isLeftOut(exchange, target.id)) throw modelNotFound(target.model);
+  if (targets.isLeftOut(exchange, target.id) || targets.isReserved(identity, target.id))
+    throw modelNotFound(target.model);
   const configured = target.model === "" ? undefined : targets.find(identity, target.id);
   if (request !== undefined) {
     checkToolModels(exchange, target.provider, request.document.value, parts);

@@ -47,7 +47,7 @@ export function checkToolModels(
   const { identity } = exchange;
   if (identity === undefined) return;
   const isUnlimited = !isLimited(identity);
-  if (isUnlimited && !targets.areTagged) return;
+  if (isUnlimited && !targets.areTagged && !targets.areReserved) return;
   const check = (model: JsonValue, place: string): void => {
     const id = `${provider}/${String(model)}`;
     const isAllowed =
@@ -55,7 +55,7 @@ export function checkToolModels(
       (typeof model === "string" &&
         model !== "" &&
         mayUseTarget(identity, { id, provider, model }, rules));
-    if (!isAllowed || targets.isLeftOut(exchange, id))
+    if (!isAllowed || targets.isLeftOut(exchange, id) || targets.isReserved(identity, id))
       throw refusal(place, `${place} names a model that this key may not use.`);
   };
   const walk = (value: JsonValue | undefined, place: string, depth: number): void => {
