@@ -54,9 +54,13 @@ describe.skipIf(CHROMIUM === undefined)("the playground", () => {
     await page.getByRole("option", { name: /^gpt-4o-mini/ }).click();
     await page.getByLabel("System prompt").fill("Answer in one sentence.");
     await page.getByLabel("User, message 1").fill("What is a sluice? ![](https://evil.test/x.png)");
-    await page.getByRole("button", { name: "Send" }).click();
+    stand.upstream.script({ kind: "reply", text: "A quick brown fox.", eventDelayMs: 100 });
+    await page.getByRole("button", { name: "Send" }).dblclick();
     const shown = reply("gpt-4o-mini");
     await shown.getByText("Complete, 200").waitFor();
+    // A double click is one request, which is paid once.
+    const sent = stand.site.requests.filter(({ path }) => path === "/playground/chat");
+    expect(sent).toHaveLength(1);
     await shown.getByText("quick brown fox").first().waitFor();
     await shown
       .getByText(/pipelines\/chat\.yaml:\d+/)

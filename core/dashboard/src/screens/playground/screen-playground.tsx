@@ -43,7 +43,7 @@ export default function PlaygroundScreen(_props: ScreenProps) {
           onChange={change}
           actions={
             <>
-              <Button kind="primary" icon="play" onClick={send}>
+              <Button kind="primary" icon="play" isBusy={isRunning} onClick={send}>
                 Send
               </Button>
               {isRunning && (
