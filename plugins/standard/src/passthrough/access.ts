@@ -12,15 +12,13 @@ import {
   pathFromRoot,
 } from "@sluice/runtime/passthrough";
 import {
-  type Authority,
   GatewayError,
   type HttpCall,
   type Identity,
-  type Model,
-  type ModelCatalog,
   type ProviderInstance,
   type Target,
 } from "@sluice/contract";
+import { isLimited, mayUseTarget, type ModelRules } from "../models/bounds.ts";
 import { modelNotFound } from "../models/not-found.ts";
 
 /** The compiled access to a provider's native endpoints. */
@@ -96,44 +94,6 @@ export function checkModel(identity: Identity, target: Target, rules: ModelRules
   if (target.model === "") throw namesNoModel();
   if (mayUseTarget(identity, target, rules)) return;
   throw modelNotFound(target.model);
-}
-
-/** The key's models. */
-export interface ModelRules {
-  readonly authority: Authority;
-  readonly models: ModelCatalog;
-}
-
-/** Whether a key that is limited to models may use a target. */
-export function mayUseTarget(identity: Identity, target: Target, rules: ModelRules): boolean {
-  const candidates = [
-    directModel(target, rules.models),
-    ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id)),
-  ];
-  return candidates.some((model) => rules.authority.mayUse(identity, model));
-}
-
-/**
- * The model that lists and limits name as `provider/model`. One that is not in the catalogue has
- * all models of its provider as its entry: clients name any number of them.
- */
-export function directModel(target: Target, models: ModelCatalog): Model {
-  const { id, provider } = target;
-  return (
-    models.find(id) ?? {
-      id,
-      entry: `${provider}/*`,
-      mode: "chat",
-      targets: [target],
-      accessGroups: [],
-      ownedBy: provider,
-    }
-  );
-}
-
-/** Whether the key, or something that it belongs to, has a model list. */
-export function isLimited({ kind, models, modelBounds }: Identity): boolean {
-  return kind !== "master" && (models.length > 0 || modelBounds !== undefined);
 }
 
 function namesNoModel(): GatewayError {

@@ -28,12 +28,10 @@ import {
 import {
   checkModel,
   createNativeAccess,
-  type ModelRules,
   type NativeAccess,
   type NativePlace,
   placeOf,
 } from "./access.ts";
-import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
 import { limitedModel } from "./limited.ts";
 import { checkModelsInBody } from "./path-model.ts";
@@ -45,8 +43,10 @@ import {
   nativeHeaders,
   nativeQuery,
 } from "./request.ts";
-import { checkToolModels } from "./tool-models.ts";
+import type { ModelRules } from "../models/bounds.ts";
+import { type ConfiguredTargets, createConfiguredTargets } from "../models/configured.ts";
 import { modelNotFound } from "../models/not-found.ts";
+import { checkToolModels } from "../models/tool-models.ts";
 import { checkAccountObjects } from "../provider/account-objects.ts";
 import { refuseSteering } from "../provider/parameters.ts";
 import { openUpstreams, type ProviderUpstream } from "../provider/upstreams.ts";

@@ -2,7 +2,7 @@
 
 import type { Exchange, Identity, LimitScope, Model, ModelCatalog, Target } from "@sluice/contract";
 import { CUSTOMER, namesModel } from "@sluice/runtime";
-import { directModel } from "./access.ts";
+import { directModel } from "../models/bounds.ts";
 
 /**
  * The model of such a target where a limit of a single model names it, as `provider/model` or by a

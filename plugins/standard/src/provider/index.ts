@@ -34,7 +34,10 @@ import {
   type ProviderRequest,
   type Reply,
   type Target,
+  type JsonObject,
 } from "@sluice/contract";
+import { createConfiguredTargets } from "../models/configured.ts";
+import { checkToolModels, type ToolRules } from "../models/tool-models.ts";
 import { checkAccountObjects } from "./account-objects.ts";
 import { leaseOf } from "../deployments/lease.ts";
 import { NO_BOUNDS, type Patience, patienceOf } from "./first-content.ts";
@@ -80,8 +83,11 @@ export const provider = defineStep<ProviderConfig>({
     requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
   },
   create(config, host) {
+    const { authority, models } = host;
+    const rules = { authority, models };
     const terms: CallTerms = {
       host,
+      tools: { rules, targets: createConfiguredTargets(rules) },
       upstreams: openUpstreams(host),
       dropsParameters: config.drop_params,
       commitAfter: commitAfterOf(config.commit_after),
@@ -89,7 +95,7 @@ export const provider = defineStep<ProviderConfig>({
     return {
       async run({ exchange }) {
         const call = new ProviderCall(terms, exchange);
-        call.checkObjects();
+        call.checkNames();
         if (call.isLarge) await nextTurn(endingOf(exchange));
         call.settle();
         if (call.needsMedia) await call.inlineMedia();
@@ -104,6 +110,7 @@ export const provider = defineStep<ProviderConfig>({
 /** What all calls of a step share. */
 interface CallTerms {
   readonly host: Host;
+  readonly tools: ToolRules;
   readonly upstreams: ReadonlyMap<string, ProviderUpstream>;
   /** Whether parameters that a provider cannot honour are dropped. */
   readonly dropsParameters: boolean;
@@ -111,7 +118,7 @@ interface CallTerms {
 }
 
 /**
- * Answers one request at its target. Its objects are checked first, then its parameters are
+ * Answers one request at its target. What it names is checked first, then its parameters are
  * settled, media inlined, and the bounds set; then the reply is made. With a large request each is
  * a piece of work for a turn of the event loop.
  */
@@ -148,11 +155,10 @@ class ProviderCall implements PartCaller, DropListener {
     this.#request = providerRequest(exchange, target);
   }
 
-  /** Throws `permission_denied` for an object of the account that the key may not name. */
-  checkObjects(): void {
-    const { operation, identity } = this.#exchange;
+  /** Throws `permission_denied` for an object or a model that the key may not name. */
+  checkNames(): void {
     const { document } = this.#native ?? this.#request;
-    if (operation === "chat") checkAccountObjects(document.value, this.#door.instance, identity);
+    checkNames(this.#exchange, this.#door.instance, document.value, this.#terms.tools);
   }
 
   /** Throws `unsupported_parameter` for what the provider does not support. */
@@ -260,6 +266,18 @@ class ProviderCall implements PartCaller, DropListener {
   dropped(): void {
     noteDropped(this.#terms.host, this.#exchange, this.#target);
   }
+}
+
+/** Checks the objects of the account, and the models of tools, that a request names. */
+function checkNames(
+  exchange: Exchange,
+  instance: ProviderInstance,
+  body: JsonObject,
+  tools: ToolRules,
+): void {
+  if (exchange.operation !== "chat") return;
+  checkAccountObjects(body, instance, exchange.identity);
+  checkToolModels(exchange, instance.name, body, tools);
 }
 
 function noteDropped({ log }: Host, exchange: Exchange, { id }: Target): void {

@@ -5,7 +5,7 @@
 
 import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/contract";
 import { mayHaveTarget } from "@sluice/runtime";
-import { isLimited, type ModelRules } from "./access.ts";
+import { isLimited, type ModelRules } from "./bounds.ts";
 
 /** A target, and the model that has it: of a wildcard, the model of this target. */
 export interface ConfiguredTarget {

@@ -1,9 +1,9 @@
-/** Models in the tools of a native body. The upstream runs them beside the model of the request. */
+/** Models in the tools of a body. The upstream runs them beside the model of the request. */
 
 import { isObject } from "@sluice/kit";
 import { type Exchange, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import type { ConfiguredTargets } from "./configured.ts";
-import { isLimited, mayUseTarget, type ModelRules } from "./access.ts";
+import { isLimited, mayUseTarget, type ModelRules } from "./bounds.ts";
 
 /** Members of a body that hold tools, and members of the same kind. */
 const TOOL_LISTS = ["tools", "plugins"] as const;
@@ -11,14 +11,15 @@ const TOOL_LISTS = ["tools", "plugins"] as const;
 /**
  * Members of a tool with the client's own content: a property of a schema may be called `model`.
  */
-const SCHEMAS: ReadonlySet<string> = new Set([
-  "parameters",
-  "input_schema",
-  "inputSchema",
-  "json_schema",
-  "schema",
-  "function",
-]);
+const SCHEMAS: ReadonlySet<string> = new Set(
+  (
+    "parameters parametersJsonSchema parameters_json_schema parameter_definitions input_schema inputSchema input_examples " +
+    "response responseJsonSchema response_json_schema output_schema outputSchema json_schema schema function"
+  ).split(" "),
+);
+
+/** Types of tools whose `parameters` are a schema: those of another one set up a server's tool. */
+const CALLED_BY_CLIENT: ReadonlySet<string> = new Set(["function", "custom"]);
 
 /** Members that name models. */
 const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models"]);
@@ -32,7 +33,7 @@ const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
 const MAX_DEPTH = 16;
 
 /** What decides about the models of tools. */
-interface ToolRules {
+export interface ToolRules {
   readonly rules: ModelRules;
   readonly targets: ConfiguredTargets;
 }
@@ -81,11 +82,16 @@ export function checkToolModels(
           if (Array.isArray(member))
             for (const each of member as readonly JsonValue[]) check(each, inner);
           else check(member, inner);
-        } else if (!SCHEMAS.has(name)) walk(member, inner, depth + 1);
+        } else if (!SCHEMAS.has(name) || (name === "parameters" && isOfServer(value)))
+          walk(member, inner, depth + 1);
       }
     }
   };
   for (const name of TOOL_LISTS) walk(body[name], name, 0);
+}
+
+function isOfServer({ type }: JsonObject): boolean {
+  return typeof type === "string" && !CALLED_BY_CLIENT.has(type);
 }
 
 function refusal(place: string, text: string): GatewayError {
