@@ -67,7 +67,11 @@ describe.skipIf(CHROMIUM === undefined)("a gateway in trouble", () => {
       return true;
     });
     await visitor.open("#/teams", "Teams");
-    await page.getByText("The store is away. Request r-1.").waitFor();
+    const refusal = page.getByText("The store is away. Request r-1.");
+    await refusal.waitFor();
+    // In a narrow window the button stands below the text, which keeps its width.
+    await page.setViewportSize({ width: 320, height: 720 });
+    expect((await refusal.boundingBox())?.width).toBeGreaterThan(180);
     site.intercept(undefined);
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("There are no teams yet").waitFor();
