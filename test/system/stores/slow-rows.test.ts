@@ -31,7 +31,9 @@ describe.skipIf(!isServerThere)("a store that is slow with rows", () => {
     };
     const workspace = createWorkspace(options);
     const store = `store: { use: postgres, url: "\${env:DATABASE_URL}" }`;
-    workspace.write(workspace.config(options).replace(/^store: .*$/m, () => store));
+    const customers = "customers: { headers: [x-customer-id], defaults: { max_budget: 1 } }\n";
+    const text = workspace.config(options) + customers;
+    workspace.write(text.replace(/^store: .*$/m, () => store));
     gateway = await startGateway(workspace, { DATABASE_URL: database.url });
     locking = new Client({ connectionString: database.url });
     await locking.connect();
@@ -43,10 +45,14 @@ describe.skipIf(!isServerThere)("a store that is slow with rows", () => {
     await upstream?.close();
   });
 
-  async function ask(key: string): Promise<number> {
+  async function ask(key: string, customer?: string): Promise<number> {
     const response = await fetch(`${gateway.publicUrl}/openai/v1/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        ...(customer !== undefined && { "x-customer-id": customer }),
+      },
       body: JSON.stringify({ model: "up", messages: [{ role: "user", content: "Hi." }] }),
     });
     await response.text();
@@ -72,4 +78,20 @@ describe.skipIf(!isServerThere)("a store that is slow with rows", () => {
     });
     expect(later.filter((status) => status === 200)).toHaveLength(1);
   });
+
+  it("refuses many customers soon while their sums cannot be read", async () => {
+    const { key } = await createKey(gateway, {});
+    await locking.query("begin");
+    await locking.query("lock table spend_customer_day in access exclusive mode");
+    const startedMs = performance.now();
+    const customers = Array.from({ length: 100 }, (_, at) => `c${at}`);
+    const during = await Promise.all(customers.map((name) => ask(key, name)));
+    const tookMs = performance.now() - startedMs;
+    await locking.query("rollback");
+    expect(new Set(during)).toEqual(new Set([503]));
+    // Two late answers, of a second each, and what waits behind them.
+    expect(tookMs).toBeLessThan(12_000);
+    const after = await Promise.all(customers.map((name) => ask(key, name)));
+    expect(new Set(after)).toEqual(new Set([200]));
+  }, 60_000);
 });

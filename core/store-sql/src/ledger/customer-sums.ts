@@ -90,28 +90,38 @@ export class CustomerSums {
     if (wasFull) this.#send();
   }
 
-  /** Asks until each sum is there: a question that takes long is answered in part. */
+  /**
+   * Asks until each sum is there: a question that takes long is answered in part. Two late answers
+   * in a row refuse all: the store is slow, and not one sum.
+   */
   async #answer(together: readonly Asked[]): Promise<void> {
     let left = together;
-    while ((left = left.filter(({ isOver }) => !isOver)).length > 0)
+    let isSlow = false;
+    while ((left = left.filter(({ isOver }) => !isOver)).length > 0) {
       // oxlint-disable-next-line no-await-in-loop -- the rest of the question before.
-      left = left.slice(await this.#answerFirst(left));
+      const { count, isLate } = await this.#answerFirst(left, isSlow);
+      left = left.slice(count);
+      isSlow = isLate;
+    }
   }
 
-  /** Resolves or rejects the first ones. Returns how many. */
-  async #answerFirst(together: readonly Asked[]): Promise<number> {
+  /** Resolves or rejects the first ones. Returns how many, and whether the answer was late. */
+  async #answerFirst(
+    together: readonly Asked[],
+    isSlow: boolean,
+  ): Promise<{ readonly count: number; readonly isLate: boolean }> {
     try {
       if (this.#isStopped) throw new Error("the store is closed");
       const sums = await this.#ask(together.map(({ filter }) => filter));
       if (sums.length === 0) throw new Error("the ledger answered without a sum");
       for (const [index, sum] of sums.entries()) together[index]?.resolve(sum);
-      return sums.length;
+      return { count: sums.length, isLate: false };
     } catch (error) {
       // The first sum alone may take so long: others are left out of an answer that is late.
       const isLate = isGatewayError(error) && error.code === "deadline_exceeded";
-      const refused = isLate ? together.slice(0, 1) : together;
+      const refused = isLate && !isSlow ? together.slice(0, 1) : together;
       for (const { reject } of refused) reject(error);
-      return refused.length;
+      return { count: refused.length, isLate };
     }
   }
 }

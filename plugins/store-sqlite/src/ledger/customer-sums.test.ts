@@ -138,6 +138,20 @@ it("a late answer refuses the first sum, and the others are asked for again", as
   expect(values(await settled)).toEqual(["late", 2, 3]);
 });
 
+it("two late answers in a row refuse the rest", async () => {
+  const { questions, asked, ask } = openSums();
+  const settled = ask(["a", "b", "c", "d"]);
+  for (let question = 0; question < 2; question++) {
+    await nextTurn();
+    questions[question]?.answer.reject(new GatewayError("deadline_exceeded", "late"));
+  }
+  expect(values(await settled)).toEqual(["late", "late", "late", "late"]);
+  expect(asked()).toEqual([
+    ["a", "b", "c", "d"],
+    ["b", "c", "d"],
+  ]);
+});
+
 it("a failure refuses all of its question, and none of another", async () => {
   const { questions, asked, ask } = openSums();
   const failing = ask(["a", "b"]);
