@@ -10,6 +10,7 @@ import {
   startGateway,
   startOwnProcess,
 } from "../gateway-process.ts";
+import { sendRaw } from "../raw-client.ts";
 
 /** Where a request goes, and the address that it comes from. */
 interface Way {
@@ -229,6 +230,17 @@ export function sessionTests(workers: 1 | 2): void {
     const { cookie } = await signIn();
     const forged = { cookie, "x-sluice-supervisor-origin": "http://evil.test", host: "evil.test" };
     expect(await status("evil.test", forged)).toBe(421);
+    // Two names, in either order, and another name in the request line.
+    const ask = async (target: string, hosts: readonly string[]) => {
+      const lines = hosts.map((host) => `host: ${host}`);
+      const key = `authorization: Bearer ${MASTER_KEY}`;
+      const head = [`GET ${target} HTTP/1.1`, ...lines, key, "connection: close"];
+      return (await sendRaw(gateway.adminUrl, head)).status;
+    };
+    expect(await ask("/key/list", ["localhost"])).toBe(200);
+    expect(await ask("/key/list", ["localhost", "evil.test"])).toBe(421);
+    expect(await ask("/key/list", ["evil.test", "localhost"])).toBe(421);
+    expect(await ask("http://evil.test/key/list", ["localhost"])).toBe(421);
   });
 
   it("are listed, and ended one by one or all but the own one", async () => {

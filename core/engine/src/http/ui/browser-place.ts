@@ -35,7 +35,11 @@ const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
  * after DNS rebinding, a foreign page would otherwise reach it through the operator's browser.
  */
 export function browserPlace(request: IncomingMessage, settings: BrowserSettings): BrowserPlace {
-  const authority = (request.headers.host ?? "").toLowerCase();
+  const [authority = "", ...others] = (request.headersDistinct["host"] ?? []).map((one) =>
+    one.toLowerCase(),
+  );
+  // With two names, or one in the request line too (RFC 9112 §3.2), readers choose differently.
+  if (others.length > 0 || request.url?.startsWith("/") !== true) throw misdirected();
   const [, bracketed = "", port = "0"] = AUTHORITY.exec(authority) ?? [];
   const name = bracketed.replace(/^\[|\]$/g, "");
   const socket = request.socket as TLSSocket;
