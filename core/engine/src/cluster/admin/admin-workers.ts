@@ -137,12 +137,6 @@ async function serve(
   parts: WorkersParts,
 ): Promise<void> {
   const { method = "GET", url = "/" } = request;
-  // An absolute form names a host, and would be asked for there.
-  if (!url.startsWith("/"))
-    throw new GatewayError(
-      "route_not_found",
-      "This path does not exist on the admin listener. docs/administration.md lists the routes.",
-    );
   const place = browserPlace(request, parts.browser);
   const path = url.split("?", 1)[0] ?? "/";
   if (isUiPath(path)) {
