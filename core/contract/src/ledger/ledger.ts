@@ -105,9 +105,9 @@ export interface LedgerSumFilter extends LedgerFilter {
   /** The provider instance's name in `config/gateway.yaml`. */
   readonly provider?: string;
   /**
-   * Names of models: ids, configured entries, or a beginning with `*` after it. A row has one of
-   * them as its model or as its model group, or as the group, a line break and the model. Empty: no
-   * row.
+   * Names of models. A row has one of them as its model, as its model group, or as the group, a
+   * line break and the model. A name with `*` at its end is the beginning of the first or the last
+   * of these, and so of a group. Empty: no row.
    */
   readonly models?: readonly string[];
 }

@@ -158,13 +158,14 @@ export function modelCost(rows: readonly SpendRow[], filter: LedgerSumFilter): b
     )
     .filter(
       ({ model, modelGroup }) =>
-        models === undefined ||
-        models.some(
-          (name) =>
-            name === model ||
-            name === modelGroup ||
-            (name.endsWith("*") && model.startsWith(name.slice(0, -1))),
-        ),
+        models === undefined || models.some((name) => namesRow(name, model, modelGroup)),
     )
     .reduce((sum, { costNanoUsd }) => sum + BigInt(costNanoUsd ?? 0), 0n);
+}
+
+/** Whether a name of `LedgerSumFilter.models` is one of a row. */
+function namesRow(name: string, model: string, group: string | null): boolean {
+  const texts = group === null ? [model] : [model, `${group}\n${model}`];
+  if (texts.includes(name) || name === group) return true;
+  return name.endsWith("*") && texts.some((text) => text.startsWith(name.slice(0, -1)));
 }

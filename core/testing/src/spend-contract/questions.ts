@@ -88,7 +88,9 @@ const SCOPES = {
   endUser: oneOf("c1", "c 2"),
   tag: oneOf("x", "y:1"),
   provider: oneOf("p1", "p2", "p1/x"),
-  models: fc.array(oneOf("m1", "m*", "*", "'; drop*", ""), { maxLength: 2 }),
+  models: fc.array(oneOf("m1", "m*", "*", "'; drop*", "", "m*\nm1", "m1\nm*", "m*\n*"), {
+    maxLength: 2,
+  }),
 };
 /** What a budget may begin with. */
 export const spendFilter: fc.Arbitrary<LedgerSumFilter> = fc
