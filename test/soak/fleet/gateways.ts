@@ -198,22 +198,15 @@ export async function startGateways(
 
 function workspaceOf({ host, upstream }: GatewayPlace): Workspace {
   const price = `price: { input: 0, output: 0, request: ${CALL_NANO_USD / 1e9} }`;
-  const options = {
+  const workspace = createWorkspace({
     baseUrl: `${upstream}/v1`,
     server: `host: ${host}`,
-    plugins: ["@sluice/store-postgres@^1.0.0"],
+    postgres: "",
+    sections: [
+      `shared: { use: redis, url: "\${env:REDIS_URL}", instances: ${INSTANCES}, command_timeout: 500ms }`,
+    ],
     models: [`{ id: chat, targets: [{ provider: openai, model: chat, ${price} }] }`],
-  };
-  const workspace = createWorkspace(options);
-  const shared = `shared: { use: redis, url: "\${env:REDIS_URL}", instances: ${INSTANCES}, command_timeout: 500ms }`;
-  workspace.write(
-    workspace
-      .config(options)
-      .replace(
-        /^store: .*$/m,
-        () => `store: { use: postgres, url: "\${env:DATABASE_URL}" }\n${shared}`,
-      ),
-  );
+  });
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
   const text = readFileSync(pipeline, "utf8")
     .replace(/^deadline: .*$/m, `deadline: ${DEADLINE_S}s`)

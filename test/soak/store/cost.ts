@@ -29,9 +29,9 @@ export async function proveCost(cluster: PostgresCluster, goals: Goals): Promise
   const [redis, upstream] = await Promise.all([startRedis(), startUpstream([LOCAL])]);
   await cluster.query("create database cost");
   const places = [
-    { store: undefined, shared: "" },
+    { postgres: undefined, shared: "" },
     {
-      store: 'store: { use: postgres, url: "${env:DATABASE_URL}" }',
+      postgres: "",
       shared: 'shared: { use: redis, url: "${env:REDIS_URL}", instances: 3 }\n',
     },
   ];
@@ -81,23 +81,21 @@ export async function proveCost(cluster: PostgresCluster, goals: Goals): Promise
 }
 
 interface Place {
-  readonly store: string | undefined;
+  readonly postgres: string | undefined;
   readonly shared: string;
 }
 
-function workspaceOf({ port }: Truth, { store, shared }: Place): Workspace {
+function workspaceOf({ port }: Truth, { postgres, shared }: Place): Workspace {
   const options = {
     baseUrl: `http://${LOCAL}:${port}/v1`,
-    plugins: store === undefined ? [] : ["@sluice/store-postgres@^1.0.0"],
+    ...(postgres !== undefined && { postgres }),
     models: [
       "{ id: chat, targets: [{ provider: openai, model: chat, price: { input: 1, output: 1 } }] }",
     ],
   };
   const workspace = createWorkspace(options);
-  const text = workspace.config(options);
-  const placed = store === undefined ? text : text.replace(/^store: .*$/m, () => store);
   const keys = `keys:\n  - { alias: limited, key: "\${env:LIMITED_KEY}", ${LIMITS} }\n`;
-  workspace.write(`${placed}${shared}${keys}`);
+  workspace.write(`${workspace.config(options)}${shared}${keys}`);
   return workspace;
 }
 

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type GatewayProcess, startOwnProcess } from "../../system/support/gateway-process.ts";
 import { createWorkspace, type Workspace } from "../../system/support/workspace.ts";
 
-const PLUGINS = ["@sluice/store-postgres@^1.0.0"];
 /** Nothing listens there: the proofs call no upstream. */
 const BASE_URL = "http://127.0.0.1:9";
 
@@ -22,10 +21,7 @@ export async function startGateways(url: string, count: number, options = ""): P
   const workspaces: Workspace[] = [];
   const all: GatewayProcess[] = [];
   for (let index = 0; index < count; index++) {
-    const workspace = createWorkspace({ baseUrl: BASE_URL, plugins: PLUGINS });
-    const text = workspace.config({ baseUrl: BASE_URL, plugins: PLUGINS });
-    const store = `store: { use: postgres, url: "\${env:DATABASE_URL}"${options} }`;
-    workspace.write(text.replace(/^store: .*$/m, () => store));
+    const workspace = createWorkspace({ baseUrl: BASE_URL, postgres: options });
     const [first] = workspaces;
     if (first !== undefined) {
       mkdirSync(workspace.dataDirectory, { recursive: true });

@@ -16,7 +16,7 @@ export async function proveRevocation(cluster: PostgresCluster, goals: Goals): P
   // With a pooler no process listens for notifications.
   for (const [how, database, options] of [
     ["with notifications", "woken", ""],
-    ["with the notifier dead", "polled", ", pooler: transaction"],
+    ["with the notifier dead", "polled", "pooler: transaction"],
   ] as const) {
     await cluster.query(`create database ${database}`);
     const gateways = await startGateways(cluster.url(database), GATEWAYS, options);

@@ -69,27 +69,19 @@ describe.each([
 
   beforeAll(async () => {
     if (!isThere) return;
-    const options = {
+    if (store !== "sqlite") database = await createDatabase();
+    const workspace = createWorkspace({
       baseUrl: `${upstream.url}/v1`,
       providers: [
         `bare: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.url}/v1 }`,
       ],
-      plugins: store === "sqlite" ? [] : ["@sluice/store-postgres@^1.0.0"],
+      ...(database && { postgres: "" }),
       models: [
         `{ id: fast, targets: [{ provider: openai, model: up-fast, ${PRICE} }], access_groups: [some] }`,
         `{ id: "begins/*", targets: [{ provider: openai, model: "pre-*-post", ${PRICE} }] }`,
         `{ id: "wild/*", targets: [{ provider: openai, model: "*", ${PRICE} }] }`,
       ],
-    };
-    const workspace = createWorkspace(options);
-    if (store !== "sqlite") {
-      database = await createDatabase();
-      workspace.write(
-        workspace
-          .config(options)
-          .replace(/^store: .*$/m, () => `store: { use: postgres, url: "\${env:DATABASE_URL}" }`),
-      );
-    }
+    });
     const environment = { DATABASE_URL: database?.url };
     gateway = await startGateway(workspace, environment);
     const keys = new Map<string, readonly [key: string, model: string]>();

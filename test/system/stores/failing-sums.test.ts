@@ -62,23 +62,13 @@ describe.each([
   beforeAll(async () => {
     if (!isThere) return;
     upstream = await createUpstream();
-    const options = {
+    if (store !== "sqlite") database = await createDatabase();
+    const workspace = createWorkspace({
       baseUrl: upstream.baseUrl,
-      plugins: store === "sqlite" ? [] : ["@sluice/store-postgres@^1.0.0"],
+      ...(database && { postgres: "" }),
       models: [`{ id: m, targets: [{ provider: openai, model: up, ${PRICE} }] }`],
-    };
-    const workspace = createWorkspace(options);
-    const customers = `customers:
-  headers: [x-customer-id]
-  defaults: { max_budget: 0.035 }
-`;
-    let text = workspace.config(options) + customers;
-    if (store !== "sqlite") {
-      database = await createDatabase();
-      const section = `store: { use: postgres, url: "\${env:DATABASE_URL}" }`;
-      text = text.replace(/^store: .*$/m, () => section);
-    }
-    workspace.write(text);
+      sections: ["customers: { headers: [x-customer-id], defaults: { max_budget: 0.035 } }"],
+    });
     environment = { DATABASE_URL: database?.url };
     gateway = await startGateway(workspace, environment);
     ({ key } = await createKey(gateway, {}));

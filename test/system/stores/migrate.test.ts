@@ -43,13 +43,8 @@ function partsOn(migrations: readonly Migration[]): MigrateParts {
   return { pool: connections.migrations, migrations, log, signal: AbortSignal.timeout(60_000) };
 }
 
-function workspaceOn(baseUrl: string): Workspace {
-  const plugins = ["@sluice/store-postgres@^1.0.0"];
-  const workspace = createWorkspace({ baseUrl, plugins });
-  const store = `store: { use: postgres, url: "\${env:DATABASE_URL}", pooler: ${pooler} }`;
-  workspace.write(workspace.config({ baseUrl, plugins }).replace(/^store: .*$/m, () => store));
-  return workspace;
-}
+const workspaceOn = (baseUrl: string): Workspace =>
+  createWorkspace({ baseUrl, postgres: `pooler: ${pooler}` });
 
 for (const { way, isThere, pooled } of WAYS)
   describe.skipIf(!isThere)(`migrations in PostgreSQL ${way}`, () => {

@@ -19,7 +19,7 @@ for (const { way, isThere, pooled } of WAYS)
 
     beforeAll(async () => {
       database = await createDatabaseOn({ pooled });
-      workspace = createWorkspace({ plugins: ["@sluice/store-postgres@^1.0.0"] });
+      workspace = createWorkspace({ postgres: "" });
     });
     afterAll(async () => {
       workspace?.remove();
@@ -29,9 +29,8 @@ for (const { way, isThere, pooled } of WAYS)
     /** The line about connections of a gateway with this many of each worker. */
     async function connections(connectionsOfWorker: number): Promise<Check | undefined> {
       const pooler = pooled ? "transaction" : "none";
-      const store = `store: { use: postgres, url: "\${env:DATABASE_URL}", pooler: ${pooler}, connections: ${connectionsOfWorker} }`;
-      const plugins = ["@sluice/store-postgres@^1.0.0"];
-      workspace.write(workspace.config({ plugins }).replace(/^store: .*$/m, () => store));
+      const postgres = `pooler: ${pooler}, connections: ${connectionsOfWorker}`;
+      workspace.write(workspace.config({ postgres }));
       const command = runCommand(
         ["doctor", "--config", workspace.configPath, "--json"],
         workspace.folder,

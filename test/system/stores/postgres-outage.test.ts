@@ -7,24 +7,17 @@ import { admin, chat, createKey, MESSAGES, rowsOf } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { isServerThere } from "../support/postgres.ts";
-import { createWorkspace, type Workspace } from "../support/workspace.ts";
+import { createWorkspace } from "../support/workspace.ts";
 
 let upstream: Upstream;
 let cluster: PostgresCluster;
 const gateways: GatewayProcess[] = [];
 
-function workspaceOn(baseUrl: string, options: string): Workspace {
-  const workspace = createWorkspace({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
-  const text = workspace.config({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
-  const store = `use: postgres, url: "\${env:DATABASE_URL}"${options}`;
-  workspace.write(text.replace(/^store: .*$/m, () => `store: { ${store} }`));
-  return workspace;
-}
-
-async function gatewayWith(options: string, database: string): Promise<GatewayProcess> {
+async function gatewayWith(postgres: string, database: string): Promise<GatewayProcess> {
   await cluster.query(`create database ${database}`);
   const environment = { DATABASE_URL: cluster.url(database), OPENAI_API_KEY: "sk-upstream" };
-  const gateway = await startGateway(workspaceOn(upstream.baseUrl, options), environment);
+  const workspace = createWorkspace({ baseUrl: upstream.baseUrl, postgres });
+  const gateway = await startGateway(workspace, environment);
   gateways.push(gateway);
   return gateway;
 }
@@ -96,8 +89,8 @@ describe.skipIf(!isServerThere)("a gateway whose PostgreSQL goes away", () => {
   });
 
   it("serves no key where the operator says so, or for longer than the maximum", async () => {
-    const strict = await gatewayWith(", on_store_down: refuse", "strict");
-    const short = await gatewayWith(", max_staleness: 3s", "short");
+    const strict = await gatewayWith("on_store_down: refuse", "strict");
+    const short = await gatewayWith("max_staleness: 3s", "short");
     const keys = [await createKey(strict, {}), await createKey(short, {})];
     expect(await statusOf(strict, keys[0]?.key ?? "")).toBe(200);
     expect(await statusOf(short, keys[1]?.key ?? "")).toBe(200);

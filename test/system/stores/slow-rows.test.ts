@@ -24,16 +24,12 @@ describe.skipIf(!isServerThere)("a store that is slow with rows", () => {
     upstream = await createNativeUpstream();
     upstream.reply(200, "application/json", JSON.stringify({ id: "c", choices: [] }));
     database = await createDatabase();
-    const options = {
+    const workspace = createWorkspace({
       baseUrl: `${upstream.url}/v1`,
-      plugins: ["@sluice/store-postgres@^1.0.0"],
+      postgres: "",
       models: [`{ id: m, targets: [{ provider: openai, model: up, ${PRICE} }] }`],
-    };
-    const workspace = createWorkspace(options);
-    const store = `store: { use: postgres, url: "\${env:DATABASE_URL}" }`;
-    const customers = "customers: { headers: [x-customer-id], defaults: { max_budget: 1 } }\n";
-    const text = workspace.config(options) + customers;
-    workspace.write(text.replace(/^store: .*$/m, () => store));
+      sections: ["customers: { headers: [x-customer-id], defaults: { max_budget: 1 } }"],
+    });
     gateway = await startGateway(workspace, { DATABASE_URL: database.url });
     locking = new Client({ connectionString: database.url });
     await locking.connect();

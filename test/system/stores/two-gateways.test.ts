@@ -15,13 +15,8 @@ let database: TestDatabase;
 let first: GatewayProcess;
 let second: GatewayProcess;
 
-function workspaceOn(baseUrl: string, pooled: boolean): Workspace {
-  const workspace = createWorkspace({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
-  const text = workspace.config({ baseUrl, plugins: ["@sluice/store-postgres@^1.0.0"] });
-  const store = `use: postgres, url: "\${env:DATABASE_URL}", pooler: ${pooled ? "transaction" : "none"}`;
-  workspace.write(text.replace(/^store: .*$/m, () => `store: { ${store} }`));
-  return workspace;
-}
+const workspaceOn = (baseUrl: string, pooled: boolean): Workspace =>
+  createWorkspace({ baseUrl, postgres: `pooler: ${pooled ? "transaction" : "none"}` });
 
 async function statusOf(response: Response): Promise<number> {
   await response.arrayBuffer();

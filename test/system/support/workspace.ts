@@ -18,6 +18,8 @@ import { join } from "node:path";
 
 const SHIPPED = new URL("../../../", import.meta.url).pathname;
 
+const POSTGRES = "@sluice/store-postgres@^1.0.0";
+
 /** What a gateway file says. Every string is a piece of YAML. */
 export interface WorkspaceOptions {
   /** `base_url` of the provider `openai`. */
@@ -28,6 +30,11 @@ export interface WorkspaceOptions {
   readonly server?: string;
   /** Further providers, each as `name: { … }`. */
   readonly providers?: readonly string[];
+  /**
+   * Further members of `store`, or nothing: the store is PostgreSQL at `DATABASE_URL`. Absent:
+   * SQLite in the data folder.
+   */
+  readonly postgres?: string;
   /** Further packages, beside those of the shipped file. */
   readonly plugins?: readonly string[];
   /** Further sections, each with its lines. */
@@ -122,17 +129,23 @@ function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
     provider,
     server,
     providers = [],
+    postgres,
     plugins = [],
     sections = [],
     models = DEFAULT_MODELS,
   } = options;
   const more = (members: string | undefined): string =>
-    members === undefined ? "" : `, ${members}`;
+    members === undefined || members === "" ? "" : `, ${members}`;
+  const store =
+    postgres === undefined
+      ? `use: sqlite, path: ${join(dataDirectory, "sluice.db")}`
+      : `use: postgres, url: "\${env:DATABASE_URL}"${more(postgres)}`;
+  const packages = postgres === undefined ? plugins : [POSTGRES, ...plugins];
   return `version: 1
 server: { data_directory: ${dataDirectory}${more(server)} }
-store: { use: sqlite, path: ${join(dataDirectory, "sluice.db")} }
+store: { ${store} }
 ${shippedPlugins()}
-${plugins.map((name) => `  - "${name}"\n`).join("")}${sections.map((text) => `${text}\n`).join("")}providers:
+${packages.map((name) => `  - "${name}"\n`).join("")}${sections.map((text) => `${text}\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${baseUrl}${more(provider)} }
   echo: { use: echo }
 ${providers.map((line) => `  ${line}\n`).join("")}models:

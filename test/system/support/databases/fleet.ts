@@ -12,8 +12,6 @@ import {
 import { createDatabase, type TestDatabase } from "../postgres.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "../workspace.ts";
 
-const STORE = "@sluice/store-postgres@^1.0.0";
-
 /** One gateway of the fleet. */
 export interface FleetMember {
   readonly workspace: Workspace;
@@ -71,13 +69,10 @@ export interface FleetView {
 export async function createFleet(given: WorkspaceOptions = {}): Promise<TestFleet> {
   const database = await createDatabase();
   const members: FleetMember[] = [];
-  const options: WorkspaceOptions = { ...given, plugins: [STORE, ...(given.plugins ?? [])] };
+  const options: WorkspaceOptions = { ...given, postgres: "" };
   const template = createWorkspace(options);
   const text = (more: WorkspaceOptions = {}): string =>
-    template
-      .config({ ...options, ...more })
-      .replaceAll(template.dataDirectory, "data")
-      .replace(/^store: .*$/m, () => 'store: { use: postgres, url: "${env:DATABASE_URL}" }');
+    template.config({ ...options, ...more }).replaceAll(template.dataDirectory, "data");
   const workspace = (more?: WorkspaceOptions): Workspace => {
     const made = createWorkspace(options);
     made.write(text(more));
