@@ -40,7 +40,7 @@ export {
 } from "./json/members.ts";
 export { decodePages, markLength, PAGE_CHARACTERS, type PagedText } from "./json/paged-text.ts";
 export { prepareJson } from "./json/prepared.ts";
-export { nodesOf } from "./json/nodes.ts";
+export { hasRepeatedMembers, nodesOf } from "./json/nodes.ts";
 export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
 export { base64ToFloats } from "./openai/embeddings/format.ts";

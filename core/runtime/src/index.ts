@@ -5,7 +5,6 @@ export { isAbandoned, isAmbiguous, isClientGone } from "./lost-attempts.ts";
 export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
-export { hasRepeatedMembers } from "./json/repeated.ts";
 export {
   type DetachedReply,
   type DetachedRun,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "@sluice/contract";
 import { amount } from "@sluice/testing";
 import { readMembers } from "./members.ts";
-import { nodesOf } from "./nodes.ts";
+import { hasRepeatedMembers, nodesOf } from "./nodes.ts";
 
 /** The nodes of a text, and those of its value. */
 const both = (text: string): readonly [number, number] => [
@@ -103,5 +103,27 @@ describe("nodesOf", () => {
     ['{"a":[[],{}],"b":[{"c":1,"\\u0063":[]}]}', 8, 7],
   ])("%s has %i, its value %i", (text, inText, inValue) => {
     expect(both(text)).toEqual([inText, inValue]);
+  });
+});
+
+describe("repeated members", () => {
+  it.each([
+    ['{"a":1,"a":2}', true],
+    ['{"":[{"b":{"a":1,"\\u0061":2}}]}', true],
+    ['{"a":":","b":"\\"a\\":1"}', false],
+    ['{"a":"\\\\","b":{"a":[]}}', false],
+    ['{"":[]}', false],
+    ["{}", false],
+  ])("are found in %s: %s", (text, isRepeated) => {
+    expect(hasRepeatedMembers(text, JSON.parse(text) as JsonObject)).toBe(isRepeated);
+  });
+
+  it("are in no text that was written from a value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify({ value });
+        expect(hasRepeatedMembers(text, JSON.parse(text) as JsonObject)).toBe(false);
+      }),
+    );
   });
 });

@@ -4,6 +4,12 @@
  */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
+import { readMembers } from "./members.ts";
+
+/** Whether the text of an object has more members than `value`, which was parsed from it. */
+export function hasRepeatedMembers(text: string, value: JsonObject): boolean {
+  return readMembers(text).nodes > nodesOf(value);
+}
 
 /**
  * One for each member of the object, and below it one for each list or object and for each further

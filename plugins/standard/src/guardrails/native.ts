@@ -4,9 +4,9 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { closing, discardReply, hasRepeatedMembers } from "@sluice/runtime";
+import { closing, discardReply } from "@sluice/runtime";
 import { documentOf, isObject } from "@sluice/kit";
-import { writtenDocument } from "@sluice/kit/internals";
+import { Gathered, hasRepeatedMembers, withTexts, writtenDocument } from "@sluice/kit/internals";
 import {
   type BodyOptions,
   guardFrames,
@@ -15,8 +15,6 @@ import {
   nativeStream,
 } from "@sluice/runtime/guard";
 import { bodyTexts } from "@sluice/kit/guard";
-import { withTexts } from "@sluice/kit/internals";
-import { Gathered } from "@sluice/kit/internals";
 import {
   nativeFrame,
   type NativeFrame,
@@ -29,7 +27,6 @@ import {
   type Frame,
   GatewayError,
   type JsonObject,
-  type JsonValue,
 } from "@sluice/contract";
 import type { ReplyConfig } from "./config.ts";
 import { beginning } from "./beginning.ts";
@@ -128,14 +125,15 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   }
   // A value other than an object is checked as a member of one, and written back unchanged.
   const isMember = !isObject(value);
-  const document = documentOf(isMember ? `{"output":${text}}` : text);
+  const object = isMember ? `{"output":${text}}` : text;
+  const document = documentOf(object);
   const edits = await checkTexts(
     bodyTexts(document.value, options.context.operation).texts,
     options,
   );
   // The client must read the checked text. It may read invalid UTF-8 and duplicate members
   // differently.
-  const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(text, value as JsonValue);
+  const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(object, document.value);
   if (edits.size === 0) return isReadAlike ? bytes : Buffer.from(JSON.stringify(value), "utf8");
   const { value: judged } = withTexts(
     isReadAlike ? document : writtenDocument(document.value),

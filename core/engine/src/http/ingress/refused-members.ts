@@ -6,8 +6,14 @@
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type Member, nodesOf, PAGE_CHARACTERS, type PagedText } from "@sluice/kit/internals";
-import { caseVariant, hasRepeatedMembers } from "@sluice/runtime";
+import {
+  hasRepeatedMembers,
+  type Member,
+  nodesOf,
+  PAGE_CHARACTERS,
+  type PagedText,
+} from "@sluice/kit/internals";
+import { caseVariant } from "@sluice/runtime";
 import { invalidField } from "./body-fields.ts";
 
 /** At least the characters of the longest of these names. */
@@ -102,12 +108,9 @@ export function refuseRepeatedMembers(
 ): void {
   if (members.length === 0 || nodes === nodesOf(value)) return;
   if (Object.keys(value).length !== members.length) refuseFirstRepeated(members);
-  for (const { key, valueStart, end } of members) {
-    const inner = value[key];
-    if (typeof inner !== "object" || inner === null) continue;
-    if (hasRepeatedMembers(text.slice(valueStart, end), inner))
+  for (const { key, start, end } of members)
+    if (hasRepeatedMembers(`{${text.slice(start, end)}}`, { [key]: value[key] }))
       throw repeated("A member within", key.slice(0, MAX_SHOWN));
-  }
 }
 
 function refuseFirstRepeated(members: readonly Member[]): void {
