@@ -21,6 +21,12 @@ interface Asked extends PromiseWithResolvers<number> {
   isOver: boolean;
 }
 
+/**
+ * After this time no further sum of a question begins, in milliseconds: many together would take
+ * longer than an answer may.
+ */
+export const SUMS_MS = 100;
+
 /** The sums of the first filters, at least of one, in their order. */
 type AskTogether = (filters: readonly LedgerSumFilter[]) => Promise<readonly number[]>;
 

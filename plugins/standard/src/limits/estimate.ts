@@ -6,6 +6,7 @@
 import { Native } from "@sluice/kit/passthrough";
 import { promptParts } from "@sluice/runtime/openai";
 import { openAttempt, pricedAs, priceAttempt } from "@sluice/runtime";
+import { isForm } from "../passthrough/read-body.ts";
 import { nativeBound, nativeImages, nativeReplies, positive } from "./native-bounds.ts";
 import type {
   Attempt,
@@ -207,7 +208,7 @@ function promptOf(
 /** A text field of a native form body. */
 function formText({ client, request }: Exchange, name: string): string | undefined {
   const type = client.header("content-type") ?? "";
-  if (!/^multipart\/form-data\b/i.test(type.trim()) || request?.raw === undefined) return undefined;
+  if (!isForm(type) || request?.raw === undefined) return undefined;
   return Native.formField({ body: request.raw, headers: { "content-type": type } }, name);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The configured targets that native requests reach: a target's own price and its forwarded members
- * hold at its native address too.
+ * The configured targets that native requests and tools name: a target's own price, its forwarded
+ * members and what closes its model hold there too.
  */
 
 import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/contract";

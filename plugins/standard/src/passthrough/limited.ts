@@ -1,6 +1,6 @@
 /** Models of native calls that no model of the file has as a target: a limit may name them. */
 
-import type { Exchange, Identity, LimitScope, Model, ModelCatalog, Target } from "@sluice/contract";
+import type { Exchange, Identity, Model, ModelCatalog, Target } from "@sluice/contract";
 import { CUSTOMER, namesModel } from "@sluice/runtime";
 import { directModel } from "../models/bounds.ts";
 
@@ -14,10 +14,10 @@ export function limitedModel(
   target: Target,
   models: ModelCatalog,
 ): Model | undefined {
-  if (target.model === "") return undefined;
+  const limits = [...scopes, ...(CUSTOMER.get(exchange)?.scopes ?? [])].flatMap(
+    ({ perModel }) => perModel,
+  );
+  if (target.model === "" || limits.length === 0) return undefined;
   const model = directModel(target, models);
-  const isLimited = ({ perModel }: LimitScope): boolean =>
-    perModel.some((limit) => namesModel(limit.models, model));
-  const isNamed = scopes.some(isLimited) || CUSTOMER.get(exchange)?.scopes.some(isLimited) === true;
-  return isNamed ? model : undefined;
+  return limits.some((limit) => namesModel(limit.models, model)) ? model : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Whether the gateway has read a native body. An upstream may read what the gateway cannot: its
- * parser takes single quotes, `NaN`, another encoding or no regard of the content type.
+ * parser takes single quotes, `NaN` or another encoding, or ignores the content type.
  */
 
 import { GatewayError, type GatewayRequest, type NativeEndpoint } from "@sluice/contract";

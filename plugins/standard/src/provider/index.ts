@@ -28,13 +28,13 @@ import {
   type Exchange,
   GatewayError,
   type Host,
+  type JsonObject,
   type MaybePromise,
   type NativeDocument,
   type ProviderInstance,
   type ProviderRequest,
   type Reply,
   type Target,
-  type JsonObject,
 } from "@sluice/contract";
 import { createConfiguredTargets } from "../models/configured.ts";
 import { checkToolModels, type ToolRules } from "../models/tool-models.ts";

@@ -91,7 +91,7 @@ export function readCursor(
 
 /**
  * The condition that one of a list of names is the model or its group, or a model in a group, or
- * begins the model.
+ * with a `*` the beginning of the model or of the group.
  */
 export function modelCondition(model: string, group: string): string {
   const both = `${group} || chr(10) || ${model}`;

@@ -4,6 +4,7 @@
  */
 
 import type { LedgerSumFilter } from "@sluice/contract";
+import { SUMS_MS } from "@sluice/store-sql/customers";
 import { DAY_MS, HOUR_MS, sumsOfFilter } from "@sluice/store-sql/sums";
 import { TOTAL_WEEKS, weeksOf } from "@sluice/store-sql/weeks";
 import { Conditions, modelCondition, sumConditionsOf } from "./filter.ts";
@@ -51,9 +52,6 @@ async function unitsOf(
     toMs < beforeMs ? Math.ceil(toMs / unitMs) : end,
   ];
 }
-
-/** After this time no further sum of a question begins, in milliseconds. */
-const SUMS_MS = 100;
 
 /** The costs of the rows of the first filters, at least of one: of all, unless that takes long. */
 export async function readSums(

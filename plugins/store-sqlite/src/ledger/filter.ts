@@ -43,7 +43,8 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
 
 /**
  * One text for any list: statements are kept by their texts. A name is that of a model or its
- * group, or of a model in a group; with a `*`, it is the beginning of a model's.
+ * group, or of a model in a group; with a `*`, it is the beginning of a model's or of a
+ * group's.
  */
 const OF_MODELS = `exists (select 1 from json_each(?) name where name.value = model or (model_group <> '' and name.value = model_group)
   or name.value = model_group || char(10) || model

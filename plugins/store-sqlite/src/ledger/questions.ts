@@ -15,6 +15,7 @@ import type {
   SpendReportQuery,
   SpendRow,
 } from "@sluice/contract";
+import { SUMS_MS } from "@sluice/store-sql/customers";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { createLedgerDays } from "./days.ts";
 import { createStatementCache } from "./filter.ts";
@@ -56,8 +57,6 @@ export type LedgerBatch = readonly (
 
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
-/** After this time no further sum of a question begins, in milliseconds. */
-const SUMS_MS = 100;
 
 /**
  * Makes the answers of an open database. Between two batches, also empty ones, the caller may pause
@@ -98,7 +97,7 @@ export function createLedgerAnswers(
 
 /**
  * The numbers of the first sums, at least of one, in the last batch; empty ones between, for a
- * pause. Many sums together would take longer than an answer may.
+ * pause.
  */
 function* inOne(sums: readonly Iterable<readonly number[]>[]): Generator<readonly number[]> {
   const found: number[] = [];
