@@ -31,6 +31,8 @@ const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models"]);
 const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
 
 const MAX_DEPTH = 16;
+/** The maximum of characters of a place in a message. */
+const MAX_SHOWN = 120;
 
 /** What decides about the models of tools. */
 export interface ToolRules {
@@ -49,7 +51,9 @@ export function checkToolModels(
   if (identity === undefined) return;
   const isUnlimited = !isLimited(identity);
   if (isUnlimited && !targets.areTagged && !targets.areReserved) return;
-  const check = (model: JsonValue, place: string): void => {
+  // The text of a place is made where one is refused: a request may have many tools.
+  const path: (string | number)[] = [];
+  const check = (model: JsonValue): void => {
     const id = `${provider}/${String(model)}`;
     const isAllowed =
       isUnlimited ||
@@ -57,44 +61,51 @@ export function checkToolModels(
         model !== "" &&
         mayUseTarget(identity, { id, provider, model }, rules));
     if (!isAllowed || targets.isLeftOut(exchange, id) || targets.isReserved(identity, id))
-      throw refusal(place, `${place} names a model that this key may not use.`);
+      throw refusal(path, "names a model that this key may not use.");
   };
-  const walk = (value: JsonValue | undefined, place: string, depth: number): void => {
-    if (depth > MAX_DEPTH)
-      throw refusal(place, `${place} is nested too deeply to be checked for models.`);
+  const walk = (value: JsonValue | undefined, name: string | number): void => {
+    if (path.length > MAX_DEPTH)
+      throw refusal([...path, name], "is nested too deeply to be checked for models.");
+    path.push(name);
     if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly JsonValue[]).entries())
-        walk(item, `${place}[${index}]`, depth + 1);
-    } else if (isObject(value)) {
-      if (
-        typeof value.type === "string" &&
-        RUN_A_MODEL.has(value.type) &&
-        value.model === undefined &&
-        !isUnlimited
-      )
-        throw refusal(
-          `${place}.model`,
-          `${place} runs a model and names none: send one that this key may use.`,
-        );
-      for (const [name, member] of Object.entries(value)) {
-        const inner = `${place}.${name}`;
-        if (MODEL_NAMES.has(name) && member !== undefined && member !== null) {
-          if (Array.isArray(member))
-            for (const each of member as readonly JsonValue[]) check(each, inner);
-          else check(member, inner);
-        } else if (!SCHEMAS.has(name) || (name === "parameters" && isOfServer(value)))
-          walk(member, inner, depth + 1);
-      }
+      for (const [index, item] of (value as readonly JsonValue[]).entries()) walk(item, index);
+    } else if (isObject(value)) walkObject(value);
+    path.pop();
+  };
+  const walkObject = (value: JsonObject): void => {
+    if (!isUnlimited && runsUnnamedModel(value))
+      throw refusal(path, "runs a model and names none: send one that this key may use.", "model");
+    for (const [name, member] of Object.entries(value)) {
+      if (MODEL_NAMES.has(name) && member !== undefined && member !== null) {
+        path.push(name);
+        for (const each of Array.isArray(member) ? (member as readonly JsonValue[]) : [member])
+          check(each);
+        path.pop();
+      } else if (!SCHEMAS.has(name) || (name === "parameters" && isOfServer(value)))
+        walk(member, name);
     }
   };
-  for (const name of TOOL_LISTS) walk(body[name], name, 0);
+  for (const name of TOOL_LISTS) walk(body[name], name);
+}
+
+function runsUnnamedModel({ type, model }: JsonObject): boolean {
+  return typeof type === "string" && RUN_A_MODEL.has(type) && model === undefined;
 }
 
 function isOfServer({ type }: JsonObject): boolean {
   return typeof type === "string" && !CALLED_BY_CLIENT.has(type);
 }
 
-function refusal(place: string, text: string): GatewayError {
-  const shown = place.slice(0, 120);
-  return new GatewayError("permission_denied", text.replace(place, shown), { param: shown });
+/** `member`: one that is missing at the place, and is the refused parameter. */
+function refusal(path: readonly (string | number)[], text: string, member?: string): GatewayError {
+  const place = placeOf(path);
+  const param = (member === undefined ? place : `${place}.${member}`).slice(0, MAX_SHOWN);
+  return new GatewayError("permission_denied", `${place.slice(0, MAX_SHOWN)} ${text}`, { param });
+}
+
+function placeOf([first = "", ...rest]: readonly (string | number)[]): string {
+  return (
+    String(first) +
+    rest.map((name) => (typeof name === "number" ? `[${name}]` : `.${name}`)).join("")
+  );
 }
